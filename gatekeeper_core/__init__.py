@@ -1,0 +1,1 @@
+"""Context Gatekeeper: the smallest set of earlier turns that a model needs, within a token budget."""
