@@ -1,1 +1,52 @@
 """Context Gatekeeper: the smallest set of earlier turns that a model needs, within a token budget."""
+
+from gatekeeper_core.errors import ConfigError, ConstraintLimitError, GatekeeperError, MessageFormatError
+from gatekeeper_core.messages import Message, ToolCall, Turn, group_turns, split_current_turn, validate_messages
+from gatekeeper_core.selection.constraints import ConstraintConfig
+from gatekeeper_core.selection.coverage import CoverageConfig
+from gatekeeper_core.selection.gatekeeper import Block, ContextGatekeeper
+from gatekeeper_core.selection.plan import GatekeeperConfig, PlanConfig
+from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
+from gatekeeper_core.selection.retrieval import RetrievalConfig, Score
+from gatekeeper_core.selection.topics import GateConfig, Topic, Verdict
+from gatekeeper_core.selection.trimming import TrimmingConfig
+from gatekeeper_core.tokens import (
+    TokenBudgetTracker,
+    TokenCounter,
+    count_messages,
+    estimate_text_tokens,
+    truncate_to_tokens,
+)
+
+__all__ = [
+    "Block",
+    "ConfigError",
+    "ConstraintConfig",
+    "ConstraintLimitError",
+    "ContextGatekeeper",
+    "CoverageConfig",
+    "Decision",
+    "GateConfig",
+    "GatekeeperConfig",
+    "GatekeeperError",
+    "Message",
+    "MessageFormatError",
+    "PlanConfig",
+    "RetrievalConfig",
+    "Score",
+    "SelectedTurn",
+    "Selection",
+    "TokenBudgetTracker",
+    "TokenCounter",
+    "ToolCall",
+    "Topic",
+    "TrimmingConfig",
+    "Turn",
+    "Verdict",
+    "count_messages",
+    "estimate_text_tokens",
+    "group_turns",
+    "split_current_turn",
+    "truncate_to_tokens",
+    "validate_messages",
+]

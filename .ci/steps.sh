@@ -1,0 +1,70 @@
+# Sourced by `run` and `thorough`: steps under a time limit, each with a heading and its seconds, and a table at the
+# end. Steps are functions of the sourcing script; they run in a shell of their own and see exported variables only.
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/gatekeeper-ci.XXXXXX")
+export work
+total_limit=${total_limit:-86400} # seconds for all steps together
+child=
+table=()
+
+clean_up() {
+  local status=$?
+  trap - EXIT INT TERM HUP
+  if [[ -n $child ]] && kill -TERM "$child" 2>/dev/null; then
+    wait "$child" 2>/dev/null || true
+  fi
+  rm -rf -- "$work"
+  exit "$status"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# need COMMAND...: end with one clear line when the machine lacks one of them.
+need() {
+  local command
+  for command in "$@"; do
+    if ! command -v "$command" >/dev/null; then
+      echo "this script needs the command '$command', which was not found" >&2
+      exit 1
+    fi
+  done
+}
+
+# step TITLE SECONDS FUNCTION [ARGUMENT...]: run one step; end the script when it fails or is late.
+step() {
+  local title=$1 limit=$2 began=$SECONDS status=0
+  shift 2
+  if ((limit > total_limit - SECONDS)); then limit=$((total_limit > SECONDS ? total_limit - SECONDS : 1)); fi
+  printf '\n=== %s (at most %d s)\n' "$title" "$limit"
+  # In the background, so that a signal to this script ends the step at once instead of after it.
+  timeout --kill-after=10 "$limit" bash -euo pipefail -c '"$@"' step "$@" </dev/null &
+  child=$!
+  wait "$child" || status=$?
+  child=
+  table+=("$(printf '%5d s  %s' "$((SECONDS - began))" "$title")")
+  if ((status == 0)); then
+    printf -- '--- %s: %d s\n' "$title" "$((SECONDS - began))"
+  else
+    ((status != 124 && status != 137)) || echo "--- no end after $limit seconds" >&2
+    printf -- '--- FAILED: %s (exit status %d, %d s)\n' "$title" "$status" "$((SECONDS - began))" >&2
+    exit 1
+  fi
+}
+
+print_table() {
+  printf '\n=== seconds\n'
+  printf '%s\n' "${table[@]}"
+  printf '%5d s  %s\n' "$SECONDS" "in all"
+}
+
+# as_small_machine COMMAND...: two cores and 2 GB of address space.
+as_small_machine() (
+  ulimit -v 2097152 || { echo "ulimit -v cannot be set here" >&2; exit 1; }
+  exec taskset -c 0,1 "$@"
+)
+
+export_functions() {
+  local name
+  for name in $(compgen -A function); do export -f "${name?}"; done
+}

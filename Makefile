@@ -1,0 +1,88 @@
+# Everything runs in $(VENV), which each target sets up by itself with Python >= 3.10, venv and a package index.
+
+PYTHON ?= python3
+VENV ?= .venv
+PYTEST_ARGS ?=
+
+RUN := $(VENV)/bin/python -m
+PIP := $(RUN) pip --disable-pip-version-check --quiet
+BUILD_OUTPUTS := build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+export PIP_ROOT_USER_ACTION := ignore
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check format format-check lint types docs bench thorough ci clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
+
+demo: $(VENV)/.stamp-cli ## show the gatekeeper at work on a bundled conversation
+	@$(VENV)/bin/gatekeeper demo
+
+test: $(VENV)/.stamp-test ## run the tests and the code blocks of the documentation
+	@$(RUN) pytest $(PYTEST_ARGS)
+
+check: format-check lint types test ## everything that must pass before a change goes in
+
+format: $(VENV)/.stamp-lint ## format the code and sort its imports
+	@$(RUN) ruff check --quiet --select I --fix .
+	@$(RUN) ruff format .
+
+format-check: $(VENV)/.stamp-lint ## say which files `make format` would change
+	@$(RUN) ruff format --check .
+
+lint: $(VENV)/.stamp-lint ## ruff
+	@$(RUN) ruff check .
+
+types: $(VENV)/.stamp-lint ## strict mypy over the core, the command and the benchmarks
+	@$(RUN) mypy
+
+docs: $(VENV)/.stamp-test ## run only the examples in the documentation and in the docstrings
+	@$(RUN) pytest tests/test_docs.py $(PYTEST_ARGS)
+
+bench: $(VENV)/.stamp-bench ## run the benchmarks; GATEKEEPER_DATA=DIR names the selection data
+	@if [ -n "$$GATEKEEPER_DATA" ]; then $(RUN) benchmarks.selection --data "$$GATEKEEPER_DATA"; \
+	else echo "benchmarks.selection left out: set GATEKEEPER_DATA to the folder of its data"; fi
+	@$(RUN) benchmarks.speed
+
+thorough: $(VENV)/.stamp-test ## everything long: 500 examples, hostile seeds, small machine, every Python, benchmarks
+	@VENV="$(VENV)" MAKE="$(MAKE)" bash .ci/thorough
+
+ci: ## what the CI server runs, on what is committed
+	@bash .ci/run
+
+clean: ## remove the environment, the build outputs and the caches
+	rm -rf $(VENV) $(BUILD_OUTPUTS)
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- set-up: one stamp per group of packages, so that a second run installs nothing
+
+$(VENV)/.stamp-venv:
+	@command -v "$(PYTHON)" >/dev/null || { \
+	  echo "$(PYTHON) was not found: install Python 3.10 or newer, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+	  echo "$(PYTHON) is $$("$(PYTHON)" --version 2>&1): this project needs Python 3.10 or newer." >&2; \
+	  echo "Name a newer one: make PYTHON=python3.12" >&2; exit 1; }
+	@echo "setting up $(VENV) (once)"
+	@"$(PYTHON)" -m venv --clear $(VENV) || { \
+	  echo "$(PYTHON) cannot make an environment: on Debian and Ubuntu, apt-get install python3-venv" >&2; exit 1; }
+	@# Dependency groups need pip 25.1.
+	@$(PIP) install --upgrade 'pip>=25.1'
+	@touch $@
+
+$(VENV)/.stamp-cli: pyproject.toml $(VENV)/.stamp-venv
+	@$(PIP) install --editable '.[cli]'
+	@touch $@
+
+$(VENV)/.stamp-test: pyproject.toml $(VENV)/.stamp-cli
+	@$(PIP) install --group test --group build
+	@touch $@
+
+$(VENV)/.stamp-lint: pyproject.toml $(VENV)/.stamp-cli
+	@$(PIP) install --group lint
+	@touch $@
+
+$(VENV)/.stamp-bench: pyproject.toml $(VENV)/.stamp-cli
+	@$(PIP) install --group bench
+	@touch $@

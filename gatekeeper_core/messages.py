@@ -1,0 +1,664 @@
+"""Chat messages, the turns that they form, and the order rules of the providers.
+
+::
+
+    dicts ──read_messages──> Message … ──group_turns──> Turn …
+                                      ──split_current_turn──> head · past turns · current turn
+                                      ──validate_messages──> violations of a provider's order rules
+
+Everything here is a frozen value. A position is always the 0-based index in the list that the caller passed.
+"""
+
+from __future__ import annotations
+
+import json
+import reprlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from itertools import pairwise
+from typing import Any, Literal, cast
+
+from gatekeeper_core.errors import ConfigError, MessageFormatError
+
+__all__ = [
+    "Conversation",
+    "MediaKind",
+    "MediaPart",
+    "Message",
+    "Part",
+    "Provider",
+    "Role",
+    "TextPart",
+    "ToolCall",
+    "Turn",
+    "Violation",
+    "group_turns",
+    "read_messages",
+    "split_current_turn",
+    "validate_messages",
+]
+
+Role = Literal["system", "user", "assistant", "tool"]
+MediaKind = Literal["image", "audio", "video", "document", "other"]
+Provider = Literal["openai", "anthropic", "gemini", "minimax"]
+
+_ROLES = ("system", "user", "assistant", "tool")
+_ROLE_ALIASES = {"developer": "system", "function": "tool"}
+_PROVIDERS = ("openai", "anthropic", "gemini", "minimax")
+_MEDIA_KINDS = ("image", "audio", "video", "document", "other")
+
+_TEXT_KEYS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
+_MEDIA_TYPES: dict[str, MediaKind] = {
+    "image": "image",
+    "image_url": "image",
+    "input_image": "image",
+    "audio": "audio",
+    "input_audio": "audio",
+    "video": "video",
+    "video_url": "video",
+    "input_video": "video",
+    "document": "document",
+    "file": "document",
+    "input_file": "document",
+}
+
+_RESULT_END_CHARS = 1_000
+"""Characters searched at each end of a tool result. Source: design, "Turns"."""
+
+_MAX_ARGUMENT_DEPTH = 64
+"""Deepest JSON nesting that is read. Fixed, so that the text of a turn does not depend on the caller's stack."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call that the assistant asks for; ``arguments`` is the JSON text as the provider sent it."""
+
+    id: str
+    name: str
+    arguments: str
+
+    def __post_init__(self) -> None:
+        _require_str("id", self.id)
+        _require_str("name", self.name)
+        _require_str("arguments", self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """A piece of a message that is text."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        _require_str("text", self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class MediaPart:
+    """A piece of a message that is no text. Its data stays with the caller: it is never counted or searched as text."""
+
+    kind: MediaKind
+
+    def __post_init__(self) -> None:
+        _require_str("kind", self.kind)
+        if self.kind not in _MEDIA_KINDS:
+            raise ConfigError(f"kind must be one of {', '.join(_MEDIA_KINDS)}, got {reprlib.repr(self.kind)}")
+
+
+Part = TextPart | MediaPart
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message.
+
+    Attributes:
+        role: ``system``, ``user``, ``assistant`` or ``tool``.
+        content: text, or a tuple of parts.
+        tool_calls: the calls that an assistant message asks for, in order.
+        tool_call_id: the call that a tool message answers.
+        name: the optional name of the speaker or of the tool.
+        id: the caller's own identifier; nothing here depends on it.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        MessageFormatError: the role is unknown.
+
+    >>> Message("user", (TextPart("what is this?"), MediaPart("image"))).text
+    'what is this?'
+    """
+
+    role: Role
+    content: str | tuple[Part, ...]
+    _: KW_ONLY
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    name: str | None = None
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        _require_str("role", self.role)
+        if self.role not in _ROLES:
+            raise MessageFormatError(f"role must be one of {', '.join(_ROLES)}, got {reprlib.repr(self.role)}")
+        if not isinstance(self.content, str):
+            _require_tuple("content", self.content, (TextPart, MediaPart), "text or a tuple of TextPart and MediaPart")
+        _require_tuple("tool_calls", self.tool_calls, (ToolCall,), "a tuple of ToolCall")
+        for key in ("tool_call_id", "name", "id"):
+            if getattr(self, key) is not None:
+                _require_str(key, getattr(self, key))
+
+    @property
+    def text(self) -> str:
+        """The text of the message; the texts of several parts are joined by a line feed."""
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(part.text for part in self.content if isinstance(part, TextPart))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], *, position: int | None = None) -> Message:
+        """Return the message that a dict in OpenAI's chat format describes.
+
+        * Roles: ``developer`` reads as ``system``, ``function`` as ``tool``.
+        * Content: text, None (reads as ``""``) or a list of parts; images, audio, video, files and parts of an unknown
+          type become a ``MediaPart`` without their data.
+        * Calls: ``tool_calls``, the legacy ``function_call``, and Anthropic's ``tool_use`` parts. Arguments given as an
+          object become compact JSON in their own order. A call that is no more than an id keeps an empty name. A legacy
+          call has no id, so the function's name stands in for it, in the call and in its result.
+        * Anthropic's ``tool_result`` parts read as their text, within the user message that holds them. Such a message
+          stays a user message: split it into tool messages beforehand where its results are to answer calls.
+
+        Args:
+            data: the dict; keys that are not named above are ignored.
+            position: index of the message in the caller's list, for the error.
+
+        Raises:
+            TypeError: ``data`` is no mapping.
+            MessageFormatError: the dict cannot be read; the reason names the key, never the text.
+
+        >>> Message.from_dict({"role": "user", "content": "hi"})
+        Message(role='user', content='hi', tool_calls=(), tool_call_id=None, name=None, id=None)
+        """
+        if not isinstance(data, Mapping):
+            raise TypeError(f"data must be a mapping, got {type(data).__name__}")
+        try:
+            return _read_message(data)
+        except MessageFormatError as error:
+            raise MessageFormatError(error.reason, position=position) from error.__cause__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the message in OpenAI's chat format; ``from_dict`` gives back an equal message.
+
+        A media part has no data to give: it becomes ``{"type": kind}``, which marks its place and cannot be sent.
+
+        >>> Message("assistant", "", tool_calls=(ToolCall("c1", "now", "{}"),)).to_dict()["content"] is None
+        True
+        """
+        content: str | list[dict[str, str]] | None
+        if isinstance(self.content, str):
+            content = None if self.tool_calls and not self.content else self.content
+        else:
+            content = [_part_to_dict(part) for part in self.content]
+        data: dict[str, Any] = {"role": self.role, "content": content}
+        if self.tool_calls:
+            data["tool_calls"] = [_call_to_dict(call) for call in self.tool_calls]
+        for key in ("tool_call_id", "name", "id"):
+            if getattr(self, key) is not None:
+                data[key] = getattr(self, key)
+        return data
+
+
+def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
+    """Return the messages that dicts in OpenAI's chat format describe, in their order.
+
+    Raises:
+        TypeError: ``items`` is no iterable of mappings at all.
+        MessageFormatError: an item cannot be read; ``position`` says which.
+
+    >>> [message.role for message in read_messages([{"role": "developer", "content": "be brief"}])]
+    ['system']
+    """
+    if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
+        raise TypeError(f"items must be an iterable of mappings, got {type(items).__name__}")
+    messages = []
+    for position, item in enumerate(items):
+        if not isinstance(item, Mapping):
+            raise MessageFormatError(f"must be an object, got {type(item).__name__}", position=position)
+        messages.append(Message.from_dict(item, position=position))
+    return tuple(messages)
+
+
+def _read_message(data: Mapping[str, Any]) -> Message:
+    role = data.get("role")
+    if not isinstance(role, str):
+        raise MessageFormatError(f'"role" must be text, {_got(role)}')
+    name, tool_call_id = _optional_text(data, "name"), _optional_text(data, "tool_call_id")
+    if role == "function" and tool_call_id is None:
+        tool_call_id = name
+    content, calls = _read_content(data.get("content"))
+    return Message(
+        cast(Role, _ROLE_ALIASES.get(role, role)),
+        content,
+        tool_calls=calls + _read_tool_calls(data.get("tool_calls")) + _read_function_call(data.get("function_call")),
+        tool_call_id=tool_call_id,
+        name=name,
+        id=_optional_text(data, "id"),
+    )
+
+
+def _read_content(content: object) -> tuple[str | tuple[Part, ...], tuple[ToolCall, ...]]:
+    if content is None:
+        return "", ()
+    if isinstance(content, str):
+        return content, ()
+    parts: list[Part] = []
+    calls: list[ToolCall] = []
+    for where, item in _read_items(content, "content"):
+        if isinstance(item, Mapping) and item.get("type") == "tool_use":
+            calls.append(_read_call(item, item, "input", where))
+        elif isinstance(item, Mapping) and item.get("type") == "tool_result":
+            parts.extend(_read_tool_result(item.get("content"), f"{where}.content"))
+        else:
+            parts.append(_read_part(item, where))
+    return tuple(parts), tuple(calls)
+
+
+def _read_tool_result(content: object, where: str) -> list[Part]:
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [TextPart(content)]
+    # One level only: a result inside a result is a part of an unknown type, so the depth of the input costs no stack.
+    return [_read_part(item, place) for place, item in _read_items(content, where)]
+
+
+def _read_items(items: object, where: str) -> Iterator[tuple[str, object]]:
+    if not isinstance(items, (list, tuple)):
+        raise MessageFormatError(f'"{where}" must be text or a list of parts, {_got(items)}')
+    return ((f"{where}[{index}]", item) for index, item in enumerate(items))
+
+
+def _read_part(item: object, where: str) -> Part:
+    if isinstance(item, str):
+        return TextPart(item)
+    if not isinstance(item, Mapping):
+        raise MessageFormatError(f'"{where}" must be text or an object, {_got(item)}')
+    kind = item.get("type", "text" if "text" in item else "other")
+    if not isinstance(kind, str):
+        raise MessageFormatError(f'"{where}.type" must be text, {_got(kind)}')
+    if kind not in _TEXT_KEYS:
+        return MediaPart(_MEDIA_TYPES.get(kind, "other"))
+    key = _TEXT_KEYS[kind]
+    if not isinstance(item.get(key), str):
+        raise MessageFormatError(f'"{where}.{key}" must be text, {_got(item.get(key))}')
+    return TextPart(item[key])
+
+
+def _read_tool_calls(items: object) -> tuple[ToolCall, ...]:
+    if items is None:
+        return ()
+    if not isinstance(items, (list, tuple)):
+        raise MessageFormatError(f'"tool_calls" must be a list, {_got(items)}')
+    calls = []
+    for index, item in enumerate(items):
+        where = f"tool_calls[{index}]"
+        if not isinstance(item, Mapping):
+            raise MessageFormatError(f'"{where}" must be an object, {_got(item)}')
+        function = item.get("function")
+        if function is not None and not isinstance(function, Mapping):
+            raise MessageFormatError(f'"{where}.function" must be an object, {_got(function)}')
+        calls.append(_read_call(item, function or {}, "arguments", where))
+    return tuple(calls)
+
+
+def _read_function_call(item: object) -> tuple[ToolCall, ...]:
+    if item is None:
+        return ()
+    if not isinstance(item, Mapping):
+        raise MessageFormatError(f'"function_call" must be an object, {_got(item)}')
+    return (_read_call({"id": item.get("name")}, item, "arguments", "function_call"),)
+
+
+def _read_call(item: Mapping[str, Any], function: Mapping[str, Any], arguments_key: str, where: str) -> ToolCall:
+    return ToolCall(
+        _optional_text(item, "id", f"{where}.") or "",
+        _optional_text(function, "name", f"{where}.") or "",
+        _read_arguments(function.get(arguments_key), f"{where}.{arguments_key}"),
+    )
+
+
+def _read_arguments(arguments: object, where: str) -> str:
+    if arguments is None:
+        return ""
+    if isinstance(arguments, str):
+        return arguments
+    if not isinstance(arguments, Mapping):
+        raise MessageFormatError(f'"{where}" must be JSON text or an object, {_got(arguments)}')
+    try:
+        return json.dumps(dict(arguments), ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise MessageFormatError(f'"{where}" must be an object that can be written as JSON') from error
+
+
+def _optional_text(data: Mapping[str, Any], key: str, prefix: str = "") -> str | None:
+    value = data.get(key)
+    if value is None or isinstance(value, str):
+        return value
+    raise MessageFormatError(f'"{prefix}{key}" must be text, {_got(value)}')
+
+
+def _got(value: object) -> str:
+    return "it is missing" if value is None else f"got {type(value).__name__}"
+
+
+def _part_to_dict(part: Part) -> dict[str, str]:
+    return {"type": "text", "text": part.text} if isinstance(part, TextPart) else {"type": part.kind}
+
+
+def _call_to_dict(call: ToolCall) -> dict[str, Any]:
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def _require_str(argument: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{argument} must be str, got {type(value).__name__}")
+
+
+def _require_tuple(argument: str, value: object, kinds: tuple[type, ...], wanted: str) -> None:
+    if not isinstance(value, tuple) or not all(isinstance(item, kinds) for item in value):
+        raise TypeError(f"{argument} must be {wanted}, got {type(value).__name__}")
+
+
+def _require_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
+    checked = tuple(messages)
+    for position, message in enumerate(checked):
+        if not isinstance(message, Message):
+            raise TypeError(f"messages must hold Message values, got {type(message).__name__} at position {position}")
+    return checked
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One run of user messages and everything up to the next user message.
+
+    Attributes:
+        messages: the messages of the turn, the first one a user message.
+        start: position of the first message in the caller's list.
+        stop: position after the last message.
+        preamble: assistant messages that stood before the first user message of the conversation. They are scored with
+            this turn; they are neither sent nor counted with it.
+    """
+
+    messages: tuple[Message, ...]
+    start: int
+    stop: int
+    preamble: tuple[Message, ...] = ()
+
+    @classmethod
+    def of(cls, user_text: str, assistant_text: str, *, start: int = 0) -> Turn:
+        """Return the turn of a plain pair; an empty ``assistant_text`` gives a turn of one message.
+
+        >>> Turn.of("hi", "hello").stop, Turn.of("hi", "").stop
+        (2, 1)
+        """
+        _require_str("user_text", user_text)
+        _require_str("assistant_text", assistant_text)
+        question = Message("user", user_text)
+        messages = (question, Message("assistant", assistant_text)) if assistant_text else (question,)
+        return cls(messages, start, start + len(messages))
+
+    @property
+    def user_text(self) -> str:
+        """The texts of the user messages, joined by a line feed."""
+        return "\n".join(message.text for message in self.messages if message.role == "user")
+
+    @property
+    def assistant_text(self) -> str:
+        """What the assistant and its tools said, in order, joined by a line feed; empty texts are left out.
+
+        That is the assistant's texts (the preamble's first), the name and the argument values of each tool call, and
+        the first and the last 1,000 characters of each tool result (the whole of it up to 2,000). It is what a search
+        reads; the cost of a turn counts everything. System messages add nothing.
+        """
+        pieces = (piece for message in self.preamble + self.messages for piece in _assistant_pieces(message))
+        return "\n".join(filter(None, pieces))
+
+
+def _assistant_pieces(message: Message) -> Iterator[str]:
+    if message.role == "assistant":
+        yield message.text
+        for call in message.tool_calls:
+            yield call.name
+            yield from _argument_values(call.arguments)
+    elif message.role == "tool":
+        yield from _both_ends(message.text)
+
+
+def _both_ends(text: str) -> tuple[str, ...]:
+    if len(text) <= 2 * _RESULT_END_CHARS:
+        return (text,)
+    return text[:_RESULT_END_CHARS], text[-_RESULT_END_CHARS:]
+
+
+def _argument_values(arguments: str) -> tuple[str, ...]:
+    """Return the scalar values of a JSON text in order; both ends of the raw text where it cannot be read.
+
+    Numbers stay as they are written, however long; both values of a doubled key are kept; null adds nothing.
+
+    >>> _argument_values('{"city": "Bern", "days": [1, 2.50], "raw": true, "unit": null}')
+    ('Bern', '1', '2.50', 'true')
+    """
+    try:
+        document = json.loads(
+            arguments,
+            object_pairs_hook=lambda pairs: [value for _, value in pairs],
+            parse_int=str,
+            parse_float=str,
+            parse_constant=str,
+        )
+    except (ValueError, RecursionError):
+        return _both_ends(arguments)
+    values: list[str] = []
+    rest = [(document, 0)]
+    while rest:
+        value, depth = rest.pop()
+        if isinstance(value, list):
+            if depth == _MAX_ARGUMENT_DEPTH:
+                return _both_ends(arguments)
+            rest.extend((item, depth + 1) for item in reversed(value))
+        elif value is not None:
+            values.append(value if isinstance(value, str) else json.dumps(value))
+    return tuple(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A message list seen from its newest turn.
+
+    Attributes:
+        head: positions of the system messages before the first user message.
+        past: the finished turns, oldest first.
+        current: the turn that the model is to answer, or None where the list holds past turns only.
+    """
+
+    head: tuple[int, ...]
+    past: tuple[Turn, ...]
+    current: Turn | None
+
+
+def group_turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
+    """Return the turns of a conversation, oldest first; together they hold everything from the first user message on.
+
+    Messages before the first user message belong to no turn; assistant messages among them become the ``preamble`` of
+    the first turn. Without a user message there is no turn.
+
+    Raises:
+        TypeError: ``messages`` holds something else than messages.
+
+    >>> messages = [Message("system", "s"), Message("user", "a"), Message("assistant", "b"), Message("user", "c")]
+    >>> [(turn.start, turn.stop) for turn in group_turns(messages)]
+    [(1, 3), (3, 4)]
+    """
+    messages = _require_messages(messages)
+    roles = [message.role for message in messages]
+    starts = [at for at, role in enumerate(roles) if role == "user" and (at == 0 or roles[at - 1] != "user")]
+    if not starts:
+        return ()
+    preamble = tuple(message for message in messages[: starts[0]] if message.role == "assistant")
+    stops = [*starts[1:], len(messages)]
+    return tuple(
+        Turn(messages[start:stop], start, stop, () if number else preamble)
+        for number, (start, stop) in enumerate(zip(starts, stops, strict=True))
+    )
+
+
+def split_current_turn(messages: Sequence[Message], *, query: str | None = None) -> Conversation:
+    """Return the head, the past turns and the current turn of a conversation.
+
+    Args:
+        messages: the conversation.
+        query: the question that is about to be answered, if the caller knows it. The last turn is the current one when
+            its user text is the query or contains it whole (a wrapping prompt may stand around it), white space at the
+            ends aside. Otherwise the query is not yet in the list: every turn is past. None or blank: the last turn is
+            the current one.
+
+    Raises:
+        TypeError: ``query`` is no text, or ``messages`` holds something else than messages.
+
+    >>> messages = [Message("user", "hi"), Message("assistant", "hello")]
+    >>> split_current_turn(messages, query="and now?").current is None
+    True
+    """
+    if query is not None:
+        _require_str("query", query)
+    turns = group_turns(messages)
+    head_stop = turns[0].start if turns else len(messages)
+    head = tuple(position for position in range(head_stop) if messages[position].role == "system")
+    if turns and (query is None or query.strip() in turns[-1].user_text):
+        return Conversation(head, turns[:-1], turns[-1])
+    return Conversation(head, turns, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One breach of a provider's order rules.
+
+    Attributes:
+        position: index of the message that breaks the rule.
+        rule: the stable name of the rule, see ``validate_messages``.
+        detail: what is wrong there, for people.
+    """
+
+    position: int
+    rule: str
+    detail: str
+
+
+def validate_messages(
+    messages: Sequence[Message], *, provider: Provider, open_run: bool = False
+) -> tuple[Violation, ...]:
+    """Return where a message list breaks the order rules of a provider, by position; empty when it would be accepted.
+
+    ===================== ========================= ==================================================================
+    rule                  providers                 breach
+    ===================== ========================= ==================================================================
+    unanswered-tool-call  all                       a call without a result before the next message of another role
+    orphan-tool-result    all                       a result that answers no call of the assistant message before it
+    duplicate-tool-result all                       one more result for a call that has its result
+    first-not-user        anthropic, gemini         the first message that is no system message is no user message
+    system-not-at-head    anthropic                 a system message after another message
+    misplaced-tool-call   gemini                    a call that follows neither a user message nor a tool result
+    ===================== ========================= ==================================================================
+
+    Calls and results meet by id; a missing id answers nothing. Gemini goes by number, not by id: as many results as
+    calls. For Gemini system messages are left out (they travel beside the contents) and tool results stand on the
+    user's side; neighbours on one side are merged when sent, so alternation needs no rule of its own.
+
+    Args:
+        messages: the list as it is to be sent.
+        provider: ``openai``, ``anthropic``, ``gemini`` or ``minimax``.
+        open_run: calls of the last assistant message may still wait for results when only tool messages follow it.
+
+    Raises:
+        ConfigError: the provider is unknown.
+        TypeError: ``messages`` holds something else than messages.
+
+    >>> validate_messages([Message("user", "a"), Message("tool", "42", tool_call_id="c1")], provider="openai")[0].rule
+    'orphan-tool-result'
+    """
+    if provider not in _PROVIDERS:
+        raise ConfigError(f"provider must be one of {', '.join(_PROVIDERS)}, got {reprlib.repr(provider)}")
+    numbered = list(enumerate(_require_messages(messages)))
+    if provider == "gemini":
+        numbered = [(position, message) for position, message in numbered if message.role != "system"]
+    found = list(_exchange_violations(numbered, by_id=provider != "gemini", open_run=open_run))
+    if provider in ("anthropic", "gemini"):
+        found.extend(_first_violations(numbered))
+    if provider == "anthropic":
+        found.extend(_system_violations(numbered))
+    if provider == "gemini":
+        found.extend(_misplaced_calls(numbered))
+    return tuple(sorted(found, key=lambda violation: violation.position))
+
+
+_Numbered = list[tuple[int, Message]]
+
+
+def _exchange_violations(numbered: _Numbered, *, by_id: bool, open_run: bool) -> Iterator[Violation]:
+    exchange = _Exchange(0, [])
+    for position, message in numbered:
+        if message.role == "tool":
+            # By number: every call and every result has the same id.
+            yield from exchange.answer(position, message.tool_call_id if by_id else "")
+        else:
+            yield from exchange.close()
+            calls = message.tool_calls if message.role == "assistant" else ()
+            exchange = _Exchange(position, [call.id if by_id else "" for call in calls])
+    if not open_run:
+        yield from exchange.close()
+
+
+class _Exchange:
+    """The calls of one message, and which of them wait for a result."""
+
+    def __init__(self, position: int, call_ids: list[str]) -> None:
+        self._position = position
+        self._call_count = len(call_ids)
+        self._waiting = Counter(call_ids)
+
+    def answer(self, position: int, call_id: str | None) -> Iterator[Violation]:
+        if call_id is None or call_id not in self._waiting:
+            detail = f"the result for {reprlib.repr(call_id)} answers no call of the assistant message before it"
+            yield Violation(position, "orphan-tool-result", detail)
+        elif self._waiting[call_id] == 0:
+            detail = f"one result more than calls for {reprlib.repr(call_id)}"
+            yield Violation(position, "duplicate-tool-result", detail)
+        else:
+            self._waiting[call_id] -= 1
+
+    def close(self) -> Iterator[Violation]:
+        waiting = list(self._waiting.elements())
+        if waiting:
+            detail = f"{len(waiting)} of {self._call_count} calls have no result after them: {reprlib.repr(waiting)}"
+            yield Violation(self._position, "unanswered-tool-call", detail)
+
+
+def _first_violations(numbered: _Numbered) -> Iterator[Violation]:
+    first = next(((position, message) for position, message in numbered if message.role != "system"), None)
+    if first is not None and first[1].role != "user":
+        yield Violation(first[0], "first-not-user", f"the first message has the role {first[1].role}")
+
+
+def _system_violations(numbered: _Numbered) -> Iterator[Violation]:
+    at_head = True
+    for position, message in numbered:
+        if message.role != "system":
+            at_head = False
+        elif not at_head:
+            yield Violation(position, "system-not-at-head", "a system message follows another message")
+
+
+def _misplaced_calls(numbered: _Numbered) -> Iterator[Violation]:
+    for (_, before), (position, message) in pairwise(numbered):
+        if message.role == "assistant" and message.tool_calls and before.role == "assistant":
+            yield Violation(position, "misplaced-tool-call", "the calls follow another assistant message")

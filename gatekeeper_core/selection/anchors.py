@@ -1,0 +1,322 @@
+"""Anchors: the terms of a text that can be looked for again.
+
+A turn is found by its *terms* (what the index stores): English words (case-folded, lightly stemmed), identifiers and
+versions as a whole and by their parts, pairs of neighbouring characters in scripts without spaces, and single Han
+characters. :func:`count_terms` gives just these, fast. :func:`extract_anchors` gives everything that a reader would
+call an anchor, with what was written and of which kind: also triples of characters, quoted phrases and back-tick code,
+which are not indexed but looked for in the text of the best candidates.
+
+Nothing crosses punctuation, and no anchor is longer than 120 characters. A text of any length is bounded: at most
+100,000 characters of it are read (three quarters from its beginning, one quarter from its end), and at most
+``limit`` different anchors are kept, the first ones seen.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from operator import add
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, HAN_LIGHT, HAN_PARTICLES, KANA_PARTICLES
+from gatekeeper_core.text import clean, is_han, is_wide, word_strings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "MAX_QUERY_ANCHORS",
+    "MAX_SCANNED_CHARACTERS",
+    "MAX_TURN_ANCHORS",
+    "Anchor",
+    "AnchorKind",
+    "count_terms",
+    "extract_anchors",
+    "has_whole",
+    "stem",
+    "term_weight",
+]
+
+AnchorKind = Literal["word", "number", "identifier", "version", "pair", "character", "triple", "quote", "code"]
+
+MAX_SCANNED_CHARACTERS = 100_000
+"""Characters of one text that are read for anchors. Source: ours, about 25,000 tokens: longer than any reply."""
+
+MAX_TURN_ANCHORS = 2048
+"""Different terms kept of one side of a turn. Source: ours: all of a 10,000-word text, and a bound for a hostile one."""
+
+MAX_QUERY_ANCHORS = 256
+"""Different anchors kept of one query. Source: ours: a question of 150 words has fewer."""
+
+_MAX_TOKEN = 120
+_LIGHT_WEIGHT = 0.4
+_CHARACTER_WEIGHT = 0.2
+_SHORT_NUMBER_WEIGHT = 0.3
+
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+_VERSION = re.compile(r"[a-z]{0,8}[0-9]+(?:\.[0-9a-z]+)+(?:[-+][0-9a-z.]+)?", re.IGNORECASE)
+_QUOTED = re.compile(
+    r"`([^`\n]{1,120})`"
+    r'|"([^"\n]{2,80})"|“([^“”\n]{2,80})”|‘([^‘’\n]{2,80})’|「([^「」\n]{1,80})」|『([^『』\n]{1,80})』|《([^《》\n]{1,80})》'
+    r"|(?<!\w)'([^'\n]{2,80})'(?!\w)"
+)
+_CAMEL = re.compile(r"[a-z][A-Z]")
+_VOWEL = re.compile(r"[aeiouy]")
+
+
+class Anchor(NamedTuple):
+    """One anchor of a text.
+
+    Attributes:
+        term: what is looked up or looked for (folded, stemmed).
+        text: how it was written where it was first seen.
+        kind: what it is.
+        weight: how much it counts, 0..1, before any idf (see :func:`term_weight`).
+    """
+
+    term: str
+    text: str
+    kind: AnchorKind
+    weight: float
+
+
+def count_terms(text: str, *, limit: int = MAX_TURN_ANCHORS) -> dict[str, int]:
+    """Return the indexed terms of a text with their counts, in the order in which they first occur.
+
+    Args:
+        text: any text.
+        limit: how many different terms are kept.
+
+    >>> count_terms("Deploy api-gateway, then deploy 缓存")
+    {'deploy': 2, 'api-gateway': 1, 'api': 1, 'gateway': 1, '缓存': 1, '缓': 1, '存': 1}
+    """
+    counts: dict[str, int] = {}
+    for token in word_strings(_readable(text)):
+        for term in _terms(token):
+            if term in counts:
+                counts[term] += 1
+            elif len(counts) < limit:
+                counts[term] = 1
+    return counts
+
+
+def extract_anchors(text: str, *, limit: int = MAX_QUERY_ANCHORS) -> tuple[Anchor, ...]:
+    """Return every anchor of a text once, in the order of its first occurrence, quoted phrases and code last.
+
+    The anchors of the indexed kinds (all but ``triple``, ``quote`` and ``code``) have exactly the terms of
+    :func:`count_terms`.
+
+    >>> [(a.text, a.kind) for a in extract_anchors("Does v1.2 fix `get_user`?")]
+    [('v1.2', 'version'), ('fix', 'word'), ('get_user', 'identifier'), ('user', 'word'), ('get_user', 'code')]
+    """
+    readable = _readable(text)
+    found: dict[tuple[str, bool], Anchor] = {}
+    for anchor in _all_anchors(readable):
+        key = (anchor.term, anchor.kind in ("quote", "code"))
+        if key not in found and len(found) < limit:
+            found[key] = anchor
+    return tuple(found.values())
+
+
+def has_whole(phrase: str, folded: str) -> bool:
+    """Return whether a folded text holds a folded phrase as whole tokens.
+
+    ``v1.2`` is not in ``v1.20`` nor in ``v1.2.3``, ``app`` is not in ``apple`` nor in ``app.py``. Scripts without
+    spaces have no token borders: there any occurrence counts.
+
+    >>> has_whole("v1.2", "we run v1.20"), has_whole("v1.2", "we run v1.2.")
+    (False, True)
+    """
+    at = folded.find(phrase)
+    while at >= 0:
+        if _free_before(phrase, folded, at) and _free_after(phrase, folded, at + len(phrase)):
+            return True
+        at = folded.find(phrase, at + len(phrase))
+    return False
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """Return a lower-case English word without its commonest endings.
+
+    Plural and third-person -s, -ing, -ed, -ly and the silent -e go; a doubled consonant is undone. Light on purpose:
+    it joins what a reader would call the same word and little else.
+
+    Source: Harman 1991, "How effective is suffixing?" (light stemming serves recall as well as a full stemmer); the
+    rules are ours.
+
+    >>> [stem(w) for w in ("running", "tries", "caches", "making", "moved", "class", "status")]
+    ['run', 'try', 'cach', 'mak', 'mov', 'class', 'status']
+    """
+    if len(word) < 4 or not word.isascii():
+        return word
+    word = _without_plural(word)
+    for ending in ("ing", "ed", "ly"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and _VOWEL.search(word[: -len(ending)]):
+            return _undoubled(word[: -len(ending)])
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+def term_weight(term: str) -> float:
+    """Return how much an indexed term counts before its idf, 0..1.
+
+    Pairs that hold a Chinese function character count 0.4, single characters 0.2, numbers of one or two digits 0.3,
+    all else 1.
+
+    Source: ours. A pair across a function character is mostly grammar, a single character is mostly half a word.
+
+    >>> term_weight("缓存"), term_weight("我们"), term_weight("缓"), term_weight("7"), term_weight("cache")
+    (1.0, 0.4, 0.2, 0.3, 1.0)
+    """
+    if len(term) > 2:
+        return 1.0
+    if _starts_wide(term[0]):
+        if len(term) == 1:
+            return _CHARACTER_WEIGHT
+        return _LIGHT_WEIGHT if term[0] in HAN_LIGHT or term[1] in HAN_LIGHT else 1.0
+    return _SHORT_NUMBER_WEIGHT if term.isdigit() else 1.0
+
+
+def _readable(text: str) -> str:
+    """Return the part of a text that is read, cleaned."""
+    if len(text) > MAX_SCANNED_CHARACTERS:
+        head = MAX_SCANNED_CHARACTERS * 3 // 4
+        text = text[:head] + "\n" + text[head - MAX_SCANNED_CHARACTERS :]
+    return clean(text)
+
+
+def _all_anchors(readable: str) -> Iterator[Anchor]:
+    for token in word_strings(readable):
+        if _starts_wide(token[0]):
+            yield from _wide_anchors(token)
+        else:
+            yield from _word_anchors(token)
+    for match in _QUOTED.finditer(readable):
+        yield from _quoted_anchor(match)
+
+
+def _quoted_anchor(match: re.Match[str]) -> Iterator[Anchor]:
+    written = " ".join(match[match.lastindex or 0].split())
+    if any(char.isalnum() for char in written):
+        yield Anchor(written.casefold(), written, "code" if match.lastindex == 1 else "quote", 1.0)
+
+
+def _wide_anchors(run: str) -> Iterator[Anchor]:
+    alone = len(run) == 1
+    for term in _wide_terms(run):
+        if len(term) == 2:
+            yield Anchor(term, term, "pair", term_weight(term))
+        else:
+            yield Anchor(term, term, "character", 1.0 if alone else _CHARACTER_WEIGHT)
+    for at in range(len(run) - 2):
+        triple = run[at : at + 3]
+        if not HAN_PARTICLES.intersection(triple):
+            yield Anchor(triple, triple, "triple", 1.0)
+
+
+def _word_anchors(token: str) -> Iterator[Anchor]:
+    whole = (token.isalpha() and not _is_camel(token)) or "'" in token or "’" in token
+    for term in _word_terms(token):
+        yield Anchor(term, token if whole or term == token.casefold() else term, _kind(term), term_weight(term))
+
+
+def _kind(term: str) -> AnchorKind:
+    if term.isalpha():
+        return "word"
+    if term.isdigit():
+        return "number"
+    return "version" if _VERSION.fullmatch(term) else "identifier"
+
+
+def _terms(token: str) -> tuple[str, ...]:
+    return _wide_terms(token) if _starts_wide(token[0]) else _word_terms(token)
+
+
+def _wide_terms(run: str) -> tuple[str, ...]:
+    """Return the pairs of a run, then its single Han characters; particles belong to neither."""
+    pairs = filter(_is_pair, map(add, run, run[1:]))
+    singles = filter(_carries_meaning, run)
+    return (*pairs, *singles) if len(run) > 1 else (run,)
+
+
+@lru_cache(maxsize=65_536)
+def _is_pair(pair: str) -> bool:
+    if not HAN_PARTICLES.isdisjoint(pair):
+        return False
+    return not (pair[0] in KANA_PARTICLES and pair[1] in KANA_PARTICLES)
+
+
+@lru_cache(maxsize=65_536)
+def _carries_meaning(char: str) -> bool:
+    """Return whether a single character is worth looking up: a Han character that is no function word."""
+    return is_han(char) and char not in HAN_PARTICLES and char not in HAN_LIGHT
+
+
+@lru_cache(maxsize=65_536)
+def _starts_wide(char: str) -> bool:
+    return is_wide(char)
+
+
+@lru_cache(maxsize=65_536)
+def _word_terms(token: str) -> tuple[str, ...]:
+    """Return the terms of one token that is not wide: itself, and its parts where it is put together."""
+    folded = token.casefold()[:_MAX_TOKEN]
+    if token.isalpha() and not _is_camel(token):
+        return () if folded in ENGLISH_STOP_WORDS else (stem(folded),)
+    if folded.isdigit():
+        return (folded,)
+    if "'" in folded or "’" in folded:
+        return _apostrophe_terms(folded)
+    parts = [part.casefold() for part in _PARTS.findall(token[:_MAX_TOKEN])]
+    useful = [stem(part) for part in parts if len(part) > 1 and part not in ENGLISH_STOP_WORDS and not part.isdigit()]
+    return (folded, *useful)
+
+
+def _apostrophe_terms(folded: str) -> tuple[str, ...]:
+    """Return the terms of a word with an apostrophe: what stands before a contraction or a possessive."""
+    plain = folded.replace("’", "'")
+    base = plain.split("'", 1)[0]
+    if plain in ENGLISH_STOP_WORDS or base in ENGLISH_STOP_WORDS or not base:
+        return ()
+    return (stem(base),)
+
+
+def _is_camel(token: str) -> bool:
+    """Return whether a word changes from lower to upper case inside: ``getUser`` does, ``URLs`` does not."""
+    return _CAMEL.search(token) is not None
+
+
+def _without_plural(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word[:-3] + "y" if word.endswith("ied") and len(word) > 4 else word
+
+
+def _undoubled(word: str) -> str:
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
+        return word[:-1]
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+def _is_token_character(char: str) -> bool:
+    return (char.isalnum() or char == "_") and not is_wide(char)
+
+
+def _free_before(phrase: str, folded: str, at: int) -> bool:
+    if at == 0 or not _is_token_character(phrase[0]):
+        return True
+    if folded[at - 1] in "./-:@" and at > 1:
+        return not _is_token_character(folded[at - 2])
+    return not _is_token_character(folded[at - 1])
+
+
+def _free_after(phrase: str, folded: str, end: int) -> bool:
+    if end >= len(folded) or not _is_token_character(phrase[-1]):
+        return True
+    if folded[end] in "./-:@" and end + 1 < len(folded):
+        return not _is_token_character(folded[end + 1])
+    return not _is_token_character(folded[end])

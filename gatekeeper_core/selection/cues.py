@@ -1,0 +1,141 @@
+"""Cues: wordings that say how a query stands to what went before, read from the text alone.
+
+The words themselves are data (:mod:`gatekeeper_core.selection.lexicon`); this module finds them, with the guards that
+keep 其它, 这个月, 继续教育 or the conjunction "that" from being taken for a word that points back.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from gatekeeper_core.selection import lexicon
+from gatekeeper_core.selection.anchors import extract_anchors
+from gatekeeper_core.text import clean
+
+__all__ = ["Cues", "ends_with_question", "read_cues"]
+
+_MAX_READ = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """What the wording of a text says; each field is the wording found, or None.
+
+    Attributes:
+        referring: a word that points back (这个, 刚才, "it", "continue").
+        switch: an explicit change of topic (换个话题, "new topic").
+        back: an explicit return (回到, "back to").
+        change: a weaker sign of a change (对了, "by the way").
+        greeting: a greeting at the beginning.
+        thanks: thanks or a goodbye.
+        acknowledgement: a short answer at the beginning (好的, "ok").
+        request: the opening of a request (请问, "can you").
+        about_you: a question about the other side.
+        about_conversation: a question about the conversation itself and nothing else (我们都聊了什么).
+    """
+
+    referring: str | None = None
+    switch: str | None = None
+    back: str | None = None
+    change: str | None = None
+    greeting: str | None = None
+    thanks: str | None = None
+    acknowledgement: str | None = None
+    request: str | None = None
+    about_you: str | None = None
+    about_conversation: str | None = None
+
+
+def read_cues(text: str) -> Cues:
+    """Return the cues of a text; of a long one only the first 2,000 characters are read.
+
+    >>> read_cues("展开说说").referring, read_cues("其它的呢").referring, read_cues("I think that Go is fast").referring
+    ('展开', None, None)
+    >>> read_cues("Back to the Redis cache").back, read_cues("换个话题,聊聊旅行").switch
+    ('back to', '换个话题')
+    """
+    folded = clean(text[:_MAX_READ]).casefold().replace("’", "'").strip()
+    return Cues(
+        referring=_referring(folded),
+        switch=_found(_search(lexicon.EXPLICIT_SWITCH), folded),
+        back=_found(_search(lexicon.EXPLICIT_RETURN), folded),
+        change=_found(_search(lexicon.CHANGE_MARKERS), folded),
+        greeting=_at_start(_search(lexicon.GREETINGS), folded),
+        thanks=_found(_search(lexicon.THANKS), folded),
+        acknowledgement=_at_start(_search(lexicon.ACKNOWLEDGEMENTS), folded),
+        request=_found(_search(lexicon.REQUEST_OPENERS), folded),
+        about_you=_found(_search(lexicon.QUESTIONS_ABOUT_YOU), folded),
+        about_conversation=_about_conversation(folded),
+    )
+
+
+def ends_with_question(text: str) -> bool:
+    """Return whether the end of a text asks something.
+
+    >>> ends_with_question("Done. Shall I deploy it?"), ends_with_question("部署好了。")
+    (True, False)
+    """
+    return text[-_MAX_READ:].rstrip().rstrip("\"'”’」』)）").endswith(("?", "？"))
+
+
+@cache
+def _search(words: tuple[str, str]) -> re.Pattern[str]:
+    """Return one pattern for both languages: Chinese anywhere, longest first, English as whole words."""
+    chinese = sorted(words[0].split(), key=lambda word: (-len(word), word))
+    return re.compile("|".join(map(re.escape, chinese)) + rf"|(?<![\w'])(?:{words[1]})(?![\w'])")
+
+
+@cache
+def _about_pattern() -> re.Pattern[str]:
+    return re.compile("|".join(lexicon.ABOUT_CONVERSATION))
+
+
+@cache
+def _that_pattern() -> re.Pattern[str]:
+    return re.compile(r"([a-z']*)([^a-z']*)\bthat(?:'s)?\b[ ]?([a-z']*)")
+
+
+def _found(pattern: re.Pattern[str], folded: str) -> str | None:
+    match = pattern.search(folded)
+    return match[0] if match else None
+
+
+def _at_start(pattern: re.Pattern[str], folded: str) -> str | None:
+    match = pattern.match(folded)
+    return match[0] if match else None
+
+
+def _referring(folded: str) -> str | None:
+    rest = _search(lexicon.NOT_REFERRING).sub(" ", folded)
+    return _found(_search(lexicon.REFERRING), rest) or _referring_that(rest)
+
+
+def _referring_that(folded: str) -> str | None:
+    """Return "that" where it stands for something said before, not where it joins a clause or points at a noun."""
+    for match in _that_pattern().finditer(folded):
+        before, between, after = match[1], match[2].strip(), match[3]
+        opens = not before or bool(between)
+        if before in lexicon.THAT_BEFORE and not between and (not after or after in lexicon.THAT_AFTER):
+            return "that"
+        if opens and (match[0].rstrip().endswith("that's") or after in ("is", "was", "one", "would", "could", "should")):
+            return "that"
+    return None
+
+
+def _about_conversation(folded: str) -> str | None:
+    """Return the wording of a question about the conversation, unless the text also asks about something in it."""
+    match = _about_pattern().search(folded)
+    if not match:
+        return None
+    rest = folded[: match.start()] + " . " + folded[match.end() :]
+    left = [a for a in extract_anchors(rest) if a.kind != "character" and a.weight == 1.0 and a.term not in _NEUTRAL]
+    return match[0] if not left else None
+
+
+_NEUTRAL = frozenset(
+    """today conversation chat discuss discussion session far topic point briefly main key list short summary bullet
+    sentence remind 今天 话题 对话 聊天 简单 列出 主要 告诉""".split()
+)
+"""Anchors that a question about the conversation may hold besides its pattern. Source: ours."""

@@ -1,0 +1,340 @@
+"""The gatekeeper: text in, the turns that the model needs out.
+
+One query goes one way: anchors, scores of the turns that share them, the gate's verdict, excerpts with their costs, the
+minimum cover. The verdict decides who may compete:
+
+* ``switch``: only turns with real evidence, and those of the earlier topic that the query returns to.
+* ``continue`` with the active topic likely: its turns, newest first, beside the evidence, each with the weight that the
+  gate gives to its topic.
+* ``continue`` in doubt: the evidence first, then the newest turns of the active topic, at most a quarter of the budget.
+* a word that points back: the last one or two turns first, trimmed rather than dropped.
+* a question about the conversation itself: both ends, then one turn of each topic.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, overload
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Turn
+from gatekeeper_core.selection.anchors import count_terms, extract_anchors
+from gatekeeper_core.selection.constraints import Constraints
+from gatekeeper_core.selection.cues import ends_with_question, read_cues
+from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.plan import GatekeeperConfig, Planner, Record
+from gatekeeper_core.selection.retrieval import read_query
+from gatekeeper_core.selection.topics import Topic, TopicMap, Verdict, judge, topic_terms
+from gatekeeper_core.tokens import checked_counter, count_messages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gatekeeper_core.selection.result import Selection
+    from gatekeeper_core.tokens import TokenCounter
+
+__all__ = ["Block", "ContextGatekeeper"]
+
+
+class Block(NamedTuple):
+    """One turn of the history, as a read-only value.
+
+    Attributes:
+        user_text: the user's text.
+        assistant_text: the assistant's text, "" while it is pending.
+        tokens_user: tokens of the user's text.
+        tokens_assistant: tokens of the assistant's text (of a turn made of messages: of everything but the user's).
+        anchors: its anchors as written, without repetition, in the order of their first occurrence.
+        turn_id: 0-based position in the current history; a cut back frees the numbers.
+    """
+
+    user_text: str
+    assistant_text: str
+    tokens_user: int
+    tokens_assistant: int
+    anchors: list[str]
+    turn_id: int
+
+
+class _Blocks(Sequence[Block]):
+    """The turns as blocks, each made when it is asked for."""
+
+    def __init__(self, records: Sequence[Record], turn_count: int) -> None:
+        self._records = records
+        self._turn_count = turn_count
+
+    def __len__(self) -> int:
+        return self._turn_count
+
+    @overload
+    def __getitem__(self, index: int) -> Block: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Block]: ...
+    def __getitem__(self, index: int | slice) -> Block | Sequence[Block]:
+        positions = range(self._turn_count)[index]
+        if isinstance(positions, range):
+            return tuple(self._block(position) for position in positions)
+        return self._block(positions)
+
+    def _block(self, turn_id: int) -> Block:
+        record = self._records[turn_id]
+        anchors = [
+            anchor.text
+            for text in (record.user, record.assistant)
+            for anchor in extract_anchors(text)
+            if anchor.kind != "character"
+        ]
+        return Block(
+            user_text=record.user,
+            assistant_text=record.assistant,
+            tokens_user=record.tokens_user,
+            tokens_assistant=record.tokens_assistant,
+            anchors=list(dict.fromkeys(anchors)),
+            turn_id=turn_id,
+        )
+
+
+class ContextGatekeeper:
+    """Chooses, from the earlier turns of one conversation, the smallest set that a query needs.
+
+    Selecting changes nothing: the same turns, constraints, settings and query give the same answer, on every machine.
+    Safe to use from several threads.
+
+    Args:
+        token_budget: what the chosen turns may cost together, at least 1. Constraints have a cap of their own.
+        config: the settings.
+        token_counter: counts the tokens of a text; None takes :func:`gatekeeper_core.tokens.estimate_text_tokens`.
+
+    Raises:
+        ConfigError: the budget is not positive.
+        TypeError: an argument has the wrong type.
+
+    >>> gatekeeper = ContextGatekeeper(token_budget=200)
+    >>> gatekeeper.add_turn("Which port does Redis use?", "Redis listens on 6379 by default.")
+    >>> gatekeeper.add_turn("How do I bake sourdough?", "Feed the starter, fold, proof overnight, bake at 240 °C.")
+    >>> [turn["turn_id"] for turn in gatekeeper.select("What was the Redis port again?")]
+    [0]
+    """
+
+    def __init__(
+        self,
+        token_budget: int = 4000,
+        *,
+        config: GatekeeperConfig | None = None,
+        token_counter: TokenCounter | None = None,
+    ) -> None:
+        if config is not None and not isinstance(config, GatekeeperConfig):
+            raise TypeError(f"config must be a GatekeeperConfig, got {type(config).__name__}")
+        self._token_budget = _checked_budget(token_budget)
+        self._config = config or GatekeeperConfig()
+        self._count = checked_counter(token_counter)
+        self._constraints = Constraints(config=self._config.constraints, count=self._count)
+        self._lock = threading.RLock()
+        self._records: list[Record] = []
+        self._verdicts: list[Verdict] = []
+        self._index = TurnIndex()
+        self._topic_map = TopicMap()
+        self._history_tokens = 0
+
+    @property
+    def token_budget(self) -> int:
+        """What the chosen turns may cost together."""
+        return self._token_budget
+
+    @property
+    def config(self) -> GatekeeperConfig:
+        """The settings."""
+        return self._config
+
+    @property
+    def turns(self) -> Sequence[Block]:
+        """The turns so far, oldest first, as read-only blocks made on demand."""
+        with self._lock:
+            return _Blocks(self._records, len(self._records))
+
+    @property
+    def topics(self) -> tuple[Topic, ...]:
+        """The topics of the conversation so far, oldest first; the last one is active."""
+        with self._lock:
+            return self._topic_map.topics
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The gate's verdict on each turn's user text, read against the turns before it."""
+        with self._lock:
+            return tuple(self._verdicts)
+
+    def add_turn(self, user_text: str, assistant_text: str) -> None:
+        """Add one turn to the history.
+
+        Args:
+            user_text: what the user said.
+            assistant_text: what the assistant answered; "" for a turn that waits for its answer.
+
+        Raises:
+            TypeError: an argument is no text.
+        """
+        _check_text("user_text", user_text)
+        _check_text("assistant_text", assistant_text)
+        with self._lock:
+            self._append(Record(user_text, assistant_text, self._count(user_text), self._count(assistant_text)))
+
+    def sync(self, turns: Iterable[Turn | tuple[str, str]]) -> None:
+        """Make the history equal to the given turns, at the price of what differs.
+
+        The longest common beginning stays as it is; what comes after it is cut back and what is new is added.
+        Repeating a call changes nothing.
+
+        Args:
+            turns: all turns, oldest first: :class:`gatekeeper_core.messages.Turn` values or ``(user, assistant)`` pairs.
+
+        Raises:
+            TypeError: an element is neither; the history stays as it was.
+        """
+        wanted = [_checked_turn(position, turn) for position, turn in enumerate(turns)]
+        with self._lock:
+            same = 0
+            for record, turn in zip(self._records, wanted, strict=False):
+                if not record.equals(turn):
+                    break
+                same += 1
+            fresh = [self._record(turn) for turn in wanted[same:]]
+            self._cut(same)
+            for record in fresh:
+                self._append(record)
+
+    def select(self, query: str) -> list[dict[str, str | int]]:
+        """Return the turns that the query needs, oldest first.
+
+        Args:
+            query: the new question; it is not added to the history.
+
+        Returns:
+            Dicts with exactly the keys ``user``, ``assistant`` and ``turn_id``; their tokens sum to the budget at most.
+
+        Raises:
+            TypeError: the query is no text.
+        """
+        chosen = self.explain(query).turns
+        return [{"user": turn.user, "assistant": turn.assistant, "turn_id": turn.turn_id} for turn in chosen]
+
+    def explain(self, query: str, *, token_budget: int | None = None, trim: bool | None = None) -> Selection:
+        """Return the same choice as :meth:`select`, with the reason for everything.
+
+        Args:
+            query: the new question.
+            token_budget: another budget for this call; None takes the gatekeeper's.
+            trim: whether long messages are cut, for this call; None takes the configured value.
+
+        Raises:
+            TypeError: the query is no text.
+            ConfigError: the budget is not positive.
+        """
+        _check_text("query", query)
+        budget = self._token_budget if token_budget is None else _checked_budget(token_budget)
+        trimming = self._config.trim if trim is None else trim
+        with self._lock:
+            read = read_query(query, self._index)
+            cues = read_cues(query)
+            judgement = judge(read, cues, self._topic_map, self._index, config=self._config.gate)
+            planner = Planner(
+                query=read,
+                judgement=judgement,
+                index=self._index,
+                records=self._records,
+                history_tokens=self._history_tokens,
+                token_budget=budget,
+                trim=trimming,
+                fill=self._config.mode == "fill",
+                config=self._config,
+                count=self._count,
+            )
+            return planner.selection(self._constraints.as_dict())
+
+    def set_constraint(self, key: str, value: str) -> None:
+        """Set a stable constraint; the same key again replaces its value.
+
+        Raises:
+            TypeError: the key or the value is no text.
+            ConstraintLimitError: the zone would outgrow its cap; nothing is changed.
+        """
+        with self._lock:
+            self._constraints.set(key, value)
+
+    def remove_constraint(self, key: str) -> bool:
+        """Remove a stable constraint and return whether it was there."""
+        with self._lock:
+            return self._constraints.remove(key)
+
+    def get_constraints(self) -> dict[str, str]:
+        """Return a copy of all constraints, in the order in which they were first set."""
+        with self._lock:
+            return self._constraints.as_dict()
+
+    def _record(self, turn: Turn | tuple[str, str]) -> Record:
+        if isinstance(turn, Turn):
+            user = [message for message in turn.messages if message.role == "user"]
+            rest = [message for message in turn.messages if message.role != "user"]
+            costs = (count_messages(side, token_counter=self._count) for side in (user, rest))
+            return Record(turn.user_text, turn.assistant_text, *costs, source=turn)
+        return Record(*turn, self._count(turn[0]), self._count(turn[1]))
+
+    def _append(self, record: Record) -> None:
+        user_terms, assistant_terms = count_terms(record.user), count_terms(record.assistant)
+        cues = read_cues(record.user)
+        query = read_query(record.user, self._index)
+        verdict = judge(query, cues, self._topic_map, self._index, config=self._config.gate).verdict
+        self._index.add(user_terms, assistant_terms)
+        self._topic_map.add(
+            topic_terms(user_terms, assistant_terms),
+            cues=cues,
+            question_open=ends_with_question(record.assistant),
+        )
+        self._verdicts.append(verdict)
+        self._records.append(record)
+        self._history_tokens += record.tokens
+
+    def _cut(self, turn_count: int) -> None:
+        """Keep the first turns; what reads the list of records from before keeps its own."""
+        if turn_count == len(self._records):
+            return
+        removed = [_turn_terms(record) for record in self._records[turn_count:]]
+        self._history_tokens -= sum(record.tokens for record in self._records[turn_count:])
+        self._records = self._records[:turn_count]
+        del self._verdicts[turn_count:]
+        for user_terms, assistant_terms in reversed(removed):
+            self._index.remove_last({**user_terms, **assistant_terms})
+        newest = self._records[-TopicMap.WINDOW :]
+        self._topic_map.cut(
+            turn_count,
+            removed=[topic_terms(*terms) for terms in removed],
+            window=[topic_terms(*_turn_terms(record)) for record in newest],
+        )
+
+
+def _turn_terms(record: Record) -> tuple[dict[str, int], dict[str, int]]:
+    return count_terms(record.user), count_terms(record.assistant)
+
+
+def _check_text(name: str, text: object) -> None:
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be a str, got {type(text).__name__}")
+
+
+def _checked_budget(token_budget: int) -> int:
+    if not isinstance(token_budget, int) or isinstance(token_budget, bool):
+        raise TypeError(f"token_budget must be an int, got {type(token_budget).__name__}")
+    if token_budget < 1:
+        raise ConfigError(f"token_budget must be 1 or more tokens, got {token_budget}")
+    return token_budget
+
+
+def _checked_turn(position: int, turn: object) -> Turn | tuple[str, str]:
+    if isinstance(turn, Turn):
+        return turn
+    if isinstance(turn, tuple | list) and len(turn) == 2:
+        _check_text(f"turns[{position}][0]", turn[0])
+        _check_text(f"turns[{position}][1]", turn[1])
+        return (turn[0], turn[1])
+    raise TypeError(f"turns[{position}] must be a Turn or a (user, assistant) pair, got {type(turn).__name__}")

@@ -1,0 +1,176 @@
+"""Word lists of the selection, as data: function words, characters, and the cues that steer the gate.
+
+Every list is general language, written for this library; none is drawn from a data set.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ABOUT_CONVERSATION",
+    "ACKNOWLEDGEMENTS",
+    "CHANGE_MARKERS",
+    "ENGLISH_STOP_WORDS",
+    "EXPLICIT_RETURN",
+    "EXPLICIT_SWITCH",
+    "GREETINGS",
+    "HAN_LIGHT",
+    "HAN_PARTICLES",
+    "KANA_PARTICLES",
+    "NOT_REFERRING",
+    "QUESTIONS_ABOUT_YOU",
+    "REFERRING",
+    "REQUEST_OPENERS",
+    "THAT_AFTER",
+    "THAT_BEFORE",
+    "THANKS",
+]
+
+ENGLISH_STOP_WORDS = frozenset(
+    """
+    a about above across actually after again against ago ain all almost along already also although always am among an
+    and another any anybody anyone anything anyway are aren aren't around as aside at away b be became because become
+    becomes been before being below besides between beyond both but by bye c came can can't cannot come could couldn
+    couldn't d did didn didn't do does doesn doesn't doing don don't done down during e each either else enough etc even
+    ever every everybody everyone everything except f few for from further g get gets getting give given go goes going
+    gone gonna got gotten h had hadn hadn't has hasn hasn't have haven haven't having he he'd he'll he's hello hence her
+    here here's hers herself hey hi him himself his hmm how how's however i i'd i'll i'm i've if im in indeed instead into
+    is isn isn't it it'd it'll it's its itself ive j just k keep kind l lately least less let let's like likely ll lol lot
+    lots m made make makes many may maybe me might mine more most much must mustn my myself n near nearly need neither
+    never nevertheless no nobody none nor not nothing now o of off often oh ok okay on once one ones only onto or other
+    others otherwise ought our ours ourselves out over own p per perhaps please pretty probably q quite r rather re
+    really s said same say says see seem seemed seems shall shan she she'd she'll she's should shouldn shouldn't since so
+    some somebody somehow someone something sometimes somewhat soon still such sure t take tell than thank thanks that
+    that's thats the their theirs them themselves then there there's therefore these they they'd they'll they're they've
+    thing things this those though through thus to together too took toward towards u under unless until up upon us use
+    used using usually v ve very via w wanna want wants was wasn wasn't way we we'd we'll we're we've well went were weren
+    weren't what what's whatever when when's whenever where where's whether which whichever while who who's whoever whole
+    whom whose why why's will with within without won won't would wouldn wouldn't wow x y ya yeah yep yes yet you you'd
+    you'll you're you've your yours yourself yourselves z
+    """.split()  # noqa: SIM905 - a list of 300 quoted words would be unreadable
+)
+"""English function words: never anchors. Source: ours (closed word classes, contractions, chat fillers)."""
+
+HAN_PARTICLES = frozenset("的了吗呢吧啊呀嘛么哦噢嗯喔哈啦咯哟呗哎唉呵嘿之兮們么嗎啦著")
+"""Chinese particles: a character pair that holds one is no anchor. Source: ours (aspect, mood and structure particles)."""
+
+HAN_LIGHT = frozenset(
+    "我你您他她它们咱这那哪是在有和与及或跟同也都就才又再还很太更最不没别个位些把被给让对向从到去来要会能可以想说为为什怎谁"
+    "多少几吧请问做得地着过因所但而且如果若则并于其此每各该每将已曾正刚先后前里上下中间时候样一这這個還沒說會為麼誰幾讓對從來"
+)
+"""Chinese function characters: a pair that holds one weighs less. Source: ours (pronouns, copulas, adverbs, measure words)."""
+
+KANA_PARTICLES = frozenset("はがをにでとものへやかねよなさしてたますいるれ")
+"""Hiragana that mostly carry grammar: a pair made of two of them is no anchor. Source: ours (particles, endings)."""
+
+REFERRING = (
+    "这个 那个 这些 那些 它 上面 上述 前面 刚才 刚刚 继续 接着说 接着讲 展开 详细说 细说 再说说 再讲讲 还有呢 然后呢 为什么呢 "
+    "這個 那個 這些 剛才 剛剛 繼續 展開",
+    "this|these|those|it|its|above|earlier|previously|continue|continuing|go on|keep going|carry on|expand|elaborate"
+    "|same|tell me more|say more|more details?|more about that|and then|what else|the former|the latter"
+    "|the previous one|the first one|the second one|the last one",
+)
+"""Words that point back, Chinese (separated by spaces) and English (alternatives of a pattern, whole words).
+
+``that`` is decided by its neighbours, see ``THAT_AFTER``. Source: specification 3.2, with its gaps resolved.
+"""
+
+NOT_REFERRING = (
+    "其它 其他 这个月 这个星期 这个礼拜 这个周末 这个周 这个季度 这个世界 这个学期 这个夏天 这个冬天 那个时候 那个年代 继续教育 "
+    "继续医学教育 画展开 展开幕 网上面 晚上面 早上面 以上面 街上面 马上面 這個月 這個星期 這個週末 繼續教育",
+    "this (?:morning|afternoon|evening|week|weekend|month|quarter|year|spring|summer|autumn|fall|winter|time|season|term"
+    "|monday|tuesday|wednesday|thursday|friday|saturday|sunday|century|decade)"
+    "|these days|those days|above all|earlier than|earlier this|continuing education|continue education|same day"
+    "|what time is it|is it (?:possible|ok|okay|safe|legal|true|normal|common|worth|better|going to rain|raining)"
+    "|it(?:'s| is| was| will)? (?:rain|raining|snow|snowing|seems|depends|turns out|takes|possible|important|likely)"
+    "|how long does it take|how much does it cost to|how is it going|how's it going|it department|it support|it is time"
+    "|all the same|at the same time|same here|same to you",
+)
+"""Wordings that hold a referring word and do not point back; they are taken out before the search. Source: ours."""
+
+THAT_BEFORE = frozenset(
+    """about after again against and around at before behind besides but by change check do does did describe explain
+    fix for from handle in inside is like make mean of on over rename repeat rewrite run shorten show than then to
+    translate try understand use using was what's why is with without improve summarize summarise when where how""".split()
+)
+"""Words after which ``that`` points back ("explain that", "about that"). Source: ours."""
+
+THAT_AFTER = frozenset(
+    """again also can could did do does exactly for happen has have he i instead if in into is it mean might more my not
+    one or our part please she should the their there they thing this to too was way we work works would you your""".split()
+)
+"""Words that may follow a ``that`` that opens a sentence and points back; a noun may not ("that movie"). Source: ours."""
+
+EXPLICIT_SWITCH = (
+    "换个话题 换一个话题 换下话题 换话题 聊点别的 说点别的 谈点别的 聊聊别的 说说别的 聊别的 说别的事 聊个别的 问个别的 问点别的 "
+    "新话题 另一个话题 另外一个话题 先不说这个 不说这个了 不聊这个了 先把这个放 这个先放 先放一放 换个问题 跟这个无关 与此无关 "
+    "無關的問題 換個話題 聊點別的",
+    "new topic|(?:another|a different|different) (?:topic|subject|matter)|change (?:the |of )?(?:topic|subject)"
+    "|changing (?:the )?(?:topic|subject)|switch(?:ing)? (?:topics?|subjects?|gears)|something (?:completely |totally |entirely )?"
+    "(?:else|different) now|talk about something else|unrelated(?: question| topic| note)?|off[- ]topic|moving on to"
+    "|forget (?:about )?(?:that|this|it) for now|on (?:a|an) (?:different|unrelated|another) note|separate question"
+    "|put (?:that|this|it) aside|leave (?:that|this|it) (?:aside|for now)|enough about",
+)
+"""Wordings that open a new topic; they win over referring words. Source: ours."""
+
+EXPLICIT_RETURN = (
+    "回到 说回 再说回 话说回 回头说 回过头 接着之前 接着刚才 继续之前 继续刚才 之前说的 之前聊的 之前提到 之前讲的 之前问的 刚才说的 刚才聊的 "
+    "刚才提到 刚才那个 刚刚说的 刚刚聊的 刚刚提到 前面说的 前面聊的 前面提到 前面讲的 最开始说 最开始聊 一开始说 一开始聊 最初说 上次说的 "
+    "我说的是 我指的是 我问的是 剛才說的 之前說的",
+    "back to|return(?:ing)? to|go(?:ing)? back|circl(?:e|ing) back|revisit(?:ing)?|as (?:we|i|you) (?:discussed|said|mentioned)"
+    "|(?:you|we|i) (?:mentioned|discussed|talked about|said|told me|asked) (?:earlier|before|previously|at the start)"
+    "|(?:earlier|before|previously),? (?:you|we|i) (?:mentioned|discussed|talked about|said|asked)|from before"
+    "|at the (?:start|beginning)|in the beginning|i mean(?:t)? the|i was asking about",
+)
+"""Wordings that go back to an earlier topic; they win over referring words. Source: ours."""
+
+CHANGE_MARKERS = (
+    "对了 另外 顺便 话说 哎对 还有个问题 还有一个问题 还想问 再问一下 另一个问题 换 别的 接下来 然后我 好了 對了 順便",
+    "by the way|btw|anyway|anyways|also i|oh,? and|one more (?:thing|question)|another (?:thing|question)|next question"
+    "|speaking of|changing|now,? (?:let's|i)|so,? (?:what about you|tell me)|how about you|what about you|what do you do"
+    "|do you have any",
+)
+"""Weaker signs of a change. Source: ours."""
+
+GREETINGS = (
+    "你好 您好 早上好 下午好 晚上好 嗨 哈喽 在吗 早安",
+    "hi|hello|hey|good (?:morning|afternoon|evening)|greetings|hiya",
+)
+"""Greetings, as they open a text. Source: ours."""
+
+THANKS = (
+    "谢谢 感谢 多谢 再见 拜拜 不客气 辛苦了 謝謝 再見",
+    "thanks|thank you|thx|bye|goodbye|see you|good night|take care|you're welcome|nice talking",
+)
+"""Thanks and goodbyes, after which a topic tends to end. Source: ours."""
+
+ACKNOWLEDGEMENTS = (
+    "好的 好吧 好 嗯 嗯嗯 是的 对 对的 可以 行 明白 明白了 知道了 了解 没错 原来如此 哦 谢谢 ok",
+    "ok|okay|yes|yeah|yep|sure|right|great|cool|nice|perfect|got it|i see|makes sense|sounds good|thanks|thank you|no|nope",
+)
+"""Short answers that keep a topic going when they open a text. Source: ours."""
+
+REQUEST_OPENERS = (
+    "请问 我想 我要 帮我 请帮 推荐 能不能 可不可以 可以帮 麻烦 有没有 想问 想找 给我 请推荐 请给 教我 怎么才能 如何",
+    "can you|could you|would you|please|i want|i need|i would like|i'd like|i am looking|i'm looking|help me|how do i"
+    "|how can i|how to|recommend|suggest|give me|find me|show me|write|draft|translate|what is the best|is there",
+)
+"""How a request begins. Source: ours."""
+
+QUESTIONS_ABOUT_YOU = (
+    "你喜欢 你平时 你觉得 你有 你是 你会 你呢 你们 您喜欢 您觉得",
+    "do you|are you|have you|what do you|what's your|what is your|where do you|did you|how are you|you like|would you ever",
+)
+"""Questions about the other side, which open topics in small talk. Source: ours."""
+
+ABOUT_CONVERSATION = (
+    r"(?:我们|咱们)(?:之前|刚才|刚刚|今天|目前|到现在)?(?:都|一共|总共)?(?:聊|讨论|谈|说|讲)(?:了|过|到|到了)?(?:什么|哪些|些什么|啥|多少)"
+    r"|(?:总结|回顾|概括|梳理|归纳|小结)(?:一下|下)?(?:我们|咱们)?(?:的|这次|这段|今天|以上|上面|上述|刚才|整个|全部|之前)*(?:对话|聊天|谈话|讨论|会话|内容|话题|交流|要点)"
+    r"|(?:聊天|对话|会话)(?:记录|历史)?(?:里|中)?(?:都)?(?:有|聊了|说了|提到了?)(?:什么|哪些)(?:话题|内容)?|(?:聊|讨论|谈)过(?:哪些|什么)(?:话题|事情|东西|内容)"
+    r"|(?:總結|回顧)(?:一下)?(?:我們|這次)?(?:的)?(?:對話|討論|聊天)",
+    r"what (?:have|did|were) (?:we|you and i) (?:been )?(?:discuss|discussed|discussing|talk|talked|talking|chat|chatted|chatting|cover|covered|covering|go over|gone over)"
+    r"(?: about)?|(?:summari[sz]e|recap|review|sum up|outline) (?:everything|(?:(?:our|this|the|all of) ?)?(?:whole |entire |this |our |the )?(?:conversation|chat|discussion|session|thread|dialogue|dialog))"
+    r"|(?:summary|recap|overview) of (?:our|this|the) (?:whole |entire )?(?:conversation|chat|discussion|session|thread)"
+    r"|what (?:topics|subjects|things|points) (?:have|did) we|which (?:topics|subjects) (?:have|did) we|list (?:all )?(?:the |our )?(?:topics|subjects)"
+    r"|so far in (?:this|our) (?:conversation|chat|discussion)",
+)
+"""Questions about the conversation itself, as patterns. Source: ours; no repetition stands inside another."""

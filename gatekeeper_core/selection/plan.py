@@ -1,0 +1,505 @@
+"""The plan of one selection: who may compete, in which order turns are taken, and what becomes of the rest.
+
+One :class:`Planner` serves one query. It asks each stage once (scores, excerpts, values) and keeps the account: what was
+kept, what is left of the budget, and a decision for every candidate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.selection.anchors import count_terms, has_whole
+from gatekeeper_core.selection.constraints import ConstraintConfig
+from gatekeeper_core.selection.coverage import (
+    Candidate,
+    CoverageConfig,
+    Valued,
+    choose,
+    coverage_without,
+    value_candidates,
+)
+from gatekeeper_core.selection.result import Decision, Selection, SelectedTurn
+from gatekeeper_core.selection.retrieval import RetrievalConfig, Score, score_turn, score_turns
+from gatekeeper_core.selection.topics import GateConfig
+from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt, tight_excerpt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from gatekeeper_core.messages import Turn
+    from gatekeeper_core.selection.index import TurnIndex
+    from gatekeeper_core.selection.result import Stage, Why
+    from gatekeeper_core.selection.retrieval import Query
+    from gatekeeper_core.selection.topics import Judgement
+    from gatekeeper_core.tokens import TokenCounter
+
+__all__ = ["GatekeeperConfig", "PlanConfig", "Planner", "Record"]
+
+_SMALLEST_CUT = 40
+_REPEAT_OVERLAP = 0.7
+_SHOWN_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "quote", "code"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanConfig:
+    """How the turns of a topic compete with the evidence.
+
+    Attributes:
+        staying_enough: probability of the active topic from which on its turns compete freely, 0..1; below it the
+            evidence goes first. Source: ours.
+        newest_share: share of the budget that the newest turns get after the evidence, 0..1. Source: ours; without
+            a cap they displace evidence at small budgets.
+        newest_decay: what a turn of the active topic keeps of its weight per turn of age, 0..1. Source: ours.
+        active_floor: weight below which a turn of the active topic is not taken, 0..1. Source: ours.
+        other_floor: weight below which a turn of another topic is not taken, 0..1. Source: ours.
+        relative_floor: share of the largest weight below which nothing is taken, 0..1. Source: ours.
+        referring_turns: turns taken first where the query points back, >= 1. Source: specification 5.3 (1 to 2).
+    """
+
+    staying_enough: float = 0.6
+    newest_share: float = 0.25
+    newest_decay: float = 0.95
+    active_floor: float = 0.40
+    other_floor: float = 0.25
+    relative_floor: float = 0.30
+    referring_turns: int = 2
+
+    def __post_init__(self) -> None:
+        for name in (
+            "staying_enough",
+            "newest_share",
+            "newest_decay",
+            "active_floor",
+            "other_floor",
+            "relative_floor",
+        ):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"PlanConfig.{name} must lie in 0..1, got {getattr(self, name)!r}")
+        if self.referring_turns < 1:
+            raise ConfigError(f"PlanConfig.referring_turns must be 1 or more, got {self.referring_turns!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatekeeperConfig:
+    """All settings of a gatekeeper, each beside its stage.
+
+    Attributes:
+        mode: ``minimal`` gives the smallest set, ``fill`` uses the budget, best turns first.
+        trim: whether long messages are cut to the sentences that matter.
+        retrieval: weights of the score, candidates.
+        gate: thresholds of the topic gate.
+        coverage: where selection stops, what length costs.
+        trimming: what counts as long.
+        plan: how the newest turns compete.
+        constraints: cap of the constraint zone.
+    """
+
+    mode: Literal["minimal", "fill"] = "minimal"
+    trim: bool = True
+    retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
+    gate: GateConfig = field(default_factory=GateConfig)
+    coverage: CoverageConfig = field(default_factory=CoverageConfig)
+    trimming: TrimmingConfig = field(default_factory=TrimmingConfig)
+    plan: PlanConfig = field(default_factory=PlanConfig)
+    constraints: ConstraintConfig = field(default_factory=ConstraintConfig)
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("minimal", "fill"):
+            raise ConfigError(f'GatekeeperConfig.mode must be "minimal" or "fill", got {self.mode!r}')
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A turn as the gatekeeper keeps it: both texts, what they cost, and the turn that they came from, if any."""
+
+    user: str
+    assistant: str
+    tokens_user: int
+    tokens_assistant: int
+    source: Turn | None = None
+
+    @property
+    def tokens(self) -> int:
+        """What the whole turn costs, at least 1."""
+        return max(1, self.tokens_user + self.tokens_assistant)
+
+    def equals(self, turn: Turn | tuple[str, str]) -> bool:
+        """Return whether a given turn is the one that is kept here, by its content."""
+        if isinstance(turn, tuple):
+            return self.source is None and (self.user, self.assistant) == turn
+        return self.source is not None and (self.source.messages, self.source.preamble) == (
+            turn.messages,
+            turn.preamble,
+        )
+
+
+class Planner:
+    """Chooses the turns for one query; see the module :mod:`gatekeeper_core.selection.gatekeeper` for the rules."""
+
+    def __init__(
+        self,
+        *,
+        query: Query,
+        judgement: Judgement,
+        index: TurnIndex,
+        records: Sequence[Record],
+        history_tokens: int,
+        token_budget: int,
+        trim: bool,
+        fill: bool,
+        config: GatekeeperConfig,
+        count: TokenCounter,
+    ) -> None:
+        self._query = query
+        self._judgement = judgement
+        self._index = index
+        self._records = records
+        self._history_tokens = history_tokens
+        self._budget = token_budget
+        self._trim = trim
+        self._fill = fill
+        self._config = config
+        self._count = count
+        self._turn_count = len(records)
+        self._left = token_budget
+        self._kept: dict[int, Excerpt] = {}
+        self._excerpts: dict[int, Excerpt] = {}
+        self._terms: dict[int, frozenset[str]] = {}
+        self._scores: dict[int, Score] = {}
+        self._values: dict[int, float] = {}
+        self._decisions: dict[int, Decision] = {}
+
+    def selection(self, constraints: Mapping[str, str]) -> Selection:
+        """Return the selection of this query; call it once."""
+        verdict = self._judgement.verdict
+        candidates = self._candidates()
+        if verdict.reason == "about_conversation":
+            self._overview()
+        elif verdict.reason == "referring_word":
+            self._inherit()
+            self._cover(candidates)
+            self._newest()
+        elif self._topic_first():
+            self._by_topic(candidates)
+        else:
+            self._cover(candidates)
+            if verdict.decision == "continue":
+                self._newest()
+        return self._result(constraints)
+
+    # --- who may compete -----------------------------------------------------------------------------------------
+
+    def _candidates(self) -> list[Score]:
+        """Return the scored turns that the gate and the cap leave, best first; the others get their decision."""
+        limit = self._config.retrieval.candidates
+        if self._fill and self._turn_count:
+            limit = max(limit, 2 * self._budget * self._turn_count // max(1, self._history_tokens))
+        depth = max(limit, self._config.coverage.pool)
+        scores = score_turns(
+            self._query, self._index, config=self._config.retrieval, depth=depth, texts=self._texts
+        )
+        self._scores = {score.turn_id: score for score in scores}
+        passing = [score for score in scores if self._passes(score)]
+        for score in scores:
+            if not self._passes(score):
+                self._drop(score.turn_id, "gate", "off_topic")
+        self._value(passing)
+        for score in passing[limit:]:
+            self._drop(score.turn_id, "recall", "not_a_candidate")
+        return passing[:limit]
+
+    def _passes(self, score: Score) -> bool:
+        """Return whether a turn may compete: always on ``continue``, only with real evidence on ``switch``."""
+        verdict = self._judgement.verdict
+        if verdict.decision == "continue" or score.whole:
+            return True
+        if verdict.resumed_topic is not None and self._topic_of(score.turn_id) == verdict.resumed_topic:
+            return True
+        return self._query.share(score.matched) >= self._config.gate.evidence_share
+
+    def _value(self, passing: Sequence[Score]) -> None:
+        known = max((self._query.share(score.matched) for score in passing), default=0.0)
+        candidates = [
+            Candidate(score.turn_id, self._evidence(score), self._excerpt(score.turn_id).tokens) for score in passing
+        ]
+        self._values = dict(value_candidates(candidates, known=known, config=self._config.coverage))
+
+    def _evidence(self, score: Score) -> float:
+        """Return the score of a turn, raised by as much as its topic is likely to be the query's."""
+        probability = self._judgement.probabilities.get(self._topic_of(score.turn_id), 0.0)
+        return score.total * (1.0 + 0.4 * probability)
+
+    def _topic_first(self) -> bool:
+        verdict = self._judgement.verdict
+        if verdict.decision == "switch":
+            return verdict.reason == "explicit_return"
+        return verdict.staying >= self._config.plan.staying_enough
+
+    # --- the ways to choose ----------------------------------------------------------------------------------------
+
+    def _cover(self, candidates: Sequence[Score]) -> None:
+        """Take the evidence, by value, until it is covered."""
+        valued = [Valued(score.turn_id, self._values[score.turn_id]) for score in candidates]
+        valued.sort(key=lambda each: (-each.value, -each.turn_id))
+        rest = choose(
+            [each for each in valued if each.turn_id not in self._kept],
+            eta=2.0 if self._fill else self._config.coverage.eta,
+            take=lambda turn_id: self._take(turn_id, "cover", "evidence"),
+        )
+        for candidate in rest:
+            self._drop(candidate.turn_id, "cover", "enough")
+
+    def _by_topic(self, candidates: Sequence[Score]) -> None:
+        """Take turns by the weight of their topic and their evidence, until neither is worth it."""
+        plan, weights = self._config.plan, self._topic_weights(candidates)
+        resumed = self._judgement.verdict.resumed_topic
+        largest = max(weights.values(), default=0.0)
+        for turn_id in sorted(weights, key=lambda turn: (-weights[turn], -turn)):
+            topic = self._topic_of(turn_id)
+            near = topic == (self._judgement.verdict.active_topic if resumed is None else resumed)
+            floor = plan.active_floor if near and resumed is None else plan.other_floor
+            score = self._scores.get(turn_id)
+            enough = weights[turn_id] < max(floor, plan.relative_floor * largest)
+            if enough and not self._fill and not (score and score.whole):
+                if score:
+                    self._drop(turn_id, "topic", "enough")
+            elif near:
+                self._take(turn_id, "topic", "active_topic" if resumed is None else "resumed_topic")
+            else:
+                self._take(turn_id, "cover", "evidence")
+
+    def _topic_weights(self, candidates: Sequence[Score]) -> dict[int, float]:
+        """Return by turn how likely it belongs to what the query is about, with a share for its own evidence."""
+        verdict, best = self._judgement.verdict, max((score.total for score in candidates), default=0.0)
+        relative = {score.turn_id: score.total / best for score in candidates}
+        members = set(relative)
+        if verdict.resumed_topic is None:
+            members.update(self._newest_of(len(self._judgement.topics) - 1))
+        else:
+            members.update(self._newest_of(verdict.resumed_topic))
+        weights = {}
+        for turn_id in members:
+            topic, evidence = self._topic_of(turn_id), relative.get(turn_id, 0.0)
+            probability = self._judgement.probabilities.get(topic, 0.0)
+            if topic == verdict.resumed_topic:
+                probability = max(probability, self._config.plan.staying_enough)
+            if topic == verdict.active_topic:
+                share = self._config.plan.newest_decay ** (self._turn_count - 1 - turn_id)
+            else:
+                share = 0.8 + 0.2 * evidence
+            weights[turn_id] = round(probability * share + 0.2 * evidence, 6)
+        return weights
+
+    def _inherit(self) -> None:
+        """Take the newest turns that a referring word points at; the first of them is cut rather than dropped."""
+        for age in range(min(self._config.plan.referring_turns, self._turn_count)):
+            self._take(self._turn_count - 1 - age, "inherit", "referring_word")
+
+    def _newest(self) -> None:
+        """Take the newest turns of the active topic, within their share of the budget."""
+        room = self._left if self._fill else min(self._left, int(self._budget * self._config.plan.newest_share))
+        weight = self._judgement.verdict.staying
+        for turn_id in self._newest_of(len(self._judgement.topics) - 1):
+            if weight < self._config.plan.active_floor and not self._fill:
+                return
+            cost = self._excerpt(turn_id).tokens
+            if turn_id not in self._kept and cost > room:
+                return
+            if turn_id not in self._kept and self._take(turn_id, "topic", "active_topic"):
+                room -= self._kept[turn_id].tokens
+            weight *= self._config.plan.newest_decay
+
+    def _overview(self) -> None:
+        """Take the last and the first turn, then the first turn of each topic, newest topic first."""
+        if not self._turn_count:
+            return
+        starts = [topic.start for topic in reversed(self._judgement.topics)]
+        order = dict.fromkeys([self._turn_count - 1, 0, *starts])
+        allowance = max(_SMALLEST_CUT, self._budget // len(order))
+        for turn_id in order:
+            self._take(turn_id, "overview", "overview", allowance=allowance)
+
+    def _newest_of(self, topic_id: int) -> Iterable[int]:
+        """Return the newest 40 turns of a topic, newest first."""
+        if not self._judgement.topics:
+            return ()
+        topic = self._judgement.topics[topic_id]
+        return range(topic.stop - 1, max(topic.start, topic.stop - 40) - 1, -1)
+
+    # --- taking and dropping -----------------------------------------------------------------------------------------
+
+    def _take(self, turn_id: int, stage: Stage, why: Why, *, allowance: int | None = None) -> bool:
+        """Keep a turn if it fits, cut if need be, and return whether it was kept."""
+        if turn_id in self._kept:
+            return False
+        if self._repeats_kept(turn_id):
+            self._drop(turn_id, stage, "repeat")
+            return False
+        room = self._left if allowance is None else min(self._left, allowance)
+        part = self._excerpt(turn_id)
+        if part.tokens > room:
+            cut = self._tight(turn_id, room) if self._trim else None
+            part = cut if cut is not None else part
+        if part.tokens > self._left:
+            self._drop(turn_id, stage, "no_room")
+            return False
+        self._kept[turn_id] = part
+        self._left -= part.tokens
+        outcome = "trimmed" if part.trimmed else "kept"
+        self._decide(Decision(turn_id, outcome, stage, why, self._topic_of(turn_id), part.tokens))
+        return True
+
+    def _tight(self, turn_id: int, room: int) -> Excerpt | None:
+        whole = self._whole(turn_id)
+        if room < min(_SMALLEST_CUT, whole.tokens // 4):
+            return None
+        return tight_excerpt(
+            whole, self._query, budget_tokens=room, config=self._config.trimming, count=self._count
+        )
+
+    def _repeats_kept(self, turn_id: int) -> bool:
+        """Return whether a turn says nothing that a kept one does not: same shared anchors, nearly the same terms."""
+        score = self._scores.get(turn_id)
+        if score is None:
+            return False
+        for kept in self._kept:
+            other = self._scores.get(kept)
+            if other is not None and score.matched == other.matched and self._alike(turn_id, kept):
+                return True
+        return False
+
+    def _alike(self, one: int, other: int) -> bool:
+        lengths = sorted(len(self._records[turn].user) + len(self._records[turn].assistant) for turn in (one, other))
+        if lengths[0] < _REPEAT_OVERLAP * lengths[1]:
+            return False
+        first, second = self._terms_of(one), self._terms_of(other)
+        return len(first & second) >= _REPEAT_OVERLAP * len(first | second)
+
+    def _terms_of(self, turn_id: int) -> frozenset[str]:
+        if turn_id not in self._terms:
+            record = self._records[turn_id]
+            self._terms[turn_id] = frozenset(count_terms(record.user)) | frozenset(count_terms(record.assistant))
+        return self._terms[turn_id]
+
+    def _drop(self, turn_id: int, stage: Stage, why: Why) -> None:
+        tokens = self._excerpt(turn_id).tokens
+        value = self._values.get(turn_id)
+        decision = Decision(turn_id, "dropped", stage, why, self._topic_of(turn_id), tokens)
+        if why == "no_room":
+            decision = replace(decision, kept_from_tokens=self._budget - self._left + tokens)
+        elif why == "enough" and stage == "cover" and value is not None:
+            decision = replace(decision, kept_from_eta=min(1.0, round(coverage_without(value) + 0.0001, 4)))
+        self._decide(decision)
+
+    def _decide(self, decision: Decision) -> None:
+        """Record a decision with the score behind it; one that keeps a turn is final."""
+        score = self._scores.get(decision.turn_id)
+        shared = self._shared(score.matched if score else frozenset())
+        self._decisions[decision.turn_id] = replace(
+            decision, score=score, shared=shared, value=self._values.get(decision.turn_id)
+        )
+
+    # --- what is looked up -------------------------------------------------------------------------------------------
+
+    def _topic_of(self, turn_id: int) -> int:
+        return self._judgement.topic_of(turn_id)
+
+    def _texts(self, turn_id: int) -> tuple[str, str]:
+        record = self._records[turn_id]
+        return record.user, record.assistant
+
+    def _whole(self, turn_id: int) -> Excerpt:
+        record = self._records[turn_id]
+        return Excerpt(record.user, record.assistant, record.tokens, trimmed=False)
+
+    def _excerpt(self, turn_id: int) -> Excerpt:
+        if turn_id not in self._excerpts:
+            whole = self._whole(turn_id)
+            if self._trim:
+                whole = excerpt(whole, self._query, config=self._config.trimming, count=self._count)
+            self._excerpts[turn_id] = whole
+        return self._excerpts[turn_id]
+
+    def _shared(self, terms: frozenset[str]) -> tuple[str, ...]:
+        """Return the anchors of the query that a set of its terms stands for, as the query writes them."""
+        texts = [a.text for a in self._query.anchors if a.kind in _SHOWN_KINDS and a.term in terms]
+        return tuple(dict.fromkeys(texts))
+
+    # --- the result --------------------------------------------------------------------------------------------------
+
+    def _result(self, constraints: Mapping[str, str]) -> Selection:
+        missing = [
+            value
+            for turn_id, value in self._values.items()
+            if turn_id not in self._kept and self._why(turn_id) not in ("repeat", "not_a_candidate")
+        ]
+        covered, uncovered = self._coverage_of_anchors()
+        turns = tuple(
+            SelectedTurn(turn_id, part.user, part.assistant, part.tokens, part.trimmed)
+            for turn_id, part in sorted(self._kept.items())
+        )
+        return Selection(
+            query=self._query.text,
+            turns=turns,
+            tokens=sum(turn.tokens for turn in turns),
+            token_budget=self._budget,
+            history_tokens=self._history_tokens,
+            turn_count=self._turn_count,
+            gate=self._judgement.verdict,
+            coverage=coverage_without(max(missing, default=0.0)),
+            covered=covered,
+            uncovered=uncovered,
+            decisions=tuple(self._decisions[turn_id] for turn_id in sorted(self._decisions)),
+            constraints=dict(constraints),
+            smallest_needed_tokens=self._smallest_needed(),
+            _explain=self._explain_other,
+        )
+
+    def _why(self, turn_id: int) -> str | None:
+        decision = self._decisions.get(turn_id)
+        return decision.why if decision else None
+
+    def _smallest_needed(self) -> int | None:
+        """Return what the smallest candidate would have needed, where there are candidates and none fitted."""
+        refused = [decision.tokens for decision in self._decisions.values() if decision.why == "no_room"]
+        return min(refused) if refused and not self._kept else None
+
+    def _coverage_of_anchors(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the anchors of the query that the kept text holds, and those that it does not."""
+        held: set[str] = set()
+        for part in self._kept.values():
+            held.update(count_terms(part.user), count_terms(part.assistant))
+        folded = [f"{part.user}\n{part.assistant}".casefold() for part in self._kept.values()]
+        covered, uncovered = {}, {}
+        for anchor in self._query.anchors:
+            if anchor.kind not in _SHOWN_KINDS:
+                continue
+            found = anchor.term in held
+            if anchor.kind in ("quote", "code"):
+                found = any(has_whole(anchor.term, text) for text in folded)
+            (covered if found else uncovered)[anchor.text] = None
+        return tuple(covered), tuple(text for text in uncovered if text not in covered)
+
+    def _explain_other(self, turn_id: int) -> Decision:
+        """Return the decision on a turn that was no candidate."""
+        record = self._records[turn_id]
+        terms = self._terms_of(turn_id)
+        matched = frozenset(term for term in self._query.idf if term in terms)
+        own = [term for term in count_terms(record.user) if len(term) > 1] or sorted(terms)
+        rarest = sorted(own, key=lambda term: (self._index.document_frequency(term) or 1, -len(term), term))
+        score = score_turn(
+            turn_id, self._query, self._index, config=self._config.retrieval, texts=self._texts(turn_id)
+        )
+        return Decision(
+            turn_id=turn_id,
+            outcome="dropped",
+            stage="recall",
+            why="not_a_candidate" if matched else "no_shared_anchor",
+            topic_id=self._topic_of(turn_id),
+            tokens=record.tokens,
+            shared=self._shared(matched),
+            score=score if matched else None,
+            kept_with=tuple(rarest[:3]),
+        )

@@ -1,0 +1,187 @@
+"""What a selection gives back: the turns, the figures, and the reason for every choice."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from gatekeeper_core.selection.constraints import render_constraints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gatekeeper_core.selection.retrieval import Score
+    from gatekeeper_core.selection.topics import Verdict
+
+__all__ = ["SCHEMA_VERSION", "Decision", "Outcome", "SelectedTurn", "Selection", "Stage", "Why"]
+
+SCHEMA_VERSION = 1
+"""Version of the JSON that :meth:`Selection.to_dict` gives; it grows when a field changes its meaning or goes."""
+
+Outcome = Literal["kept", "trimmed", "dropped"]
+Stage = Literal["recall", "gate", "cover", "topic", "inherit", "overview"]
+Why = Literal[
+    "evidence",
+    "active_topic",
+    "resumed_topic",
+    "referring_word",
+    "overview",
+    "off_topic",
+    "no_shared_anchor",
+    "not_a_candidate",
+    "enough",
+    "no_room",
+    "repeat",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedTurn:
+    """A turn as it would be sent.
+
+    Attributes:
+        turn_id: 0-based position in the conversation.
+        user: the user's text, or its excerpt.
+        assistant: the assistant's text, or its excerpt.
+        tokens: what it costs, at least 1.
+        trimmed: whether sentences were left out.
+    """
+
+    turn_id: int
+    user: str
+    assistant: str
+    tokens: int
+    trimmed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Why one turn was kept, trimmed or dropped.
+
+    Attributes:
+        turn_id: 0-based position in the conversation.
+        outcome: ``kept``, ``trimmed`` or ``dropped``.
+        stage: the stage that decided: ``recall`` (shares nothing, or too little to be a candidate), ``gate`` (belongs to
+            another topic), ``cover`` (taken, or enough without it, or no room), ``topic`` (stands in the topic that the
+            query belongs to), ``inherit`` (the query points back to it), ``overview`` (the query asks about the
+            conversation).
+        why: the reason as a fixed word.
+        topic_id: the topic that the turn stands in.
+        tokens: what the turn costs as a whole, or what is kept of it.
+        shared: the anchors that it shares with the query, as they stand in the query.
+        score: the parts of its score, or None where nothing was scored.
+        value: what the cover stage ranked it by, or None.
+        kept_from_tokens: a token budget that would have kept it, or None where budget was not the reason.
+        kept_from_eta: a coverage ``eta`` from which on it would have been kept, or None where that was not the reason.
+        kept_with: anchors of the turn that, named in the query, would have made it a candidate.
+    """
+
+    turn_id: int
+    outcome: Outcome
+    stage: Stage
+    why: Why
+    topic_id: int
+    tokens: int
+    shared: tuple[str, ...] = ()
+    score: Score | None = None
+    value: float | None = None
+    kept_from_tokens: int | None = None
+    kept_from_eta: float | None = None
+    kept_with: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The turns chosen for one query, and why.
+
+    Attributes:
+        query: the question.
+        turns: what was kept, oldest first.
+        tokens: what the turns cost together; at most ``token_budget``.
+        token_budget: what they might have cost.
+        history_tokens: what the whole conversation would have cost.
+        turn_count: turns in the conversation.
+        gate: the verdict of the topic gate.
+        coverage: how far the cover stage came, 0..1 (1.0: nothing of value was left).
+        covered: anchors of the query that the kept turns hold, as written in the query.
+        uncovered: the other anchors of the query.
+        decisions: one for each candidate and each kept turn, by turn.
+        constraints: the constraints in force.
+        smallest_needed_tokens: where nothing fitted, what the smallest candidate would have needed; else None.
+    """
+
+    query: str
+    turns: tuple[SelectedTurn, ...]
+    tokens: int
+    token_budget: int
+    history_tokens: int
+    turn_count: int
+    gate: Verdict
+    coverage: float
+    covered: tuple[str, ...]
+    uncovered: tuple[str, ...]
+    decisions: tuple[Decision, ...]
+    constraints: Mapping[str, str]
+    smallest_needed_tokens: int | None = None
+    _explain: Callable[[int], Decision] | None = field(default=None, repr=False, compare=False)
+
+    def decision(self, turn_id: int) -> Decision:
+        """Return the decision on any turn, also on one that was no candidate.
+
+        Raises:
+            TypeError: ``turn_id`` is no whole number.
+            IndexError: the conversation has no such turn.
+        """
+        if not isinstance(turn_id, int) or isinstance(turn_id, bool):
+            raise TypeError(f"turn_id must be an int, got {type(turn_id).__name__}")
+        if not 0 <= turn_id < self.turn_count:
+            raise IndexError(f"turn {turn_id} is not in a conversation of {self.turn_count} turns")
+        for decision in self.decisions:
+            if decision.turn_id == turn_id:
+                return decision
+        assert self._explain is not None, "a selection over turns always knows how to explain them"  # noqa: S101
+        return self._explain(turn_id)
+
+    def to_messages(self, query: str | None = None) -> list[dict[str, str]]:
+        """Return a prompt as chat messages: the constraints (system), the kept turns, the query last.
+
+        Args:
+            query: what to ask in place of the query of the selection.
+        """
+        messages = []
+        rules = render_constraints(self.constraints)
+        if rules:
+            messages.append({"role": "system", "content": rules})
+        for turn in self.turns:
+            pair = (("user", turn.user), ("assistant", turn.assistant))
+            messages.extend({"role": role, "content": text} for role, text in pair if text)
+        return [*messages, {"role": "user", "content": self.query if query is None else query}]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON-ready values, with ``schema_version``; equal selections give equal dicts."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "query": self.query,
+            "turns": [asdict(turn) for turn in self.turns],
+            "tokens": self.tokens,
+            "token_budget": self.token_budget,
+            "history_tokens": self.history_tokens,
+            "turn_count": self.turn_count,
+            "gate": asdict(self.gate),
+            "coverage": self.coverage,
+            "covered": list(self.covered),
+            "uncovered": list(self.uncovered),
+            "decisions": [_decision_dict(decision) for decision in self.decisions],
+            "constraints": dict(self.constraints),
+            "smallest_needed_tokens": self.smallest_needed_tokens,
+        }
+
+
+def _decision_dict(decision: Decision) -> dict[str, Any]:
+    values = asdict(decision)
+    values["shared"] = list(decision.shared)
+    values["kept_with"] = list(decision.kept_with)
+    if decision.score is not None:
+        values["score"]["matched"] = sorted(decision.score.matched)
+        values["score"]["whole"] = sorted(decision.score.whole)
+    return values

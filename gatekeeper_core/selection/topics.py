@@ -1,0 +1,485 @@
+"""The topic map of a conversation and the gate that reads a query against it.
+
+The **topic map** cuts the conversation into segments, one topic each. A segment holds together as far as its turns
+repeat one another's terms; a border costs a price, less where a turn greets, thanks, asks for something new or says that
+the topic changes. The cheapest cut of all turns so far is found incrementally, one turn at a time.
+
+The **gate** weighs three hypotheses for a query: it *stays* in the last segment (the active topic), it *returns* to an
+earlier one, or it opens something *new*. Each has a prior, the cues of the query's wording, and the likelihood of the
+query's terms under the segment's own term counts. Outside there are only ``continue`` and ``switch``:
+
+* ``overlap = P / (P + 4 (1 - P))``, with ``P`` the probability of staying,
+* ``new_ratio`` = share of the query's informative terms that the active topic does not hold,
+* ``overlap > 0.45`` continues; ``overlap < 0.20`` together with ``new_ratio > 0.70`` switches; all else continues.
+
+The active topic decays by itself: its term counts fade against the background as the segment grows, and the terms of
+its newest turn count more.
+
+Source: the thresholds are the specification's (3.2). The measures behind them, the segmentation (after Utiyama and
+Isahara 2001, "A statistical model for domain-independent text segmentation", with adaptive counts) and the likelihoods
+(Dirichlet smoothing after Zhai and Lafferty 2004) are ours; the constants are one set for all conversations.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from bisect import bisect_right
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.selection.background import background_frequencies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from gatekeeper_core.selection.cues import Cues
+    from gatekeeper_core.selection.index import TurnIndex
+    from gatekeeper_core.selection.retrieval import Query
+
+__all__ = ["GateConfig", "GateReason", "Judgement", "Topic", "TopicMap", "Verdict", "judge", "topic_terms"]
+
+GateReason = Literal[
+    "first_turn",
+    "no_anchors",
+    "about_conversation",
+    "explicit_switch",
+    "explicit_return",
+    "referring_word",
+    "overlap",
+    "ambiguous",
+    "new_topic",
+    "return",
+]
+
+_MAX_EARLIER_TOPICS = 64
+_UNLISTED_FREQUENCY = 3e-5
+_BACKGROUND_TOKENS = 2_000.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateConfig:
+    """The thresholds of the gate.
+
+    Attributes:
+        continue_above: overlap above which a query continues, 0..1. Source: specification 3.2.
+        switch_below: overlap below which a query may switch, 0..1. Source: specification 3.2.
+        new_above: share of new terms above which it does, 0..1. Source: specification 3.2.
+        staying_prior: probability of staying before anything is read, 0.05..0.9; lower finds more returns and costs
+            more false switches. Source: ours.
+        evidence_share: on a switch, a turn stays a candidate only if it holds this share of the query's idf, or a whole
+            identifier, version, quote or piece of code of it, 0..1. Source: ours.
+    """
+
+    continue_above: float = 0.45
+    switch_below: float = 0.20
+    new_above: float = 0.70
+    staying_prior: float = 0.80
+    evidence_share: float = 0.25
+
+    def __post_init__(self) -> None:
+        for name in ("continue_above", "switch_below", "new_above", "evidence_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"GateConfig.{name} must lie in 0..1, got {getattr(self, name)!r}")
+        if not 0.05 <= self.staying_prior <= 0.9:
+            raise ConfigError(f"GateConfig.staying_prior must lie in 0.05..0.9, got {self.staying_prior!r}")
+        if self.switch_below > self.continue_above:
+            raise ConfigError("GateConfig.switch_below must not be above continue_above")
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One segment of the conversation: turns ``start`` to ``stop - 1``; ``topic_id`` counts from 0."""
+
+    topic_id: int
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the gate says of a query.
+
+    Attributes:
+        decision: ``continue`` or ``switch``.
+        reason: which rule decided.
+        overlap: how much speaks for staying in the active topic, 0..1.
+        new_ratio: share of the query's informative terms that the active topic does not hold, 0..1.
+        cue: the wording that decided or spoke along, or None.
+        active_topic: id of the last topic of the conversation, or None in an empty one.
+        resumed_topic: id of the earlier topic that a ``switch`` goes back to, or None.
+        staying: probability of staying, 0..1.
+    """
+
+    decision: Literal["continue", "switch"]
+    reason: GateReason
+    overlap: float
+    new_ratio: float
+    cue: str | None = None
+    active_topic: int | None = None
+    resumed_topic: int | None = None
+    staying: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict with the probabilities behind it.
+
+    Attributes:
+        verdict: what is reported.
+        topics: the segments, oldest first.
+        probabilities: by topic id, how likely the query belongs to it; topics that are not listed have none.
+    """
+
+    verdict: Verdict
+    topics: Sequence[Topic] = ()
+    probabilities: Mapping[int, float] = field(default_factory=dict)
+
+    def topic_of(self, turn_id: int) -> int:
+        """Return the id of the topic that a turn belongs to."""
+        return bisect_right(self.topics, turn_id, key=lambda topic: topic.start) - 1
+
+
+class TopicMap:
+    """The segments of a growing conversation.
+
+    Adding a turn looks at the last 40 turns and nothing else; the map after ``n`` turns is the same however it came
+    about. The newest turns can be taken back.
+    """
+
+    WINDOW = 40
+    """How many of the newest turns a border is looked for in. Source: ours."""
+
+    __slots__ = (
+        "_backs",
+        "_bests",
+        "_counts",
+        "_discounts",
+        "_ends",
+        "_question_open",
+        "_thanked",
+        "_topics",
+        "_window",
+    )
+
+    def __init__(self) -> None:
+        self._thanked = array("b")
+        self._bests = array("d", [0.0])
+        self._backs = array("L", [0])
+        self._ends = array("L", [0])
+        self._discounts = array("d")
+        self._question_open = array("b")
+        self._counts: Counter[str] = Counter()
+        self._window: deque[Mapping[str, int]] = deque(maxlen=self.WINDOW)
+        self._topics: tuple[Topic, ...] | None = ()
+
+    def __len__(self) -> int:
+        """Return the number of turns."""
+        return len(self._discounts)
+
+    @property
+    def token_count(self) -> int:
+        """Terms of all turns together, repetitions counted."""
+        return self._ends[-1]
+
+    @property
+    def mean_length(self) -> float:
+        """Terms of a turn on average, at least 4."""
+        return max(4.0, self.token_count / len(self)) if len(self) else 4.0
+
+    @property
+    def last_terms(self) -> Mapping[str, int]:
+        """The terms of the newest turn."""
+        return self._window[-1] if self._window else {}
+
+    @property
+    def question_open(self) -> bool:
+        """Whether the newest turn ended with a question of the assistant."""
+        return bool(self._question_open[-1]) if self._question_open else False
+
+    @property
+    def topics(self) -> tuple[Topic, ...]:
+        """The segments, oldest first; the last one is the active topic."""
+        if self._topics is None:
+            starts = []
+            at = len(self)
+            while at > 0:
+                at = self._backs[at]
+                starts.append(at)
+            stops = [len(self), *starts]
+            pairs = zip(reversed(starts), reversed(stops[:-1]), strict=True)
+            self._topics = tuple(Topic(topic_id, start, stop) for topic_id, (start, stop) in enumerate(pairs))
+        return self._topics
+
+    def tokens_between(self, start: int, stop: int) -> int:
+        """Return how many terms the turns ``start`` to ``stop - 1`` hold together."""
+        return self._ends[stop] - self._ends[start]
+
+    def count(self, term: str) -> int:
+        """Return how often a term stands in the conversation."""
+        return self._counts[term]
+
+    def add(self, terms: Mapping[str, int], *, cues: Cues, question_open: bool) -> None:
+        """Add the next turn.
+
+        Args:
+            terms: its :func:`topic_terms`, both sides together.
+            cues: the cues of its user's text.
+            question_open: whether its assistant's text ends with a question.
+        """
+        self._topics = None
+        self._counts.update(terms)
+        self._ends.append(self._ends[-1] + sum(terms.values()))
+        after_thanks = bool(self._thanked[-1]) if self._thanked else False
+        self._discounts.append(_border_discount(cues, after_thanks=after_thanks))
+        self._thanked.append(cues.thanks is not None)
+        self._question_open.append(question_open)
+        self._window.append(terms)
+        best, back = self._best_cut()
+        self._bests.append(best)
+        self._backs.append(back)
+
+    def cut(self, turn_count: int, *, removed: Iterable[Mapping[str, int]], window: Iterable[Mapping[str, int]]) -> None:
+        """Keep only the first turns.
+
+        Args:
+            turn_count: how many turns stay.
+            removed: the terms of the turns that go.
+            window: the terms of the last 40 turns that stay, oldest first.
+        """
+        for terms in removed:
+            self._counts.subtract(terms)
+            for term in terms:
+                if not self._counts[term]:
+                    del self._counts[term]
+        for column in (self._bests, self._backs, self._ends):
+            del column[turn_count + 1 :]
+        for flags in (self._discounts, self._question_open, self._thanked):
+            del flags[turn_count:]
+        self._window = deque(window, maxlen=self.WINDOW)
+        self._topics = None
+
+    def _best_cut(self) -> tuple[float, int]:
+        """Return the value of the best segmentation of all turns and where its last segment begins."""
+        last = len(self) - 1
+        prior = 16.0 * self.mean_length
+        scale = prior / (self.token_count + 0.5 * len(self._counts))
+        price = 1.4 * math.sqrt(self.mean_length)
+        counts: dict[str, int] = {}
+        gain, total, best, back = 0.0, 0, -math.inf, last
+        for start, terms in zip(range(last, -1, -1), reversed(self._window), strict=False):
+            gain, total = self._extended(terms, counts, gain, total, prior, scale)
+            value = self._bests[start] + 0.5 * gain - (price * self._discounts[start] if start else 0.0)
+            if round(value, 6) > round(best, 6):
+                best, back = value, start
+        return round(best, 6), back
+
+    def _extended(
+        self, terms: Mapping[str, int], counts: dict[str, int], gain: float, total: int, prior: float, scale: float
+    ) -> tuple[float, int]:
+        """Return the cohesion of a segment that takes in one more turn, and its new number of tokens.
+
+        The gain is the log likelihood of the segment's tokens under its own growing counts, smoothed by the
+        conversation's, against the conversation's alone; it does not depend on the order of the tokens.
+        """
+        for term, occurrences in terms.items():
+            pseudo = scale * (self._counts[term] + 0.5)
+            held = counts.get(term, 0)
+            for step in range(held, held + occurrences):
+                gain += math.log((step + pseudo) / pseudo)
+            counts[term] = held + occurrences
+        added = sum(terms.values())
+        gain -= math.lgamma(prior + total + added) - math.lgamma(prior + total) - added * math.log(prior)
+        return gain, total + added
+
+
+def topic_terms(user_terms: Mapping[str, int], assistant_terms: Mapping[str, int]) -> dict[str, int]:
+    """Return the terms of a turn that tell its topic: those of both sides, single Han characters left out."""
+    terms = {term: count for term, count in user_terms.items() if len(term) > 1 or term.isascii()}
+    for term, count in assistant_terms.items():
+        if len(term) > 1 or term.isascii():
+            terms[term] = terms.get(term, 0) + count
+    return terms
+
+
+def judge(query: Query, cues: Cues, topic_map: TopicMap, index: TurnIndex, *, config: GateConfig) -> Judgement:
+    """Return the verdict on a query, with the probability of every topic that it may belong to."""
+    if not len(topic_map):
+        return Judgement(Verdict("switch", "first_turn", overlap=0.0, new_ratio=1.0))
+    topics = topic_map.topics
+    active = topics[-1].topic_id
+    evidence = _weigh(query, topic_map, index)
+    staying, earlier = _posterior(cues, evidence, topic_map, config)
+    overlap = round(staying / (staying + 4 * (1 - staying)), 4)
+    measured = Verdict(
+        decision="continue",
+        reason="overlap",
+        overlap=overlap,
+        new_ratio=round(1 - evidence.held, 4),
+        active_topic=active,
+        staying=round(staying, 4),
+    )
+    verdict = _decide(measured, query, cues, evidence, earlier, config)
+    return Judgement(verdict, topics, {active: staying, **earlier})
+
+
+class _Evidence(NamedTuple):
+    """What the query's terms say: by topic id the log likelihoods and the best turn's share; the active topic's share."""
+
+    terms: int
+    likelihood: dict[int, float]
+    best_share: dict[int, float]
+    held: float
+    absent_from_last: float
+    relative_length: float
+
+
+def _decide(
+    measured: Verdict,
+    query: Query,
+    cues: Cues,
+    evidence: _Evidence,
+    earlier: Mapping[int, float],
+    config: GateConfig,
+) -> Verdict:
+    """Return the verdict: explicit wordings first, then words that point back, then the thresholds."""
+    topic = max(earlier, key=lambda k: (earlier[k], k), default=None)
+    new = max(0.0, 1.0 - measured.staying - sum(earlier.values()))
+    resumed = topic if topic is not None and earlier[topic] > new else None
+    if cues.about_conversation:
+        return _replace(measured, "continue", "about_conversation", cue=cues.about_conversation)
+    if cues.switch:
+        return _replace(measured, "switch", "explicit_switch", cue=cues.switch)
+    if cues.back and topic is not None and (earlier[topic] > measured.staying or not evidence.terms):
+        return _replace(measured, "switch", "explicit_return", cue=cues.back, resumed_topic=topic)
+    if cues.referring and not cues.back:
+        return _replace(measured, "continue", "referring_word", cue=cues.referring)
+    if not query.idf:
+        return _replace(measured, "continue", "no_anchors", cue=cues.acknowledgement)
+    if measured.overlap > config.continue_above:
+        return _replace(measured, "continue", "overlap", cue=cues.back or cues.acknowledgement)
+    if measured.overlap < config.switch_below and measured.new_ratio > config.new_above:
+        return _replace(measured, "switch", "return" if resumed is not None else "new_topic", resumed_topic=resumed)
+    return _replace(measured, "continue", "ambiguous")
+
+
+def _replace(
+    verdict: Verdict,
+    decision: Literal["continue", "switch"],
+    reason: GateReason,
+    *,
+    cue: str | None = None,
+    resumed_topic: int | None = None,
+) -> Verdict:
+    return Verdict(
+        decision=decision,
+        reason=reason,
+        overlap=verdict.overlap,
+        new_ratio=verdict.new_ratio,
+        cue=cue,
+        active_topic=verdict.active_topic,
+        resumed_topic=resumed_topic,
+        staying=verdict.staying,
+    )
+
+
+def _weigh(query: Query, topic_map: TopicMap, index: TurnIndex) -> _Evidence:
+    """Return what the query's terms say for each topic that holds one of them."""
+    terms = [term for term in query.idf if len(term) > 1 or term.isascii()]
+    topics = topic_map.topics
+    starts = [topic.start for topic in topics]
+    counts: dict[int, dict[str, float]] = {}
+    shares: dict[int, float] = {}
+    informative = {term: _information(term, topic_map) for term in terms}
+    for term in terms:
+        for posting in index.postings(term):
+            turn_id = posting >> 8
+            shares[turn_id] = shares.get(turn_id, 0.0) + informative[term]
+            held = counts.setdefault(bisect_right(starts, turn_id) - 1, {})
+            held[term] = held.get(term, 0.0) + (posting >> 4 & 15) + (posting & 15)
+    active = len(topics) - 1
+    for term in terms:
+        if term in topic_map.last_terms:
+            counts[active][term] += 2.0
+    mass = sum(informative.values())
+    best: dict[int, float] = {}
+    for turn_id, share in shares.items():
+        topic = bisect_right(starts, turn_id) - 1
+        best[topic] = max(best.get(topic, 0.0), share / mass if mass else 0.0)
+    near = _nearest_topics(counts, best, active)
+    mean_query = max(1.0, index.mean_user_length)
+    return _Evidence(
+        terms=len(terms),
+        likelihood={k: _likelihood(terms, counts.get(k, {}), topics[k], topic_map) for k in near},
+        best_share=best,
+        held=sum(informative[term] for term in counts.get(active, {})) / mass if mass else 0.0,
+        absent_from_last=sum(term not in topic_map.last_terms for term in terms) / len(terms) if terms else 0.0,
+        relative_length=max(-2.0, min(1.5, math.log(max(1, len(query.idf)) / mean_query))),
+    )
+
+
+def _nearest_topics(counts: Mapping[int, object], best: Mapping[int, float], active: int) -> list[int]:
+    """Return the active topic and the earlier ones worth scoring: at most 64 that hold a term, best turn first."""
+    earlier = sorted((k for k in counts if k != active), key=lambda k: (-round(best[k], 6), -k))
+    return [active, *earlier[:_MAX_EARLIER_TOPICS]]
+
+
+def _likelihood(terms: Sequence[str], counts: Mapping[str, float], topic: Topic, topic_map: TopicMap) -> float:
+    """Return the damped log likelihood of the query's terms under a topic, against the whole conversation, -6..6."""
+    prior = 8.0 * topic_map.mean_length
+    fade = math.log(prior / (topic_map.tokens_between(topic.start, topic.stop) + prior))
+    value = 0.0
+    for term in terms:
+        weight = 0.3 if term.isdigit() and len(term) < 3 else 1.0
+        if topic_map.count(term):
+            probability = _probability(term, topic_map)
+            value += weight * (fade + math.log1p(counts.get(term, 0.0) / (prior * probability)))
+        else:
+            value += 0.8 * weight * fade
+    return max(-6.0, min(6.0, 0.3 * math.sqrt(min(1.0, 8.0 / len(terms))) * value)) if terms else 0.0
+
+
+def _probability(term: str, topic_map: TopicMap) -> float:
+    frequency = background_frequencies().get(term, _UNLISTED_FREQUENCY)
+    return (topic_map.count(term) + _BACKGROUND_TOKENS * frequency) / (topic_map.token_count + _BACKGROUND_TOKENS)
+
+
+def _information(term: str, topic_map: TopicMap) -> float:
+    """Return how much a term tells, in nats above the commonest words."""
+    weight = 0.3 if term.isdigit() and len(term) < 3 else 1.0
+    return weight * max(0.0, -math.log(_probability(term, topic_map)) - 4.0)
+
+
+def _posterior(
+    cues: Cues, evidence: _Evidence, topic_map: TopicMap, config: GateConfig
+) -> tuple[float, dict[int, float]]:
+    """Return the probability of staying and, by topic id, of returning; the rest is the probability of a new topic."""
+    active = len(topic_map.topics) - 1
+    back = 1.0 if cues.back else 0.0
+    stay = math.log(config.staying_prior) - back + evidence.likelihood[active]
+    stay += 0.5 * bool(cues.referring) + 0.4 * topic_map.question_open
+    stay += 0.8 * bool(cues.acknowledgement and not cues.change)
+    new = math.log(0.06) + 1.5 * bool(cues.change or cues.switch) + 1.5 * bool(cues.greeting)
+    new += 0.8 * bool(cues.request) * evidence.absent_from_last
+    new += 0.3 * bool(cues.about_you) * evidence.absent_from_last + 0.4 * evidence.relative_length
+    returning = math.log(0.94 - config.staying_prior) - 0.3 * math.log(max(1, active)) + back
+    logs = {
+        k: returning + value + max(0.0, evidence.best_share.get(k, 0.0) - evidence.held)
+        for k, value in evidence.likelihood.items()
+        if k != active
+    }
+    if cues.back and active and not logs:
+        logs = {active - 1: returning}
+    top = max(stay, new, *logs.values()) if logs else max(stay, new)
+    weights = {k: math.exp(value - top) for k, value in logs.items()}
+    total = math.exp(stay - top) + math.exp(new - top) + sum(weights.values())
+    return round(math.exp(stay - top) / total, 6), {k: round(weight / total, 6) for k, weight in weights.items()}
+
+
+def _border_discount(cues: Cues, *, after_thanks: bool) -> float:
+    """Return which share of its price a border before a turn costs, 0.15..1."""
+    discount = 0.5 * bool(cues.greeting) + 0.35 * after_thanks + 0.35 * bool(cues.change or cues.switch)
+    discount += 0.25 * bool(cues.back) + 0.2 * bool(cues.request)
+    return max(0.15, 1.0 - discount)

@@ -1,0 +1,168 @@
+"""Sentence trimming: the part of a turn that answers the query.
+
+Only long messages are trimmed. A sentence stays if it shares an anchor with the query, if it stands next to one that
+does, or, on the user's side, if it is a question; a fenced block of code is one sentence. Kept sentences are verbatim
+and in their order, and a gap is marked. A message in which nothing matches is left whole: its words answer the other
+side of the turn. Where even that does not fit, :func:`tight_excerpt` goes further, down to the best sentences.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.text import Span, is_question, sentences
+from gatekeeper_core.tokens import truncate_to_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from gatekeeper_core.selection.retrieval import Query
+    from gatekeeper_core.tokens import TokenCounter
+
+__all__ = ["Excerpt", "TrimmingConfig", "excerpt", "tight_excerpt"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrimmingConfig:
+    """When and how turns are trimmed.
+
+    Attributes:
+        min_tokens: a message of at most so many tokens is left whole, >= 0. Source: ours; trimming short turns costs
+            evidence and saves little.
+        neighbours: sentences kept on either side of one that matches, >= 0. Source: ours.
+        gap: what stands where sentences were left out. Source: ours.
+    """
+
+    min_tokens: int = 120
+    neighbours: int = 1
+    gap: str = " … "
+
+    def __post_init__(self) -> None:
+        if self.min_tokens < 0:
+            raise ConfigError(f"TrimmingConfig.min_tokens must be 0 or more, got {self.min_tokens!r}")
+        if self.neighbours < 0:
+            raise ConfigError(f"TrimmingConfig.neighbours must be 0 or more, got {self.neighbours!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What would be sent of a turn.
+
+    Attributes:
+        user: the user's text, or what is left of it.
+        assistant: the assistant's text, or what is left of it.
+        tokens: what both cost together, at least 1.
+        trimmed: whether anything was left out.
+    """
+
+    user: str
+    assistant: str
+    tokens: int
+    trimmed: bool
+
+
+def excerpt(whole: Excerpt, query: Query, *, config: TrimmingConfig, count: TokenCounter) -> Excerpt:
+    """Return a turn without the sentences of its long messages that have nothing to do with the query.
+
+    Args:
+        whole: the turn as it is.
+        query: what is looked for.
+        config: what counts as long, and how much stays around a match.
+        count: the token counter.
+    """
+    if whole.tokens <= config.min_tokens:
+        return whole
+    user = _trimmed(whole.user, query, config, count, questions=True)
+    assistant = _trimmed(whole.assistant, query, config, count, questions=False)
+    if user == whole.user and assistant == whole.assistant:
+        return whole
+    return Excerpt(user, assistant, max(1, count(user) + count(assistant)), trimmed=True)
+
+
+def tight_excerpt(
+    whole: Excerpt, query: Query, *, budget_tokens: int, config: TrimmingConfig, count: TokenCounter
+) -> Excerpt | None:
+    """Return the best part of a turn that fits a budget, or None where no sentence of it does.
+
+    The user's question comes first, then the sentences that share most of the query's idf, each with its follower as
+    far as they fit; where nothing is shared, the beginning of the assistant's text. Whole sentences only, but for a
+    text that is one sentence: that is cut at its end and marked.
+
+    Args:
+        whole: the turn as it is.
+        query: what is looked for; a query without anchors takes from the beginning.
+        budget_tokens: what the result may cost.
+        config: the mark of a gap.
+        count: the token counter.
+    """
+    user = _fitted(whole.user, query, budget_tokens if not whole.assistant else budget_tokens // 2, config, count)
+    used = count(user)
+    assistant = _fitted(whole.assistant, query, budget_tokens - used, config, count)
+    if not user and not assistant or (whole.assistant and not assistant):
+        return None
+    tokens = max(1, used + count(assistant))
+    if tokens > budget_tokens:
+        return None
+    return Excerpt(user, assistant, tokens, trimmed=(user, assistant) != (whole.user, whole.assistant))
+
+
+def _trimmed(text: str, query: Query, config: TrimmingConfig, count: TokenCounter, *, questions: bool) -> str:
+    if count(text) <= config.min_tokens:
+        return text
+    spans = sentences(text)
+    matching = [at for at, span in enumerate(spans) if _shared(text, span, query) > 0]
+    if not matching:
+        return text
+    keep = {near for at in matching for near in range(at - config.neighbours, at + config.neighbours + 1)}
+    if questions:
+        keep.update(at for at, span in enumerate(spans) if is_question(text[span.start : span.stop]))
+    return _joined(text, spans, keep, config.gap)
+
+
+def _shared(text: str, span: Span, query: Query) -> float:
+    """Return how much of the query's idf a sentence holds; single characters do not count by themselves."""
+    terms = count_terms(text[span.start : span.stop])
+    return sum(idf for term, idf in query.idf.items() if term in terms and (len(term) > 1 or len(query.idf) == 1))
+
+
+def _fitted(text: str, query: Query, budget_tokens: int, config: TrimmingConfig, count: TokenCounter) -> str:
+    """Return the sentences of a text that are worth most and fit together, in order; "" where none fits."""
+    if budget_tokens < 1 or not text:
+        return ""
+    if count(text) <= budget_tokens:
+        return text
+    spans = sentences(text)
+    if len(spans) < 2:
+        return truncate_to_tokens(text, budget_tokens, token_counter=count, marker=config.gap.rstrip())
+    order = sorted(range(len(spans)), key=lambda at: (-round(_shared(text, spans[at], query), 6), at))
+    keep: set[int] = set()
+    room = budget_tokens
+    for at in order:
+        cost = count(text[spans[at].start : spans[at].stop]) + count(config.gap) + 1
+        if cost <= room:
+            keep.add(at)
+            room -= cost
+        elif keep:
+            break
+    joined = _joined(text, spans, keep, config.gap)
+    return joined if count(joined) <= budget_tokens else ""
+
+
+def _joined(text: str, spans: Sequence[Span], keep: Collection[int], gap: str) -> str:
+    """Return the kept sentences with what stood between neighbours, and a mark for each gap."""
+    pieces: list[str] = []
+    run_start = None
+    for at, span in enumerate(spans):
+        if at in keep:
+            run_start = span.start if run_start is None else run_start
+            if at + 1 not in keep or at + 1 == len(spans):
+                pieces.append(text[run_start : span.stop])
+                run_start = None
+    if not pieces:
+        return ""
+    lead = "" if 0 in keep else gap.lstrip()
+    tail = "" if len(spans) - 1 in keep else gap.rstrip()
+    return lead + gap.join(pieces) + tail

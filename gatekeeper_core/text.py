@@ -1,0 +1,618 @@
+r"""Scripts, words and sentences: the one place that knows how text is cut.
+
+Everything here returns strings or spans into the text that was given, never a changed copy (but for :func:`clean`,
+whose purpose is the copy). Any string is accepted: lone surrogates, NUL, control and bidirectional characters included.
+Every function takes time linear in the length of its text.
+
+Two kinds of script are told apart. A *wide* script (:data:`WIDE`: Han, kana, hangul, bopomofo, Thai, Lao, Khmer,
+Myanmar, Tibetan) is searched by pairs of characters, because its words are not, or not reliably, separated by spaces.
+Every other script is searched by words. Anchor extraction, trimming and truncation build on this module.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from gatekeeper_core.errors import ConfigError
+
+__all__ = [
+    "ASCII_WORD",
+    "WIDE",
+    "WORD",
+    "Script",
+    "Span",
+    "Word",
+    "WordKind",
+    "clean",
+    "is_han",
+    "is_question",
+    "is_wide",
+    "script_of",
+    "sentences",
+    "word_strings",
+    "words",
+]
+
+Script: TypeAlias = Literal["han", "kana", "hangul", "latin", "digit", "other_letter", "punctuation", "space", "other"]
+WordKind: TypeAlias = Literal["word", "compound", "wide"]
+
+
+class Span(NamedTuple):
+    """A half-open range of character positions, ``text[start:stop]``."""
+
+    start: int
+    stop: int
+
+
+class Word(NamedTuple):
+    """A word's place in the text, and its kind.
+
+    Attributes:
+        start: position of its first character.
+        stop: position after its last character.
+        kind: ``"wide"`` for a run of a wide script; ``"compound"`` for a word with an inner joiner, an underscore,
+            leading dashes or a trailing ``++`` or ``#``; ``"word"`` for letters and digits, an apostrophe included.
+    """
+
+    start: int
+    stop: int
+    kind: WordKind
+
+
+# --- Scripts --------------------------------------------------------------------------------------------------------
+
+# Each constant is the body of a regular expression's character class. Source: the Unicode block and category tables.
+_HAN = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+_KANA = (
+    r"\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f\U0001b000-\U0001b16f"
+)
+_HANGUL = r"\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb\uffa1-\uffdc"
+_BOPOMOFO = r"\u3105-\u312f\u31a0-\u31bf"
+_SOUTH_EAST_ASIAN = (
+    r"\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ece\u0edc-\u0edf\u1780-\u17d3\u17d7\u17dc\u17dd\u1000-\u103f"
+    r"\u1050-\u108f\u109a-\u109d\ua9e0-\ua9ef\ua9fa-\ua9fe\uaa60-\uaa76\uaa7a-\uaa7f\u0f00\u0f18\u0f19\u0f35\u0f37\u0f39"
+    r"\u0f3e-\u0f6c\u0f71-\u0f84\u0f86-\u0fbc\u0fc6"
+)
+
+WIDE: str = _HAN + _KANA + _HANGUL + _BOPOMOFO + _SOUTH_EAST_ASIAN
+"""The body of a character class (no brackets) for the scripts that are searched by pairs of characters."""
+
+# Combining marks outside WIDE. The ranges run on over letters, digits and unassigned code points, which keeps the table
+# short and adds nothing to a word. Source: Unicode 14, categories Mn, Mc and Me.
+_MARKS = (
+    r"\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    r"\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0711-\u07f3\u07fd\u0816-\u082d\u0859-\u085b\u0898-\u08e1\u08e3-\u0963"
+    r"\u0981-\u09e3\u09fe-\u0a75\u0a81-\u0ae3\u0afa-\u0b63\u0b82-\u0bd7\u0c00-\u0c63\u0c81-\u0c83\u0cbc-\u0d4d\u0d57-\u0d63"
+    r"\u0d81-\u0df3\u135d-\u135f\u1712-\u1734\u1752-\u1773\u180b-\u180d\u180f-\u193b\u1a17-\u1a1b\u1a55-\u1a7f\u1ab0-\u1b44"
+    r"\u1b6b-\u1b73\u1b80-\u1bf3\u1c24-\u1c37\u1cd0-\u1cd2\u1cd4-\u1dff\u20d0-\u20f0\u2cef-\u2cf1\u2d7f-\u2dff\u302a-\u302f"
+    r"\ua66f-\ua672\ua674-\ua67d\ua69e-\ua6f1\ua802-\ua827\ua82c\ua880-\ua8c5\ua8e0-\ua8f1\ua8ff-\ua92d\ua947-\ua953"
+    r"\ua980-\ua9c0\uaa29-\uaa4d\uaab0-\uaac1\uaaeb-\uaaef\uaaf5\uaaf6\uabe3-\uabea\uabec\uabed\ufb1e\ufe00-\ufe0f"
+    r"\ufe20-\ufe2f\U000101fd-\U0001037a\U00010a01-\U00010a3f\U00010ae5\U00010ae6\U00010d24-\U00010eac"
+    r"\U00010f46-\U00010f50\U00010f82-\U00010f85\U00011000-\U00011046\U00011070-\U000110ba\U000110c2\U00011100-\U00011134"
+    r"\U00011145-\U00011173\U00011180-\U000111c0\U000111c9-\U000111cc\U000111ce\U000111cf\U0001122c-\U00011237\U0001123e"
+    r"\U000112df-\U00011446\U0001145e-\U000114c3\U000115af-\U000115c0\U000115dc-\U00011640\U000116ab-\U000116b7"
+    r"\U0001171d-\U0001172b\U0001182c-\U0001183a\U00011930-\U00011943\U000119d1-\U000119e0\U000119e4-\U00011a3e"
+    r"\U00011a47-\U00011a99\U00011c2f-\U00011c3f\U00011c92-\U00011ef6\U00016af0-\U00016af4\U00016b30-\U00016b36"
+    r"\U00016f4f-\U00016f92\U00016fe4-\U00016ff1\U0001bc9d\U0001bc9e\U0001cf00-\U0001cf46\U0001d165-\U0001d169"
+    r"\U0001d16d-\U0001d172\U0001d17b-\U0001d182\U0001d185-\U0001d18b\U0001d1aa-\U0001d1ad\U0001d242-\U0001d244"
+    r"\U0001da00-\U0001da36\U0001da3b-\U0001da6c\U0001da75\U0001da84\U0001da9b-\U0001e136\U0001e2ae-\U0001e2ef"
+    r"\U0001e8d0-\U0001e94a\U000e0100-\U000e01ef"
+)
+
+# Source: Unicode 15.1, category Cf.
+_FORMAT = (
+    r"\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
+    r"\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001"
+    r"\U000e0020-\U000e007f"
+)
+
+_WIDE_CHAR = re.compile(f"[{WIDE}]")
+_HAN_CHAR = re.compile(f"[{_HAN}]")
+_KANA_CHAR = re.compile(f"[{_KANA}]")
+_HANGUL_CHAR = re.compile(f"[{_HANGUL}]")
+
+
+def is_wide(char: str) -> bool:
+    """Return whether a character belongs to a script that is searched by pairs of characters.
+
+    Args:
+        char: one character.
+
+    Raises:
+        ConfigError: ``char`` is not exactly one character.
+
+    >>> is_wide("缓"), is_wide("カ"), is_wide("가"), is_wide("a"), is_wide("。")
+    (True, True, True, False, False)
+    """
+    _check_char(char)
+    return _WIDE_CHAR.match(char) is not None
+
+
+def is_han(char: str) -> bool:
+    """Return whether a character is a Han ideograph (々 and 〇 included).
+
+    Args:
+        char: one character.
+
+    Raises:
+        ConfigError: ``char`` is not exactly one character.
+
+    >>> is_han("缓"), is_han("カ")
+    (True, False)
+    """
+    _check_char(char)
+    return _HAN_CHAR.match(char) is not None
+
+
+def script_of(char: str) -> Script:
+    """Return the script class of a character.
+
+    Numbers of every script are ``"digit"`` (一 and 〇 are ``"han"``). ``"punctuation"`` includes mathematical and
+    currency signs; emoji, other symbols, control and format characters, surrogates and marks that combine are
+    ``"other"``, except that the vowel signs of a wide script are letters.
+
+    Args:
+        char: one character.
+
+    Raises:
+        ConfigError: ``char`` is not exactly one character.
+
+    >>> [script_of(char) for char in "缓のéд5。 😀"]
+    ['han', 'kana', 'latin', 'other_letter', 'digit', 'punctuation', 'space', 'other']
+    """
+    _check_char(char)
+    if _WIDE_CHAR.match(char):
+        return _wide_script(char)
+    category = unicodedata.category(char)
+    if char.isspace():
+        return "space"
+    if category[0] == "N":
+        return "digit"
+    if category[0] == "L":
+        latin = unicodedata.name(char, "").startswith(("LATIN ", "FULLWIDTH LATIN "))
+        return "latin" if latin else "other_letter"
+    if category[0] == "P" or category in ("Sm", "Sc") or char in "^`":
+        return "punctuation"
+    return "other"
+
+
+def _wide_script(char: str) -> Script:
+    if _HAN_CHAR.match(char):
+        return "han"
+    if _KANA_CHAR.match(char):
+        return "kana"
+    return "hangul" if _HANGUL_CHAR.match(char) else "other_letter"
+
+
+def _check_text(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a str, not {type(value).__name__}")
+
+
+def _check_char(char: str) -> None:
+    _check_text("char", char)
+    if len(char) != 1:
+        raise ConfigError(f"char must be one character, not {len(char)}: pass the characters of a text one by one")
+
+
+# --- The text as matching sees it -----------------------------------------------------------------------------------
+
+_UNCLEAN = re.compile(f"[{_FORMAT}\uff01-\uff5e\u3000]")
+_FULL_WIDTH_OFFSET = 0xFEE0
+_CLEANED = {chr(code + _FULL_WIDTH_OFFSET): chr(code) for code in range(0x21, 0x7F)} | {"\u3000": " "}
+
+
+def _cleaned(match: re.Match[str]) -> str:
+    return _CLEANED.get(match[0], "")
+
+
+def clean(text: str) -> str:
+    r"""Return the text as matching sees it; the same object if there is nothing to change.
+
+    Format characters (zero-width, bidirectional controls, soft hyphen, byte order mark) are dropped, full-width ASCII
+    becomes ASCII, the ideographic space a space. Half-width katakana and case stay. The result is never longer than the
+    text: full compatibility normalisation (NFKC) is not used, because it lets a hostile text grow 18-fold. Idempotent.
+
+    >>> clean("ｖ１．２\u200b，Re\u00addis")
+    'v1.2,Redis'
+    """
+    _check_text("text", text)
+    return text if text.isascii() else _UNCLEAN.sub(_cleaned, text)
+
+
+# --- Words ----------------------------------------------------------------------------------------------------------
+
+# A joiner holds two word characters together; it never repeats. A comma joins only a digit with a group of three
+# digits, so that "1,000" is one number and "1,2,3" is three.
+_JOINERS = r".\-/:@+#'&\\%"
+_THOUSANDS = r",(?<=\d,)(?=\d{3}(?!\d))"
+# "C++", "C#" and "f#" are names; "Disney+" and "12#" are not worth two spellings of one word.
+_SIGNS = r"(?:\+\+(?<=[A-Za-z]\+\+)|#(?<=[A-Za-z]#)|)"
+# Dashes belong to a flag only after white space or at the start.
+_FLAG = r"-(?<!\S-)-?"
+
+# Joiners and marks in one word at most. A longer word is cut here, because the regular expression engine keeps about
+# 100 bytes for each round, which a hostile text of dots and digits would turn into gigabytes.
+_MAX_JOINS = 255
+
+# One look-ahead decides whether a word may go on, so that most words cost no more than their letters.
+_ASCII = "[A-Za-z0-9_]"
+_ASCII_REST = rf"(?:(?=[{_JOINERS},])(?:(?:[{_JOINERS}]|{_THOUSANDS}){_ASCII}+){{0,{_MAX_JOINS}}}{_SIGNS}|)"
+# Written with as few mentions of WIDE as can be: each costs milliseconds when the module is imported.
+_LETTER = rf"[^\W{WIDE}]"
+_REST = (
+    r"(?:(?![\x00-\x20\x7f!\"$()*;<=>?\[\]^`{|}~])"
+    rf"(?:(?:(?:[{_JOINERS}’‐‑]|{_THOUSANDS}){_LETTER}|[{_MARKS}]){_LETTER}*){{0,{_MAX_JOINS}}}{_SIGNS}|)"
+)
+
+WORD: re.Pattern[str] = re.compile(rf"(?:{_ASCII}+|{_LETTER}|{_FLAG}{_LETTER}){_LETTER}*{_REST}|[{WIDE}]+")
+"""One word: a run of wide characters, or a word of any other script. No groups: for ``findall`` and ``finditer``."""
+
+ASCII_WORD: re.Pattern[str] = re.compile(rf"{_ASCII}+{_ASCII_REST}|{_FLAG}{_ASCII}+{_ASCII_REST}")
+"""The same words as :data:`WORD` on text for which ``text.isascii()`` holds, faster."""
+
+_NOT_PLAIN = re.compile(rf"[^\w'’{_MARKS}]|_")
+
+
+def word_strings(text: str) -> list[str]:
+    """Return the words of a text in order, as written.
+
+    The text is taken as it is: pass ``clean(text)`` where invisible characters and full-width forms must not matter.
+
+    >>> word_strings("用Redis做缓存, don't use api-gateway v1.2.3 --dry-run")
+    ['用', 'Redis', '做缓存', "don't", 'use', 'api-gateway', 'v1.2.3', '--dry-run']
+    """
+    _check_text("text", text)
+    return (ASCII_WORD if text.isascii() else WORD).findall(text)
+
+
+def words(text: str) -> list[Word]:
+    """Return the words of a text in order with their places and kinds; their slices are :func:`word_strings`.
+
+    >>> words("C++ 写缓存 fast")
+    [Word(start=0, stop=3, kind='compound'), Word(start=4, stop=7, kind='wide'), Word(start=8, stop=12, kind='word')]
+    """
+    _check_text("text", text)
+    pattern = ASCII_WORD if text.isascii() else WORD
+    return [Word(*match.span(), _kind(match[0])) for match in pattern.finditer(text)]
+
+
+def _kind(word: str) -> WordKind:
+    if _WIDE_CHAR.match(word):
+        return "wide"
+    if word.isalnum():
+        return "word"
+    return "compound" if _NOT_PLAIN.search(word) else "word"
+
+
+# --- Sentences ------------------------------------------------------------------------------------------------------
+
+_LINE_ENDS = "\n\r\x0b\x0c\x85\u2028\u2029"
+_STRONG = "。｡！？；‼⁇⁈⁉؟۔।॥။។"  # they end a sentence whatever follows
+_WEAK = ".．!?…"  # they end a sentence before white space, sometimes before a wide character
+_CLOSERS = ")\\]}）］｝」』】》〉〕”’"
+_TOGGLES = ('"', "**")  # the same mark opens and closes: which of the two is known by counting along the line
+
+_CANDIDATE = re.compile(f'[{_LINE_ENDS}"*{_STRONG}{_WEAK}]')
+# Group 1: the marks and what can only close; the rest may also open what comes next.
+_RUN = re.compile(f"([{_STRONG}{_WEAK}][{_STRONG}{_WEAK}{_CLOSERS}]*)[{_STRONG}{_WEAK}{_CLOSERS}\"'*_]*")
+_MORE_CLOSERS = re.compile(f"[{_STRONG}{_WEAK}{_CLOSERS}]*")
+_ENDS_AT_ONCE = re.compile(f"[{_STRONG}]|……")
+_OPENERS = frozenset("“‘「『（《【")
+_VISIBLE = re.compile(r"\S")
+
+
+def _set_of(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+# Abbreviations, without the last full stop. Titles are written as here ("12 ms." ends), the others in any case.
+_TITLES = _set_of("Mr Mrs Ms Mx Dr Prof St Mt Gen Col Capt Lt Sgt Rev Hon Sen Rep Gov Pres")
+_ABBREVIATIONS = _set_of("approx cf dept eg esp ie fig figs incl ph.d resp viz vs")
+_BEFORE_NUMBERS = _set_of("no nos sec ch vol pp p pg eq art ref jan feb mar apr jun jul aug sep sept oct nov dec")
+_MAY_END = _set_of("etc al inc ltd co corp jr sr a.m p.m")
+_LONGEST_ABBREVIATION = 16  # characters looked at before a full stop: more than any abbreviation above
+_LAST_WORD = re.compile(r"(?<![0-9A-Za-z_])[A-Za-z]+(?:\.[A-Za-z]+)*\Z")
+_ENUMERATOR = re.compile(
+    rf"(?:\A|[{_LINE_ENDS}])[ \t>*_(]{{0,12}}(?:\d{{1,3}}(?:\.\d{{1,3}}){{0,3}}|[A-Za-z]|[ivx]{{1,4}})\Z"
+)
+_LONGEST_ENUMERATOR = 28  # one line end, 12 characters of prefix, four numbers of three digits and three dots
+
+# These patterns begin with a line end: they are searched in the text with one line end put before it.
+_ROW = re.compile(
+    rf"[{_LINE_ENDS}][ \t\u3000>]*(?:\||\#{{1,6}}[ \t]|[-*+•][ \t]|[(（]?\d{{1,3}}(?:[、）]|[.．)](?=[^\x21-\u2e7f])))"
+    rf"[^{_LINE_ENDS}]*"
+)
+_FENCE = re.compile(rf"[{_LINE_ENDS}][ \t>]*(`{{3,}}|~{{3,}})([^{_LINE_ENDS}]*)")
+_TICKS = re.compile(f"`+|[{_LINE_ENDS}]")
+_URL = re.compile(r"(?:://|www\.)[^\s<>\"`，。！？；：、（）「」『』【】《》“”‘’…]+")
+_URL_TAIL = ".,;:!?'*_)]}"
+
+
+def sentences(text: str) -> list[Span]:
+    """Return the spans of a text's sentences, in order, without white space at either end.
+
+    Every character that is not white space lies in exactly one span. A sentence ends
+
+    * at a line end (LF, CR, CRLF, VT, FF, NEL, U+2028, U+2029);
+    * after 。！？；, a run of …… and the full stops of other scripts, whatever follows;
+    * after ``.`` ``!`` ``?`` ``…`` before white space; after the last three also before a wide character, after ``.``
+      only between two wide characters. A run (``?!``) and the quotes and brackets that close after it belong to it.
+
+    It never ends inside a fenced code block (one sentence with its fences; an unclosed one runs to the end), inside a
+    table row, a list item or a heading (one sentence a line), inside back-ticks on one line, a URL, a number, a
+    version, a dotted name; nor after a common abbreviation ("e.g.", "Dr.", "U.S.", "No." before a digit, an initial
+    before a capital). "etc.", "Inc." and "p.m." end a sentence unless a lower-case word or a digit follows, three dots
+    unless a lower-case word follows.
+
+    Source: specification 3.5 (keep sentences, not fragments); the rules are ours.
+
+    >>> text = "Use v1.2.3, e.g. for app.py. Why? “好的。”他说。"
+    >>> [text[start:stop] for start, stop in sentences(text)]
+    ['Use v1.2.3, e.g. for app.py.', 'Why?', '“好的。”', '他说。']
+    """
+    _check_text("text", text)
+    spans: list[Span] = []
+    start = _next_visible(text, 0)
+    for stop in _stops(text):
+        if stop > start:
+            spans.append(Span(start, start + len(text[start:stop].rstrip())))
+            start = _next_visible(text, stop)
+    return spans
+
+
+def _next_visible(text: str, position: int) -> int:
+    match = _VISIBLE.search(text, position)
+    return match.start() if match else len(text)
+
+
+def _stops(text: str) -> Iterator[int]:
+    """Yield the positions after which a new sentence begins, ascending; the last is the length of the text."""
+    opened: set[str] = set()
+    cursor = 0
+    for position in _candidates(text):
+        char = text[position]
+        if char in _LINE_ENDS:
+            opened.clear()
+            yield position
+        elif char == '"':
+            opened ^= {char}
+        elif char == "*":
+            if text.startswith("**", position) and text[position - 1 : position] != "*":
+                opened ^= {"**"}
+        elif position >= cursor and (run := _RUN.match(text, position)):
+            cursor = run.end()
+            if (stop := _stop_after(text, run, opened)) is not None:
+                yield stop
+    yield len(text)
+
+
+def _candidates(text: str) -> Iterator[int]:
+    """Return the positions where a sentence could end or a quotation could turn, outside protected spans."""
+    positions = map(re.Match.start, _CANDIDATE.finditer(text))
+    protected = _protected(text)
+    return _outside(positions, protected) if protected else positions
+
+
+def _outside(positions: Iterable[int], protected: list[Span]) -> Iterator[int]:
+    index = 0
+    for position in positions:
+        while index < len(protected) and protected[index].stop <= position:
+            index += 1
+        if index == len(protected) or position < protected[index].start:
+            yield position
+
+
+def _stop_after(text: str, run: re.Match[str], opened: set[str]) -> int | None:
+    """Return where the sentence ends that this run of marks may close, or None if it goes on."""
+    following = text[run.end() : run.end() + 1]
+    if not following or following.isspace():
+        return run.end() if _ends_before_space(text, run) else None
+    stop = _after_closers(text, run.end(1), opened) if opened else run.end(1)
+    if _ENDS_AT_ONCE.search(run[1]):
+        return stop
+    if not _opens_wide(text, stop):
+        return None
+    dots_only = not run[1].strip(".．" + _CLOSERS)
+    return stop if not dots_only or _WIDE_CHAR.match(text[run.start() - 1 : run.start()]) else None
+
+
+def _opens_wide(text: str, position: int) -> bool:
+    """Return whether wide text begins here, with or without an opening mark before it."""
+    for toggle in _TOGGLES:
+        if text.startswith(toggle, position):
+            position += len(toggle)
+    following = text[position : position + 1]
+    return following in _OPENERS or _WIDE_CHAR.match(following) is not None
+
+
+def _after_closers(text: str, stop: int, opened: set[str]) -> int:
+    """Return the position after the open quotation marks and emphasis that close at ``stop``."""
+    pending = [toggle for toggle in _TOGGLES if toggle in opened]
+    while toggle := next((toggle for toggle in pending if text.startswith(toggle, stop)), ""):
+        pending.remove(toggle)
+        stop += len(toggle)
+        if more := _MORE_CLOSERS.match(text, stop):
+            stop = more.end()
+    return stop
+
+
+def _ends_before_space(text: str, run: re.Match[str]) -> bool:
+    marks = run[0]
+    position = _next_visible(text, run.end())
+    following = text[position : position + 1]
+    if not following or _ENDS_AT_ONCE.search(marks):
+        return True
+    if marks[-1] not in _WEAK and following.islower():  # "Really?" he asked
+        return False
+    core = marks.rstrip(_CLOSERS + "\"'*_")
+    if core.strip(".．…"):
+        return True
+    if core in (".", "．"):
+        return _full_stop_ends(text, run.start(), following)
+    return not following.islower()
+
+
+def _full_stop_ends(text: str, position: int, following: str) -> bool:
+    """Return whether a single full stop before white space ends a sentence, and not an abbreviation or "1."."""
+    if _ENUMERATOR.search(text, max(0, position - _LONGEST_ENUMERATOR), position):
+        return False
+    match = _LAST_WORD.search(text, max(0, position - _LONGEST_ABBREVIATION), position)
+    if match is None:
+        return True
+    word, lowered = match[0], match[0].lower()
+    if word in _TITLES or lowered in _ABBREVIATIONS:
+        return False
+    if lowered in _BEFORE_NUMBERS:
+        return not following.isdigit()
+    if lowered in _MAY_END:
+        return not (following.islower() or following.isdigit() or following in "(,;:&")
+    if len(word) == 1:
+        return not (word.isupper() and word != "I" and following.isupper())
+    return "." not in word or max(map(len, word.split("."))) > 1
+
+
+def _protected(text: str) -> list[Span]:
+    """Return the spans inside which no sentence ends, by start; they may overlap."""
+    lines = "\n" + text
+    found = [Span(match.start(), match.end() - 1) for match in _ROW.finditer(lines)]
+    if "`" in text or "~~~" in text:
+        found += _fences(lines)
+        found += _code_spans(text)
+    if "://" in text or "www." in text:
+        for match in _URL.finditer(text):
+            found.append(Span(match.start(), match.start() + len(match[0].rstrip(_URL_TAIL))))
+    return sorted(found)
+
+
+def _fences(lines: str) -> Iterator[Span]:
+    """Yield the fenced code blocks, given the text with a line end before it.
+
+    Source: CommonMark 0.31, "Fenced code blocks"; any indentation, also inside a block quotation, is accepted.
+    """
+    opener, start = "", 0
+    for match in _FENCE.finditer(lines):
+        ticks, rest = match[1], match[2]
+        if not opener:
+            if ticks[0] == "~" or "`" not in rest:
+                opener, start = ticks, match.start()
+        elif ticks.startswith(opener) and not rest.strip():
+            yield Span(start, match.end() - 1)
+            opener = ""
+    if opener:
+        yield Span(start, len(lines) - 1)
+
+
+def _code_spans(text: str) -> Iterator[Span]:
+    """Yield the inline code of each line. Source: CommonMark 0.31, "Code spans", but never over a line end."""
+    runs: list[Span] = []
+    for match in _TICKS.finditer(text):
+        if text[match.start()] == "`":
+            runs.append(Span(*match.span()))
+        elif runs:
+            yield from _paired(runs)
+            runs = []
+    yield from _paired(runs)
+
+
+def _paired(runs: list[Span]) -> Iterator[Span]:
+    """Yield what lies between each run of back-ticks and the next run of the same length, left to right."""
+    latest: dict[int, int] = {}
+    closers: list[int | None] = [None] * len(runs)
+    for index in range(len(runs) - 1, -1, -1):
+        length = runs[index].stop - runs[index].start
+        closers[index] = latest.get(length)
+        latest[length] = index
+    index = 0
+    while index < len(runs):
+        closer = closers[index]
+        if closer is not None:
+            yield Span(runs[index].start, runs[closer].stop)
+        index = index + 1 if closer is None else closer + 1
+
+
+# --- Questions ------------------------------------------------------------------------------------------------------
+
+_TRAILING = " \t\u3000\xa0" + _LINE_ENDS + _STRONG + _WEAK + ")]}）］｝」』】》〉〕”’\"'*_`~～"
+_LEADING = " \t\u3000\xa0\n\r>*_-#(（[“‘「『\"'"
+_QUESTION_MARKS = frozenset("?？؟⁇⁈⁉")
+
+# Endings of a sentence without its marks. Guards: 那么 refers; しか, とか, なか and しずか hold no particle; 니까 means
+# "because" unless it follows a formal ending.
+_QUESTION_ENDING = re.compile(
+    r"(?:[吗嗎呢]|(?<![那这這要什怎多])[么麼]"
+    r"|(?:です|ます|ません|でした|ました|でしょう|だろう|ましょう|[るたのい])か(?:な|ね|しら)?"
+    r"|[습입합됩갑옵랍십]니까|(?:[할될일을볼갈줄올]|[었았했]을)까요?|(?:[는은인한된던]가|나)요|[느으]냐)\Z"
+)
+
+# 忙着呢 and 还没吃呢 state; 还有呢 asks.
+_STATING_NE = re.compile(r"(?:着|著|(?:[还還](?!有呢)|才|正在).{0,8})呢\Z")
+
+# Chinese question words. Guards: 没什么, 什么都, "…什么的" (and so on); 几 and 多少 as "some"; 谁都, 哪怕 (even if).
+_CHINESE_QUESTION = re.compile(
+    r"[为為](?:[什甚][么麼]|[何啥])|(?<![没沒])[什甚][么麼](?!的\Z|的[，,、]|[都也])"
+    r"|(?<!不)怎[么麼样樣](?![都也])|(?<!没)啥(?![都也])|咋"
+    r"|哪(?!怕|.{0,2}[都也])|多少(?!有[点點些]|[都也])|多[久长長远遠](?=[时時了的？?]|\Z)|[谁誰](?![都也])|如何|是否|请问|請問"
+    r"|(?:第|星期|礼拜|禮拜|周|[你您共])有?[几幾]|[几幾](?:岁|歲|号|號|时|時|月)|[几幾][点點](?=[了钟鐘开開到起？?]|\Z)"
+    r"|(?<![这這那好十前后後近了每有过過])[几幾][个個位种種天次台条條块塊](?=\w{0,4}\Z)"
+    r"|([能会會要是好行对對可有])[不没沒]\1"
+)
+_NO_CHINESE_QUESTION = re.compile("无论|無論|不论|不論|不管|任何")
+
+_KOREAN_QUESTION = re.compile(
+    r"무엇(?!이든)|어떻게|왜(?!냐)|언제(?![나든])|어디(?![나든])|누구(?![나든도])|얼마|며칠|몇"
+)
+
+_SUBJECT = (
+    r"(?:i|you|we|they|he|she|it|there|this|that|these|those|the|my|your|our|his|her|their"
+    r"|any|anyone|anybody|someone)\b"
+)
+_AUXILIARY = r"(?:is|are|was|were|am|do|does|did|can|could|should|shall|would|will|has|have|had|may|might|must)"
+# A question inverts ("what do you need"); a clause does not ("what you need is", "when I was young").
+_ENGLISH_OPENER = re.compile(
+    r"(?:\d{1,3}[.)] ?)?(?:(?:so|and|but|ok|okay|well|then|also|hi|hey)[, ]+){0,2}"
+    r"(?:(?:why|how|whom|whose)\b"
+    r"|what(?! (?:a|an|i|you|we|they|he|she|it)\b)\b"
+    r"|which(?! (?:is why|means|makes)\b)\b"
+    r"|who(?! knows\b)\b"
+    rf"|(?:when|where)(?:['’](?:s|re|d)\b| {_AUXILIARY}\b|\Z)"
+    rf"|(?:can|could|would|will|did|does|is|are|was|were|am|isn['’]t|aren['’]t|can['’]t|couldn['’]t|won['’]t|wouldn['’]t"
+    rf"|don['’]t|doesn['’]t|didn['’]t|shouldn['’]t|has|may) {_SUBJECT}"
+    r"|(?:do|have|shall) (?:i|you|we|they|these|those|any|anyone)\b"
+    r"|should (?:i|we|they|he|she|it|there|this|that|the|my|our)\b"
+    r"|any (?:idea|ideas|thoughts|chance)\b)",
+    re.IGNORECASE,
+)
+
+
+def is_question(sentence: str) -> bool:
+    """Return whether a sentence asks something, with or without a question mark, in Chinese, English, Japanese, Korean.
+
+    A question mark at the end decides (closing quotes, brackets and white space after it do not matter). Without one,
+    an interrogative ending (吗, 呢, ですか, 습니까), a Chinese or Korean question word, or an English question opener
+    does. A small table with guards, not a parser: a clause such as "he explained 为什么失败" counts as a question.
+
+    Args:
+        sentence: one sentence, as cut by :func:`sentences`.
+
+    >>> [is_question(text) for text in ("怎么部署", "几乎没有问题。", "Can you deploy it", "When I was young, yes.")]
+    [True, False, True, False]
+    """
+    _check_text("sentence", sentence)
+    body = sentence.rstrip(_TRAILING)
+    if not _QUESTION_MARKS.isdisjoint(sentence[len(body) :]):
+        return True
+    if _ENGLISH_OPENER.match(body.lstrip(_LEADING)):
+        return True
+    if body.isascii():
+        return False
+    if _QUESTION_ENDING.search(body, max(0, len(body) - 8)) and not _STATING_NE.search(body, max(0, len(body) - 12)):
+        return True
+    if _HANGUL_CHAR.search(body) and _KOREAN_QUESTION.search(body):
+        return True
+    if not _HAN_CHAR.search(body):
+        return False
+    return _NO_CHINESE_QUESTION.search(body) is None and _CHINESE_QUESTION.search(body) is not None

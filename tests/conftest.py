@@ -1,0 +1,57 @@
+"""What every test shares: how many examples hypothesis draws, and the switch that forbids skips.
+
+Environment:
+    GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 50 examples, the same in each run) or ``thorough`` (500, new ones).
+    GATEKEEPER_FORBID_SKIPS: ``1`` turns each skipped test or module into a failure.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
+
+FORBID_SKIPS = os.environ.get("GATEKEEPER_FORBID_SKIPS") == "1"
+
+# Deadlines and slowness are the machine's matter, not the promise's: speed is the benchmarks' to judge.
+settings.register_profile(
+    "ci",
+    max_examples=50,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "thorough",
+    max_examples=500,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile(os.environ.get("GATEKEEPER_HYPOTHESIS_PROFILE", "ci"))
+
+
+def _without_skips(report: Report) -> Report:
+    if FORBID_SKIPS and report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"a skip, and GATEKEEPER_FORBID_SKIPS=1 allows none: {reason}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    return _without_skips((yield))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    return _without_skips((yield))

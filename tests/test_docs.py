@@ -1,0 +1,192 @@
+"""The code that the documentation shows runs as it stands.
+
+* Each fenced ``python`` block of the README files and of docs/: a page's blocks run in order, in one program.
+* Each ``bash`` or ``console`` block right after a line ``<!-- run -->``: a page's blocks run in order, in one folder.
+* The examples in the docstrings.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import pkgutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import gatekeeper_core
+
+ROOT = Path(__file__).resolve().parents[1]
+READMES = [ROOT / "README.md", ROOT / "README.zh-CN.md"]
+PAGES = [*READMES, *sorted((ROOT / "docs").glob("*.md"))]
+RUN_MARK = "<!-- run -->"
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+@dataclass(frozen=True)
+class CodeBlock:
+    """One fenced block: its language, its text, the 1-based line of its first line, and whether it is marked to run."""
+
+    language: str
+    text: str
+    line: int
+    marked: bool
+
+
+def code_blocks(markdown: str) -> list[CodeBlock]:
+    """Return the fenced blocks of a page, in order; the indentation of a fence is taken from its lines."""
+    blocks = []
+    fence, indent, language, start, marked = "", 0, "", 0, False
+    body: list[str] = []
+    last_text = ""
+    for number, line in enumerate(markdown.splitlines(), 1):
+        bare = line.strip()
+        if fence:
+            if bare.startswith(fence) and not bare.strip(fence[0]):
+                blocks.append(CodeBlock(language, "".join(f"{text}\n" for text in body), start, marked))
+                fence, last_text = "", ""
+            else:
+                body.append(line[min(indent, len(line) - len(line.lstrip())) :])
+        elif bare.startswith(("```", "~~~")):
+            fence = bare[: len(bare) - len(bare.lstrip(bare[0]))]
+            indent, start, body = len(line) - len(line.lstrip()), number + 1, []
+            language = (bare[len(fence) :].split() or [""])[0]
+            marked = last_text == RUN_MARK
+        elif bare:
+            last_text = bare
+    assert not fence, f"the block that starts at line {start} has no end"
+    return blocks
+
+
+def python_program(markdown: str) -> str:
+    """Return the ``python`` blocks as one program, in which every line has the number that it has on the page."""
+    lines: list[str] = []
+    for block in code_blocks(markdown):
+        if block.language == "python":
+            lines += [""] * (block.line - 1 - len(lines)) + block.text.splitlines()
+    return "".join(f"{line}\n" for line in lines)
+
+
+def shell_program(markdown: str) -> str:
+    """Return the marked blocks as one script; of a ``console`` block the lines after ``$`` (``>`` continues one)."""
+    script = []
+    for block in code_blocks(markdown):
+        if block.marked and block.language == "bash":
+            script.append(block.text)
+        elif block.marked and block.language == "console":
+            script += [line[2:] + "\n" for line in block.text.splitlines() if line.startswith(("$ ", "> "))]
+    return "".join(script)
+
+
+def run(command: list[str], folder: Path) -> None:
+    environment = os.environ | {
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+        "PYTHONPATH": str(Path(gatekeeper_core.__file__).parents[1]),
+        "PYTHONUTF8": "1",
+    }
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", READMES, ids=lambda page: page.name)
+def test_the_readme_shows_the_two_commands_and_code_that_runs(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert "make demo" in text
+    assert "make test" in text
+    assert python_program(text)
+
+
+@each_page
+def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
+    program = tmp_path / f"{page.stem}.py"
+    program.write_text(python_program(page.read_text(encoding="utf-8")), encoding="utf-8")
+    run([sys.executable, "-W", "error", str(program)], tmp_path)
+
+
+@pytest.mark.cli
+@each_page
+def test_the_marked_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
+    run(["bash", "-euo", "pipefail", "-c", shell_program(page.read_text(encoding="utf-8"))], tmp_path)
+
+
+MODULES = [
+    gatekeeper_core.__name__,
+    *(found.name for found in pkgutil.walk_packages(gatekeeper_core.__path__, f"{gatekeeper_core.__name__}.")),
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_in_the_docstrings_run(name: str) -> None:
+    failed, _ = doctest.testmod(importlib.import_module(name))
+    assert failed == 0
+
+
+PAGE = f"""\
+# Page
+
+```python
+x = 1
+```
+
+1. A list:
+
+   ```python
+   if x:
+       y = 2
+   ```
+
+{RUN_MARK}
+
+```console
+$ echo one \\
+> two
+one two
+```
+
+```console
+$ not run
+```
+
+{RUN_MARK}
+```bash
+echo three
+```
+
+````text
+```python
+not code
+```
+````
+"""
+
+
+def test_python_blocks_keep_their_line_numbers() -> None:
+    assert python_program(PAGE).splitlines() == ["", "", "", "x = 1", *[""] * 5, "if x:", "    y = 2"]
+
+
+def test_only_marked_commands_are_taken() -> None:
+    assert shell_program(PAGE) == "echo one \\\ntwo\necho three\n"
+
+
+def test_a_block_without_an_end_is_reported_with_its_line() -> None:
+    with pytest.raises(AssertionError, match="line 2"):
+        code_blocks("```python\nx = 1\n")
+
+
+def test_a_block_that_fails_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="exit status 1"):
+        run([sys.executable, "-c", python_program("```python\nraise SystemExit(1)\n```")], tmp_path)

@@ -1,0 +1,550 @@
+"""Scripts, words, sentences and questions: what is cut where, and that any text at all is cut in linear time."""
+
+from __future__ import annotations
+
+import sys
+import time
+import unicodedata
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.text import (
+    ASCII_WORD,
+    WORD,
+    clean,
+    is_han,
+    is_question,
+    is_wide,
+    script_of,
+    sentences,
+    word_strings,
+    words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PIECES = [
+    *(
+        ". ",
+        ".",
+        "。",
+        "！",
+        "?",
+        "？！",
+        "……",
+        "…",
+        "；",
+        ";",
+        "，",
+        ", ",
+        "1.",
+        "3.14",
+        "v1.2.3",
+        "Mr. ",
+        "e.g. ",
+        "etc. ",
+    ),
+    *(
+        "\n",
+        "\r\n",
+        "\r",
+        "\u2028",
+        "\x85",
+        "\t",
+        " ",
+        "\u3000",
+        '"',
+        "'",
+        "“",
+        "”",
+        "（",
+        "）",
+        "(",
+        ")",
+        "**",
+        "*",
+        "_",
+    ),
+    *("`", "``", "```", "~~~", "\n```\n", "\n~~~py\n", "\n- ", "\n| ", "\n1. ", "\n# ", "https://a.b/c?d=e", "www.a.b"),
+    *(
+        "缓存",
+        "怎么",
+        "吗",
+        "です",
+        "か",
+        "습니까",
+        "ภาษา",
+        "Redis",
+        "don't",
+        "api-gateway",
+        "--dry-run",
+        "C++",
+        "1,000",
+    ),
+    *("\ud800", "\udfff", "\x00", "\u202e", "\u200b", "e\u0301", "👨‍👩‍👧", "1️⃣", "Ａ１", "ｶﾞ", "नमस्ते", "A", "b", "I"),
+]
+any_text = st.one_of(st.text(st.characters(exclude_categories=())), st.lists(st.sampled_from(PIECES)).map("".join))
+
+
+def cut(text: str) -> list[str]:
+    return [text[start:stop] for start, stop in sentences(text)]
+
+
+def visible(text: str) -> str:
+    return "".join(text.split())
+
+
+# --- Scripts --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("char", "中々〇㐀\U00020000豈ぁゖァーヷｱｰﾞㇰ가힣ᄀㄱㄅㆠกะ็ກកကཀ")
+def test_scripts_without_spaces_are_wide(char: str) -> None:
+    assert is_wide(char)
+
+
+@pytest.mark.parametrize("char", "aZ9_é\u0301яא。，・゠　！Ａ１😀฿๏๑។།၊ ￥\ud800\x00")
+def test_marks_digits_and_spaced_scripts_are_not_wide(char: str) -> None:
+    assert not is_wide(char)
+
+
+def test_han_is_told_from_the_other_wide_scripts() -> None:
+    assert all(map(is_han, "中々〇豈\U00020000"))
+    assert not any(map(is_han, "のカ가กa。"))
+
+
+@pytest.mark.parametrize(
+    ("script", "chars"),
+    [
+        ("han", "中々〇一\U00020000"),
+        ("kana", "のカーｶ"),
+        ("hangul", "가ㄱ"),
+        ("latin", "aZéßＡ"),
+        ("digit", "7７٣²Ⅳ"),
+        ("other_letter", "яאกุㄅ"),
+        ("punctuation", ".，。“-_+$`^・"),
+        ("space", " \t\n\u3000\xa0\u2028\x85"),
+        ("other", "😀→\u0301\u200b\ud800\x00\ue000".replace("→", "☃")),
+    ],
+)
+def test_every_character_has_one_script_class(script: str, chars: str) -> None:
+    assert {char: script_of(char) for char in chars} == dict.fromkeys(chars, script)
+
+
+@given(st.characters(exclude_categories=()))
+def test_the_script_class_agrees_with_is_wide_and_is_han(char: str) -> None:
+    script = script_of(char)
+    assert is_wide(char) == (script in ("han", "kana", "hangul")) or script == "other_letter"
+    assert is_han(char) == (script == "han")
+
+
+@pytest.mark.parametrize("function", [is_wide, is_han, script_of])
+def test_a_character_function_refuses_what_is_not_one_character(function: Callable[[str], object]) -> None:
+    for value in ("", "ab"):
+        with pytest.raises(ConfigError, match="one character"):
+            function(value)
+    with pytest.raises(TypeError, match="char must be a str, not int"):
+        function(7)  # type: ignore[arg-type]
+
+
+# --- clean ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("用\u200bRe\u00addis\ufeff", "用Redis"),
+        ("user\u202egnp.exe\u202c", "usergnp.exe"),
+        ("ｖ１．２（Ａ）！\u3000ok", "v1.2(A)! ok"),
+        ("半角ｶﾅ", "半角ｶﾅ"),
+        ("MiXed Case", "MiXed Case"),
+        ("。、“”", "。、“”"),
+        ("a\ud800b\x00", "a\ud800b\x00"),
+    ],
+)
+def test_matching_sees_no_invisible_characters_and_no_full_width_ascii(text: str, seen: str) -> None:
+    assert clean(text) == seen
+
+
+def test_clean_removes_every_format_character_of_this_unicode_version() -> None:
+    every = "".join(map(chr, range(sys.maxunicode + 1)))
+    kept = clean(every)
+    assert not [char for char in kept if unicodedata.category(char) == "Cf"]
+    gone = {char for char in set(every) - set(kept) if unicodedata.category(char) not in ("Cf", "Cn")}
+    assert gone == {chr(code) for code in range(0xFF01, 0xFF5F)} | {"\u3000"}
+
+
+@pytest.mark.parametrize("text", ["plain ASCII, nothing to do", "没有可改的。"])
+def test_clean_gives_back_the_same_object_when_nothing_changes(text: str) -> None:
+    assert clean(text) is text
+
+
+@given(any_text)
+def test_clean_is_idempotent_and_never_longer(text: str) -> None:
+    seen = clean(text)
+    assert clean(seen) == seen
+    assert len(seen) <= len(text)
+
+
+def test_a_ligature_bomb_does_not_grow() -> None:
+    assert clean("\ufdfa" * 1000) == "\ufdfa" * 1000
+
+
+# --- Words ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("用Redis做缓存", ["用", "Redis", "做缓存"]),
+        ("v1.2版本", ["v1.2", "版本"]),
+        ("缓存，穿透。雪崩", ["缓存", "穿透", "雪崩"]),
+        ("日本語のテスト・データ", ["日本語のテスト", "データ"]),
+        ("한국어 테스트", ["한국어", "테스트"]),
+        ("ภาษาไทย ๒๕๖๗", ["ภาษาไทย", "๒๕๖๗"]),
+        ("नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
+        ("e\u0301te\u0301-a\u0300", ["e\u0301te\u0301-a\u0300"]),
+        ("api-gateway v1.2.3 node.js src/app.py", ["api-gateway", "v1.2.3", "node.js", "src/app.py"]),
+        ("don't don’t", ["don't", "don’t"]),
+        ("3.14 1,000 1,000,000.5 1,2,3 a,b", ["3.14", "1,000", "1,000,000.5", "1", "2", "3", "a", "b"]),
+        ("user@example.com AT&T a::b", ["user@example.com", "AT&T", "a", "b"]),
+        ("C++ and C#, f#. C++11 x++", ["C++", "and", "C#", "f#", "C++", "11", "x++"]),
+        ("用C++写", ["用", "C++", "写"]),
+        ("git --dry-run -v a--b ---x (--y)", ["git", "--dry-run", "-v", "a", "b", "x", "y"]),
+        ("the end. (Really?) 'quoted'", ["the", "end", "Really", "quoted"]),
+        ("__init__ snake_case camelCase", ["__init__", "snake_case", "camelCase"]),
+        ("a - b / c . d", ["a", "b", "c", "d"]),
+        ("😀 👨‍👩‍👧 ❤️ ★ → $ \ud83d", []),
+        ("", []),
+    ],
+)
+def test_words_are_runs_of_wide_characters_and_joined_letters(text: str, expected: list[str]) -> None:
+    """000-11, 000-13: a run of wide characters ends at punctuation and at another script; identifiers stay whole."""
+    assert word_strings(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        *(("word", text) for text in ("Redis", "don't", "don’t", "42", "été", "नमस्ते", "Ａ")),
+        *(("compound", text) for text in ("v1.2", "a_b", "--x", "-v", "C++", "F#", "1,000", "a-b", "src/x", "_")),
+        *(("wide", text) for text in ("缓存", "データ", "한국어", "ภาษา")),
+    ],
+)
+def test_a_word_knows_its_kind(kind: str, text: str) -> None:
+    assert words(text) == [(0, len(text), kind)]
+
+
+@given(any_text)
+def test_words_are_in_order_and_never_overlap(text: str) -> None:
+    found = words(text)
+    assert all(0 <= word.start < word.stop <= len(text) for word in found)
+    assert all(left.stop <= right.start for left, right in pairwise(found))
+
+
+@given(any_text)
+def test_word_strings_are_the_slices_of_words(text: str) -> None:
+    assert word_strings(text) == [text[word.start : word.stop] for word in words(text)]
+
+
+@given(any_text)
+def test_a_wide_character_stands_in_wide_words_only(text: str) -> None:
+    for start, stop, kind in words(text):
+        assert {is_wide(char) for char in text[start:stop]} == {kind == "wide"}
+
+
+@given(any_text)
+def test_every_letter_and_digit_stands_in_a_word(text: str) -> None:
+    inside = {position for start, stop, _ in words(text) for position in range(start, stop)}
+    assert not [position for position, char in enumerate(text) if char.isalnum() and position not in inside]
+
+
+@given(
+    st.one_of(
+        st.text(st.characters(max_codepoint=127)), any_text.map(lambda text: text.encode("ascii", "ignore").decode())
+    )
+)
+def test_the_fast_pattern_finds_the_same_words_in_ascii_text(text: str) -> None:
+    assert ASCII_WORD.findall(text) == WORD.findall(text)
+
+
+def test_every_combining_mark_stays_with_its_letter_and_no_sign_does() -> None:
+    """Unicode 3.2 ships with every Python, so that the answer does not depend on the interpreter."""
+    old = unicodedata.ucd_3_2_0
+    for char in map(chr, range(sys.maxunicode + 1)):
+        category = old.category(char)
+        if category[0] == "M" and not is_wide(char) and unicodedata.category(char)[0] == "M":
+            assert word_strings(f"a{char}b") == [f"a{char}b"], hex(ord(char))
+        elif category[0] in "SZ" and unicodedata.category(char)[0] in "SZ" and char != "+":
+            assert word_strings(f"a{char}b") == ["a", "b"], hex(ord(char))
+
+
+def test_an_endless_chain_of_joins_is_cut_so_that_memory_stays_bounded() -> None:
+    found = word_strings("1." * 10_000)
+    assert max(map(len, found)) <= 1000
+    assert sum(word.count("1") for word in found) == 10_000
+
+
+# --- Sentences ------------------------------------------------------------------------------------------------------
+
+SENTENCES = {
+    "chinese": ["今天部署了网关。", "延迟很高！", "为什么？", "不知道……", "再看看；", "好，先这样、再说"],
+    "english": ["We deployed the gateway. ", "Latency is high! ", "Why?! ", "No idea... ", "Look again; then, wait"],
+    "mixed": ["用 Redis 做缓存。", "TTL 设为 3.5 秒。", "OK? ", "版本 v1.2.3 没问题！", "见 app.py"],
+    "japanese": ["これは何ですか？", "テストです。", "はい！"],
+    "korean": ["안녕하세요. ", "잘 지내요? ", "네! ", "좋아요"],
+    "runs": ["真的吗？！", "不会吧。。。", "Really?!! ", "嗯……", "好"],
+    "closing marks": ["“你好。”", "他说。", "（真的吗？）", "（是。）。", '"Really?" ', "(Yes.) ", "「うん。」", "好"],
+    "straight quotes": ['他说"你好。', '我来了。"', "然后走了。", '"你好"她说'],
+    "bold": ["完成。", "**注意**：小心。", "**重点。**", "接着 **Done.** ", "Next"],
+    "ascii marks in chinese": ["真的?", "我不信!", "你好.", "我是小明"],
+    "abbreviations": ["Mr. Smith met Dr. No. ", "See No. 5, e.g. in Fig. 3, vs. the U.S. norm. ", "I left. ", "Go"],
+    "may end": ["Tea, milk etc. ", "Then rice, etc. and so on. ", "At 5 p.m. ", "It was 5 p.m. sharp. ", "Yes"],
+    "initials": ["J. Smith wrote it. ", "So did I. ", "It ran 12 ms. ", "So did J. R. R. Tolkien. ", "Yes"],
+    "ellipsis": ["Wait... what? ", "Well... ", "Then go"],
+    "speech": ['"Really?" he asked. ', '"I see." ', "Next"],
+    "numbers": ["It costs 1,000.5 in v1.2.3. ", "Pi is 3.14. ", "5 more. ", "Done"],
+    "identifiers": ["Call os.path.join in app.py... ", "Then a!=b and x?y:z. ", "Ok"],
+    "urls": ["See https://a.b/c?d=e.f!g. ", "Or (https://a.b/?q=什么?是). ", "详见 https://a.b/x。", "好"],
+    "code": ["Run `a. B` now. ", "And ``x. ` Y! z``. ", "A lone ` tick. ", "Ok"],
+    "lines": [
+        "# Head. Line",
+        "\n\n",
+        "- One. Two。三",
+        "\n",
+        "* x",
+        "\n",
+        "12. Buy. Go",
+        "\n",
+        "（1）买。走",
+        "\n",
+        "no mark",
+    ],
+    "table": ["| a. B | c? |", "\n", "|---|---|", "\n", "| 甲。乙 | 丙！丁 |", "\n", "prose. ", "More"],
+    "enumerator": ["**1. Title.** ", "More. ", "\n", "a. first one"],
+    "line ends": ["a", "\r\n", "b", "\r", "c", "\x0b", "d", "\x0c", "e", "\x85", "f", "\u2028", "g", "\u2029", "h"],
+    "other scripts": ["क्या? ", "हाँ।", "نعم؟", "لا۔", "Привет. ", "Да"],
+    "fence": ["Use this: ", "\n", "```py\nx = 1. \n\n\ny = '。'\n~~~\n```", "\n", "Then go. ", "Ok"],
+    "tilde fence": ["> ~~~\nA. B\n```\n~~~~", "\n", "Then go. ", "Ok"],
+    "long fence": ["````md\n```\nA. B\n```\nC。D\n````", "\n", "Then go. ", "Ok"],
+    "open fence": ["Look. ", "\n", "```\nB. C\n\nD。E ~~~"],
+    "no fence": ["Say ```a. B``` now. ", "C"],
+}
+
+
+@pytest.mark.parametrize("expected", SENTENCES.values(), ids=SENTENCES)
+def test_a_text_is_cut_into_its_sentences(expected: list[str]) -> None:
+    """000-36: the sentence rules in Chinese, English, Japanese, Korean and mixed text."""
+    assert cut("".join(expected)) == [sentence.strip() for sentence in expected if sentence.strip()]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t\u3000\r\n"])
+def test_white_space_holds_no_sentence(text: str) -> None:
+    assert sentences(text) == []
+
+
+@given(any_text)
+def test_every_visible_character_lies_in_exactly_one_sentence(text: str) -> None:
+    spans = sentences(text)
+    assert visible("".join(cut(text))) == visible(text)
+    assert all(left.stop <= right.start for left, right in pairwise(spans))
+    assert not [part for part in cut(text) if not part or part != part.strip()]
+
+
+unfenced = st.lists(st.sampled_from([piece for piece in PIECES if not {"`", "~"} & set(piece)])).map("".join)
+
+
+@given(unfenced, unfenced, unfenced, st.sampled_from(["```", "~~~", "`````"]))
+def test_a_fenced_block_is_one_sentence(before: str, code: str, after: str, fence: str) -> None:
+    """000-36: never inside a code fence."""
+    block = f"{fence}py\n{code}\n{fence}"
+    found = cut(f"{before}\n{block}\n{after}")
+    assert found == [*cut(before), block, *cut(after)]
+
+
+@given(unfenced, unfenced)
+def test_a_line_end_separates_whatever_stands_beside_it(before: str, after: str) -> None:
+    assert cut(f"{before}\n{after}") == [*cut(before), *cut(after)]
+
+
+@given(unfenced.map(lambda text: " ".join(text.split())), unfenced.map(lambda text: " ".join(text.split())))
+def test_inline_code_is_never_cut(code: str, after: str) -> None:
+    """000-36: never inside back-ticks on one line."""
+    assert any(f"`{code}`" in sentence for sentence in cut(f"`{code}`{after}"))
+
+
+# --- Questions ------------------------------------------------------------------------------------------------------
+
+QUESTIONS = [
+    *("什么时候发布？", "真的?", "“为什么失败？”", "Ready? )", "Really?!", "نعم؟"),
+    *(
+        "可以回滚吗",
+        "那你呢。",
+        "还有呢",
+        "怎么部署",
+        "为什么都失败了",
+        "用什么缓存",
+        "哪个好",
+        "谁写的",
+        "多少钱",
+        "要多久",
+    ),
+    *(
+        "如何部署",
+        "是否需要重启",
+        "能不能重试",
+        "有没有文档",
+        "可不可以跳过",
+        "你有几个孩子",
+        "现在几点了",
+        "第几版",
+        "請問怎麼做",
+    ),
+    *("这个 API 能 retry 吗", "Redis 怎么做 failover", "PR 什么时候 merge"),
+    *("What is the port", "what's the port", "How do I deploy", "why not", "When is it due", "Where's the file"),
+    *(
+        "Who wrote this",
+        "Which version",
+        "Can you deploy it",
+        "could you check",
+        "Do you know",
+        "Is there a way",
+        "So, what now",
+    ),
+    *("1. What is the port", "- How long", "isn't it ready", "any idea"),
+    *("これは何ですか。", "行きましたか", "動くのかな", "そうでしょうか"),
+    *("밥 먹었습니까", "어떻게 해요", "언제 와요", "할까요"),
+]
+STATEMENTS = [
+    *(
+        "部署好了。",
+        "几乎没有问题。",
+        "谁都知道。",
+        "水果、蔬菜什么的。",
+        "没什么。",
+        "什么都行",
+        "怎么都行",
+        "哪怕失败也行",
+    ),
+    *("多少有点贵", "我有几个问题", "提几点建议", "那么", "在忙着呢", "我还没吃呢。", "无论如何都要做", "不管是谁"),
+    *("用 Redis 做缓存。", "版本 v1.2 可用"),
+    *(
+        "It works.",
+        "What a day!",
+        "What you need is rest.",
+        "When I was young, I could.",
+        "Do it now.",
+        "However, fine",
+    ),
+    *("Which is why we left", "Should you need help, call.", "island", "Is", "", "...", "！"),
+    *("しずか。", "とか。", "これしか", "テストです。", "비가 오니까", "언제나 좋아요", "왜냐하면 좋아요", "네."),
+]
+
+
+@pytest.mark.parametrize("sentence", QUESTIONS)
+def test_a_question_is_known_with_and_without_its_mark(sentence: str) -> None:
+    """000-38: the user's question is found in Chinese, English, Japanese, Korean and mixed text."""
+    assert is_question(sentence)
+
+
+@pytest.mark.parametrize("sentence", STATEMENTS)
+def test_a_statement_is_no_question(sentence: str) -> None:
+    assert not is_question(sentence)
+
+
+@given(any_text)
+def test_a_question_mark_at_the_end_makes_any_text_a_question(text: str) -> None:
+    assert isinstance(is_question(text), bool)
+    assert is_question(text + "？”")
+
+
+# --- Any input ------------------------------------------------------------------------------------------------------
+
+FUNCTIONS = {f.__name__: f for f in (clean, word_strings, words, sentences, is_question)}
+
+# What is repeated, with what stands before and after.
+HOSTILE = {
+    "letters": ("", "a", "."),
+    "spaces": (".", " ", "x"),
+    "dots": ("", ".", ""),
+    "dots and spaces": ("", ". ", ""),
+    "ellipses": ("", "…中", ""),
+    "quotes": ("", '"', ""),
+    "quoted stops": ("", '。"', ""),
+    "bold stops": ("", "**。", ""),
+    "ticks": ("", "`", ""),
+    "ticks apart": ("", "`` a ` ", ""),
+    "fences in a line": ("", "```", ""),
+    "fences": ("", "```\n", ""),
+    "broken fences": ("", "```a`\n~~~\n", ""),
+    "brackets": ("", "[", ""),
+    "parentheses": ("", "(.)", ""),
+    "camel": ("", "aB", ""),
+    "snake": ("", "a_", ""),
+    "numbers": ("", "1.", ""),
+    "numbered items": ("", "1. ", ""),
+    "initials": ("", "a.", ""),
+    "initials apart": ("", "A. ", ""),
+    "thousands": ("", "1,000,", ""),
+    "dashes": ("", "-", "!"),
+    "dashes before abbreviations": ("-" * 20_000, "Mr. ", ""),
+    "plus signs": ("", "a+", ""),
+    "hashes": ("", "#", ""),
+    "slashes": ("", "http://", ""),
+    "url": ("http://", "a.", ""),
+    "mail": ("", "a@", ""),
+    "newlines": ("", "\n", ""),
+    "crlf": ("", "\r\n", ""),
+    "table": ("", "|\n", ""),
+    "quotation marks": ("\n", "> ", ""),
+    "han": ("", "中", ""),
+    "chinese marks": ("", "。！？", ""),
+    "questions without spaces": ("", "?中", ""),
+    "question words": ("", "几个哪", ""),
+    "negations": ("", "能不", ""),
+    "openers": ("", "so ", ""),
+    "abbreviations": ("", "Mr. Dr. e.g. i.e. U.S. ", ""),
+    "punctuation": ("", "!@#$%^&*()", ""),
+    "surrogates": ("", "\ud800. ", ""),
+    "zalgo": ("e", "\u0301\u0327", " end"),
+    "joined emoji": ("", "👨‍👩‍👧‍👦", ""),
+    "zero width": ("", "\u200b", ""),
+    "full width": ("", "ａ．", ""),
+    "nul": ("", "\x00", ""),
+}
+
+
+def seconds(function: Callable[[str], object], text: str) -> float:
+    best = float("inf")
+    for _ in range(2):
+        begin = time.perf_counter()
+        function(text)
+        best = min(best, time.perf_counter() - begin)
+    return best
+
+
+@pytest.mark.parametrize(("before", "unit", "after"), HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_time_is_linear_on_hostile_text(function: Callable[[str], object], before: str, unit: str, after: str) -> None:
+    short, long = (before + unit * (size // len(unit)) + after for size in (20_000, 80_000))
+    assert seconds(function, long) <= 16 * seconds(function, short) + 0.2
+
+
+@given(any_text)
+def test_no_text_raises(text: str) -> None:
+    for function in FUNCTIONS.values():
+        function(text)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+@pytest.mark.parametrize("value", [None, 7, b"bytes", ["text"]])
+def test_what_is_not_text_is_a_type_error_that_names_the_argument(
+    function: Callable[[str], object], value: object
+) -> None:
+    with pytest.raises(TypeError, match=r"^(text|sentence) must be a str, not "):
+        function(value)  # type: ignore[arg-type]
