@@ -1,1 +1,1 @@
-"""Benchmarks of Context Gatekeeper beside named peers. Run one with ``python -m benchmarks.NAME``; not part of the wheel."""
+"""Benchmarks of Context Gatekeeper beside named peers; ``python -m benchmarks.NAME`` runs one, the wheel holds none."""

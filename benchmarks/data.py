@@ -52,7 +52,7 @@ def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def read_locomo(path: Path) -> list[Conversation]:
-    """Return the conversations of a LoCoMo file, as blocks of two adjacent messages, with their answerable questions."""
+    """Return the conversations of a LoCoMo file, as blocks of two messages, with their answerable questions."""
     return [_conversation(row) for row in read_jsonl(path)]
 
 

@@ -58,7 +58,10 @@ class Bm25sStemmed:
         self._bm25s = bm25s
         self._stemmer = Stemmer.Stemmer("english")
         tokens = bm25s.tokenize(
-            [f"{block.user}\n{block.assistant}" for block in blocks], stopwords="en", stemmer=self._stemmer, show_progress=False
+            [f"{block.user}\n{block.assistant}" for block in blocks],
+            stopwords="en",
+            stemmer=self._stemmer,
+            show_progress=False,
         )
         self._index = bm25s.BM25()
         self._index.index(tokens, show_progress=False)

@@ -20,9 +20,18 @@ def print_table(title: str, rows: list[dict[str, Any]]) -> None:
     head = list(rows[0])
     cells = [[_cell(row.get(key, "")) for key in head] for row in rows]
     widths = [max(len(key), *(len(row[at]) for row in cells)) for at, key in enumerate(head)]
-    print("  ".join(key.ljust(width) if not at else key.rjust(width) for at, (key, width) in enumerate(zip(head, widths, strict=True))))
+    print(
+        "  ".join(
+            key.ljust(width) if not at else key.rjust(width)
+            for at, (key, width) in enumerate(zip(head, widths, strict=True))
+        )
+    )
     for row in cells:
-        print("  ".join(cell.ljust(w) if not at else cell.rjust(w) for at, (cell, w) in enumerate(zip(row, widths, strict=True))))
+        print(
+            "  ".join(
+                cell.ljust(w) if not at else cell.rjust(w) for at, (cell, w) in enumerate(zip(row, widths, strict=True))
+            )
+        )
 
 
 def write_json(path: Path | None, name: str, settings: dict[str, Any], tables: dict[str, list[dict[str, Any]]]) -> None:

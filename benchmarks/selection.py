@@ -7,8 +7,8 @@ adjacent messages of a session are a turn; the question alone is the query; the 
   passing over what does not fit.
 * ``minimal``: the default stop, over ``eta``: recall against the mean tokens spent.
 
-Recall is the mean over questions of (evidence messages selected / evidence messages); all-hit the share of questions with
-every evidence message selected. Nothing is trimmed, so that a selected message is a whole one.
+Recall is the mean over questions of (evidence messages selected / evidence messages); all-hit the share of questions
+with every evidence message selected. Nothing is trimmed, so that a selected message is a whole one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The one error family of the library.
+r"""The one error family of the library.
 
 ::
 

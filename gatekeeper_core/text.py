@@ -540,24 +540,24 @@ _TRAILING = " \t\u3000\xa0" + _LINE_ENDS + _STRONG + _WEAK + ")]}）］｝」』
 _LEADING = " \t\u3000\xa0\n\r>*_-#(（[“‘「『\"'"
 _QUESTION_MARKS = frozenset("?？؟⁇⁈⁉")
 
-# Endings of a sentence without its marks. Guards: 那么 refers; しか, とか, なか and しずか hold no particle; 니까 means
-# "because" unless it follows a formal ending.
+# Endings of a sentence without its marks. Guards: 那么 refers; 呢 asks after a short clause (电话呢), but 还没吃呢,
+# 好多呢 and 嗯呢 state; 可不 agrees; しか, とか, なか and しずか hold no particle; 니까 means "because" unless it
+# follows a formal ending.
 _QUESTION_ENDING = re.compile(
-    r"(?:[吗嗎呢]|(?<![那这這要什怎多])[么麼]"
+    r"(?:[吗嗎]|(?<![那这這要什怎多])[么麼]|[还還]有呢|(?<!\w)[^\W还還才正着著没沒嗯的多]{1,6}呢"
+    r"|\w{3}(?<![可绝絕才从從要了])不|[过過了][没沒]"
     r"|(?:です|ます|ません|でした|ました|でしょう|だろう|ましょう|[るたのい])か(?:な|ね|しら)?"
     r"|[습입합됩갑옵랍십]니까|(?:[할될일을볼갈줄올]|[었았했]을)까요?|(?:[는은인한된던]가|나)요|[느으]냐)\Z"
 )
-
-# 忙着呢 and 还没吃呢 state; 还有呢 asks.
-_STATING_NE = re.compile(r"(?:着|著|(?:[还還](?!有呢)|才|正在).{0,8})呢\Z")
+_LONGEST_ENDING = 10  # characters
 
 # Chinese question words. Guards: 没什么, 什么都, "…什么的" (and so on); 几 and 多少 as "some"; 谁都, 哪怕 (even if).
 _CHINESE_QUESTION = re.compile(
     r"[为為](?:[什甚][么麼]|[何啥])|(?<![没沒])[什甚][么麼](?!的\Z|的[，,、]|[都也])"
     r"|(?<!不)怎[么麼样樣](?![都也])|(?<!没)啥(?![都也])|咋"
     r"|哪(?!怕|.{0,2}[都也])|多少(?!有[点點些]|[都也])|多[久长長远遠](?=[时時了的？?]|\Z)|[谁誰](?![都也])|如何|是否|请问|請問"
-    r"|(?:第|星期|礼拜|禮拜|周|[你您共])有?[几幾]|[几幾](?:岁|歲|号|號|时|時|月)|[几幾][点點](?=[了钟鐘开開到起？?]|\Z)"
-    r"|(?<![这這那好十前后後近了每有过過])[几幾][个個位种種天次台条條块塊](?=\w{0,4}\Z)"
+    r"|(?:第|星期|礼拜|禮拜|周|[你您共])有?[几幾]|(?<!十)[几幾](?:岁|歲|号|號|时|時|月)|[几幾][点點](?=[了钟鐘开開到起？?]|\Z)"
+    r"|(?<![这這那好十前后後近了每有过過])[几幾][个個位种種天次台条條块塊](?!而已)(?=\w{0,4}\Z)"
     r"|([能会會要是好行对對可有])[不没沒]\1"
 )
 _NO_CHINESE_QUESTION = re.compile("无论|無論|不论|不論|不管|任何")
@@ -576,14 +576,14 @@ _ENGLISH_OPENER = re.compile(
     r"(?:\d{1,3}[.)] ?)?(?:(?:so|and|but|ok|okay|well|then|also|hi|hey)[, ]+){0,2}"
     r"(?:(?:why|how|whom|whose)\b"
     r"|what(?! (?:a|an|i|you|we|they|he|she|it)\b)\b"
-    r"|which(?! (?:is why|means|makes)\b)\b"
+    r"|which(?! (?:is why|is an?|means|makes|has|was|allows|provides|returns|actually)\b)\b"
     r"|who(?! knows\b)\b"
     rf"|(?:when|where)(?:['’](?:s|re|d)\b| {_AUXILIARY}\b|\Z)"
     rf"|(?:can|could|would|will|did|does|is|are|was|were|am|isn['’]t|aren['’]t|can['’]t|couldn['’]t|won['’]t|wouldn['’]t"
     rf"|don['’]t|doesn['’]t|didn['’]t|shouldn['’]t|has|may) {_SUBJECT}"
     r"|(?:do|have|shall) (?:i|you|we|they|these|those|any|anyone)\b"
     r"|should (?:i|we|they|he|she|it|there|this|that|the|my|our)\b"
-    r"|any (?:idea|ideas|thoughts|chance)\b)",
+    r"|any (?:advice|chance|idea|ideas|issues|news|plans|thoughts|tips)\b)",
     re.IGNORECASE,
 )
 
@@ -603,13 +603,14 @@ def is_question(sentence: str) -> bool:
     """
     _check_text("sentence", sentence)
     body = sentence.rstrip(_TRAILING)
-    if not _QUESTION_MARKS.isdisjoint(sentence[len(body) :]):
+    marks = sentence[len(body) :]
+    if not _QUESTION_MARKS.isdisjoint(marks):
         return True
-    if _ENGLISH_OPENER.match(body.lstrip(_LEADING)):
+    if "!" not in marks and _ENGLISH_OPENER.match(body.lstrip(_LEADING)):  # "How nice!" asks nothing
         return True
     if body.isascii():
         return False
-    if _QUESTION_ENDING.search(body, max(0, len(body) - 8)) and not _STATING_NE.search(body, max(0, len(body) - 12)):
+    if _QUESTION_ENDING.search(body, max(0, len(body) - _LONGEST_ENDING)):
         return True
     if _HANGUL_CHAR.search(body) and _KOREAN_QUESTION.search(body):
         return True

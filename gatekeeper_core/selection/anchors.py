@@ -43,7 +43,7 @@ MAX_SCANNED_CHARACTERS = 100_000
 """Characters of one text that are read for anchors. Source: ours, about 25,000 tokens: longer than any reply."""
 
 MAX_TURN_ANCHORS = 2048
-"""Different terms kept of one side of a turn. Source: ours: all of a 10,000-word text, and a bound for a hostile one."""
+"""Different terms kept of one side of a turn. Source: ours: all of a long article, and a bound for a hostile one."""
 
 MAX_QUERY_ANCHORS = 256
 """Different anchors kept of one query. Source: ours: a question of 150 words has fewer."""
@@ -303,7 +303,7 @@ def _undoubled(word: str) -> str:
 
 
 def _is_token_character(char: str) -> bool:
-    return (char.isalnum() or char == "_") and not is_wide(char)
+    return (char.isalnum() or char == "_") and not _starts_wide(char)
 
 
 def _free_before(phrase: str, folded: str, at: int) -> bool:

@@ -13,8 +13,8 @@ best single turn holds: where no turn knows the question, no turn is worth much.
 and selection stops at ``coverage >= eta`` or when nothing more fits. So ``eta`` is a knob on the marginal value of the
 next turn, the way from few turns to many; it is no promise that 85 % of the evidence is there.
 
-Source: specification 3.4 (greedy gain per length, eta 0.85) for the frame; the measures are ours, because one mention per
-anchor stops long before the evidence is together.
+Source: specification 3.4 (greedy gain per length, eta 0.85) for the frame; the measures are ours, because one
+mention per anchor stops long before the evidence is together.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class CoverageConfig:
     """Where selection stops and what length costs.
 
     Attributes:
-        eta: the coverage at which ``minimal`` selection stops, 0..1; lower gives fewer turns. Source: specification 3.4.
+        eta: the coverage at which ``minimal`` selection stops, 0..1; lower gives fewer turns. Source: the
+            specification (3.4).
         alpha: how much length counts against a turn, 0..1. Source: the form is the specification's, the value ours.
         sharpness: how fast the likely share of the evidence falls with the score, > 0. Source: ours.
         pool: over how many of the best turns the shares are taken, >= 1. Source: ours.
@@ -120,9 +121,7 @@ def coverage_without(value: float) -> float:
     return round(max(0.0, 1.0 - math.sqrt(value)), 4)
 
 
-def choose(
-    valued: Sequence[Valued], *, eta: float, take: Callable[[int], bool]
-) -> tuple[Valued, ...]:
+def choose(valued: Sequence[Valued], *, eta: float, take: Callable[[int], bool]) -> tuple[Valued, ...]:
     """Take candidates by falling value until the coverage is reached; return those that it was reached without.
 
     At least one candidate is taken where one can be, however little it is worth.

@@ -12,9 +12,9 @@ from functools import cache
 
 from gatekeeper_core.selection import lexicon
 from gatekeeper_core.selection.anchors import extract_anchors
-from gatekeeper_core.text import clean
+from gatekeeper_core.text import clean, is_question, sentences
 
-__all__ = ["Cues", "ends_with_question", "read_cues"]
+__all__ = ["Cues", "ends_with_question", "read_cues", "without_cues"]
 
 _MAX_READ = 2_000
 
@@ -33,6 +33,7 @@ class Cues:
         acknowledgement: a short answer at the beginning (好的, "ok").
         request: the opening of a request (请问, "can you").
         about_you: a question about the other side.
+        asks: "?" or the like where the text asks or requests something at its end.
         about_conversation: a question about the conversation itself and nothing else (我们都聊了什么).
     """
 
@@ -45,6 +46,7 @@ class Cues:
     acknowledgement: str | None = None
     request: str | None = None
     about_you: str | None = None
+    asks: str | None = None
     about_conversation: str | None = None
 
 
@@ -57,6 +59,7 @@ def read_cues(text: str) -> Cues:
     ('back to', '换个话题')
     """
     folded = clean(text[:_MAX_READ]).casefold().replace("’", "'").strip()
+    request = _found(_search(lexicon.REQUEST_OPENERS), folded)
     return Cues(
         referring=_referring(folded),
         switch=_found(_search(lexicon.EXPLICIT_SWITCH), folded),
@@ -65,10 +68,26 @@ def read_cues(text: str) -> Cues:
         greeting=_at_start(_search(lexicon.GREETINGS), folded),
         thanks=_found(_search(lexicon.THANKS), folded),
         acknowledgement=_at_start(_search(lexicon.ACKNOWLEDGEMENTS), folded),
-        request=_found(_search(lexicon.REQUEST_OPENERS), folded),
+        request=request,
         about_you=_found(_search(lexicon.QUESTIONS_ABOUT_YOU), folded),
+        asks=request or ("?" if _asks(folded) else None),
         about_conversation=_about_conversation(folded),
     )
+
+
+def without_cues(text: str) -> str:
+    """Return a text without the wordings that only say how it stands to what went before.
+
+    What is left is what is asked about: in "换个话题,聊聊旅行" the change of topic is no anchor. Of a long text only
+    the first 2,000 characters are read.
+
+    >>> without_cues("Back to the Redis cache, please")
+    '  the Redis cache, please'
+    """
+    head, tail = text[:_MAX_READ], text[_MAX_READ:]
+    for words in (lexicon.EXPLICIT_SWITCH, lexicon.EXPLICIT_RETURN, lexicon.REFERRING):
+        head = _search(words).sub(" ", head)
+    return head + tail
 
 
 def ends_with_question(text: str) -> bool:
@@ -84,7 +103,8 @@ def ends_with_question(text: str) -> bool:
 def _search(words: tuple[str, str]) -> re.Pattern[str]:
     """Return one pattern for both languages: Chinese anywhere, longest first, English as whole words."""
     chinese = sorted(words[0].split(), key=lambda word: (-len(word), word))
-    return re.compile("|".join(map(re.escape, chinese)) + rf"|(?<![\w'])(?:{words[1]})(?![\w'])")
+    english = rf"(?<![\w'])(?:{words[1]})(?![\w'])"
+    return re.compile("|".join(map(re.escape, chinese)) + "|" + english, re.IGNORECASE)
 
 
 @cache
@@ -107,6 +127,11 @@ def _at_start(pattern: re.Pattern[str], folded: str) -> str | None:
     return match[0] if match else None
 
 
+def _asks(folded: str) -> bool:
+    """Return whether one of the last two sentences is a question."""
+    return any(is_question(folded[span.start : span.stop]) for span in sentences(folded)[-2:])
+
+
 def _referring(folded: str) -> str | None:
     rest = _search(lexicon.NOT_REFERRING).sub(" ", folded)
     return _found(_search(lexicon.REFERRING), rest) or _referring_that(rest)
@@ -119,7 +144,9 @@ def _referring_that(folded: str) -> str | None:
         opens = not before or bool(between)
         if before in lexicon.THAT_BEFORE and not between and (not after or after in lexicon.THAT_AFTER):
             return "that"
-        if opens and (match[0].rstrip().endswith("that's") or after in ("is", "was", "one", "would", "could", "should")):
+        if opens and (
+            match[0].rstrip().endswith("that's") or after in ("is", "was", "one", "would", "could", "should")
+        ):
             return "that"
     return None
 
@@ -135,7 +162,33 @@ def _about_conversation(folded: str) -> str | None:
 
 
 _NEUTRAL = frozenset(
-    """today conversation chat discuss discussion session far topic point briefly main key list short summary bullet
-    sentence remind 今天 话题 对话 聊天 简单 列出 主要 告诉""".split()
+    [
+        "today",
+        "conversation",
+        "chat",
+        "discuss",
+        "discussion",
+        "session",
+        "far",
+        "topic",
+        "point",
+        "briefly",
+        "main",
+        "key",
+        "list",
+        "short",
+        "summary",
+        "bullet",
+        "sentence",
+        "remind",
+        "今天",
+        "话题",
+        "对话",
+        "聊天",
+        "简单",
+        "列出",
+        "主要",
+        "告诉",
+    ]
 )
 """Anchors that a question about the conversation may hold besides its pattern. Source: ours."""

@@ -21,7 +21,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Turn
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors
 from gatekeeper_core.selection.constraints import Constraints
-from gatekeeper_core.selection.cues import ends_with_question, read_cues
+from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.plan import GatekeeperConfig, Planner, Record
 from gatekeeper_core.selection.retrieval import read_query
@@ -187,7 +187,7 @@ class ContextGatekeeper:
         Repeating a call changes nothing.
 
         Args:
-            turns: all turns, oldest first: :class:`gatekeeper_core.messages.Turn` values or ``(user, assistant)`` pairs.
+            turns: all turns, oldest first: ``Turn`` values or ``(user, assistant)`` pairs.
 
         Raises:
             TypeError: an element is neither; the history stays as it was.
@@ -235,7 +235,7 @@ class ContextGatekeeper:
         budget = self._token_budget if token_budget is None else _checked_budget(token_budget)
         trimming = self._config.trim if trim is None else trim
         with self._lock:
-            read = read_query(query, self._index)
+            read = read_query(query, self._index, about=without_cues(query))
             cues = read_cues(query)
             judgement = judge(read, cues, self._topic_map, self._index, config=self._config.gate)
             planner = Planner(
@@ -276,19 +276,20 @@ class ContextGatekeeper:
         if isinstance(turn, Turn):
             user = [message for message in turn.messages if message.role == "user"]
             rest = [message for message in turn.messages if message.role != "user"]
-            costs = (count_messages(side, token_counter=self._count) for side in (user, rest))
-            return Record(turn.user_text, turn.assistant_text, *costs, source=turn)
+            tokens_user, tokens_rest = (count_messages(side, token_counter=self._count) for side in (user, rest))
+            return Record(turn.user_text, turn.assistant_text, tokens_user, tokens_rest, source=turn)
         return Record(*turn, self._count(turn[0]), self._count(turn[1]))
 
     def _append(self, record: Record) -> None:
         user_terms, assistant_terms = count_terms(record.user), count_terms(record.assistant)
         cues = read_cues(record.user)
-        query = read_query(record.user, self._index)
+        query = read_query(record.user, self._index, about=without_cues(record.user))
         verdict = judge(query, cues, self._topic_map, self._index, config=self._config.gate).verdict
         self._index.add(user_terms, assistant_terms)
         self._topic_map.add(
             topic_terms(user_terms, assistant_terms),
             cues=cues,
+            verdict=verdict,
             question_open=ends_with_question(record.assistant),
         )
         self._verdicts.append(verdict)
@@ -323,7 +324,7 @@ def _check_text(name: str, text: object) -> None:
 
 
 def _checked_budget(token_budget: int) -> int:
-    if not isinstance(token_budget, int) or isinstance(token_budget, bool):
+    if isinstance(token_budget, bool) or not isinstance(token_budget, int):
         raise TypeError(f"token_budget must be an int, got {type(token_budget).__name__}")
     if token_budget < 1:
         raise ConfigError(f"token_budget must be 1 or more tokens, got {token_budget}")

@@ -1,16 +1,17 @@
 """The plan of one selection: who may compete, in which order turns are taken, and what becomes of the rest.
 
-One :class:`Planner` serves one query. It asks each stage once (scores, excerpts, values) and keeps the account: what was
-kept, what is left of the budget, and a decision for every candidate.
+One :class:`Planner` serves one query. It asks each stage once (scores, excerpts, values) and keeps the account: what
+was kept, what is left of the budget, and a decision for every candidate.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.selection.anchors import count_terms, has_whole
+from gatekeeper_core.selection.anchors import count_terms, extract_anchors, has_whole
+from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.constraints import ConstraintConfig
 from gatekeeper_core.selection.coverage import (
     Candidate,
@@ -20,8 +21,8 @@ from gatekeeper_core.selection.coverage import (
     coverage_without,
     value_candidates,
 )
-from gatekeeper_core.selection.result import Decision, Selection, SelectedTurn
-from gatekeeper_core.selection.retrieval import RetrievalConfig, Score, score_turn, score_turns
+from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
+from gatekeeper_core.selection.retrieval import RetrievalConfig, Score, score_turns
 from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt, tight_excerpt
 
@@ -169,7 +170,7 @@ class Planner:
         self._terms: dict[int, frozenset[str]] = {}
         self._scores: dict[int, Score] = {}
         self._values: dict[int, float] = {}
-        self._decisions: dict[int, Decision] = {}
+        self._outcomes: dict[int, _Outcome] = {}
 
     def selection(self, constraints: Mapping[str, str]) -> Selection:
         """Return the selection of this query; call it once."""
@@ -187,6 +188,8 @@ class Planner:
             self._cover(candidates)
             if verdict.decision == "continue":
                 self._newest()
+        if self._fill and verdict.reason not in ("new_topic", "explicit_switch"):
+            self._surroundings()
         return self._result(constraints)
 
     # --- who may compete -----------------------------------------------------------------------------------------
@@ -197,30 +200,35 @@ class Planner:
         if self._fill and self._turn_count:
             limit = max(limit, 2 * self._budget * self._turn_count // max(1, self._history_tokens))
         depth = max(limit, self._config.coverage.pool)
-        scores = score_turns(
-            self._query, self._index, config=self._config.retrieval, depth=depth, texts=self._texts
-        )
+        scores = score_turns(self._query, self._index, config=self._config.retrieval, depth=depth, texts=self._texts)
         self._scores = {score.turn_id: score for score in scores}
-        passing = [score for score in scores if self._passes(score)]
-        for score in scores:
-            if not self._passes(score):
-                self._drop(score.turn_id, "gate", "off_topic")
+        passing = [score for score in scores if self._evidenced(score)]
+        others = [score for score in scores if not self._evidenced(score)]
+        if self._fill and self._judgement.verdict.resumed_topic is not None:
+            passing, others = passing + others, []
+        for score in others:
+            self._drop(score.turn_id, "gate", "off_topic")
         self._value(passing)
         for score in passing[limit:]:
             self._drop(score.turn_id, "recall", "not_a_candidate")
         return passing[:limit]
 
-    def _passes(self, score: Score) -> bool:
-        """Return whether a turn may compete: always on ``continue``, only with real evidence on ``switch``."""
+    def _evidenced(self, score: Score) -> bool:
+        """Return whether a turn has the evidence to compete: any on ``continue``, real evidence on ``switch``.
+
+        A return is a switch that the query's own evidence has found, so half as much is asked of a turn; the topic
+        that it goes back to competes as a whole.
+        """
         verdict = self._judgement.verdict
         if verdict.decision == "continue" or score.whole:
             return True
-        if verdict.resumed_topic is not None and self._topic_of(score.turn_id) == verdict.resumed_topic:
-            return True
-        return self._query.share(score.matched) >= self._config.gate.evidence_share
+        if verdict.resumed_topic is None:
+            return score.share >= self._config.gate.evidence_share
+        in_topic = self._topic_of(score.turn_id) == verdict.resumed_topic
+        return in_topic or score.share >= self._config.gate.evidence_share / 2
 
     def _value(self, passing: Sequence[Score]) -> None:
-        known = max((self._query.share(score.matched) for score in passing), default=0.0)
+        known = max((score.share for score in passing), default=0.0)
         candidates = [
             Candidate(score.turn_id, self._evidence(score), self._excerpt(score.turn_id).tokens) for score in passing
         ]
@@ -240,11 +248,13 @@ class Planner:
     # --- the ways to choose ----------------------------------------------------------------------------------------
 
     def _cover(self, candidates: Sequence[Score]) -> None:
-        """Take the evidence, by value, until it is covered."""
-        valued = [Valued(score.turn_id, self._values[score.turn_id]) for score in candidates]
-        valued.sort(key=lambda each: (-each.value, -each.turn_id))
+        """Take the evidence, by value, until it is covered; what lacks evidence of its own comes last."""
+        order = sorted(
+            (score for score in candidates if score.turn_id not in self._kept),
+            key=lambda score: (not self._evidenced(score), -self._values[score.turn_id], -score.turn_id),
+        )
         rest = choose(
-            [each for each in valued if each.turn_id not in self._kept],
+            [Valued(score.turn_id, self._values[score.turn_id]) for score in order],
             eta=2.0 if self._fill else self._config.coverage.eta,
             take=lambda turn_id: self._take(turn_id, "cover", "evidence"),
         )
@@ -311,6 +321,15 @@ class Planner:
                 room -= self._kept[turn_id].tokens
             weight *= self._config.plan.newest_decay
 
+    def _surroundings(self) -> None:
+        """Take the turns next to the evidence, the most valuable evidence first."""
+        evidence = [turn_id for turn_id in self._kept if turn_id in self._values]
+        evidence.sort(key=lambda turn_id: (-self._values[turn_id], -turn_id))
+        for turn_id in evidence:
+            for near in (turn_id + 1, turn_id - 1):
+                if 0 <= near < self._turn_count:
+                    self._take(near, "cover", "neighbour")
+
     def _overview(self) -> None:
         """Take the last and the first turn, then the first turn of each topic, newest topic first."""
         if not self._turn_count:
@@ -346,18 +365,15 @@ class Planner:
             self._drop(turn_id, stage, "no_room")
             return False
         self._kept[turn_id] = part
+        self._outcomes[turn_id] = _Outcome(stage, why, part.tokens, self._budget - self._left)
         self._left -= part.tokens
-        outcome = "trimmed" if part.trimmed else "kept"
-        self._decide(Decision(turn_id, outcome, stage, why, self._topic_of(turn_id), part.tokens))
         return True
 
     def _tight(self, turn_id: int, room: int) -> Excerpt | None:
         whole = self._whole(turn_id)
         if room < min(_SMALLEST_CUT, whole.tokens // 4):
             return None
-        return tight_excerpt(
-            whole, self._query, budget_tokens=room, config=self._config.trimming, count=self._count
-        )
+        return tight_excerpt(whole, self._query, budget_tokens=room, config=self._config.trimming, count=self._count)
 
     def _repeats_kept(self, turn_id: int) -> bool:
         """Return whether a turn says nothing that a kept one does not: same shared anchors, nearly the same terms."""
@@ -384,27 +400,12 @@ class Planner:
         return self._terms[turn_id]
 
     def _drop(self, turn_id: int, stage: Stage, why: Why) -> None:
-        tokens = self._excerpt(turn_id).tokens
-        value = self._values.get(turn_id)
-        decision = Decision(turn_id, "dropped", stage, why, self._topic_of(turn_id), tokens)
-        if why == "no_room":
-            decision = replace(decision, kept_from_tokens=self._budget - self._left + tokens)
-        elif why == "enough" and stage == "cover" and value is not None:
-            decision = replace(decision, kept_from_eta=min(1.0, round(coverage_without(value) + 0.0001, 4)))
-        self._decide(decision)
-
-    def _decide(self, decision: Decision) -> None:
-        """Record a decision with the score behind it; one that keeps a turn is final."""
-        score = self._scores.get(decision.turn_id)
-        shared = self._shared(score.matched if score else frozenset())
-        self._decisions[decision.turn_id] = replace(
-            decision, score=score, shared=shared, value=self._values.get(decision.turn_id)
-        )
+        self._outcomes[turn_id] = _Outcome(stage, why, self._excerpt(turn_id).tokens, self._budget - self._left)
 
     # --- what is looked up -------------------------------------------------------------------------------------------
 
     def _topic_of(self, turn_id: int) -> int:
-        return self._judgement.topic_of(turn_id)
+        return self._judgement.topic_ids[turn_id]
 
     def _texts(self, turn_id: int) -> tuple[str, str]:
         record = self._records[turn_id]
@@ -426,6 +427,16 @@ class Planner:
         """Return the anchors of the query that a set of its terms stands for, as the query writes them."""
         texts = [a.text for a in self._query.anchors if a.kind in _SHOWN_KINDS and a.term in terms]
         return tuple(dict.fromkeys(texts))
+
+    # --- the account of it -------------------------------------------------------------------------------------------
+
+    def decisions(self) -> tuple[Decision, ...]:
+        """Return a decision for each candidate and each kept turn, by turn."""
+        return tuple(self._decided(turn_id) for turn_id in sorted(self._outcomes))
+
+    def decision(self, turn_id: int) -> Decision:
+        """Return the decision on any turn, also on one that was no candidate."""
+        return self._decided(turn_id) if turn_id in self._outcomes else self._undecided(turn_id)
 
     # --- the result --------------------------------------------------------------------------------------------------
 
@@ -451,19 +462,18 @@ class Planner:
             coverage=coverage_without(max(missing, default=0.0)),
             covered=covered,
             uncovered=uncovered,
-            decisions=tuple(self._decisions[turn_id] for turn_id in sorted(self._decisions)),
             constraints=dict(constraints),
             smallest_needed_tokens=self._smallest_needed(),
-            _explain=self._explain_other,
+            _account=self,
         )
 
-    def _why(self, turn_id: int) -> str | None:
-        decision = self._decisions.get(turn_id)
-        return decision.why if decision else None
+    def _why(self, turn_id: int) -> Why | None:
+        outcome = self._outcomes.get(turn_id)
+        return outcome.why if outcome else None
 
     def _smallest_needed(self) -> int | None:
         """Return what the smallest candidate would have needed, where there are candidates and none fitted."""
-        refused = [decision.tokens for decision in self._decisions.values() if decision.why == "no_room"]
+        refused = [outcome.tokens for outcome in self._outcomes.values() if outcome.why == "no_room"]
         return min(refused) if refused and not self._kept else None
 
     def _coverage_of_anchors(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -472,7 +482,8 @@ class Planner:
         for part in self._kept.values():
             held.update(count_terms(part.user), count_terms(part.assistant))
         folded = [f"{part.user}\n{part.assistant}".casefold() for part in self._kept.values()]
-        covered, uncovered = {}, {}
+        covered: dict[str, None] = {}
+        uncovered: dict[str, None] = {}
         for anchor in self._query.anchors:
             if anchor.kind not in _SHOWN_KINDS:
                 continue
@@ -482,16 +493,28 @@ class Planner:
             (covered if found else uncovered)[anchor.text] = None
         return tuple(covered), tuple(text for text in uncovered if text not in covered)
 
-    def _explain_other(self, turn_id: int) -> Decision:
-        """Return the decision on a turn that was no candidate."""
-        record = self._records[turn_id]
-        terms = self._terms_of(turn_id)
-        matched = frozenset(term for term in self._query.idf if term in terms)
-        own = [term for term in count_terms(record.user) if len(term) > 1] or sorted(terms)
-        rarest = sorted(own, key=lambda term: (self._index.document_frequency(term) or 1, -len(term), term))
-        score = score_turn(
-            turn_id, self._query, self._index, config=self._config.retrieval, texts=self._texts(turn_id)
+    def _decided(self, turn_id: int) -> Decision:
+        """Return the decision on a turn that was a candidate or was kept."""
+        stage, why, tokens, spent = self._outcomes[turn_id]
+        score, value, part = self._scores.get(turn_id), self._values.get(turn_id), self._kept.get(turn_id)
+        return Decision(
+            turn_id=turn_id,
+            outcome="dropped" if part is None else "trimmed" if part.trimmed else "kept",
+            stage=stage,
+            why=why,
+            topic_id=self._topic_of(turn_id),
+            tokens=tokens,
+            shared=self._shared(score.matched if score else frozenset()),
+            score=score,
+            value=value,
+            kept_from_tokens=spent + tokens if why == "no_room" else None,
+            kept_from_eta=_eta_above(value) if why == "enough" and stage == "cover" else None,
         )
+
+    def _undecided(self, turn_id: int) -> Decision:
+        """Return the decision on a turn that was no candidate."""
+        record, terms = self._records[turn_id], self._terms_of(turn_id)
+        matched = frozenset(term for term in self._query.idf if term in terms)
         return Decision(
             turn_id=turn_id,
             outcome="dropped",
@@ -500,6 +523,32 @@ class Planner:
             topic_id=self._topic_of(turn_id),
             tokens=record.tokens,
             shared=self._shared(matched),
-            score=score if matched else None,
-            kept_with=tuple(rarest[:3]),
+            kept_with=_telling_anchors(record),
         )
+
+
+class _Outcome(NamedTuple):
+    """What became of a turn: the stage and the reason, its tokens, and the tokens that were spent before it."""
+
+    stage: Stage
+    why: Why
+    tokens: int
+    spent: int
+
+
+def _eta_above(value: float | None) -> float | None:
+    """Return the smallest ``eta``, to four digits, that does not stop before a candidate of this value."""
+    return None if value is None else min(1.0, round(coverage_without(value) + 0.0001, 4))
+
+
+def _telling_anchors(record: Record) -> tuple[str, ...]:
+    """Return up to three anchors of a turn that would find it, as they are written there, the most specific first."""
+    common = background_frequencies()
+    anchors = [
+        anchor
+        for text in (record.user, record.assistant)
+        for anchor in extract_anchors(text)
+        if anchor.kind in _SHOWN_KINDS and anchor.weight == 1.0
+    ]
+    anchors.sort(key=lambda anchor: (anchor.kind in ("word", "pair"), common.get(anchor.term, 0.0)))
+    return tuple(dict.fromkeys(anchor.text for anchor in anchors))[:3]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from gatekeeper_core.selection.constraints import render_constraints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from gatekeeper_core.selection.retrieval import Score
     from gatekeeper_core.selection.topics import Verdict
 
-__all__ = ["SCHEMA_VERSION", "Decision", "Outcome", "SelectedTurn", "Selection", "Stage", "Why"]
+__all__ = ["SCHEMA_VERSION", "Account", "Decision", "Outcome", "SelectedTurn", "Selection", "Stage", "Why"]
 
 SCHEMA_VERSION = 1
 """Version of the JSON that :meth:`Selection.to_dict` gives; it grows when a field changes its meaning or goes."""
@@ -26,6 +26,7 @@ Why = Literal[
     "resumed_topic",
     "referring_word",
     "overview",
+    "neighbour",
     "off_topic",
     "no_shared_anchor",
     "not_a_candidate",
@@ -61,9 +62,9 @@ class Decision:
     Attributes:
         turn_id: 0-based position in the conversation.
         outcome: ``kept``, ``trimmed`` or ``dropped``.
-        stage: the stage that decided: ``recall`` (shares nothing, or too little to be a candidate), ``gate`` (belongs to
-            another topic), ``cover`` (taken, or enough without it, or no room), ``topic`` (stands in the topic that the
-            query belongs to), ``inherit`` (the query points back to it), ``overview`` (the query asks about the
+        stage: the stage that decided: ``recall`` (shares nothing, or too little to be a candidate), ``gate`` (belongs
+            to another topic), ``cover`` (taken, or enough without it, or no room), ``topic`` (stands in the topic that
+            the query belongs to), ``inherit`` (the query points back to it), ``overview`` (the query asks about the
             conversation).
         why: the reason as a fixed word.
         topic_id: the topic that the turn stands in.
@@ -90,6 +91,18 @@ class Decision:
     kept_with: tuple[str, ...] = ()
 
 
+class Account(Protocol):
+    """Whoever made a selection and can say why."""
+
+    def decisions(self) -> tuple[Decision, ...]:
+        """Return a decision for each candidate and each kept turn, by turn."""
+        ...
+
+    def decision(self, turn_id: int) -> Decision:
+        """Return the decision on any turn of the conversation."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """The turns chosen for one query, and why.
@@ -105,7 +118,6 @@ class Selection:
         coverage: how far the cover stage came, 0..1 (1.0: nothing of value was left).
         covered: anchors of the query that the kept turns hold, as written in the query.
         uncovered: the other anchors of the query.
-        decisions: one for each candidate and each kept turn, by turn.
         constraints: the constraints in force.
         smallest_needed_tokens: where nothing fitted, what the smallest candidate would have needed; else None.
     """
@@ -120,10 +132,14 @@ class Selection:
     coverage: float
     covered: tuple[str, ...]
     uncovered: tuple[str, ...]
-    decisions: tuple[Decision, ...]
     constraints: Mapping[str, str]
     smallest_needed_tokens: int | None = None
-    _explain: Callable[[int], Decision] | None = field(default=None, repr=False, compare=False)
+    _account: Account | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """One decision for each candidate and each kept turn, by turn; worked out when it is first asked for."""
+        return self._account.decisions() if self._account else ()
 
     def decision(self, turn_id: int) -> Decision:
         """Return the decision on any turn, also on one that was no candidate.
@@ -132,15 +148,13 @@ class Selection:
             TypeError: ``turn_id`` is no whole number.
             IndexError: the conversation has no such turn.
         """
-        if not isinstance(turn_id, int) or isinstance(turn_id, bool):
+        if isinstance(turn_id, bool) or not isinstance(turn_id, int):
             raise TypeError(f"turn_id must be an int, got {type(turn_id).__name__}")
         if not 0 <= turn_id < self.turn_count:
             raise IndexError(f"turn {turn_id} is not in a conversation of {self.turn_count} turns")
-        for decision in self.decisions:
-            if decision.turn_id == turn_id:
-                return decision
-        assert self._explain is not None, "a selection over turns always knows how to explain them"  # noqa: S101
-        return self._explain(turn_id)
+        if self._account is None:
+            raise IndexError("this selection was made without its account; only explain() gives one")
+        return self._account.decision(turn_id)
 
     def to_messages(self, query: str | None = None) -> list[dict[str, str]]:
         """Return a prompt as chat messages: the constraints (system), the kept turns, the query last.

@@ -1,14 +1,14 @@
 """The topic map of a conversation and the gate that reads a query against it.
 
 The **topic map** cuts the conversation into segments, one topic each. A segment holds together as far as its turns
-repeat one another's terms; a border costs a price, less where a turn greets, thanks, asks for something new or says that
-the topic changes. The cheapest cut of all turns so far is found incrementally, one turn at a time.
+repeat one another's terms; a border costs a price, less where a turn greets, thanks, asks for something new or says
+that the topic changes. The cheapest cut of all turns so far is found incrementally, one turn at a time.
 
 The **gate** weighs three hypotheses for a query: it *stays* in the last segment (the active topic), it *returns* to an
 earlier one, or it opens something *new*. Each has a prior, the cues of the query's wording, and the likelihood of the
 query's terms under the segment's own term counts. Outside there are only ``continue`` and ``switch``:
 
-* ``overlap = P / (P + 4 (1 - P))``, with ``P`` the probability of staying,
+* ``overlap = P / (P + 9 (1 - P))``, with ``P`` the probability of staying,
 * ``new_ratio`` = share of the query's informative terms that the active topic does not hold,
 * ``overlap > 0.45`` continues; ``overlap < 0.20`` together with ``new_ratio > 0.70`` switches; all else continues.
 
@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import math
 from array import array
-from bisect import bisect_right
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -33,7 +32,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection.background import background_frequencies
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
@@ -57,6 +56,7 @@ GateReason = Literal[
 _MAX_EARLIER_TOPICS = 64
 _UNLISTED_FREQUENCY = 3e-5
 _BACKGROUND_TOKENS = 2_000.0
+_RARE_WORD = 6.4  # nats that an unlisted word tells above the commonest, -ln(3e-5) - 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,16 +130,14 @@ class Judgement:
     Attributes:
         verdict: what is reported.
         topics: the segments, oldest first.
+        topic_ids: the id of the topic of each turn.
         probabilities: by topic id, how likely the query belongs to it; topics that are not listed have none.
     """
 
     verdict: Verdict
     topics: Sequence[Topic] = ()
+    topic_ids: Sequence[int] = ()
     probabilities: Mapping[int, float] = field(default_factory=dict)
-
-    def topic_of(self, turn_id: int) -> int:
-        """Return the id of the topic that a turn belongs to."""
-        return bisect_right(self.topics, turn_id, key=lambda topic: topic.start) - 1
 
 
 class TopicMap:
@@ -155,29 +153,33 @@ class TopicMap:
     __slots__ = (
         "_backs",
         "_bests",
+        "_border_prices",
+        "_borders",
         "_counts",
-        "_discounts",
         "_ends",
         "_question_open",
         "_thanked",
+        "_topic_ids",
         "_topics",
         "_window",
     )
 
     def __init__(self) -> None:
         self._thanked = array("b")
+        self._borders = array("b")
         self._bests = array("d", [0.0])
         self._backs = array("L", [0])
         self._ends = array("L", [0])
-        self._discounts = array("d")
+        self._border_prices = array("d")
         self._question_open = array("b")
         self._counts: Counter[str] = Counter()
         self._window: deque[Mapping[str, int]] = deque(maxlen=self.WINDOW)
         self._topics: tuple[Topic, ...] | None = ()
+        self._topic_ids: list[int] | None = []
 
     def __len__(self) -> int:
         """Return the number of turns."""
-        return len(self._discounts)
+        return len(self._border_prices)
 
     @property
     def token_count(self) -> int:
@@ -213,6 +215,13 @@ class TopicMap:
             self._topics = tuple(Topic(topic_id, start, stop) for topic_id, (start, stop) in enumerate(pairs))
         return self._topics
 
+    @property
+    def topic_ids(self) -> Sequence[int]:
+        """The id of the topic of each turn."""
+        if self._topic_ids is None:
+            self._topic_ids = [topic.topic_id for topic in self.topics for _ in range(topic.start, topic.stop)]
+        return self._topic_ids
+
     def tokens_between(self, start: int, stop: int) -> int:
         """Return how many terms the turns ``start`` to ``stop - 1`` hold together."""
         return self._ends[stop] - self._ends[start]
@@ -221,27 +230,31 @@ class TopicMap:
         """Return how often a term stands in the conversation."""
         return self._counts[term]
 
-    def add(self, terms: Mapping[str, int], *, cues: Cues, question_open: bool) -> None:
+    def add(self, terms: Mapping[str, int], *, cues: Cues, verdict: Verdict, question_open: bool) -> None:
         """Add the next turn.
 
         Args:
             terms: its :func:`topic_terms`, both sides together.
             cues: the cues of its user's text.
+            verdict: the gate's verdict on its user's text: a switch makes a border free, an explicit one makes it sure.
             question_open: whether its assistant's text ends with a question.
         """
-        self._topics = None
+        self._topics = self._topic_ids = None
         self._counts.update(terms)
         self._ends.append(self._ends[-1] + sum(terms.values()))
         after_thanks = bool(self._thanked[-1]) if self._thanked else False
-        self._discounts.append(_border_discount(cues, after_thanks=after_thanks))
+        self._border_prices.append(_border_price(cues, verdict, after_thanks=after_thanks))
         self._thanked.append(cues.thanks is not None)
+        self._borders.append(verdict.reason in ("explicit_switch", "explicit_return"))
         self._question_open.append(question_open)
         self._window.append(terms)
         best, back = self._best_cut()
         self._bests.append(best)
         self._backs.append(back)
 
-    def cut(self, turn_count: int, *, removed: Iterable[Mapping[str, int]], window: Iterable[Mapping[str, int]]) -> None:
+    def cut(
+        self, turn_count: int, *, removed: Iterable[Mapping[str, int]], window: Iterable[Mapping[str, int]]
+    ) -> None:
         """Keep only the first turns.
 
         Args:
@@ -256,10 +269,10 @@ class TopicMap:
                     del self._counts[term]
         for column in (self._bests, self._backs, self._ends):
             del column[turn_count + 1 :]
-        for flags in (self._discounts, self._question_open, self._thanked):
+        for flags in (self._border_prices, self._question_open, self._thanked, self._borders):
             del flags[turn_count:]
         self._window = deque(window, maxlen=self.WINDOW)
-        self._topics = None
+        self._topics = self._topic_ids = None
 
     def _best_cut(self) -> tuple[float, int]:
         """Return the value of the best segmentation of all turns and where its last segment begins."""
@@ -271,9 +284,11 @@ class TopicMap:
         gain, total, best, back = 0.0, 0, -math.inf, last
         for start, terms in zip(range(last, -1, -1), reversed(self._window), strict=False):
             gain, total = self._extended(terms, counts, gain, total, prior, scale)
-            value = self._bests[start] + 0.5 * gain - (price * self._discounts[start] if start else 0.0)
+            value = self._bests[start] + 0.5 * gain - (price * self._border_prices[start] if start else 0.0)
             if round(value, 6) > round(best, 6):
                 best, back = value, start
+            if self._borders[start]:
+                break
         return round(best, 6), back
 
     def _extended(
@@ -285,11 +300,12 @@ class TopicMap:
         conversation's, against the conversation's alone; it does not depend on the order of the tokens.
         """
         for term, occurrences in terms.items():
-            pseudo = scale * (self._counts[term] + 0.5)
             held = counts.get(term, 0)
-            for step in range(held, held + occurrences):
-                gain += math.log((step + pseudo) / pseudo)
             counts[term] = held + occurrences
+            if held + occurrences > 1:  # the first of its kind gains log(1)
+                pseudo = scale * (self._counts[term] + 0.5)
+                for step in range(max(1, held), held + occurrences):
+                    gain += math.log1p(step / pseudo)
         added = sum(terms.values())
         gain -= math.lgamma(prior + total + added) - math.lgamma(prior + total) - added * math.log(prior)
         return gain, total + added
@@ -312,7 +328,7 @@ def judge(query: Query, cues: Cues, topic_map: TopicMap, index: TurnIndex, *, co
     active = topics[-1].topic_id
     evidence = _weigh(query, topic_map, index)
     staying, earlier = _posterior(cues, evidence, topic_map, config)
-    overlap = round(staying / (staying + 4 * (1 - staying)), 4)
+    overlap = round(staying / (staying + 9 * (1 - staying)), 4)
     measured = Verdict(
         decision="continue",
         reason="overlap",
@@ -322,16 +338,17 @@ def judge(query: Query, cues: Cues, topic_map: TopicMap, index: TurnIndex, *, co
         staying=round(staying, 4),
     )
     verdict = _decide(measured, query, cues, evidence, earlier, config)
-    return Judgement(verdict, topics, {active: staying, **earlier})
+    return Judgement(verdict, topics, topic_map.topic_ids, {active: staying, **earlier})
 
 
 class _Evidence(NamedTuple):
-    """What the query's terms say: by topic id the log likelihoods and the best turn's share; the active topic's share."""
+    """What the query's terms say; by topic id, the log likelihoods and the share that its best turn holds."""
 
     terms: int
     likelihood: dict[int, float]
     best_share: dict[int, float]
     held: float
+    fresh: float
     absent_from_last: float
     relative_length: float
 
@@ -387,37 +404,60 @@ def _replace(
 
 def _weigh(query: Query, topic_map: TopicMap, index: TurnIndex) -> _Evidence:
     """Return what the query's terms say for each topic that holds one of them."""
-    terms = [term for term in query.idf if len(term) > 1 or term.isascii()]
-    topics = topic_map.topics
-    starts = [topic.start for topic in topics]
-    counts: dict[int, dict[str, float]] = {}
-    shares: dict[int, float] = {}
-    informative = {term: _information(term, topic_map) for term in terms}
-    for term in terms:
-        for posting in index.postings(term):
-            turn_id = posting >> 8
-            shares[turn_id] = shares.get(turn_id, 0.0) + informative[term]
-            held = counts.setdefault(bisect_right(starts, turn_id) - 1, {})
-            held[term] = held.get(term, 0.0) + (posting >> 4 & 15) + (posting & 15)
-    active = len(topics) - 1
-    for term in terms:
-        if term in topic_map.last_terms:
-            counts[active][term] += 2.0
-    mass = sum(informative.values())
-    best: dict[int, float] = {}
-    for turn_id, share in shares.items():
-        topic = bisect_right(starts, turn_id) - 1
-        best[topic] = max(best.get(topic, 0.0), share / mass if mass else 0.0)
-    near = _nearest_topics(counts, best, active)
-    mean_query = max(1.0, index.mean_user_length)
+    terms = {term: _weight(term) for term in query.idf if len(term) > 1 or term.isascii()}
+    probability = {term: _probability(term, topic_map) for term in terms}
+    informative = {term: weight * max(0.0, -math.log(probability[term]) - 4.0) for term, weight in terms.items()}
+    absent = sum(weight if topic_map.count(term) else 0.8 * weight for term, weight in terms.items())
+    active = len(topic_map.topics) - 1
+    counts, best = _counts_by_topic(informative, topic_map, index)
+    mass = sum(informative.values()) or 1.0
+    held = counts.get(active, {})
     return _Evidence(
         terms=len(terms),
-        likelihood={k: _likelihood(terms, counts.get(k, {}), topics[k], topic_map) for k in near},
-        best_share=best,
-        held=sum(informative[term] for term in counts.get(active, {})) / mass if mass else 0.0,
-        absent_from_last=sum(term not in topic_map.last_terms for term in terms) / len(terms) if terms else 0.0,
-        relative_length=max(-2.0, min(1.5, math.log(max(1, len(query.idf)) / mean_query))),
+        likelihood={
+            k: _likelihood(terms, probability, absent, counts.get(k, {}), topic_map.topics[k], topic_map)
+            for k in _nearest_topics(counts, best, active)
+        },
+        best_share={k: share / mass for k, share in best.items()},
+        held=sum(informative[term] for term in held) / mass,
+        fresh=_fresh(informative, held),
+        absent_from_last=sum(term not in topic_map.last_terms for term in terms) / max(1, len(terms)),
+        relative_length=max(-2.0, min(1.5, math.log(max(1, len(query.idf)) / index.mean_user_length))),
     )
+
+
+def _fresh(informative: Mapping[str, float], held: Collection[str]) -> float:
+    """Return how many rare words a query brings that the active topic does not know, 0 where it knows one.
+
+    A pair of characters counts as a third of a word, for the pairs across two words. Source: ours.
+    """
+    words = {term: nats / _RARE_WORD / (1.0 if term.isascii() else 3.0) for term, nats in informative.items()}
+    known = sum(words[term] for term in held)
+    return sum(words.values()) if known < 0.1 * sum(words.values()) else 0.0
+
+
+def _counts_by_topic(
+    informative: Mapping[str, float], topic_map: TopicMap, index: TurnIndex
+) -> tuple[dict[int, dict[str, float]], dict[int, float]]:
+    """Return by topic how often it holds each term, and how much information its best single turn holds."""
+    topic_ids, active = topic_map.topic_ids, len(topic_map.topics) - 1
+    counts: dict[int, dict[str, float]] = {}
+    shares: dict[int, float] = {}
+    for term, information in informative.items():
+        for posting in index.postings(term):
+            turn_id = posting >> 8
+            shares[turn_id] = shares.get(turn_id, 0.0) + information
+            held = counts.setdefault(topic_ids[turn_id], {})
+            held[term] = held.get(term, 0.0) + (posting >> 4 & 15) + (posting & 15)
+    for term in informative:
+        if term in topic_map.last_terms:
+            counts[active][term] += 2.0
+    best: dict[int, float] = {}
+    for turn_id, share in shares.items():
+        topic = topic_ids[turn_id]
+        if share > best.get(topic, -1.0):
+            best[topic] = share
+    return counts, best
 
 
 def _nearest_topics(counts: Mapping[int, object], best: Mapping[int, float], active: int) -> list[int]:
@@ -426,30 +466,42 @@ def _nearest_topics(counts: Mapping[int, object], best: Mapping[int, float], act
     return [active, *earlier[:_MAX_EARLIER_TOPICS]]
 
 
-def _likelihood(terms: Sequence[str], counts: Mapping[str, float], topic: Topic, topic_map: TopicMap) -> float:
-    """Return the damped log likelihood of the query's terms under a topic, against the whole conversation, -6..6."""
+def _likelihood(
+    terms: Mapping[str, float],
+    probability: Mapping[str, float],
+    absent: float,
+    counts: Mapping[str, float],
+    topic: Topic,
+    topic_map: TopicMap,
+) -> float:
+    """Return the damped log likelihood of the query's terms under a topic, against the whole conversation, -6..6.
+
+    Args:
+        terms: the query's terms with their weights.
+        probability: of each term in the whole conversation, smoothed by the background.
+        absent: sum of the weights, of terms that the conversation does not know at 0.8.
+        counts: how often the topic holds each of the terms that it holds.
+        topic: the segment.
+        topic_map: the conversation.
+    """
+    if not terms:
+        return 0.0
     prior = 8.0 * topic_map.mean_length
     fade = math.log(prior / (topic_map.tokens_between(topic.start, topic.stop) + prior))
-    value = 0.0
-    for term in terms:
-        weight = 0.3 if term.isdigit() and len(term) < 3 else 1.0
-        if topic_map.count(term):
-            probability = _probability(term, topic_map)
-            value += weight * (fade + math.log1p(counts.get(term, 0.0) / (prior * probability)))
-        else:
-            value += 0.8 * weight * fade
-    return max(-6.0, min(6.0, 0.3 * math.sqrt(min(1.0, 8.0 / len(terms))) * value)) if terms else 0.0
+    value = fade * absent
+    for term, count in counts.items():
+        value += terms[term] * math.log1p(count / (prior * probability[term]))
+    return max(-6.0, min(6.0, 0.3 * math.sqrt(min(1.0, 8.0 / len(terms))) * value))
+
+
+def _weight(term: str) -> float:
+    """Return how much a term tells of a topic: a number of one or two digits tells little."""
+    return 0.3 if len(term) < 3 and term.isdigit() else 1.0
 
 
 def _probability(term: str, topic_map: TopicMap) -> float:
     frequency = background_frequencies().get(term, _UNLISTED_FREQUENCY)
     return (topic_map.count(term) + _BACKGROUND_TOKENS * frequency) / (topic_map.token_count + _BACKGROUND_TOKENS)
-
-
-def _information(term: str, topic_map: TopicMap) -> float:
-    """Return how much a term tells, in nats above the commonest words."""
-    weight = 0.3 if term.isdigit() and len(term) < 3 else 1.0
-    return weight * max(0.0, -math.log(_probability(term, topic_map)) - 4.0)
 
 
 def _posterior(
@@ -461,6 +513,7 @@ def _posterior(
     stay = math.log(config.staying_prior) - back + evidence.likelihood[active]
     stay += 0.5 * bool(cues.referring) + 0.4 * topic_map.question_open
     stay += 0.8 * bool(cues.acknowledgement and not cues.change)
+    stay -= (2.5 if cues.asks else 0.5) * min(2.0, max(0.0, evidence.fresh - 1.0))
     new = math.log(0.06) + 1.5 * bool(cues.change or cues.switch) + 1.5 * bool(cues.greeting)
     new += 0.8 * bool(cues.request) * evidence.absent_from_last
     new += 0.3 * bool(cues.about_you) * evidence.absent_from_last + 0.4 * evidence.relative_length
@@ -478,8 +531,10 @@ def _posterior(
     return round(math.exp(stay - top) / total, 6), {k: round(weight / total, 6) for k, weight in weights.items()}
 
 
-def _border_discount(cues: Cues, *, after_thanks: bool) -> float:
-    """Return which share of its price a border before a turn costs, 0.15..1."""
-    discount = 0.5 * bool(cues.greeting) + 0.35 * after_thanks + 0.35 * bool(cues.change or cues.switch)
+def _border_price(cues: Cues, verdict: Verdict, *, after_thanks: bool) -> float:
+    """Return which share of its price a border before a turn costs: 0 after a switch, else 0.15..1."""
+    if verdict.decision == "switch":
+        return 0.0
+    discount = 0.5 * bool(cues.greeting) + 0.35 * after_thanks + 0.35 * bool(cues.change)
     discount += 0.25 * bool(cues.back) + 0.2 * bool(cues.request)
     return max(0.15, 1.0 - discount)

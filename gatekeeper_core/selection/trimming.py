@@ -101,7 +101,7 @@ def tight_excerpt(
     user = _fitted(whole.user, query, budget_tokens if not whole.assistant else budget_tokens // 2, config, count)
     used = count(user)
     assistant = _fitted(whole.assistant, query, budget_tokens - used, config, count)
-    if not user and not assistant or (whole.assistant and not assistant):
+    if (not user and not assistant) or (whole.assistant and not assistant):
         return None
     tokens = max(1, used + count(assistant))
     if tokens > budget_tokens:
