@@ -380,70 +380,29 @@ def test_inline_code_is_never_cut(code: str, after: str) -> None:
 
 # --- Questions ------------------------------------------------------------------------------------------------------
 
-QUESTIONS = [
-    *("什么时候发布？", "真的?", "“为什么失败？”", "Ready? )", "Really?!", "نعم؟"),
-    *(
-        "可以回滚吗",
-        "那你呢。",
-        "还有呢",
-        "怎么部署",
-        "为什么都失败了",
-        "用什么缓存",
-        "哪个好",
-        "谁写的",
-        "多少钱",
-        "要多久",
-    ),
-    *(
-        "如何部署",
-        "是否需要重启",
-        "能不能重试",
-        "有没有文档",
-        "可不可以跳过",
-        "你有几个孩子",
-        "现在几点了",
-        "第几版",
-        "請問怎麼做",
-    ),
-    *("这个 API 能 retry 吗", "Redis 怎么做 failover", "PR 什么时候 merge"),
-    *("What is the port", "what's the port", "How do I deploy", "why not", "When is it due", "Where's the file"),
-    *(
-        "Who wrote this",
-        "Which version",
-        "Can you deploy it",
-        "could you check",
-        "Do you know",
-        "Is there a way",
-        "So, what now",
-    ),
-    *("1. What is the port", "- How long", "isn't it ready", "any idea"),
-    *("これは何ですか。", "行きましたか", "動くのかな", "そうでしょうか"),
-    *("밥 먹었습니까", "어떻게 해요", "언제 와요", "할까요"),
-]
-STATEMENTS = [
-    *(
-        "部署好了。",
-        "几乎没有问题。",
-        "谁都知道。",
-        "水果、蔬菜什么的。",
-        "没什么。",
-        "什么都行",
-        "怎么都行",
-        "哪怕失败也行",
-    ),
-    *("多少有点贵", "我有几个问题", "提几点建议", "那么", "在忙着呢", "我还没吃呢。", "无论如何都要做", "不管是谁"),
-    *("用 Redis 做缓存。", "版本 v1.2 可用"),
-    *(
-        "It works.",
-        "What a day!",
-        "What you need is rest.",
-        "When I was young, I could.",
-        "Do it now.",
-        "However, fine",
-    ),
-    *("Which is why we left", "Should you need help, call.", "island", "Is", "", "...", "！"),
-    *("しずか。", "とか。", "これしか", "テストです。", "비가 오니까", "언제나 좋아요", "왜냐하면 좋아요", "네."),
-]
+
+def listed(sentences_between_bars: str) -> list[str]:
+    return sentences_between_bars.split("|")
+
+
+QUESTIONS = listed(
+    "什么时候发布？|真的?|“为什么失败？”|Ready? )|Really?!|نعم؟|可以回滚吗|那你呢。|还有呢|电话呢|"
+    "他去过没|你对这个感兴趣不|怎么部署|为什么都失败了|用什么缓存|哪个好|谁写的|多少钱|要多久|如何部署|"
+    "是否需要重启|能不能重试|有没有文档|可不可以跳过|你有几个孩子|现在几点了|第几版|請問怎麼做|"
+    "这个 API 能 retry 吗|Redis 怎么做 failover|PR 什么时候 merge|What is the port|what's the port|"
+    "How do I deploy|why not|When is it due|Where's the file|Who wrote this|Which version|"
+    "Can you deploy it|could you check|Do you know|Is there a way|So, what now|1. What is the port|"
+    "- How long|isn't it ready|any idea|これは何ですか。|行きましたか|動くのかな|そうでしょうか|"
+    "밥 먹었습니까|어떻게 해요|언제 와요|할까요"
+)
+STATEMENTS = listed(
+    "部署好了。|几乎没有问题。|谁都知道。|水果、蔬菜什么的。|没什么。|什么都行|怎么都行|哪怕失败也行|"
+    "多少有点贵|我有几个问题|提几点建议|那么|在忙着呢|我还没吃呢。|嗯呢。|有好多呢|可不|我不|才十几岁|"
+    "几个而已|无论如何都要做|不管是谁|用 Redis 做缓存。|版本 v1.2 可用|It works.|how sweet !|What a day!|"
+    "What you need is rest.|When I was young, I could.|Do it now.|However, fine|Which is why we left|"
+    "Should you need help, call.|island|Is||...|！|しずか。|とか。|これしか|テストです。|비가 오니까|"
+    "언제나 좋아요|왜냐하면 좋아요|네."
+)
 
 
 @pytest.mark.parametrize("sentence", QUESTIONS)
@@ -492,7 +451,7 @@ HOSTILE = {
     "initials apart": ("", "A. ", ""),
     "thousands": ("", "1,000,", ""),
     "dashes": ("", "-", "!"),
-    "dashes before abbreviations": ("-" * 20_000, "Mr. ", ""),
+    "dashes before abbreviations": ("-" * 10_000, "Mr. ", ""),
     "plus signs": ("", "a+", ""),
     "hashes": ("", "#", ""),
     "slashes": ("", "http://", ""),
@@ -521,7 +480,7 @@ HOSTILE = {
 
 def seconds(function: Callable[[str], object], text: str) -> float:
     best = float("inf")
-    for _ in range(2):
+    for _ in range(3):
         begin = time.perf_counter()
         function(text)
         best = min(best, time.perf_counter() - begin)
@@ -531,8 +490,8 @@ def seconds(function: Callable[[str], object], text: str) -> float:
 @pytest.mark.parametrize(("before", "unit", "after"), HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_time_is_linear_on_hostile_text(function: Callable[[str], object], before: str, unit: str, after: str) -> None:
-    short, long = (before + unit * (size // len(unit)) + after for size in (20_000, 80_000))
-    assert seconds(function, long) <= 16 * seconds(function, short) + 0.2
+    short, long = (before + unit * (size // len(unit)) + after for size in (10_000, 40_000))
+    assert seconds(function, long) <= 10 * seconds(function, short) + 0.1
 
 
 @given(any_text)

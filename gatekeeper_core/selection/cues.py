@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from gatekeeper_core.selection import lexicon
-from gatekeeper_core.selection.anchors import extract_anchors
+from gatekeeper_core.selection.anchors import extract_anchors, stem
 from gatekeeper_core.text import clean, is_question, sentences
 
 __all__ = ["Cues", "ends_with_question", "read_cues", "without_cues"]
@@ -157,38 +157,16 @@ def _about_conversation(folded: str) -> str | None:
     if not match:
         return None
     rest = folded[: match.start()] + " . " + folded[match.end() :]
-    left = [a for a in extract_anchors(rest) if a.kind != "character" and a.weight == 1.0 and a.term not in _NEUTRAL]
+    left = [
+        a for a in extract_anchors(rest) if a.kind != "character" and a.weight == 1.0 and a.term not in _NEUTRAL_TERMS
+    ]
     return match[0] if not left else None
 
 
 _NEUTRAL = frozenset(
-    [
-        "today",
-        "conversation",
-        "chat",
-        "discuss",
-        "discussion",
-        "session",
-        "far",
-        "topic",
-        "point",
-        "briefly",
-        "main",
-        "key",
-        "list",
-        "short",
-        "summary",
-        "bullet",
-        "sentence",
-        "remind",
-        "今天",
-        "话题",
-        "对话",
-        "聊天",
-        "简单",
-        "列出",
-        "主要",
-        "告诉",
-    ]
+    {"today", "conversation", "chat", "discuss", "discussion", "session", "far", "topic", "point", "briefly", "main"}
+    | {"key", "list", "short", "summary", "bullet", "sentence", "remind"}
+    | {"今天", "话题", "对话", "聊天", "简单", "列出", "主要", "告诉"}
 )
+_NEUTRAL_TERMS = frozenset(map(stem, _NEUTRAL))
 """Anchors that a question about the conversation may hold besides its pattern. Source: ours."""

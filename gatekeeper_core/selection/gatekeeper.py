@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Turn
-from gatekeeper_core.selection.anchors import count_terms, extract_anchors
+from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors
 from gatekeeper_core.selection.constraints import Constraints
 from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
 from gatekeeper_core.selection.index import TurnIndex
@@ -82,7 +82,7 @@ class _Blocks(Sequence[Block]):
         anchors = [
             anchor.text
             for text in (record.user, record.assistant)
-            for anchor in extract_anchors(text)
+            for anchor in extract_anchors(text, limit=MAX_TURN_ANCHORS)
             if anchor.kind != "character"
         ]
         return Block(

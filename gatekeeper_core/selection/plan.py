@@ -413,7 +413,7 @@ class Planner:
 
     def _whole(self, turn_id: int) -> Excerpt:
         record = self._records[turn_id]
-        return Excerpt(record.user, record.assistant, record.tokens, trimmed=False)
+        return Excerpt(record.user, record.assistant, record.tokens_user, record.tokens_assistant)
 
     def _excerpt(self, turn_id: int) -> Excerpt:
         if turn_id not in self._excerpts:

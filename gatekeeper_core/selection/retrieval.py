@@ -6,8 +6,8 @@
 
 ``lex`` is BM25 on its raw scale, ``exact_match`` the idf of what the turn holds word for word, ``recency`` runs from 0
 to 1 and only breaks ties. A conversation goes on from turn to turn, so a turn that shares something also gets a small
-part (0.15) of the lexical evidence of the turns right before and after it. All turns that share a term are scored by the two ``lex`` parts; the best of them are scored
-in full. A turn that shares nothing has no score at all, however new it is.
+part (0.15) of the lexical evidence of the turns right before and after it. All turns that share a term are scored by
+the two ``lex`` parts; the best of them are scored in full. A turn that shares nothing has no score at all, however new.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.selection.anchors import Anchor, extract_anchors, has_whole
+from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, Anchor, extract_anchors, has_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -283,7 +283,7 @@ def _exact_match(
     phrases and back-tick code; a run of three characters of a script without spaces adds a quarter of its rarer pair.
     """
     exact, whole = 0.0, set()
-    folded = "\n".join(texts).casefold()
+    folded = "\n".join(text[:MAX_SCANNED_CHARACTERS] for text in texts).casefold()
     for anchor, idf in phrases:
         if anchor.kind in ("identifier", "version", "number"):
             hit = anchor.term in matched

@@ -54,14 +54,21 @@ class Excerpt:
     Attributes:
         user: the user's text, or what is left of it.
         assistant: the assistant's text, or what is left of it.
-        tokens: what both cost together, at least 1.
+        tokens_user: what the user's side costs.
+        tokens_assistant: what the assistant's side costs.
         trimmed: whether anything was left out.
     """
 
     user: str
     assistant: str
-    tokens: int
-    trimmed: bool
+    tokens_user: int
+    tokens_assistant: int
+    trimmed: bool = False
+
+    @property
+    def tokens(self) -> int:
+        """What both sides cost together, at least 1."""
+        return max(1, self.tokens_user + self.tokens_assistant)
 
 
 def excerpt(whole: Excerpt, query: Query, *, config: TrimmingConfig, count: TokenCounter) -> Excerpt:
@@ -75,11 +82,12 @@ def excerpt(whole: Excerpt, query: Query, *, config: TrimmingConfig, count: Toke
     """
     if whole.tokens <= config.min_tokens:
         return whole
-    user = _trimmed(whole.user, query, config, count, questions=True)
-    assistant = _trimmed(whole.assistant, query, config, count, questions=False)
-    if user == whole.user and assistant == whole.assistant:
-        return whole
-    return Excerpt(user, assistant, max(1, count(user) + count(assistant)), trimmed=True)
+    user, assistant = whole.user, whole.assistant
+    if whole.tokens_user > config.min_tokens:
+        user = _trimmed(user, query, config, questions=True)
+    if whole.tokens_assistant > config.min_tokens:
+        assistant = _trimmed(assistant, query, config, questions=False)
+    return _cut(whole, user, assistant, count)
 
 
 def tight_excerpt(
@@ -99,19 +107,27 @@ def tight_excerpt(
         count: the token counter.
     """
     user = _fitted(whole.user, query, budget_tokens if not whole.assistant else budget_tokens // 2, config, count)
-    used = count(user)
-    assistant = _fitted(whole.assistant, query, budget_tokens - used, config, count)
+    assistant = _fitted(whole.assistant, query, budget_tokens - count(user), config, count)
     if (not user and not assistant) or (whole.assistant and not assistant):
         return None
-    tokens = max(1, used + count(assistant))
-    if tokens > budget_tokens:
-        return None
-    return Excerpt(user, assistant, tokens, trimmed=(user, assistant) != (whole.user, whole.assistant))
+    part = _cut(whole, user, assistant, count)
+    return part if part.tokens <= budget_tokens else None
 
 
-def _trimmed(text: str, query: Query, config: TrimmingConfig, count: TokenCounter, *, questions: bool) -> str:
-    if count(text) <= config.min_tokens:
-        return text
+def _cut(whole: Excerpt, user: str, assistant: str, count: TokenCounter) -> Excerpt:
+    """Return a turn with other texts; a side that did not change is not counted again."""
+    if (user, assistant) == (whole.user, whole.assistant):
+        return whole
+    return Excerpt(
+        user,
+        assistant,
+        whole.tokens_user if user == whole.user else count(user),
+        whole.tokens_assistant if assistant == whole.assistant else count(assistant),
+        trimmed=True,
+    )
+
+
+def _trimmed(text: str, query: Query, config: TrimmingConfig, *, questions: bool) -> str:
     spans = sentences(text)
     matching = [at for at, span in enumerate(spans) if _shared(text, span, query) > 0]
     if not matching:

@@ -1,0 +1,607 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.errors import ConfigError, MessageFormatError
+from gatekeeper_core.messages import (
+    Conversation,
+    MediaPart,
+    Message,
+    Provider,
+    TextPart,
+    ToolCall,
+    Turn,
+    Violation,
+    group_turns,
+    read_messages,
+    split_current_turn,
+    validate_messages,
+)
+
+PROVIDERS: tuple[Provider, ...] = get_args(Provider)
+
+three_scripts = pytest.mark.parametrize(
+    "text", ["缓存穿透怎么解决？", "how do I fix the cache?", "用 Redis 缓存 v1.2。"]
+)
+each_provider = pytest.mark.parametrize("provider", PROVIDERS)
+
+texts = st.text(st.characters())  # lone surrogates included
+
+
+def system(text: str = "be brief") -> Message:
+    return Message("system", text)
+
+
+def user(text: str = "q") -> Message:
+    return Message("user", text)
+
+
+def assistant(text: str = "a") -> Message:
+    return Message("assistant", text)
+
+
+def calls(*ids: str, name: str = "search", arguments: str = "{}") -> Message:
+    return Message("assistant", "", tool_calls=tuple(ToolCall(call_id, name, arguments) for call_id in ids))
+
+
+def result(call_id: str | None, text: str = "r") -> Message:
+    return Message("tool", text, tool_call_id=call_id)
+
+
+# --- reading and writing
+
+
+@three_scripts
+@pytest.mark.parametrize("role", ["system", "user", "assistant", "tool"])
+def test_a_plain_message_is_read_as_it_stands(role: str, text: str) -> None:
+    assert Message.from_dict({"role": role, "content": text}) == Message(role, text)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("role", "read"), [("developer", "system"), ("function", "tool")])
+def test_roles_of_other_days_read_as_their_present_names(role: str, read: str) -> None:
+    assert Message.from_dict({"role": role, "content": "x"}).role == read
+
+
+@pytest.mark.parametrize("data", [{"role": "assistant", "content": None}, {"role": "assistant"}])
+def test_no_content_reads_as_empty_text(data: dict[str, Any]) -> None:
+    assert Message.from_dict(data).content == ""
+
+
+@pytest.mark.parametrize(
+    ("part", "read"),
+    [
+        ("plain", TextPart("plain")),
+        ({"type": "text", "text": "你好"}, TextPart("你好")),
+        ({"type": "input_text", "text": "hi"}, TextPart("hi")),
+        ({"type": "output_text", "text": "hi"}, TextPart("hi")),
+        ({"type": "refusal", "refusal": "no"}, TextPart("no")),
+        ({"text": "no type"}, TextPart("no type")),
+        ({"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}, MediaPart("image")),
+        ({"type": "image", "source": {}}, MediaPart("image")),
+        ({"type": "input_audio", "input_audio": {}}, MediaPart("audio")),
+        ({"type": "video_url"}, MediaPart("video")),
+        ({"type": "file", "file": {}}, MediaPart("document")),
+        ({"type": "document"}, MediaPart("document")),
+        ({"type": "hologram", "text": "unseen"}, MediaPart("other")),
+        ({}, MediaPart("other")),
+    ],
+)
+def test_each_kind_of_part_is_read_as_text_or_as_media(part: Any, read: TextPart | MediaPart) -> None:
+    assert Message.from_dict({"role": "user", "content": [part]}).content == (read,)
+
+
+def test_the_text_of_a_message_joins_its_text_parts_and_leaves_image_data_out() -> None:
+    """000-06, 003-31: text is taken out of the parts; image data is none."""
+    url = {"url": "data:image/png;base64," + "A" * 200_000}
+    content = [
+        {"type": "text", "text": "看图"},
+        {"type": "image_url", "image_url": url},
+        {"type": "text", "text": "ok"},
+    ]
+    message = Message.from_dict({"role": "user", "content": content})
+    assert message.text == "看图\nok"
+    assert "AAAA" not in repr(message)
+
+
+def test_tool_calls_keep_their_json_text_and_objects_become_compact_json_in_their_own_order() -> None:
+    items = [
+        {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{ "b": 1 }'}},
+        {"id": "c2", "type": "function", "function": {"name": "g", "arguments": {"z": "城市", "a": [1, None]}}},
+    ]
+    message = Message.from_dict({"role": "assistant", "content": None, "tool_calls": items})
+    assert message.tool_calls == (ToolCall("c1", "f", '{ "b": 1 }'), ToolCall("c2", "g", '{"z":"城市","a":[1,null]}'))
+
+
+@pytest.mark.parametrize("call", [{"id": "a"}, {"id": "a", "function": None}, {"id": "a", "function": {"name": None}}])
+def test_a_call_that_is_only_an_id_is_read(call: dict[str, Any]) -> None:
+    message = Message.from_dict({"role": "assistant", "content": None, "tool_calls": [call]})
+    assert message.tool_calls == (ToolCall("a", "", ""),)
+
+
+def test_a_legacy_function_call_meets_its_result_by_the_name() -> None:
+    messages = read_messages(
+        [
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": None, "function_call": {"name": "now", "arguments": "{}"}},
+            {"role": "function", "name": "now", "content": "12:00"},
+        ]
+    )
+    assert messages[1].tool_calls == (ToolCall("now", "now", "{}"),)
+    assert validate_messages(messages, provider="openai") == ()
+
+
+def test_anthropic_parts_become_calls_and_texts() -> None:
+    """A result inside a user message is read as text there; the message is not split."""
+    use = {"type": "tool_use", "id": "t1", "name": "weather", "input": {"city": "北京"}}
+    message = Message.from_dict({"role": "assistant", "content": [{"type": "text", "text": "let me look"}, use]})
+    assert message.text == "let me look"
+    assert message.tool_calls == (ToolCall("t1", "weather", '{"city":"北京"}'),)
+    image = {"type": "image", "source": {"data": "AAAA"}}
+    nested = {"type": "tool_result", "content": "deeper"}
+    results = [
+        {"type": "tool_result", "tool_use_id": "t1", "content": "sunny"},
+        {"type": "tool_result", "content": [{"type": "text", "text": "晴"}, image, nested]},
+        {"type": "tool_result"},
+    ]
+    message = Message.from_dict({"role": "user", "content": results})
+    assert message.content == (TextPart("sunny"), TextPart("晴"), MediaPart("image"), MediaPart("other"))
+
+
+LOOP: dict[str, Any] = {}
+LOOP["self"] = LOOP
+
+UNREADABLE = [
+    ({"content": "x"}, '"role"'),
+    ({"role": 1, "content": "x"}, '"role"'),
+    ({"role": "weird", "content": "x"}, "role"),
+    ({"role": "user", "content": 5}, '"content"'),
+    ({"role": "user", "content": {"text": "x"}}, '"content"'),
+    ({"role": "user", "content": ["a", 7]}, '"content[1]"'),
+    ({"role": "user", "content": [{"type": ["text"]}]}, '"content[0].type"'),
+    ({"role": "user", "content": [{"type": "text", "text": None}]}, '"content[0].text"'),
+    ({"role": "user", "content": [{"type": "tool_result", "content": 3}]}, '"content[0].content"'),
+    ({"role": "assistant", "content": [{"type": "tool_use", "id": 9}]}, '"content[0].id"'),
+    ({"role": "user", "content": "x", "name": 1}, '"name"'),
+    ({"role": "user", "content": "x", "id": 1}, '"id"'),
+    ({"role": "tool", "content": "x", "tool_call_id": []}, '"tool_call_id"'),
+    ({"role": "assistant", "tool_calls": {"id": "a"}}, '"tool_calls"'),
+    ({"role": "assistant", "tool_calls": ["a"]}, '"tool_calls[0]"'),
+    ({"role": "assistant", "tool_calls": [{"id": "a", "function": "f"}]}, '"tool_calls[0].function"'),
+    ({"role": "assistant", "tool_calls": [{"function": {"name": 1}}]}, '"tool_calls[0].name"'),
+    ({"role": "assistant", "tool_calls": [{"function": {"arguments": 1}}]}, '"tool_calls[0].arguments"'),
+    ({"role": "assistant", "tool_calls": [{"function": {"arguments": {"a": object()}}}]}, '"tool_calls[0].arguments"'),
+    ({"role": "assistant", "tool_calls": [{"function": {"arguments": LOOP}}]}, '"tool_calls[0].arguments"'),
+    ({"role": "assistant", "function_call": "f"}, '"function_call"'),
+]
+
+
+@pytest.mark.parametrize(("data", "key"), UNREADABLE)
+def test_what_cannot_be_read_is_refused_with_its_key_and_its_position(data: dict[str, Any], key: str) -> None:
+    with pytest.raises(MessageFormatError) as caught:
+        read_messages([{"role": "user", "content": "fine"}, data])
+    assert caught.value.position == 1
+    assert key in caught.value.reason
+    assert str(caught.value).startswith("message 1: ")
+    with pytest.raises(MessageFormatError) as caught:
+        Message.from_dict(data)
+    assert caught.value.position is None
+
+
+def test_an_error_never_repeats_the_text_of_a_message() -> None:
+    with pytest.raises(MessageFormatError) as caught:
+        Message.from_dict({"role": "user", "content": {"key": "sk-secret"}})
+    assert "sk-secret" not in str(caught.value)
+
+
+def test_arguments_nested_too_deep_to_be_written_are_refused() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+    call = {"id": "c", "function": {"name": "f", "arguments": deep}}
+    with pytest.raises(MessageFormatError, match=r"tool_calls\[0\]\.arguments"):
+        Message.from_dict({"role": "assistant", "tool_calls": [call]})
+    while deep:  # taken apart by hand: freeing the chain at once is deep as well
+        deep = deep["a"]
+
+
+@pytest.mark.parametrize("data", [None, "text", ["role", "user"], 3])
+def test_from_dict_wants_a_mapping(data: Any) -> None:
+    with pytest.raises(TypeError, match="data"):
+        Message.from_dict(data)
+
+
+@pytest.mark.parametrize("items", [None, "text", b"text", {"role": "user", "content": "x"}, 3])
+def test_read_messages_wants_an_iterable_of_mappings(items: Any) -> None:
+    with pytest.raises(TypeError, match="items"):
+        read_messages(items)
+
+
+def test_an_item_that_is_no_object_is_refused_with_its_position() -> None:
+    with pytest.raises(MessageFormatError, match="message 2: must be an object, got int"):
+        read_messages([{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}, 7])  # type: ignore[list-item]
+
+
+def test_read_messages_takes_a_generator() -> None:
+    assert read_messages({"role": "user", "content": text} for text in "ab") == (user("a"), user("b"))
+
+
+optional_texts = st.none() | texts
+tool_calls = st.builds(ToolCall, id=texts, name=texts, arguments=texts)
+parts = st.builds(TextPart, texts) | st.builds(
+    MediaPart, st.sampled_from(["image", "audio", "video", "document", "other"])
+)
+any_messages = st.builds(
+    Message,
+    st.sampled_from(["system", "user", "assistant", "tool"]),
+    texts | st.lists(parts, max_size=3).map(tuple),
+    tool_calls=st.lists(tool_calls, max_size=3).map(tuple),
+    tool_call_id=optional_texts,
+    name=optional_texts,
+    id=optional_texts,
+)
+
+
+@given(any_messages)
+def test_a_message_survives_the_way_through_a_dict_and_through_json(message: Message) -> None:
+    data = message.to_dict()
+    assert Message.from_dict(data) == message
+    assert Message.from_dict(json.loads(json.dumps(data))) == message
+
+
+def test_to_dict_gives_the_chat_format() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}
+    assert calls("c1", name="f", arguments='{"a":1}').to_dict() == {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [call],
+    }
+    assert result("c1", "结果").to_dict() == {"role": "tool", "content": "结果", "tool_call_id": "c1"}
+    question = Message("user", (TextPart("看"), MediaPart("image")), name="ann")
+    content = [{"type": "text", "text": "看"}, {"type": "image"}]
+    assert question.to_dict() == {"role": "user", "content": content, "name": "ann"}
+
+
+# --- values
+
+
+@pytest.mark.parametrize(
+    ("argument", "make"),
+    [
+        ("role", lambda: Message(None, "x")),  # type: ignore[arg-type]
+        ("content", lambda: Message("user", None)),  # type: ignore[arg-type]
+        ("content", lambda: Message("user", ["x"])),  # type: ignore[arg-type]
+        ("content", lambda: Message("user", ("x",))),  # type: ignore[arg-type]
+        ("tool_calls", lambda: Message("assistant", "", tool_calls=[ToolCall("a", "f", "")])),  # type: ignore[arg-type]
+        ("tool_calls", lambda: Message("assistant", "", tool_calls=({"id": "a"},))),  # type: ignore[arg-type]
+        ("tool_call_id", lambda: Message("tool", "", tool_call_id=1)),  # type: ignore[arg-type]
+        ("name", lambda: Message("user", "", name=1)),  # type: ignore[arg-type]
+        ("id", lambda: Message("user", "", id=1)),  # type: ignore[arg-type]
+        ("id", lambda: ToolCall(None, "f", "")),  # type: ignore[arg-type]
+        ("name", lambda: ToolCall("a", None, "")),  # type: ignore[arg-type]
+        ("arguments", lambda: ToolCall("a", "f", {})),  # type: ignore[arg-type]
+        ("text", lambda: TextPart(None)),  # type: ignore[arg-type]
+        ("kind", lambda: MediaPart(None)),  # type: ignore[arg-type]
+        ("user_text", lambda: Turn.of(None, "x")),  # type: ignore[arg-type]
+        ("assistant_text", lambda: Turn.of("x", None)),  # type: ignore[arg-type]
+        ("messages", lambda: group_turns([{"role": "user"}])),  # type: ignore[list-item]
+        ("messages", lambda: split_current_turn(["x"])),  # type: ignore[list-item]
+        ("messages", lambda: validate_messages([None], provider="openai")),  # type: ignore[list-item]
+        ("query", lambda: split_current_turn([], query=3)),  # type: ignore[arg-type]
+    ],
+)
+def test_a_wrong_type_is_named_by_its_argument(argument: str, make: Any) -> None:
+    with pytest.raises(TypeError, match=rf"^{argument} must "):
+        make()
+
+
+def test_unknown_roles_and_kinds_are_refused() -> None:
+    with pytest.raises(MessageFormatError, match="role must be one of system, user, assistant, tool, got 'weird'"):
+        Message("weird", "x")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="kind must be one of image"):
+        MediaPart("smell")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "value", [user(), ToolCall("a", "f", ""), TextPart("x"), Turn.of("q", "a"), Violation(0, "r", "d")]
+)
+def test_values_are_frozen_and_can_be_hashed(value: Any) -> None:
+    assert hash(value) == hash(dataclasses.replace(value))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(value, dataclasses.fields(value)[0].name, None)
+
+
+# --- turns
+
+
+@three_scripts
+def test_a_plain_pair_makes_a_turn(text: str) -> None:
+    turn = Turn.of(text, "好的 ok", start=4)
+    assert (turn.user_text, turn.assistant_text, turn.start, turn.stop) == (text, "好的 ok", 4, 6)
+
+
+def test_a_turn_without_an_answer_has_one_message() -> None:
+    assert Turn.of("q", "").messages == (user("q"),)
+    assert Turn.of("q", "").assistant_text == ""
+
+
+def test_what_the_assistant_did_is_part_of_the_turns_text_in_order() -> None:
+    """000-06: texts, tool names, argument values and results; the messages themselves stay with the turn."""
+    messages = (
+        user("第一"),
+        user("second"),
+        assistant("看看"),
+        calls(
+            "c1", name="get_weather", arguments='{"city": "北京", "days": [3, {"unit": "C"}], "raw": true, "x": null}'
+        ),
+        result("c1", "sunny 晴"),
+        system("never searched"),
+        assistant("done"),
+    )
+    turn = Turn(messages, 0, len(messages))
+    assert turn.user_text == "第一\nsecond"
+    assert turn.assistant_text == "看看\nget_weather\n北京\n3\nC\ntrue\nsunny 晴\ndone"
+    assert turn.messages == messages
+
+
+@pytest.mark.parametrize(("length", "searched"), [(2_000, 2_000), (2_001, 2_001), (50_000, 2_001)])
+def test_a_long_tool_result_is_searched_at_both_ends(length: int, searched: int) -> None:
+    """000-06: the first and the last 1,000 characters, the whole up to 2,000."""
+    text = "始" * 1_000 + "x" * (length - 2_000) + "终" * 1_000
+    found = Turn((user(), calls("c", name=""), result("c", text)), 0, 3).assistant_text.removeprefix("{}")
+    assert len(found) == searched
+    assert found.startswith("始" * 1_000)
+    assert found.endswith("终" * 1_000)
+    assert "x" not in found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "searched"),
+    [
+        ("rm -rf 临时", "rm -rf 临时"),
+        ("", ""),
+        ('"just text"', "just text"),
+        ('{"id": 1, "id": 2}', "1\n2"),
+        ('{"n": ' + "9" * 6_000 + ', "e": 1e99999, "f": 0.10}', "9" * 6_000 + "\n1e99999\n0.10"),
+        ("[NaN, -Infinity, false]", "NaN\n-Infinity\nfalse"),
+        ("[" * 64 + '"x"' + "]" * 64, "x"),
+        ("[" * 65 + '"x"' + "]" * 65, "[" * 65 + '"x"' + "]" * 65),
+        ("[" * 100_000 + "]" * 100_000, "[" * 1_000 + "\n" + "]" * 1_000),
+        ('{"a":' * 50_000 + "1" + "}" * 50_000, '{"a":' * 200 + "\n" + "}" * 1_000),
+        ('{"a": "' + "x" * 5_000, '{"a": "' + "x" * 993 + "\n" + "x" * 1_000),
+        ('"\\ud800"', "\ud800"),
+    ],
+)
+def test_hostile_arguments_are_searched_by_value_or_as_raw_text(arguments: str, searched: str) -> None:
+    assert Turn((user(), calls("c", name="", arguments=arguments)), 0, 2).assistant_text == searched
+
+
+@given(texts | st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | texts, st.lists).map(json.dumps))
+def test_any_arguments_give_a_text(arguments: str) -> None:
+    assert isinstance(Turn((user(), calls("c", arguments=arguments)), 0, 2).assistant_text, str)
+
+
+def test_messages_before_the_first_user_message_belong_to_no_turn() -> None:
+    messages = [
+        system(),
+        assistant("你好, I am Ann"),
+        result("c"),
+        assistant("ask me"),
+        user("q"),
+        assistant("a"),
+        user("r"),
+    ]
+    first, second = group_turns(messages)
+    assert first == Turn((user("q"), assistant("a")), 4, 6, preamble=(assistant("你好, I am Ann"), assistant("ask me")))
+    assert second == Turn((user("r"),), 6, 7)
+    assert first.assistant_text == "你好, I am Ann\nask me\na"
+
+
+def test_a_run_of_user_messages_opens_one_turn() -> None:
+    messages = [user("a"), user("b"), assistant(), system(), user("c"), system(), user("d")]
+    assert [(turn.start, turn.stop) for turn in group_turns(messages)] == [(0, 4), (4, 6), (6, 7)]
+
+
+@pytest.mark.parametrize("messages", [[], [system()], [assistant(), result("c")]])
+def test_without_a_user_message_there_is_no_turn(messages: list[Message]) -> None:
+    assert group_turns(messages) == ()
+
+
+@given(st.lists(any_messages, max_size=12))
+def test_turns_hold_every_message_from_the_first_user_message_on(messages: list[Message]) -> None:
+    turns = group_turns(messages)
+    first = next((at for at, message in enumerate(messages) if message.role == "user"), len(messages))
+    assert [message for turn in turns for message in turn.messages] == messages[first:]
+    for turn in turns:
+        assert list(turn.messages) == messages[turn.start : turn.stop]
+        assert turn.messages[0].role == "user"
+        roles = [message.role for message in turn.messages]
+        run = roles.index(next((role for role in roles if role != "user"), "user")) or len(roles)
+        assert "user" not in roles[run:]
+
+
+HISTORY = [
+    system(),
+    assistant("hi"),
+    system("two"),
+    user("老问题"),
+    assistant("答案"),
+    user("  why is it slow? "),
+    assistant(""),
+]
+
+
+def test_the_last_turn_is_the_current_one_when_no_query_is_given() -> None:
+    conversation = split_current_turn(HISTORY)
+    assert conversation.head == (0, 2)
+    assert [turn.user_text for turn in conversation.past] == ["老问题"]
+    assert conversation.current == Turn(tuple(HISTORY[5:]), 5, 7)
+
+
+@pytest.mark.parametrize(
+    "query", ["  why is it slow? ", "why is it slow?", "\nwhy is it slow?\n", "is it slow", "", " \n"]
+)
+def test_the_last_turn_is_current_when_it_is_the_query_or_contains_it(query: str) -> None:
+    assert split_current_turn(HISTORY, query=query) == split_current_turn(HISTORY)
+
+
+@pytest.mark.parametrize("query", ["老问题", "why is it slow? 真的", "Why is it slow?"])
+def test_a_query_that_is_not_in_the_last_turn_leaves_only_the_past(query: str) -> None:
+    conversation = split_current_turn(HISTORY, query=query)
+    assert conversation == Conversation((0, 2), group_turns(HISTORY), None)
+
+
+@three_scripts
+def test_a_prompt_may_stand_around_the_query(text: str) -> None:
+    wrapped = [user("old"), assistant(), user(f"Current state: {{}}\nCurrent message: {text}\n")]
+    current = split_current_turn(wrapped, query=text).current
+    assert current is not None
+    assert current.start == 2
+
+
+@pytest.mark.parametrize("query", [None, "", "q"])
+def test_a_conversation_without_turns_has_at_most_a_head(query: str | None) -> None:
+    assert split_current_turn([], query=query) == Conversation((), (), None)
+    assert split_current_turn([system(), assistant(), system()], query=query) == Conversation((0, 2), (), None)
+
+
+# --- provider rules
+
+
+def broken(messages: list[Message], provider: Provider, *, open_run: bool = False) -> list[tuple[int, str]]:
+    return [(v.position, v.rule) for v in validate_messages(messages, provider=provider, open_run=open_run)]
+
+
+CLEAN = [system(), user(), calls("a", "b"), result("b"), result("a"), calls("c"), result("c"), assistant(), user()]
+
+LOST = "unanswered-tool-call"
+ORPHAN = "orphan-tool-result"
+TWICE = "duplicate-tool-result"
+FIRST = "first-not-user"
+HEAD = "system-not-at-head"
+PLACE = "misplaced-tool-call"
+
+# Messages, then the breaches for openai and minimax, for anthropic, for gemini; one entry where all agree.
+RULES: dict[str, tuple[list[Message], list[list[tuple[int, str]]]]] = {
+    "nothing": ([], [[]]),
+    "a head alone": ([system(), system()], [[]]),
+    "parallel calls in any order": (CLEAN, [[]]),
+    "the same id in a later exchange": ([user(), calls("a"), result("a"), calls("a"), result("a")], [[]]),
+    "one id for two calls": ([user(), calls("a", "a"), result("a"), result("a")], [[]]),
+    "neighbours of the same role": ([user(), user(), assistant(), assistant(), user()], [[]]),
+    "a user message after results": ([user(), calls("a"), result("a"), user()], [[]]),
+    "a call without a result": ([user(), calls("a"), assistant()], [[(1, LOST)]]),
+    "one of two calls without a result": ([user(), calls("a", "b"), result("a"), user()], [[(1, LOST)]]),
+    "a result after another role": ([user(), calls("a"), user(), result("a")], [[(1, LOST), (3, ORPHAN)]]),
+    "a result without any call": ([user(), result("a")], [[(1, ORPHAN)]]),
+    "two results for one call": ([user(), calls("a"), result("a"), result("a")], [[(3, TWICE)]]),
+    "a result of an earlier exchange": (
+        [user(), calls("a"), result("a"), calls("b"), result("a"), result("b")],
+        [[(4, ORPHAN)], [(4, ORPHAN)], [(5, TWICE)]],
+    ),
+    "a result without an id": (
+        [user(), calls("a"), result(None), assistant()],
+        [[(1, LOST), (2, ORPHAN)], [(1, LOST), (2, ORPHAN)], []],
+    ),
+    "a call and a result without an id": (
+        [user(), calls(""), result(None)],
+        [[(1, LOST), (2, ORPHAN)], [(1, LOST), (2, ORPHAN)], []],
+    ),
+    "an assistant message first": ([system(), assistant(), user()], [[], [(1, FIRST)], [(1, FIRST)]]),
+    "a system message later on": ([system(), user(), assistant(), system(), user()], [[], [(3, HEAD)], []]),
+    "a system message between call and result": (
+        [user(), calls("a"), system(), result("a")],
+        [[(1, LOST), (3, ORPHAN)], [(1, LOST), (2, HEAD), (3, ORPHAN)], []],
+    ),
+    "calls after an assistant message": ([user(), assistant(), calls("a"), result("a")], [[], [], [(2, PLACE)]]),
+}
+
+
+@each_provider
+@pytest.mark.parametrize(("messages", "breaches"), RULES.values(), ids=RULES)
+def test_each_provider_has_its_order_rules(
+    provider: Provider, messages: list[Message], breaches: list[list[tuple[int, str]]]
+) -> None:
+    """000-06: what is rebuilt from turns can be checked against the provider that is to read it."""
+    column = {"openai": 0, "minimax": 0, "anthropic": 1, "gemini": 2}[provider] % len(breaches)
+    assert broken(messages, provider) == breaches[column]
+
+
+@each_provider
+def test_calls_of_an_open_run_may_wait_for_their_results(provider: Provider) -> None:
+    waiting = [user(), calls("a", "b"), result("a")]
+    assert broken(waiting, provider) == [(1, LOST)]
+    assert broken(waiting, provider, open_run=True) == []
+    assert broken([*waiting, assistant()], provider, open_run=True) == [(1, LOST)]
+
+
+@each_provider
+def test_an_open_run_excuses_no_result_that_does_not_belong(provider: Provider) -> None:
+    assert broken([user(), calls("a"), result("a"), result("a")], provider, open_run=True) == [(3, TWICE)]
+
+
+def test_a_violation_says_which_calls_have_no_result() -> None:
+    (violation,) = validate_messages([user(), calls("a", "b"), result("a")], provider="openai")
+    assert violation.detail == "1 of 2 calls have no result after them: ['b']"
+
+
+@pytest.mark.parametrize("provider", ["mistral", "", None, ["openai"]])
+def test_an_unknown_provider_is_refused(provider: Any) -> None:
+    with pytest.raises(ConfigError, match="provider must be one of openai, anthropic, gemini, minimax"):
+        validate_messages([], provider=provider)
+
+
+@st.composite
+def whole_turns(draw: st.DrawFn) -> list[Message]:
+    messages = [user(draw(st.sampled_from(["问题", "question", "mixed 问题"])))]
+    for number in range(draw(st.integers(0, 3))):
+        ids = [f"{number}-{index}" for index in range(draw(st.integers(1, 3)))]
+        messages += [calls(*ids), *map(result, draw(st.permutations(ids)))]
+    return [*messages, assistant("答 answer")]
+
+
+@given(st.lists(whole_turns(), max_size=5), st.data())
+def test_any_choice_of_whole_turns_keeps_the_rules_of_every_provider(
+    histories: list[list[Message]], data: st.DataObject
+) -> None:
+    """000-06: a turn keeps each call with its results, so that any turns can be left out."""
+    turns = group_turns([system(), *(message for history in histories for message in history)])
+    assert len(turns) == len(histories)
+    kept = [turn for turn in turns if data.draw(st.booleans())]
+    messages = [system(), *(message for turn in kept for message in turn.messages)]
+    for provider in PROVIDERS:
+        assert broken(messages, provider) == []
+
+
+@given(whole_turns(), st.data())
+def test_a_lost_result_is_always_found(messages: list[Message], data: st.DataObject) -> None:
+    results = [at for at, message in enumerate(messages) if message.role == "tool"]
+    if results:
+        del messages[data.draw(st.sampled_from(results))]
+        for provider in PROVIDERS:
+            assert LOST in [rule for _, rule in broken(messages, provider)]
+
+
+@given(st.lists(any_messages, max_size=10), st.sampled_from(PROVIDERS), st.booleans())
+def test_violations_come_by_position_for_any_messages(
+    messages: list[Message], provider: Provider, open_run: bool
+) -> None:
+    positions = [position for position, _ in broken(messages, provider, open_run=open_run)]
+    assert positions == sorted(positions)
+    assert all(0 <= position < len(messages) for position in positions)
+
+
+@each_provider
+def test_long_histories_are_checked_in_linear_time(provider: Provider) -> None:
+    ids = [f"c{number}" for number in range(50_000)]
+    messages = [user(), calls(*ids), *map(result, ids), *[user(), assistant()] * 50_000]
+    started = time.perf_counter()
+    assert broken(messages, provider) == []
+    assert len(group_turns(messages)) == 50_001
+    assert time.perf_counter() - started < 10

@@ -1,0 +1,451 @@
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
+from gatekeeper_core.tokens import (
+    MEDIA_TOKENS,
+    TokenBudgetTracker,
+    TokenCounter,
+    checked_counter,
+    count_message,
+    count_messages,
+    estimate_text_tokens,
+    truncate_to_tokens,
+)
+
+EDGES = "\u303f\u3040\u30ff\u3100\u4dff\u4e00\u9fff\ua000\uabff\uac00\ud7af\ud7b0\ud7ff\ud800\udfff\ue000，。、ａ😀𠀀 a1\n\x00"
+
+texts = st.text(st.characters()) | st.text(st.sampled_from(EDGES))  # lone surrogates included
+three_scripts = pytest.mark.parametrize(
+    "text", ["缓存穿透怎么解决？" * 9, "how do I fix the cache? " * 9, "用 Redis 缓存。" * 9]
+)
+
+
+def plain_estimate(text: str) -> int:
+    cjk = 0
+    for character in text:
+        if "\u4e00" <= character <= "\u9fff" or "\u3040" <= character <= "\u30ff" or "\uac00" <= character <= "\ud7af":
+            cjk += 1
+    return cjk + (len(text) - cjk) // 4
+
+
+# --- the estimate
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("你好世界", 4), ("一", 1), ("龥鿿", 2), ("你好，世界。", 4)])
+def test_cjk_ideographs_count_one_each(text: str, tokens: int) -> None:
+    """003-09, 003-10, 003-34, C1: one token per CJK character; CJK punctuation is counted with the others."""
+    assert estimate_text_tokens(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("hello world", 2), ("", 0), ("abc", 0), ("abcd", 1), ("a" * 4_003, 1_000)]
+)
+def test_other_text_counts_one_per_four_characters_and_rounds_down(text: str, tokens: int) -> None:
+    """003-09, 003-35, C2: 11 / 4 = 2.75 gives 2."""
+    assert estimate_text_tokens(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("你好 hello world", 2 + 12 // 4), ("用 Redis 做缓存", 4 + 7 // 4), ("ab中cd文", 2 + 4 // 4), ("中a文b字c", 3)],
+)
+def test_mixed_text_is_rounded_down_once_on_the_sum(text: str, tokens: int) -> None:
+    """003-30, 003-36, C2: cjk + others // 4, however the two are interleaved."""
+    assert estimate_text_tokens(text) == tokens
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("こんにちは", 5), ("カタカナ", 4), ("ひらカタ漢字", 6)])
+def test_kana_count_one_each(text: str, tokens: int) -> None:
+    """003-09, 003-37."""
+    assert estimate_text_tokens(text) == tokens
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("안녕하세요", 5), ("힣", 1), ("힣각 ok!", 2 + 1)])
+def test_hangul_syllables_count_one_each(text: str, tokens: int) -> None:
+    """003-09, 003-38."""
+    assert estimate_text_tokens(text) == tokens
+
+
+@pytest.mark.parametrize(("first", "last"), [(0x4E00, 0x9FFF), (0x3040, 0x30FF), (0xAC00, 0xD7AF)])
+def test_the_cjk_ranges_are_exact_at_both_ends(first: int, last: int) -> None:
+    """003-29: exactly three ranges; the neighbours on both sides are counted with the others."""
+    assert estimate_text_tokens(chr(first) + chr(last)) == 2
+    assert estimate_text_tokens(chr(first - 1) + chr(last + 1)) == 0
+
+
+@given(texts)
+def test_the_estimate_equals_the_plain_loop_on_cjk_and_any_other_text(text: str) -> None:
+    """003-29, 003-30."""
+    assert estimate_text_tokens(text) == plain_estimate(text)
+
+
+def test_every_single_character_is_counted_as_the_cjk_rule_says() -> None:
+    """003-29: all 1,114,112 code points, alone among three others."""
+    for start in range(0, 0x110000, 0x400):
+        text = "".join(map(chr, range(start, start + 0x400)))
+        assert estimate_text_tokens(text) == plain_estimate(text)
+
+
+@pytest.mark.parametrize("text", [None, 3, b"abc", ["abc"]])
+def test_only_text_has_an_estimate(text: Any) -> None:
+    with pytest.raises(TypeError, match="text must be str"):
+        estimate_text_tokens(text)
+
+
+# --- counters
+
+
+def test_without_a_counter_the_estimate_counts() -> None:
+    """C1: one default counter."""
+    assert checked_counter(None) is estimate_text_tokens
+    assert checked_counter(estimate_text_tokens) is estimate_text_tokens
+
+
+def test_a_counter_is_wrapped_once() -> None:
+    counter = checked_counter(len)
+    assert counter("四个字吗") == 4
+    assert checked_counter(counter) is counter
+
+
+@pytest.mark.parametrize("counter", [3, "len", [len]])
+def test_a_counter_must_be_callable(counter: Any) -> None:
+    with pytest.raises(TypeError, match="token_counter must be callable"):
+        checked_counter(counter)
+
+
+@pytest.mark.parametrize("result", [-1, 2.0, True, None, "3"])
+def test_a_counter_that_gives_no_count_is_named_with_its_result(result: Any) -> None:
+    def odd_counter(text: str) -> int:
+        return result  # type: ignore[no-any-return]
+
+    with pytest.raises(ConfigError, match=rf"odd_counter returned {result!r}"):
+        checked_counter(odd_counter)("text")
+
+
+def test_a_counter_object_is_named_by_its_class() -> None:
+    class Broken:
+        def __call__(self, text: str, /) -> int:
+            return -1
+
+    with pytest.raises(ConfigError, match="Broken returned -1"):
+        count_messages([Message("user", "x")], token_counter=Broken())
+
+
+# --- messages
+
+
+@three_scripts
+def test_a_plain_message_costs_its_text(text: str) -> None:
+    """000-07, 000-08, 003-31: the estimate of the content, and no overhead by default."""
+    assert count_message(Message("user", text)) == estimate_text_tokens(text)
+    assert count_message(Message("assistant", text), token_counter=len) == len(text)
+
+
+def test_messages_with_cjk_text_are_not_underestimated() -> None:
+    """003-39: 100 Chinese messages cost at least four times a quarter of their characters."""
+    messages = [Message("user", "缓存穿透怎么解决呢")] * 100
+    assert count_messages(messages) == 900
+    assert count_messages(messages) >= 4 * sum(len(message.text) // 4 for message in messages)
+
+
+def test_parts_cost_their_texts_and_a_fixed_estimate_for_media() -> None:
+    """000-06, 003-31: no noise from the list around the parts."""
+    message = Message("user", (TextPart("看看这个"), MediaPart("image"), TextPart("hello world"), MediaPart("audio")))
+    assert count_message(message) == 4 + 2 + MEDIA_TOKENS["image"] + MEDIA_TOKENS["audio"]
+
+
+@pytest.mark.parametrize("kind", ["image", "audio", "video", "document", "other"])
+def test_image_data_costs_the_same_however_long_it_is(kind: Any) -> None:
+    part = {"type": kind, "data": "A" * 200_000}
+    assert count_message(Message.from_dict({"role": "user", "content": [part]})) == MEDIA_TOKENS[kind] > 0
+
+
+def test_tool_calls_and_names_are_counted_each_text_once() -> None:
+    """003-31: names and arguments of calls, and the name field; ids and roles are free."""
+    seen: list[str] = []
+
+    def recording(text: str) -> int:
+        seen.append(text)
+        return 1
+
+    call = ToolCall("id-1", "get_weather", '{"city": "北京"}')
+    message = Message("assistant", "好的", tool_calls=(call,), tool_call_id="id-0", name="ann", id="m1")
+    assert count_message(message, token_counter=recording) == 4
+    assert sorted(seen) == sorted(["好的", "get_weather", '{"city": "北京"}', "ann"])
+
+
+def test_an_empty_message_costs_nothing_with_any_counter() -> None:
+    assert count_message(Message("assistant", ""), token_counter=lambda text: len(text) + 7) == 0
+
+
+def test_an_overhead_per_message_can_be_added() -> None:
+    """003-31: option 4, default 0."""
+    messages = [Message("user", "你好"), Message("assistant", "")]
+    assert count_messages(messages) == 2
+    assert count_messages(messages, per_message_tokens=4) == 10
+    assert count_message(messages[0], per_message_tokens=4) == 6
+
+
+@given(st.lists(st.builds(Message, st.just("user"), texts, name=st.none() | texts), max_size=5))
+def test_many_messages_cost_the_sum_of_each(messages: list[Message]) -> None:
+    assert count_messages(iter(messages)) == sum(map(count_message, messages))
+
+
+def test_message_counts_refuse_impossible_arguments() -> None:
+    with pytest.raises(ConfigError, match="per_message_tokens must be at least 0, got -1"):
+        count_messages([], per_message_tokens=-1)
+    with pytest.raises(TypeError, match="per_message_tokens must be int"):
+        count_messages([], per_message_tokens=True)
+    with pytest.raises(TypeError, match="message must be a Message, got str"):
+        count_message("text")  # type: ignore[arg-type]
+
+
+# --- truncation
+
+
+def bytes_counter(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def erratic_counter(text: str) -> int:
+    """Goes up and down with the length: 0 now and then, even for a long text."""
+    return len(text) * 7_919 % 31
+
+
+def stubborn_counter(text: str) -> int:
+    """Refuses everything but the empty text."""
+    return 10**9 if text else 0
+
+
+COUNTERS: list[TokenCounter] = [estimate_text_tokens, len, bytes_counter, erratic_counter, stubborn_counter]
+
+CLUSTERS = [
+    "e\u0301",
+    "👨\u200d👩\u200d👧",
+    "🇨🇳",
+    "👍🏽",
+    "❤\ufe0f",
+    "\u1100\u1161\u11a8",
+    "가\u11a8",
+    "\ud83d\ude00",
+    "\r\n",
+    "ที่",
+]
+cluster_lists = st.lists(st.sampled_from([*CLUSTERS, "中", "a", " ", "\ud800", "한"]))
+cluster_texts = cluster_lists.map("".join)
+
+
+@given(texts | cluster_texts, st.integers(0, 40), st.sampled_from(COUNTERS), st.sampled_from(["", "…", " [已截断]"]))
+@example("abc", 0, estimate_text_tokens, "")
+def test_a_cut_text_is_a_prefix_within_the_budget_for_any_counter(
+    text: str, budget: int, counter: TokenCounter, marker: str
+) -> None:
+    """001-75: the counter's count of the result, marker included, is at most the budget."""
+    cut = truncate_to_tokens(text, budget, token_counter=counter, marker=marker)
+    assert counter(cut) <= budget
+    assert text.startswith((cut, cut.removesuffix(marker)))
+
+
+@given(cluster_lists, st.integers(1, 40), st.sampled_from(["", "…"]))
+def test_a_cut_text_is_the_longest_run_of_whole_characters_that_fits(
+    clusters: list[str], budget: int, marker: str
+) -> None:
+    """001-75."""
+    text = expected = "".join(clusters)
+    while len(expected) > budget:
+        clusters = clusters[:-1]
+        expected = "".join(clusters) + marker
+    assert truncate_to_tokens(text, budget, token_counter=len, marker=marker) == expected
+
+
+@given(st.text(st.sampled_from("中文abc 。")), st.integers(1, 30))
+def test_a_cut_text_leaves_no_room_for_one_more_character(text: str, budget: int) -> None:
+    """001-75: the budget is used up, also by a counter that rounds."""
+    cut = truncate_to_tokens(text, budget)
+    assert cut == text or estimate_text_tokens(text[: len(cut) + 1]) > budget
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS, ids=ascii)
+@pytest.mark.parametrize("before", ["", "ab", "中文", "🇨🇳🇯🇵", "\u200b"], ids=ascii)
+def test_a_character_as_people_see_it_is_never_split(before: str, cluster: str) -> None:
+    """001-75: surrogate pairs, marks, joined emoji, skin tones, flags, hangul letters, line ends."""
+    text = before + cluster + "中end"
+    for budget in range(len(before), len(before) + len(cluster)):
+        cut = truncate_to_tokens(text, budget, token_counter=len)
+        assert cut == before[:budget], ascii(cut)
+    whole = len(before) + len(cluster)
+    assert truncate_to_tokens(text, whole, token_counter=len) == before + cluster
+
+
+def test_flags_are_cut_between_pairs() -> None:
+    text = "x" + "🇨🇳🇯🇵🇰🇷"
+    assert [len(truncate_to_tokens(text, budget, token_counter=len)) for budget in range(1, 8)] == [1, 1, 3, 3, 5, 5, 7]
+
+
+def test_a_lone_surrogate_passes_through() -> None:
+    text = "a\ud800b\udfffc"
+    assert [truncate_to_tokens(text, budget, token_counter=len) for budget in (2, 4, 5)] == [
+        "a\ud800",
+        "a\ud800b\udfff",
+        text,
+    ]
+
+
+@three_scripts
+def test_the_marker_stands_inside_the_budget_and_only_after_a_cut(text: str) -> None:
+    """001-75: the marker is optional and paid from the budget."""
+    whole = estimate_text_tokens(text)
+    assert truncate_to_tokens(text, whole, marker="（略）") == text
+    cut = truncate_to_tokens(text, whole - 5, marker="…（略）…")
+    assert cut.endswith("…（略）…")
+    assert cut != "…（略）…"
+    assert text.startswith(cut.removesuffix("…（略）…"))
+    assert estimate_text_tokens(cut) <= whole - 5
+
+
+def test_a_marker_that_does_not_fit_is_left_out() -> None:
+    assert truncate_to_tokens("abcdef", 3, token_counter=len, marker="[cut]") == "abc"
+    assert truncate_to_tokens("abcdef", 5, token_counter=len, marker="[cut]") == "[cut]"
+
+
+@pytest.mark.parametrize("text", ["abc", "中文", "hello world"])
+def test_no_budget_gives_no_text(text: str) -> None:
+    """001-75: also where the rounding would give some characters for nothing."""
+    assert truncate_to_tokens(text, 0, marker=".") == ""
+
+
+def test_truncation_refuses_impossible_arguments() -> None:
+    with pytest.raises(ConfigError, match="budget_tokens must be at least 0, got -1"):
+        truncate_to_tokens("x", -1)
+    for budget in (True, 2.5, None):
+        with pytest.raises(TypeError, match="budget_tokens must be int"):
+            truncate_to_tokens("x", budget)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="text must be str"):
+        truncate_to_tokens(None, 1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="marker must be str"):
+        truncate_to_tokens("x", 1, marker=None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("counter", [len, erratic_counter, stubborn_counter])
+def test_the_counter_is_called_a_logarithmic_number_of_times(counter: TokenCounter) -> None:
+    seen = 0
+
+    def counting(text: str) -> int:
+        nonlocal seen
+        seen += 1
+        return counter(text) + 1
+
+    truncate_to_tokens("中a" * 50_000, 10, token_counter=counting, marker="…")
+    assert seen <= 60
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "e" + "\u0301\u0327" * 500_000,
+        "\U0001f1e8" * 1_000_001,
+        "a\u200d" * 500_000,
+        "\u1100" * 1_000_000,
+        ("\U0001f1e8" * 999 + "\u200d") * 1_000,
+        "\ud83d" * 1_000_000,
+        "中文，。" * 250_000,
+    ],
+    ids=lambda text: ascii(text[:3]),
+)
+def test_a_megabyte_of_hostile_text_is_cut_in_linear_time(text: str) -> None:
+    """001-75: 20,000 marks on one letter may leave nothing, but they cost no more than their length."""
+    started = time.perf_counter()
+    for budget in (1, len(text) // 2 - 1, len(text) - 1):
+        cut = truncate_to_tokens(text, budget, token_counter=len)
+        assert text.startswith(cut)
+        assert len(cut) <= budget
+    assert time.perf_counter() - started < 10
+
+
+# --- the books of a budget
+
+
+def test_the_tracker_gives_tokens_until_the_total_is_reached() -> None:
+    """001-63: false and no change beyond the total; categories accumulate."""
+    tracker = TokenBudgetTracker(100)
+    assert tracker.allocate("历史", 60)
+    assert not tracker.allocate("memory", 41)
+    assert (tracker.used, tracker.remaining, tracker.breakdown) == (60, 40, {"历史": 60})
+    assert tracker.allocate("memory", 30)
+    assert tracker.allocate("历史", 10)
+    assert (tracker.total, tracker.used, tracker.remaining) == (100, 100, 0)
+    assert tracker.breakdown == {"历史": 70, "memory": 30}
+    assert not tracker.allocate("memory", 1)
+    assert tracker.allocate("memory", 0)
+
+
+def test_a_category_may_have_a_cap() -> None:
+    """001-64: the cap counts what the category has already; other categories know only the total."""
+    tracker = TokenBudgetTracker(100, caps={"recall": 30})
+    assert tracker.allocate("recall", 20)
+    assert not tracker.allocate("recall", 11)
+    assert tracker.breakdown == {"recall": 20}
+    assert tracker.allocate("recall", 10)
+    assert tracker.allocate("system", 70)
+    assert not tracker.allocate("system", 1)
+
+
+def test_the_breakdown_is_a_copy() -> None:
+    tracker = TokenBudgetTracker(10)
+    tracker.breakdown["x"] = 5
+    assert tracker.breakdown == {}
+
+
+def test_caps_are_fixed_when_the_tracker_is_made() -> None:
+    caps = {"a": 1}
+    tracker = TokenBudgetTracker(10, caps=caps)
+    caps["a"] = 10
+    assert not tracker.allocate("a", 2)
+
+
+@given(st.integers(1, 200), st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 80)), max_size=20))
+def test_the_books_always_balance(total: int, wishes: list[tuple[str, int]]) -> None:
+    """001-63."""
+    tracker = TokenBudgetTracker(total, caps={"a": 50})
+    given_away = 0
+    for category, tokens in wishes:
+        if tracker.allocate(category, tokens):
+            given_away += tokens
+        assert tracker.used == sum(tracker.breakdown.values()) == given_away <= total
+        assert tracker.remaining == total - given_away
+        assert tracker.breakdown.get("a", 0) <= 50
+
+
+def test_the_tracker_refuses_impossible_numbers() -> None:
+    """001-63: negative tokens are a ValueError."""
+    tracker = TokenBudgetTracker(10)
+    with pytest.raises(ValueError, match="tokens must be at least 0, got -1"):
+        tracker.allocate("a", -1)
+    assert tracker.breakdown == {}
+    for total in (0, -5):
+        with pytest.raises(ConfigError, match="total must be at least 1"):
+            TokenBudgetTracker(total)
+    with pytest.raises(ConfigError, match=r"caps\['a'\] must be at least 0, got -1"):
+        TokenBudgetTracker(10, caps={"a": -1})
+
+
+@pytest.mark.parametrize(
+    ("argument", "use"),
+    [
+        ("total", lambda: TokenBudgetTracker(1.5)),  # type: ignore[arg-type]
+        ("a category of caps", lambda: TokenBudgetTracker(1, caps={1: 1})),  # type: ignore[dict-item]
+        ("category", lambda: TokenBudgetTracker(1).allocate(None, 1)),  # type: ignore[arg-type]
+        ("tokens", lambda: TokenBudgetTracker(1).allocate("a", True)),
+    ],
+)
+def test_the_tracker_names_the_argument_of_a_wrong_type(argument: str, use: Any) -> None:
+    with pytest.raises(TypeError, match=f"^{argument} must be"):
+        use()
