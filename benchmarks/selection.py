@@ -14,6 +14,7 @@ with every evidence message selected. Nothing is trimmed, so that a selected mes
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -58,9 +59,17 @@ class Tally:
 
 
 def counter(name: str) -> Callable[[str], int]:
-    """Return the token counter to measure with: the library's estimate, or tiktoken's cl100k (needs its cache)."""
+    """Return the token counter to measure with: the library's estimate, or tiktoken's cl100k.
+
+    tiktoken would fetch its table; ``TIKTOKEN_CACHE_DIR`` must name a folder that holds it (llama-index-core ships one
+    in ``llama_index/core/_static/tiktoken_cache``).
+    """
     if name == "estimate":
         return estimate_text_tokens
+    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
+        raise SystemExit(
+            "--counter cl100k needs TIKTOKEN_CACHE_DIR, a folder with tiktoken's tables: nothing is downloaded"
+        )
     import tiktoken
 
     encoding = tiktoken.get_encoding("cl100k_base")
