@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from gatekeeper_core.errors import ConfigError
 
@@ -22,6 +22,7 @@ __all__ = [
     "ASCII_WORD",
     "WIDE",
     "WORD",
+    "LazyPattern",
     "Script",
     "Span",
     "Word",
@@ -60,6 +61,36 @@ class Word(NamedTuple):
     start: int
     stop: int
     kind: WordKind
+
+
+class LazyPattern:
+    """A regular expression that is compiled when it is first used; then as fast as any other.
+
+    The classes of :data:`WIDE` and the marks are long: compiling every pattern here would be half of what an import of
+    the library costs.
+
+    >>> LazyPattern("[0-9]+").findall("a1b22")
+    ['1', '22']
+    """
+
+    match: Callable[..., re.Match[str] | None]
+    search: Callable[..., re.Match[str] | None]
+    findall: Callable[..., list[str]]
+    finditer: Callable[..., Iterator[re.Match[str]]]
+    sub: Callable[..., str]
+
+    def __init__(self, source: str, flags: int = 0) -> None:
+        self._source = source
+        self._flags = flags
+
+    def __getattr__(self, name: str) -> Any:
+        # Reached only until the first use: from then on the methods are found on the object itself.
+        if name not in LazyPattern.__annotations__:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name}")
+        pattern = re.compile(self._source, self._flags)
+        for method in LazyPattern.__annotations__:
+            setattr(self, method, getattr(pattern, method))
+        return getattr(pattern, name)
 
 
 # --- Scripts --------------------------------------------------------------------------------------------------------
@@ -109,10 +140,10 @@ _FORMAT = (
     r"\U000e0020-\U000e007f"
 )
 
-_WIDE_CHAR = re.compile(f"[{WIDE}]")
-_HAN_CHAR = re.compile(f"[{_HAN}]")
-_KANA_CHAR = re.compile(f"[{_KANA}]")
-_HANGUL_CHAR = re.compile(f"[{_HANGUL}]")
+_WIDE_CHAR = LazyPattern(f"[{WIDE}]")
+_HAN_CHAR = LazyPattern(f"[{_HAN}]")
+_KANA_CHAR = LazyPattern(f"[{_KANA}]")
+_HANGUL_CHAR = LazyPattern(f"[{_HANGUL}]")
 
 
 def is_wide(char: str) -> bool:
@@ -200,7 +231,7 @@ def _check_char(char: str) -> None:
 
 # --- The text as matching sees it -----------------------------------------------------------------------------------
 
-_UNCLEAN = re.compile(f"[{_FORMAT}\uff01-\uff5e\u3000]")
+_UNCLEAN = LazyPattern(f"[{_FORMAT}\uff01-\uff5e\u3000]")
 _FULL_WIDTH_OFFSET = 0xFEE0
 _CLEANED = {chr(code + _FULL_WIDTH_OFFSET): chr(code) for code in range(0x21, 0x7F)} | {"\u3000": " "}
 
@@ -241,20 +272,20 @@ _MAX_JOINS = 255
 # One look-ahead decides whether a word may go on, so that most words cost no more than their letters.
 _ASCII = "[A-Za-z0-9_]"
 _ASCII_REST = rf"(?:(?=[{_JOINERS},])(?:(?:[{_JOINERS}]|{_THOUSANDS}){_ASCII}+){{0,{_MAX_JOINS}}}{_SIGNS}|)"
-# Written with as few mentions of WIDE as can be: each costs milliseconds when the module is imported.
+# Written with as few mentions of WIDE as can be: each costs milliseconds to compile.
 _LETTER = rf"[^\W{WIDE}]"
 _REST = (
     r"(?:(?![\x00-\x20\x7f!\"$()*;<=>?\[\]^`{|}~])"
     rf"(?:(?:(?:[{_JOINERS}’‐‑]|{_THOUSANDS}){_LETTER}|[{_MARKS}]){_LETTER}*){{0,{_MAX_JOINS}}}{_SIGNS}|)"
 )
 
-WORD: re.Pattern[str] = re.compile(rf"(?:{_ASCII}+|{_LETTER}|{_FLAG}{_LETTER}){_LETTER}*{_REST}|[{WIDE}]+")
+WORD = LazyPattern(rf"(?:{_ASCII}+|{_LETTER}|{_FLAG}{_LETTER}){_LETTER}*{_REST}|[{WIDE}]+")
 """One word: a run of wide characters, or a word of any other script. No groups: for ``findall`` and ``finditer``."""
 
-ASCII_WORD: re.Pattern[str] = re.compile(rf"{_ASCII}+{_ASCII_REST}|{_FLAG}{_ASCII}+{_ASCII_REST}")
+ASCII_WORD = LazyPattern(rf"{_ASCII}+{_ASCII_REST}|{_FLAG}{_ASCII}+{_ASCII_REST}")
 """The same words as :data:`WORD` on text for which ``text.isascii()`` holds, faster."""
 
-_NOT_PLAIN = re.compile(rf"[^\w'’{_MARKS}]|_")
+_NOT_PLAIN = LazyPattern(rf"[^\w'’{_MARKS}]|_")
 
 
 def word_strings(text: str) -> list[str]:
@@ -296,10 +327,10 @@ _WEAK = ".．!?…"  # they end a sentence before white space, sometimes before 
 _CLOSERS = ")\\]}）］｝」』】》〉〕”’"
 _TOGGLES = ('"', "**")  # the same mark opens and closes: which of the two is known by counting along the line
 
-_CANDIDATE = re.compile(f'[{_LINE_ENDS}"*{_STRONG}{_WEAK}]')
+_CANDIDATE = LazyPattern(f'[{_LINE_ENDS}"*{_STRONG}{_WEAK}]')
 # Group 1: the marks and what can only close; the rest may also open what comes next.
-_RUN = re.compile(f"([{_STRONG}{_WEAK}][{_STRONG}{_WEAK}{_CLOSERS}]*)[{_STRONG}{_WEAK}{_CLOSERS}\"'*_]*")
-_MORE_CLOSERS = re.compile(f"[{_STRONG}{_WEAK}{_CLOSERS}]*")
+_RUN = LazyPattern(f"([{_STRONG}{_WEAK}][{_STRONG}{_WEAK}{_CLOSERS}]*)[{_STRONG}{_WEAK}{_CLOSERS}\"'*_]*")
+_MORE_CLOSERS = LazyPattern(f"[{_STRONG}{_WEAK}{_CLOSERS}]*")
 _ENDS_AT_ONCE = re.compile(f"[{_STRONG}]|……")
 _OPENERS = frozenset("“‘「『（《【")
 _VISIBLE = re.compile(r"\S")
@@ -316,19 +347,19 @@ _BEFORE_NUMBERS = _set_of("no nos sec ch vol pp p pg eq art ref jan feb mar apr 
 _MAY_END = _set_of("etc al inc ltd co corp jr sr a.m p.m")
 _LONGEST_ABBREVIATION = 16  # characters looked at before a full stop: more than any abbreviation above
 _LAST_WORD = re.compile(r"(?<![0-9A-Za-z_])[A-Za-z]+(?:\.[A-Za-z]+)*\Z")
-_ENUMERATOR = re.compile(
+_ENUMERATOR = LazyPattern(
     rf"(?:\A|[{_LINE_ENDS}])[ \t>*_(]{{0,12}}(?:\d{{1,3}}(?:\.\d{{1,3}}){{0,3}}|[A-Za-z]|[ivx]{{1,4}})\Z"
 )
 _LONGEST_ENUMERATOR = 28  # one line end, 12 characters of prefix, four numbers of three digits and three dots
 
 # These patterns begin with a line end: they are searched in the text with one line end put before it.
-_ROW = re.compile(
+_ROW = LazyPattern(
     rf"[{_LINE_ENDS}][ \t\u3000>]*(?:\||\#{{1,6}}[ \t]|[-*+•][ \t]|[(（]?\d{{1,3}}(?:[、）]|[.．)](?=[^\x21-\u2e7f])))"
     rf"[^{_LINE_ENDS}]*"
 )
-_FENCE = re.compile(rf"[{_LINE_ENDS}][ \t>]*(`{{3,}}|~{{3,}})([^{_LINE_ENDS}]*)")
+_FENCE = LazyPattern(rf"[{_LINE_ENDS}][ \t>]*(`{{3,}}|~{{3,}})([^{_LINE_ENDS}]*)")
 _TICKS = re.compile(f"`+|[{_LINE_ENDS}]")
-_URL = re.compile(r"(?:://|www\.)[^\s<>\"`，。！？；：、（）「」『』【】《》“”‘’…]+")
+_URL = LazyPattern(r"(?:://|www\.)[^\s<>\"`，。！？；：、（）「」『』【】《》“”‘’…]+")
 _URL_TAIL = ".,;:!?'*_)]}"
 
 
@@ -543,7 +574,7 @@ _QUESTION_MARKS = frozenset("?？؟⁇⁈⁉")
 # Endings of a sentence without its marks. Guards: 那么 refers; 呢 asks after a short clause (电话呢), but 还没吃呢,
 # 好多呢 and 嗯呢 state; 可不 agrees; しか, とか, なか and しずか hold no particle; 니까 means "because" unless it
 # follows a formal ending.
-_QUESTION_ENDING = re.compile(
+_QUESTION_ENDING = LazyPattern(
     r"(?:[吗嗎]|(?<![那这這要什怎多])[么麼]|[还還]有呢|(?<!\w)[^\W还還才正着著没沒嗯的多]{1,6}呢"
     r"|\w{3}(?<![可绝絕才从從要了])不|[过過了][没沒]"
     r"|(?:です|ます|ません|でした|ました|でしょう|だろう|ましょう|[るたのい])か(?:な|ね|しら)?"
@@ -552,7 +583,7 @@ _QUESTION_ENDING = re.compile(
 _LONGEST_ENDING = 10  # characters
 
 # Chinese question words. Guards: 没什么, 什么都, "…什么的" (and so on); 几 and 多少 as "some"; 谁都, 哪怕 (even if).
-_CHINESE_QUESTION = re.compile(
+_CHINESE_QUESTION = LazyPattern(
     r"[为為](?:[什甚][么麼]|[何啥])|(?<![没沒])[什甚][么麼](?!的\Z|的[，,、]|[都也])"
     r"|(?<!不)怎[么麼样樣](?![都也])|(?<!没)啥(?![都也])|咋"
     r"|哪(?!怕|.{0,2}[都也])|多少(?!有[点點些]|[都也])|多[久长長远遠](?=[时時了的？?]|\Z)|[谁誰](?![都也])|如何|是否|请问|請問"
@@ -562,7 +593,7 @@ _CHINESE_QUESTION = re.compile(
 )
 _NO_CHINESE_QUESTION = re.compile("无论|無論|不论|不論|不管|任何")
 
-_KOREAN_QUESTION = re.compile(
+_KOREAN_QUESTION = LazyPattern(
     r"무엇(?!이든)|어떻게|왜(?!냐)|언제(?![나든])|어디(?![나든])|누구(?![나든도])|얼마|며칠|몇"
 )
 
@@ -572,7 +603,7 @@ _SUBJECT = (
 )
 _AUXILIARY = r"(?:is|are|was|were|am|do|does|did|can|could|should|shall|would|will|has|have|had|may|might|must)"
 # A question inverts ("what do you need"); a clause does not ("what you need is", "when I was young").
-_ENGLISH_OPENER = re.compile(
+_ENGLISH_OPENER = LazyPattern(
     r"(?:\d{1,3}[.)] ?)?(?:(?:so|and|but|ok|okay|well|then|also|hi|hey)[, ]+){0,2}"
     r"(?:(?:why|how|whom|whose)\b"
     r"|what(?! (?:a|an|i|you|we|they|he|she|it)\b)\b"

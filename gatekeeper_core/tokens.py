@@ -15,6 +15,7 @@ from typing import Protocol
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaKind, Message, TextPart
+from gatekeeper_core.text import LazyPattern
 
 __all__ = [
     "MEDIA_TOKENS",
@@ -265,7 +266,7 @@ def _safe_cut(text: str, stop: int) -> int:
 # tones, tags.
 _EXTENDERS = re.compile("[\u200c\u200d\uff9e\uff9f\u0e33\u0eb3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 _HANGUL = "\u1100-\u11ff\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
-_INSEPARABLE_PAIR = re.compile(
+_INSEPARABLE_PAIR = LazyPattern(
     "\r\n"
     "|\u200d."
     "|[\ud800-\udbff][\udc00-\udfff]"

@@ -101,9 +101,12 @@ def ends_with_question(text: str) -> bool:
 
 @cache
 def _search(words: tuple[str, str]) -> re.Pattern[str]:
-    """Return one pattern for both languages: Chinese anywhere, longest first, English as whole words."""
+    """Return one pattern for both languages: Chinese anywhere, longest first, English as whole words.
+
+    A Chinese character beside an English word is no part of it: "back to缓存" goes back.
+    """
     chinese = sorted(words[0].split(), key=lambda word: (-len(word), word))
-    english = rf"(?<![\w'])(?:{words[1]})(?![\w'])"
+    english = rf"(?<![0-9a-z_'])(?:{words[1]})(?![0-9a-z_'])"
     return re.compile("|".join(map(re.escape, chinese)) + "|" + english, re.IGNORECASE)
 
 
@@ -113,8 +116,8 @@ def _about_pattern() -> re.Pattern[str]:
 
 
 @cache
-def _that_pattern() -> re.Pattern[str]:
-    return re.compile(r"([a-z']*)([^a-z']*)\bthat(?:'s)?\b[ ]?([a-z']*)")
+def _english_pieces() -> re.Pattern[str]:
+    return re.compile(r"[a-z']+|[^\sa-z']")
 
 
 def _found(pattern: re.Pattern[str], folded: str) -> str | None:
@@ -139,16 +142,25 @@ def _referring(folded: str) -> str | None:
 
 def _referring_that(folded: str) -> str | None:
     """Return "that" where it stands for something said before, not where it joins a clause or points at a noun."""
-    for match in _that_pattern().finditer(folded):
-        before, between, after = match[1], match[2].strip(), match[3]
-        opens = not before or bool(between)
-        if before in lexicon.THAT_BEFORE and not between and (not after or after in lexicon.THAT_AFTER):
-            return "that"
-        if opens and (
-            match[0].rstrip().endswith("that's") or after in ("is", "was", "one", "would", "could", "should")
-        ):
+    pieces = ["", "", *_english_pieces().findall(folded), ""]
+    for at in range(2, len(pieces) - 1):
+        if pieces[at].split("'")[0] == "that" and _points_back(*pieces[at - 2 : at + 2]):
             return "that"
     return None
+
+
+def _points_back(second_before: str, before: str, that: str, after: str) -> bool:
+    """Return whether a "that" (or "that's") points back, given two pieces before it and one after it."""
+    opens = not before[:1].isalpha() or before in lexicon.THAT_OPENERS
+    ends = not after[:1].isalpha()
+    if before in lexicon.THAT_AUXILIARIES:
+        asks = not second_before[:1].isalpha() or second_before in lexicon.QUESTION_WORDS | lexicon.THAT_OPENERS
+        return asks or ends
+    if that != "that":
+        return opens or before in lexicon.THAT_BEFORE or before in lexicon.QUESTION_WORDS
+    if opens:
+        return ends or after in lexicon.THAT_VERBS
+    return ends or after in _AFTER_OBJECT or (before in lexicon.THAT_BEFORE and after in lexicon.THAT_AFTER)
 
 
 def _about_conversation(folded: str) -> str | None:
@@ -157,16 +169,18 @@ def _about_conversation(folded: str) -> str | None:
     if not match:
         return None
     rest = folded[: match.start()] + " . " + folded[match.end() :]
-    left = [
-        a for a in extract_anchors(rest) if a.kind != "character" and a.weight == 1.0 and a.term not in _NEUTRAL_TERMS
-    ]
-    return match[0] if not left else None
+    anchors = [a for a in extract_anchors(rest) if a.kind not in ("character", "triple") and a.weight == 1.0]
+    return match[0] if all(anchor.term in _NEUTRAL for anchor in anchors) else None
 
+
+_AFTER_OBJECT = frozenset({"again", "already", "instead", "please", "too"})
+"""Words that follow any object ``that`` ("I tried that already"). Source: ours."""
 
 _NEUTRAL = frozenset(
-    {"today", "conversation", "chat", "discuss", "discussion", "session", "far", "topic", "point", "briefly", "main"}
-    | {"key", "list", "short", "summary", "bullet", "sentence", "remind"}
-    | {"今天", "话题", "对话", "聊天", "简单", "列出", "主要", "告诉"}
+    """
+    brief bullet chat conversation cover discuss discussion earlier everything far five four key list main overview point
+    recap remember remind sentenc session short sum summar summariz summary ten three today topic two yesterday
+    """.split()  # noqa: SIM905 - a word a line would hide the list
+    + "主要 今天 内容 列出 回顾 对话 归纳 总结 概括 梳理 简单 聊天 告诉 话题 要点".split()  # noqa: SIM905
 )
-_NEUTRAL_TERMS = frozenset(map(stem, _NEUTRAL))
 """Anchors that a question about the conversation may hold besides its pattern. Source: ours."""

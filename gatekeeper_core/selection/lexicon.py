@@ -19,10 +19,14 @@ __all__ = [
     "NOT_REFERRING",
     "QUESTIONS_ABOUT_YOU",
     "REFERRING",
+    "QUESTION_WORDS",
     "REQUEST_OPENERS",
-    "THAT_AFTER",
-    "THAT_BEFORE",
     "THANKS",
+    "THAT_AFTER",
+    "THAT_AUXILIARIES",
+    "THAT_BEFORE",
+    "THAT_OPENERS",
+    "THAT_VERBS",
 ]
 
 ENGLISH_STOP_WORDS = frozenset(
@@ -71,160 +75,96 @@ REFERRING = (
 )
 """Words that point back, Chinese (separated by spaces) and English (alternatives of a pattern, whole words).
 
-``that`` is decided by its neighbours, see ``THAT_AFTER``. Source: specification 3.2, with its gaps resolved.
+``that`` is decided by its neighbours, see ``THAT_BEFORE``. Source: specification 3.2, with its gaps resolved.
 """
 
 NOT_REFERRING = (
-    "其它 其他 这个月 这个星期 这个礼拜 这个周末 这个周 这个季度 这个世界 这个学期 这个夏天 这个冬天 那个时候 那个年代 继续教育 "
-    "继续医学教育 画展开 展开幕 网上面 晚上面 早上面 以上面 街上面 马上面 這個月 這個星期 這個週末 繼續教育",
+    "其它 其他 吉它 这个月 这个星期 这个礼拜 这个周末 这个周 这个季度 这个世界 这个时代 这个学期 这个春天 这个夏天 这个秋天 这个冬天 "
+    "这个暑假 这个寒假 这个假期 这个春节 这个国庆 这些天 这些年 那些年 那个时候 那个年代 继续教育 继续医学教育 "
+    "画展开 花展开 车展开 书展开 漫展开 影展开 展开幕 展开放 展开馆 网上面 线上面 晚上面 早上面 以上面 街上面 马上面 海上面积 "
+    "這個月 這個星期 這個週末 繼續教育",
     "this (?:morning|afternoon|evening|week|weekend|month|quarter|year|spring|summer|autumn|fall|winter|time|season|term"
     "|monday|tuesday|wednesday|thursday|friday|saturday|sunday|century|decade)"
-    "|these days|those days|above all|earlier than|earlier this|continuing education|continue education|same day"
-    "|what time is it|is it (?:possible|ok|okay|safe|legal|true|normal|common|worth|better|going to rain|raining)"
-    "|it(?:'s| is| was| will)? (?:rain|raining|snow|snowing|seems|depends|turns out|takes|possible|important|likely)"
-    "|how long does it take|how much does it cost to|how is it going|how's it going|it department|it support|it is time"
+    "|these days|those days|those (?:who|of us|of you)|above all|earlier than|earlier this|continuing education"
+    "|continue education|same day|same-(?:origin|site|sex|day)|expand(?:ing)? an? (?!bit|little|lot)"
+    "|what (?:time|day|date|month|year) is it|how long does it take|how much does it cost to|how is it going"
+    "|how's it going|what is it like|what's it like"
+    "|is it (?:possible|ok|okay|safe|legal|true|normal|common|worth|better|going to rain|rain(?:ing)?|snow(?:ing)?)"
+    "|(?:is it|it is|it's|was it|it was) (?:so |very |really |too )?(?:hard|difficult|easy|nice|good|great|bad|fun|rude"
+    "|cheaper|faster|important|possible|necessary|likely|time) (?:to|that|for)"
+    "|(?:does )?it(?:'s| is| was| will)? (?:rains?|raining|snows?|snowing|seems|depends|turns out|takes|possible|important"
+    "|likely)|got it|i get it|it department|it support|it is time"
     "|all the same|at the same time|same here|same to you",
 )
 """Wordings that hold a referring word and do not point back; they are taken out before the search. Source: ours."""
 
 THAT_BEFORE = frozenset(
-    [
-        "about",
-        "after",
-        "again",
-        "against",
-        "and",
-        "around",
-        "at",
-        "before",
-        "behind",
-        "besides",
-        "but",
-        "by",
-        "change",
-        "check",
-        "do",
-        "does",
-        "did",
-        "describe",
-        "explain",
-        "fix",
-        "for",
-        "from",
-        "handle",
-        "in",
-        "inside",
-        "is",
-        "like",
-        "make",
-        "mean",
-        "of",
-        "on",
-        "over",
-        "rename",
-        "repeat",
-        "rewrite",
-        "run",
-        "shorten",
-        "show",
-        "than",
-        "then",
-        "to",
-        "translate",
-        "try",
-        "understand",
-        "use",
-        "using",
-        "was",
-        "what's",
-        "why",
-        "is",
-        "with",
-        "without",
-        "improve",
-        "summarize",
-        "summarise",
-        "when",
-        "where",
-        "how",
-    ]
+    """
+    about after against around at before behind besides by change check compare describe explain fix for from handle
+    improve inside into like of on over rename repeat rewrite run save send shorten simplify summarise summarize than to
+    translate try use using with without
+    """.split()  # noqa: SIM905 - as above
 )
-"""Words after which ``that`` points back ("explain that", "about that"). Source: ours."""
+"""Verbs and prepositions whose object ``that`` points back ("explain that again", "about that"). Source: ours."""
 
 THAT_AFTER = frozenset(
-    [
-        "again",
-        "also",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "exactly",
-        "for",
-        "happen",
-        "has",
-        "have",
-        "he",
-        "i",
-        "instead",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "mean",
-        "might",
-        "more",
-        "my",
-        "not",
-        "one",
-        "or",
-        "our",
-        "part",
-        "please",
-        "she",
-        "should",
-        "the",
-        "their",
-        "there",
-        "they",
-        "thing",
-        "this",
-        "to",
-        "too",
-        "was",
-        "way",
-        "we",
-        "work",
-        "works",
-        "would",
-        "you",
-        "your",
-    ]
+    """
+    again already also and as better but by can did do does exactly for from happened has if in instead into is more now
+    one or part please so step then thing to too twice using was way when will with without would you
+    """.split()  # noqa: SIM905 - as above
 )
-"""Words that may follow a ``that`` that opens a sentence and points back; a noun may not ("that movie"). Source: ours."""
+"""Words that may follow such an object; a noun may not ("about that movie"). Source: ours."""
+
+THAT_OPENERS = frozenset(
+    "after and because before but if maybe no oh ok okay once since so then well when where while yeah yes".split()  # noqa: SIM905
+)
+"""Words after which a clause begins: ``that`` and a verb then point back ("if that fails"). Source: ours."""
+
+THAT_VERBS = frozenset(
+    """
+    broke broken can can't changed changes could couldn't did didn't does doesn't explains failed fails fixed fixes
+    happened happens has helped helps is isn't looked looks made makes means meant might must needs one seems should
+    shouldn't solved sounded sounds was wasn't way will won't worked works would wouldn't
+    """.split()  # noqa: SIM905 - as above
+)
+"""What follows a ``that`` that opens a clause and points back; a noun may not ("that evening"). Source: ours."""
+
+THAT_AUXILIARIES = frozenset(
+    """
+    can can't could couldn't did didn't do does doesn't don't has hasn't is isn't may might must should shouldn't was
+    wasn't will won't would wouldn't
+    """.split()  # noqa: SIM905 - as above
+)
+"""Verbs that stand before ``that`` in a question ("is that safe?"), after an opening or a question word. Source: ours."""
+
+QUESTION_WORDS = frozenset("far how how's long many much often what when where which who why".split())  # noqa: SIM905
+"""What stands before the verb of an English question. Source: ours."""
 
 EXPLICIT_SWITCH = (
     "换个话题 换一个话题 换下话题 换话题 聊点别的 说点别的 谈点别的 聊聊别的 说说别的 聊别的 说别的事 聊个别的 问个别的 问点别的 "
     "新话题 另一个话题 另外一个话题 先不说这个 不说这个了 不聊这个了 先把这个放 这个先放 先放一放 换个问题 跟这个无关 与此无关 "
     "無關的問題 換個話題 聊點別的",
-    "new topic|(?:another|a different|different) (?:topic|subject|matter)|change (?:the |of )?(?:topic|subject)"
+    "(?<!create a )(?<!add a )(?<!make a )new topic(?! (?:in|on|to|for|with|from|called|named|name|and|via|using) )"
+    "|(?:another|a different|different) (?:topic|subject|matter)(?! (?:line|name|in|from|than) )|(?:different|separate) question"
+    "|change (?:the |of )?(?:topics?|subjects?)"
     "|changing (?:the )?(?:topic|subject)|switch(?:ing)? (?:topics?|subjects?|gears)|something (?:completely |totally |entirely )?"
-    "(?:else|different) now|talk about something else|unrelated(?: question| topic| note)?|off[- ]topic|moving on to"
-    "|forget (?:about )?(?:that|this|it) for now|on (?:a|an) (?:different|unrelated|another) note|separate question"
-    "|put (?:that|this|it) aside|leave (?:that|this|it) (?:aside|for now)|enough about",
+    "(?:else|different) now|talk about something else|unrelated (?:question|topic|note|matter)|unrelated(?= ?[:,])|off[- ]topic|moving on to"
+    "|forget (?:about )?(?:that|this|it) for now|on (?:a|an) (?:different|unrelated|another) note"
+    "|put (?:that|this|it) aside|leave (?:that|this|it) (?:aside|for now)|(?<!have )(?<!know )(?<!not )(?<!is )enough about",
 )
 """Wordings that open a new topic; they win over referring words. Source: ours."""
 
 EXPLICIT_RETURN = (
-    "回到 说回 再说回 话说回 回头说 回过头 接着之前 接着刚才 继续之前 继续刚才 之前说的 之前聊的 之前提到 之前讲的 之前问的 刚才说的 刚才聊的 "
+    "说回 再说回 话说回 回头说 回过头 接着之前 接着刚才 继续之前 继续刚才 之前说的 之前聊的 之前提到 之前讲的 之前问的 刚才说的 刚才聊的 "
     "刚才提到 刚才那个 刚刚说的 刚刚聊的 刚刚提到 前面说的 前面聊的 前面提到 前面讲的 最开始说 最开始聊 一开始说 一开始聊 最初说 上次说的 "
     "我说的是 我指的是 我问的是 剛才說的 之前說的",
-    "back to|return(?:ing)? to|go(?:ing)? back|circl(?:e|ing) back|revisit(?:ing)?|as (?:we|i|you) (?:discussed|said|mentioned)"
+    "回到(?!家|学校|公司|酒店|宿舍|老家|国内|过去|从前|现实|首页|主页|顶部|上一页)"
+    "|back to(?! (?:school|work|sleep|bed|home|normal|life))|return(?:ing)? to"
+    "|go(?:ing)? back(?! (?:home|in|and forth|to (?:school|work|sleep|bed|normal)))|circl(?:e|ing) back|revisit(?:ing)?|as (?:we|i|you) (?:discussed|said|mentioned)"
     "|(?:you|we|i) (?:mentioned|discussed|talked about|said|told me|asked) (?:earlier|before|previously|at the start)"
     "|(?:earlier|before|previously),? (?:you|we|i) (?:mentioned|discussed|talked about|said|asked)|from before"
-    "|at the (?:start|beginning)|in the beginning|i mean(?:t)? the|i was asking about",
+    "|(?:at|in) the (?:start|beginning)(?! of)|at the (?:start|beginning) of (?:our|this|the) (?:conversation|chat|discussion)"
+    "|i mean(?:t)? the|i was asking about",
 )
 """Wordings that go back to an earlier topic; they win over referring words. Source: ours."""
 
@@ -237,8 +177,8 @@ CHANGE_MARKERS = (
 """Weaker signs of a change. Source: ours."""
 
 GREETINGS = (
-    "你好 您好 早上好 下午好 晚上好 嗨 哈喽 在吗 早安",
-    "hi|hello|hey|good (?:morning|afternoon|evening)|greetings|hiya",
+    "您好 早上好 下午好 晚上好 嗨 哈喽 在吗 早安",
+    "你好(?![像吃看听玩用厉漂久多慢坏奇几])|hi|hello|hey|good (?:morning|afternoon|evening)|greetings|hiya",
 )
 """Greetings, as they open a text. Source: ours."""
 
@@ -249,8 +189,8 @@ THANKS = (
 """Thanks and goodbyes, after which a topic tends to end. Source: ours."""
 
 ACKNOWLEDGEMENTS = (
-    "好的 好吧 好 嗯 嗯嗯 是的 对 对的 可以 行 明白 明白了 知道了 了解 没错 原来如此 哦 谢谢 ok",
-    "ok|okay|yes|yeah|yep|sure|right|great|cool|nice|perfect|got it|i see|makes sense|sounds good|thanks|thank you|no|nope",
+    "好的 好吧 好啊 好呀 好嘞 嗯 嗯嗯 是的 对的 对啊 可以的 行吧 明白 明白了 知道了 了解了 没错 原来如此 哦 谢谢",
+    "(?:好|对|行|可以|了解)(?!\\w)|ok|okay|yes|yeah|yep|sure|right|great|cool|nice|perfect|got it|i see|makes sense|sounds good|thanks|thank you|no|nope",
 )
 """Short answers that keep a topic going when they open a text. Source: ours."""
 
@@ -268,14 +208,17 @@ QUESTIONS_ABOUT_YOU = (
 """Questions about the other side, which open topics in small talk. Source: ours."""
 
 ABOUT_CONVERSATION = (
-    r"(?:我们|咱们)(?:之前|刚才|刚刚|今天|目前|到现在)?(?:都|一共|总共)?(?:聊|讨论|谈|说|讲)(?:了|过|到|到了)?(?:什么|哪些|些什么|啥|多少)"
+    r"(?:我们|咱们)(?:之前|刚才|刚刚|今天|目前|到现在|这次)?(?:都|一共|总共)?(?:聊|讨论|谈|说|讲)(?:了|过|到|到了)?(?:什么|哪些|些什么|啥|多少)"
+    r"|(?:我们|咱们)(?:之前|刚才|刚刚|今天|目前|到现在|这次)?(?:聊|讨论|谈|说)[过了到]?的(?:内容|话题|事情|东西|要点)"
     r"|(?:总结|回顾|概括|梳理|归纳|小结)(?:一下|下)?(?:我们|咱们)?(?:的|这次|这段|今天|以上|上面|上述|刚才|整个|全部|之前)*(?:对话|聊天|谈话|讨论|会话|内容|话题|交流|要点)"
     r"|(?:聊天|对话|会话)(?:记录|历史)?(?:里|中)?(?:都)?(?:有|聊了|说了|提到了?)(?:什么|哪些)(?:话题|内容)?|(?:聊|讨论|谈)过(?:哪些|什么)(?:话题|事情|东西|内容)"
     r"|(?:總結|回顧)(?:一下)?(?:我們|這次)?(?:的)?(?:對話|討論|聊天)",
-    r"what (?:have|did|were) (?:we|you and i) (?:been )?(?:discuss|discussed|discussing|talk|talked|talking|chat|chatted|chatting|cover|covered|covering|go over|gone over)"
-    r"(?: about)?|(?:summari[sz]e|recap|review|sum up|outline) (?:everything|(?:(?:our|this|the|all of) ?)?(?:whole |entire |this |our |the )?(?:conversation|chat|discussion|session|thread|dialogue|dialog))"
+    r"what (?:topics |subjects |things |points )?(?:have|did|were) (?:we|you and i) (?:been )?"
+    r"(?:discuss(?:ed|ing)?|talk(?:ed|ing)?|chat(?:ted|ting)?|cover(?:ed|ing)?|go over|gone over)(?: about)?(?![a-z])"
+    r"|what we(?:'ve| have)? (?:been )?(?:discuss(?:ed|ing)|talk(?:ed|ing)|chatt(?:ed|ing)|covered)(?: about)?(?![a-z])"
+    r"|(?:summari[sz]e|recap|review|sum up|outline) (?:everything(?! in)|(?:(?:our|this|the|all of) ?)?(?:whole |entire |this |our |the )?(?:conversation|chat|discussion|session|thread|dialogue|dialog))"
     r"|(?:summary|recap|overview) of (?:our|this|the) (?:whole |entire )?(?:conversation|chat|discussion|session|thread)"
-    r"|what (?:topics|subjects|things|points) (?:have|did) we|which (?:topics|subjects) (?:have|did) we|list (?:all )?(?:the |our )?(?:topics|subjects)"
+    r"|(?:what|which) (?:topics|subjects|things|points) (?:have|did) we|list (?:all )?(?:of )?(?:the |our )?(?:topics|subjects)"
     r"|so far in (?:this|our) (?:conversation|chat|discussion)",
 )
 """Questions about the conversation itself, as patterns. Source: ours; no repetition stands inside another."""
