@@ -233,10 +233,10 @@ def _terms(token: str) -> tuple[str, ...]:
 
 
 def _wide_terms(run: str) -> tuple[str, ...]:
-    """Return the pairs of a run, then its single Han characters; particles belong to neither."""
-    pairs = filter(_is_pair, map(add, run, run[1:]))
-    singles = filter(_carries_meaning, run)
-    return (*pairs, *singles) if len(run) > 1 else (run,)
+    """Return the pairs of a run, then its single Han characters; function characters never stand alone."""
+    if len(run) == 1:
+        return () if run in HAN_PARTICLES or run in HAN_LIGHT or run in KANA_PARTICLES else (run,)
+    return (*filter(_is_pair, map(add, run, run[1:])), *filter(_carries_meaning, run))
 
 
 @lru_cache(maxsize=65_536)

@@ -28,6 +28,7 @@ class Cues:
         switch: an explicit change of topic (换个话题, "new topic").
         back: an explicit return (回到, "back to").
         change: a weaker sign of a change (对了, "by the way").
+        small_talk: a request that people bring up out of the blue (今天天气, "tell me a joke").
         greeting: a greeting at the beginning.
         thanks: thanks or a goodbye.
         acknowledgement: a short answer at the beginning (好的, "ok").
@@ -41,6 +42,7 @@ class Cues:
     switch: str | None = None
     back: str | None = None
     change: str | None = None
+    small_talk: str | None = None
     greeting: str | None = None
     thanks: str | None = None
     acknowledgement: str | None = None
@@ -65,6 +67,7 @@ def read_cues(text: str) -> Cues:
         switch=_found(_search(lexicon.EXPLICIT_SWITCH), folded),
         back=_found(_search(lexicon.EXPLICIT_RETURN), folded),
         change=_found(_search(lexicon.CHANGE_MARKERS), folded),
+        small_talk=_found(_search(lexicon.SMALL_TALK), folded),
         greeting=_at_start(_search(lexicon.GREETINGS), folded),
         thanks=_found(_search(lexicon.THANKS), folded),
         acknowledgement=_at_start(_search(lexicon.ACKNOWLEDGEMENTS), folded),
@@ -153,9 +156,9 @@ def _points_back(second_before: str, before: str, that: str, after: str) -> bool
     """Return whether a "that" (or "that's") points back, given two pieces before it and one after it."""
     opens = not before[:1].isalpha() or before in lexicon.THAT_OPENERS
     ends = not after[:1].isalpha()
-    if before in lexicon.THAT_AUXILIARIES:
-        asks = not second_before[:1].isalpha() or second_before in lexicon.QUESTION_WORDS | lexicon.THAT_OPENERS
-        return asks or ends
+    asks = not second_before[:1].isalpha() or second_before in lexicon.QUESTION_WORDS | lexicon.THAT_OPENERS
+    if asks and before in lexicon.THAT_AUXILIARIES:
+        return True
     if that != "that":
         return opens or before in lexicon.THAT_BEFORE or before in lexicon.QUESTION_WORDS
     if opens:
@@ -177,10 +180,13 @@ _AFTER_OBJECT = frozenset({"again", "already", "instead", "please", "too"})
 """Words that follow any object ``that`` ("I tried that already"). Source: ours."""
 
 _NEUTRAL = frozenset(
-    """
-    brief bullet chat conversation cover discuss discussion earlier everything far five four key list main overview point
-    recap remember remind sentenc session short sum summar summariz summary ten three today topic two yesterday
-    """.split()  # noqa: SIM905 - a word a line would hide the list
-    + "主要 今天 内容 列出 回顾 对话 归纳 总结 概括 梳理 简单 聊天 告诉 话题 要点".split()  # noqa: SIM905
+    map(
+        stem,
+        """
+        briefly bullet chat conversation cover discuss discussion earlier far five four key list main overview point
+        recap remember remind sentence session short sum summarise summarize summary ten three today topic two yesterday
+        主要 今天 内容 列出 回顾 对话 归纳 总结 概括 梳理 简单 聊天 告诉 话题 要点
+        """.split(),  # noqa: SIM905 - a word a line would hide the list
+    )
 )
 """Anchors that a question about the conversation may hold besides its pattern. Source: ours."""

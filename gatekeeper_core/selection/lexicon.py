@@ -21,6 +21,7 @@ __all__ = [
     "REFERRING",
     "QUESTION_WORDS",
     "REQUEST_OPENERS",
+    "SMALL_TALK",
     "THANKS",
     "THAT_AFTER",
     "THAT_AUXILIARIES",
@@ -100,7 +101,7 @@ NOT_REFERRING = (
 
 THAT_BEFORE = frozenset(
     """
-    about after against around at before behind besides by change check compare describe explain fix for from handle
+    about after against around at before behind besides by change check compare describe do explain fix for from handle
     improve inside into like of on over rename repeat rewrite run save send shorten simplify summarise summarize than to
     translate try use using with without
     """.split()  # noqa: SIM905 - as above
@@ -144,8 +145,8 @@ EXPLICIT_SWITCH = (
     "换个话题 换一个话题 换下话题 换话题 聊点别的 说点别的 谈点别的 聊聊别的 说说别的 聊别的 说别的事 聊个别的 问个别的 问点别的 "
     "新话题 另一个话题 另外一个话题 先不说这个 不说这个了 不聊这个了 先把这个放 这个先放 先放一放 换个问题 跟这个无关 与此无关 "
     "無關的問題 換個話題 聊點別的",
-    "(?<!create a )(?<!add a )(?<!make a )new topic(?! (?:in|on|to|for|with|from|called|named|name|and|via|using) )"
-    "|(?:another|a different|different) (?:topic|subject|matter)(?! (?:line|name|in|from|than) )|(?:different|separate) question"
+    "(?<!create a )(?<!add a )(?<!make a )new topic(?! (?:in|on|to|for|with|from|called|named|name|and|via|using)(?![a-z]))"
+    "|(?:another|a different|different) (?:topic|subject|matter)(?! (?:line|name|in|from|than)(?![a-z]))|(?:different|separate) question"
     "|change (?:the |of )?(?:topics?|subjects?)"
     "|changing (?:the )?(?:topic|subject)|switch(?:ing)? (?:topics?|subjects?|gears)|something (?:completely |totally |entirely )?"
     "(?:else|different) now|talk about something else|unrelated (?:question|topic|note|matter)|unrelated(?= ?[:,])|off[- ]topic|moving on to"
@@ -175,6 +176,13 @@ CHANGE_MARKERS = (
     "|do you have any",
 )
 """Weaker signs of a change. Source: ours."""
+
+SMALL_TALK = (
+    "今天天气 明天天气 周末天气 讲个笑话 讲一个笑话 说个笑话 写首诗 写一首诗 今天星期几 现在几点 今天的新闻",
+    "weather (?:like )?(?:today|tomorrow|outside)|what's the weather|what is the weather|how's the weather"
+    "|tell me a joke|tell me a story|write (?:me )?a poem|what day is it|what time is it|today's news",
+)
+"""Requests that people bring up out of the blue. Source: ours."""
 
 GREETINGS = (
     "您好 早上好 下午好 晚上好 嗨 哈喽 在吗 早安",
@@ -210,7 +218,7 @@ QUESTIONS_ABOUT_YOU = (
 ABOUT_CONVERSATION = (
     r"(?:我们|咱们)(?:之前|刚才|刚刚|今天|目前|到现在|这次)?(?:都|一共|总共)?(?:聊|讨论|谈|说|讲)(?:了|过|到|到了)?(?:什么|哪些|些什么|啥|多少)"
     r"|(?:我们|咱们)(?:之前|刚才|刚刚|今天|目前|到现在|这次)?(?:聊|讨论|谈|说)[过了到]?的(?:内容|话题|事情|东西|要点)"
-    r"|(?:总结|回顾|概括|梳理|归纳|小结)(?:一下|下)?(?:我们|咱们)?(?:的|这次|这段|今天|以上|上面|上述|刚才|整个|全部|之前)*(?:对话|聊天|谈话|讨论|会话|内容|话题|交流|要点)"
+    r"|(?<!怎么)(?<!如何)(?:总结|回顾|概括|梳理|归纳|小结)(?:一下|下)?(?:我们|咱们)?(?:的|这次|这段|今天|以上|上面|上述|刚才|整个|全部|之前)*(?:对话|聊天|谈话|讨论|会话|内容|话题|交流|要点)"
     r"|(?:聊天|对话|会话)(?:记录|历史)?(?:里|中)?(?:都)?(?:有|聊了|说了|提到了?)(?:什么|哪些)(?:话题|内容)?|(?:聊|讨论|谈)过(?:哪些|什么)(?:话题|事情|东西|内容)"
     r"|(?:總結|回顧)(?:一下)?(?:我們|這次)?(?:的)?(?:對話|討論|聊天)",
     r"what (?:topics |subjects |things |points )?(?:have|did|were) (?:we|you and i) (?:been )?"

@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.selection.anchors import term_weight
 from gatekeeper_core.selection.background import background_frequencies
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ class TopicMap:
         Args:
             terms: its :func:`topic_terms`, both sides together.
             cues: the cues of its user's text.
-            verdict: the gate's verdict on its user's text: a switch makes a border free, an explicit one makes it sure.
+            verdict: the gate's verdict on its user's text: a switch makes a border cheaper, an explicit one makes it sure.
             question_open: whether its assistant's text ends with a question.
         """
         self._topics = self._topic_ids = None
@@ -404,7 +405,7 @@ def _replace(
 
 def _weigh(query: Query, topic_map: TopicMap, index: TurnIndex) -> _Evidence:
     """Return what the query's terms say for each topic that holds one of them."""
-    terms = {term: _weight(term) for term in query.idf if len(term) > 1 or term.isascii()}
+    terms = {term: term_weight(term) for term in query.idf if len(term) > 1 or term.isascii()}
     probability = {term: _probability(term, topic_map) for term in terms}
     informative = {term: weight * max(0.0, -math.log(probability[term]) - 4.0) for term, weight in terms.items()}
     absent = sum(weight if topic_map.count(term) else 0.8 * weight for term, weight in terms.items())
@@ -429,11 +430,11 @@ def _weigh(query: Query, topic_map: TopicMap, index: TurnIndex) -> _Evidence:
 def _fresh(informative: Mapping[str, float], held: Collection[str]) -> float:
     """Return how many rare words a query brings that the active topic does not know, 0 where it knows one.
 
-    A pair of characters counts as a third of a word, for the pairs across two words. Source: ours.
+    A pair of characters counts as 0.4 of a word, for the pairs across two words. Source: ours.
     """
-    words = {term: nats / _RARE_WORD / (1.0 if term.isascii() else 3.0) for term, nats in informative.items()}
+    words = {term: nats / _RARE_WORD / (1.0 if term.isascii() else 2.5) for term, nats in informative.items()}
     known = sum(words[term] for term in held)
-    return sum(words.values()) if known < 0.1 * sum(words.values()) else 0.0
+    return sum(words.values()) if known < 0.07 * sum(words.values()) else 0.0
 
 
 def _counts_by_topic(
@@ -494,11 +495,6 @@ def _likelihood(
     return max(-6.0, min(6.0, 0.3 * math.sqrt(min(1.0, 8.0 / len(terms))) * value))
 
 
-def _weight(term: str) -> float:
-    """Return how much a term tells of a topic: a number of one or two digits tells little."""
-    return 0.3 if len(term) < 3 and term.isdigit() else 1.0
-
-
 def _probability(term: str, topic_map: TopicMap) -> float:
     frequency = background_frequencies().get(term, _UNLISTED_FREQUENCY)
     return (topic_map.count(term) + _BACKGROUND_TOKENS * frequency) / (topic_map.token_count + _BACKGROUND_TOKENS)
@@ -513,9 +509,10 @@ def _posterior(
     stay = math.log(config.staying_prior) - back + evidence.likelihood[active]
     stay += 0.5 * bool(cues.referring) + 0.4 * topic_map.question_open
     stay += 0.8 * bool(cues.acknowledgement and not cues.change)
-    stay -= (2.5 if cues.asks else 0.5) * min(2.0, max(0.0, evidence.fresh - 1.0))
+    stay -= (2.5 if cues.asks else 0.5) * min(2.0, max(0.0, evidence.fresh - 0.65))
     new = math.log(0.06) + 1.5 * bool(cues.change or cues.switch) + 1.5 * bool(cues.greeting)
     new += 0.8 * bool(cues.request) * evidence.absent_from_last
+    new += 3.0 * bool(cues.small_talk and evidence.held < 0.1)
     new += 0.3 * bool(cues.about_you) * evidence.absent_from_last + 0.4 * evidence.relative_length
     returning = math.log(0.94 - config.staying_prior) - 0.3 * math.log(max(1, active)) + back
     logs = {
@@ -532,9 +529,12 @@ def _posterior(
 
 
 def _border_price(cues: Cues, verdict: Verdict, *, after_thanks: bool) -> float:
-    """Return which share of its price a border before a turn costs: 0 after a switch, else 0.15..1."""
-    if verdict.decision == "switch":
-        return 0.0
-    discount = 0.5 * bool(cues.greeting) + 0.35 * after_thanks + 0.35 * bool(cues.change)
+    """Return which share of its price a border before a turn costs, 0.15..1."""
+    discount = (
+        0.4 * (verdict.decision == "switch")
+        + 0.5 * bool(cues.greeting)
+        + 0.35 * after_thanks
+        + 0.35 * bool(cues.change)
+    )
     discount += 0.25 * bool(cues.back) + 0.2 * bool(cues.request)
     return max(0.15, 1.0 - discount)
