@@ -12,7 +12,9 @@ Wrong *types* stay built-in ``TypeError``\\ s that name the argument. Every mess
 
 from __future__ import annotations
 
-__all__ = ["ConfigError", "ConstraintLimitError", "GatekeeperError", "MessageFormatError"]
+import math
+
+__all__ = ["ConfigError", "ConstraintLimitError", "GatekeeperError", "MessageFormatError", "check_range"]
 
 
 class GatekeeperError(Exception):
@@ -51,3 +53,27 @@ class MessageFormatError(GatekeeperError, ValueError):
         self.reason = reason
         self.position = position
         super().__init__(reason if position is None else f"message {position}: {reason}")
+
+
+def check_range(settings: object, *names: str, low: float, high: float = math.inf, whole: bool = False) -> None:
+    """Check numbers of a settings object: what every ``__post_init__`` of a settings class does.
+
+    Args:
+        settings: the object.
+        names: its attributes to check.
+        low: smallest value allowed.
+        high: largest value allowed.
+        whole: whether only whole numbers are.
+
+    Raises:
+        TypeError: a value is no number, or no whole one.
+        ConfigError: a value lies outside the range.
+    """
+    for name in names:
+        value = getattr(settings, name)
+        place = f"{type(settings).__name__}.{name}"
+        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+            raise TypeError(f"{place} must be {'a whole' if whole else 'a'} number, got {type(value).__name__}")
+        if not low <= value <= high:
+            allowed = f"be {low} or more" if high == math.inf else f"lie in {low}..{high}"
+            raise ConfigError(f"{place} must {allowed}, got {value!r}")

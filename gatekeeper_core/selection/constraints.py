@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.errors import ConfigError, ConstraintLimitError
+from gatekeeper_core.errors import ConfigError, ConstraintLimitError, check_range
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,8 +32,7 @@ class ConstraintConfig:
     max_tokens: int = 512
 
     def __post_init__(self) -> None:
-        if self.max_tokens < 1:
-            raise ConfigError(f"ConstraintConfig.max_tokens must be 1 or more, got {self.max_tokens!r}")
+        check_range(self, "max_tokens", low=1, whole=True)
 
 
 class Constraints:

@@ -23,7 +23,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import check_range
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ class CoverageConfig:
         eta: the coverage at which ``minimal`` selection stops, 0..1; lower gives fewer turns. Source: the
             specification (3.4).
         alpha: how much length counts against a turn, 0..1. Source: the form is the specification's, the value ours.
-        sharpness: how fast the likely share of the evidence falls with the score, > 0. Source: ours.
+        sharpness: how fast the likely share of the evidence falls with the score, 0.1..20. Source: ours.
         pool: over how many of the best turns the shares are taken, >= 1. Source: ours.
         unit_tokens: the length at which a turn costs nothing extra, >= 1. Source: ours, a usual turn of chat.
         known_enough: share of the query's idf in one turn that counts as knowing the question, 0..1. Source: ours.
@@ -53,14 +53,9 @@ class CoverageConfig:
     known_enough: float = 0.4
 
     def __post_init__(self) -> None:
-        for name in ("eta", "alpha", "known_enough"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"CoverageConfig.{name} must lie in 0..1, got {getattr(self, name)!r}")
-        if not self.sharpness > 0:
-            raise ConfigError(f"CoverageConfig.sharpness must be above 0, got {self.sharpness!r}")
-        for name in ("pool", "unit_tokens"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"CoverageConfig.{name} must be 1 or more, got {getattr(self, name)!r}")
+        check_range(self, "eta", "alpha", "known_enough", low=0, high=1)
+        check_range(self, "sharpness", low=0.1, high=20)
+        check_range(self, "pool", "unit_tokens", low=1, whole=True)
 
 
 class Candidate(NamedTuple):

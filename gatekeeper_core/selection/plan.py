@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, has_whole
 from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.constraints import ConstraintConfig
@@ -68,18 +68,9 @@ class PlanConfig:
     referring_turns: int = 2
 
     def __post_init__(self) -> None:
-        for name in (
-            "staying_enough",
-            "newest_share",
-            "newest_decay",
-            "active_floor",
-            "other_floor",
-            "relative_floor",
-        ):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"PlanConfig.{name} must lie in 0..1, got {getattr(self, name)!r}")
-        if self.referring_turns < 1:
-            raise ConfigError(f"PlanConfig.referring_turns must be 1 or more, got {self.referring_turns!r}")
+        check_range(self, "staying_enough", "newest_share", "newest_decay", low=0, high=1)
+        check_range(self, "active_floor", "other_floor", "relative_floor", low=0, high=1)
+        check_range(self, "referring_turns", low=1, whole=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

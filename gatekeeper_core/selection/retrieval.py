@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import check_range
 from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, Anchor, extract_anchors, has_whole
 
 if TYPE_CHECKING:
@@ -60,15 +60,10 @@ class RetrievalConfig:
     b: float = 0.75
 
     def __post_init__(self) -> None:
-        for name in ("user_weight", "assistant_weight", "exact_weight", "recency_weight", "k1"):
-            if not getattr(self, name) >= 0:
-                raise ConfigError(f"RetrievalConfig.{name} must be 0 or more, got {getattr(self, name)!r}")
-        if not 0 <= self.neighbour_weight <= 0.5:
-            raise ConfigError(f"RetrievalConfig.neighbour_weight must lie in 0..0.5, got {self.neighbour_weight!r}")
-        if not 0 <= self.b <= 1:
-            raise ConfigError(f"RetrievalConfig.b must lie in 0..1, got {self.b!r}")
-        if self.candidates < 1:
-            raise ConfigError(f"RetrievalConfig.candidates must be 1 or more, got {self.candidates!r}")
+        check_range(self, "user_weight", "assistant_weight", "exact_weight", "recency_weight", "k1", low=0)
+        check_range(self, "neighbour_weight", low=0, high=0.5)
+        check_range(self, "b", low=0, high=1)
+        check_range(self, "candidates", low=1, whole=True)
 
 
 @dataclass(frozen=True, slots=True)

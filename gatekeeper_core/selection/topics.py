@@ -28,7 +28,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.selection.anchors import term_weight
 from gatekeeper_core.selection.background import background_frequencies
 
@@ -81,11 +81,8 @@ class GateConfig:
     evidence_share: float = 0.25
 
     def __post_init__(self) -> None:
-        for name in ("continue_above", "switch_below", "new_above", "evidence_share"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"GateConfig.{name} must lie in 0..1, got {getattr(self, name)!r}")
-        if not 0.05 <= self.staying_prior <= 0.9:
-            raise ConfigError(f"GateConfig.staying_prior must lie in 0.05..0.9, got {self.staying_prior!r}")
+        check_range(self, "continue_above", "switch_below", "new_above", "evidence_share", low=0, high=1)
+        check_range(self, "staying_prior", low=0.05, high=0.9)
         if self.switch_below > self.continue_above:
             raise ConfigError("GateConfig.switch_below must not be above continue_above")
 
@@ -237,7 +234,7 @@ class TopicMap:
         Args:
             terms: its :func:`topic_terms`, both sides together.
             cues: the cues of its user's text.
-            verdict: the gate's verdict on its user's text: a switch makes a border cheaper, an explicit one makes it sure.
+            verdict: the gate's verdict on its user's text: a switch makes a border cheaper, an explicit one sure.
             question_open: whether its assistant's text ends with a question.
         """
         self._topics = self._topic_ids = None
@@ -279,7 +276,7 @@ class TopicMap:
         """Return the value of the best segmentation of all turns and where its last segment begins."""
         last = len(self) - 1
         prior = 16.0 * self.mean_length
-        scale = prior / (self.token_count + 0.5 * len(self._counts))
+        scale = prior / max(1.0, self.token_count + 0.5 * len(self._counts))
         price = 1.4 * math.sqrt(self.mean_length)
         counts: dict[str, int] = {}
         gain, total, best, back = 0.0, 0, -math.inf, last

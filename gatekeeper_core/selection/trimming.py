@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import check_range
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.text import Span, is_question, sentences
 from gatekeeper_core.tokens import truncate_to_tokens
@@ -41,10 +41,9 @@ class TrimmingConfig:
     gap: str = " … "
 
     def __post_init__(self) -> None:
-        if self.min_tokens < 0:
-            raise ConfigError(f"TrimmingConfig.min_tokens must be 0 or more, got {self.min_tokens!r}")
-        if self.neighbours < 0:
-            raise ConfigError(f"TrimmingConfig.neighbours must be 0 or more, got {self.neighbours!r}")
+        check_range(self, "min_tokens", "neighbours", low=0, whole=True)
+        if not isinstance(self.gap, str):
+            raise TypeError(f"TrimmingConfig.gap must be a str, got {type(self.gap).__name__}")
 
 
 @dataclass(frozen=True, slots=True)
