@@ -143,7 +143,7 @@ QUESTION_WORDS = frozenset("far how how's long many much often what when where w
 
 EXPLICIT_SWITCH = (
     "换个话题 换一个话题 换下话题 换话题 聊点别的 说点别的 谈点别的 聊聊别的 说说别的 聊别的 说别的事 聊个别的 问个别的 问点别的 "
-    "新话题 另一个话题 另外一个话题 先不说这个 不说这个了 不聊这个了 先把这个放 这个先放 先放一放 换个问题 跟这个无关 与此无关 "
+    "新话题 另一个话题 另外一个话题 先不说这个 不说这个了 不聊这个了 先把这个放 先把这个放一放 先把这个放一边 这个先放 这个先放一放 这个先放一边 先放一放 换个问题 跟这个无关 与此无关 "
     "無關的問題 換個話題 聊點別的",
     "(?<!create a )(?<!add a )(?<!make a )new topic(?! (?:in|on|to|for|with|from|called|named|name|and|via|using)(?![a-z]))"
     "|(?:another|a different|different) (?:topic|subject|matter)(?! (?:line|name|in|from|than)(?![a-z]))|(?:different|separate) question"

@@ -156,6 +156,7 @@ class Planner:
         self._count = count
         self._turn_count = len(records)
         self._left = token_budget
+        self._offered = 0
         self._kept: dict[int, Excerpt] = {}
         self._excerpts: dict[int, Excerpt] = {}
         self._terms: dict[int, frozenset[str]] = {}
@@ -349,6 +350,7 @@ class Planner:
             return False
         room = self._left if allowance is None else min(self._left, allowance)
         part = self._excerpt(turn_id)
+        self._offered += part.tokens
         if part.tokens > room:
             cut = self._tight(turn_id, room) if self._trim else None
             part = cut if cut is not None else part
@@ -356,7 +358,7 @@ class Planner:
             self._drop(turn_id, stage, "no_room")
             return False
         self._kept[turn_id] = part
-        self._outcomes[turn_id] = _Outcome(stage, why, part.tokens, self._budget - self._left)
+        self._outcomes[turn_id] = _Outcome(stage, why, part.tokens, self._offered)
         self._left -= part.tokens
         return True
 
@@ -391,7 +393,7 @@ class Planner:
         return self._terms[turn_id]
 
     def _drop(self, turn_id: int, stage: Stage, why: Why) -> None:
-        self._outcomes[turn_id] = _Outcome(stage, why, self._excerpt(turn_id).tokens, self._budget - self._left)
+        self._outcomes[turn_id] = _Outcome(stage, why, self._excerpt(turn_id).tokens, self._offered)
 
     # --- what is looked up -------------------------------------------------------------------------------------------
 
@@ -486,7 +488,7 @@ class Planner:
 
     def _decided(self, turn_id: int) -> Decision:
         """Return the decision on a turn that was a candidate or was kept."""
-        stage, why, tokens, spent = self._outcomes[turn_id]
+        stage, why, tokens, offered = self._outcomes[turn_id]
         score, value, part = self._scores.get(turn_id), self._values.get(turn_id), self._kept.get(turn_id)
         return Decision(
             turn_id=turn_id,
@@ -498,7 +500,7 @@ class Planner:
             shared=self._shared(score.matched if score else frozenset()),
             score=score,
             value=value,
-            kept_from_tokens=spent + tokens if why == "no_room" else None,
+            kept_from_tokens=offered if why == "no_room" else None,
             kept_from_eta=_eta_above(value) if why == "enough" and stage == "cover" else None,
         )
 
@@ -519,12 +521,12 @@ class Planner:
 
 
 class _Outcome(NamedTuple):
-    """What became of a turn: the stage and the reason, its tokens, and the tokens that were spent before it."""
+    """What became of a turn: the stage and the reason, its tokens, and those of all turns offered up to it."""
 
     stage: Stage
     why: Why
     tokens: int
-    spent: int
+    offered: int
 
 
 def _eta_above(value: float | None) -> float | None:
