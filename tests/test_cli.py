@@ -300,7 +300,9 @@ def test_why_says_which_budget_would_have_kept_a_turn(tmp_path: Path) -> None:
     needed = selection_of(turns_of(PAIRS["english"]), "What was the cache port again?", budget=1)
     assert needed["smallest_needed_tokens"] is not None
     assert f"No turn fits: the smallest candidate needs {needed['smallest_needed_tokens']} tokens" in result.stdout
-    assert f"budget {needed['smallest_needed_tokens']}" in result.stdout
+    budgets = [decision["kept_from_tokens"] for decision in needed["decisions"] if decision["kept_from_tokens"]]
+    assert budgets
+    assert all(f"budget {tokens}" in result.stdout for tokens in budgets)
 
 
 def test_budget_and_mode_reach_the_library(tmp_path: Path) -> None:
@@ -607,10 +609,17 @@ def test_an_output_that_cannot_show_chinese_does_not_stop_the_command(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="closes a POSIX pipe")
-@pytest.mark.parametrize("arguments", [("demo",), ("demo", "--json"), ("select", "-", "hi", "--json")], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments",
+    [("demo",), ("demo", "--json"), ("select", "-", "hi"), ("select", "-", "hi", "--json")],
+    ids=" ".join,
+)
 def test_a_reader_that_goes_away_ends_the_command_quietly(arguments: tuple[str, ...]) -> None:
+    # Little output breaks the pipe in the last flush only (if it is buffered), much output in the middle of a command.
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     process = subprocess.Popen(
         [sys.executable, "-W", "error", "-c", MAIN, *arguments],
+        env=buffered,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -618,7 +627,7 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(arguments: tuple[str, 
     assert process.stdout is not None
     process.stdout.close()  # before anything is written: the command waits for its input, or is still starting
     process.stdout = None
-    _, errors = process.communicate(as_list(CONVERSATION).encode(), timeout=60)
+    _, errors = process.communicate(b"[]", timeout=60)
     assert errors == b""
 
 

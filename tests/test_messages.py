@@ -262,6 +262,7 @@ def test_to_dict_gives_the_chat_format() -> None:
         "content": None,
         "tool_calls": [call],
     }
+    assert user("").to_dict() == {"role": "user", "content": ""}
     assert result("c1", "结果").to_dict() == {"role": "tool", "content": "结果", "tool_call_id": "c1"}
     question = Message("user", (TextPart("看"), MediaPart("image")), name="ann")
     content = [{"type": "text", "text": "看"}, {"type": "image"}]

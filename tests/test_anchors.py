@@ -1,0 +1,520 @@
+"""Anchors: what can be looked for again in each script, whole tokens, and that any text gives them in linear time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.selection.anchors import (
+    MAX_QUERY_ANCHORS,
+    MAX_SCANNED_CHARACTERS,
+    MAX_TURN_ANCHORS,
+    count_terms,
+    extract_anchors,
+    has_whole,
+    stem,
+    term_weight,
+)
+from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, HAN_LIGHT, HAN_PARTICLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+INDEXED = {"word", "number", "identifier", "version", "pair", "character"}
+INVISIBLE = ["\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u200e", "\u202e", "\u202c", "\u2066", "\u2069"]
+PIECES = [
+    *(
+        "缓存",
+        "命中率",
+        "的",
+        "我们",
+        "继续",
+        "が",
+        "キャッシュ",
+        "설정을",
+        "ก",
+        "Redis",
+        "don't",
+        "O'Brien",
+        "api-gateway",
+    ),
+    *("get_user", "getUser", "HTTPServer", "v1.2.3", "2.0", "py3.11", "--dry-run", "C++", "1,000", "a.b/c.d", "E1234"),
+    *(
+        '"',
+        "'",
+        "`",
+        "```",
+        "“",
+        "”",
+        "‘",
+        "’",
+        "「",
+        "」",
+        "『",
+        "』",
+        "《",
+        "》",
+        "，",
+        "。",
+        ", ",
+        ". ",
+        " ",
+        "\n",
+        "\t",
+    ),
+    *(
+        "\ud800",
+        "\udfff",
+        "\x00",
+        "\u202e",
+        "\u200b",
+        "e\u0301",
+        "👨‍👩‍👧",
+        "1️⃣",
+        "Ａ１",
+        "ſ",
+        "İ",
+        "ß",
+        "٣",
+        "²",
+        "_",
+        "-",
+    ),
+]
+any_text = st.one_of(st.text(st.characters(exclude_categories=())), st.lists(st.sampled_from(PIECES)).map("".join))
+HAN = "缓存命中率雪崩过期"
+
+
+def written(text: str, kind: str) -> list[str]:
+    return [anchor.text for anchor in extract_anchors(text) if anchor.kind == kind]
+
+
+# --- Scripts without spaces -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs", "triples"),
+    [
+        ("数据库", ["数据", "据库"], ["数据库"]),
+        ("命中率，延迟", ["命中", "中率", "延迟"], ["命中率"]),
+        ("缓存。过期", ["缓存", "过期"], []),
+        ("缓存 过期", ["缓存", "过期"], []),
+        ("缓存\n过期", ["缓存", "过期"], []),
+        ("缓存「过期」雪崩", ["缓存", "过期", "雪崩"], []),
+        ("缓存7过期", ["缓存", "过期"], []),
+        ("用Redis做缓存", ["做缓", "缓存"], ["做缓存"]),
+        ("部署Redis集群，再迁移MySQL数据", ["部署", "集群", "再迁", "迁移", "数据"], ["再迁移"]),
+        ("缓存😀过期", ["缓存", "过期"], []),
+    ],
+)
+def test_pairs_and_triples_never_cross_a_mark_or_the_border_of_a_script(
+    text: str, pairs: list[str], triples: list[str]
+) -> None:
+    """000-11: characters that do not stand side by side are no anchor."""
+    assert written(text, "pair") == pairs
+    assert written(text, "triple") == triples
+
+
+@given(st.text(HAN + "，。、；「」 \n-7aZ.", max_size=40))
+def test_the_pairs_of_a_text_are_just_the_neighbours_that_stand_side_by_side(text: str) -> None:
+    """000-11: every two neighbouring characters are a pair, every three a triple, and nothing else is."""
+    wide = [set(part) <= set(HAN) for part in text]
+    pairs = {first + second for (first, a), (second, b) in pairwise(zip(text, wide, strict=True)) if a and b}
+    triples = {text[at : at + 3] for at in range(len(text) - 2) if all(wide[at : at + 3])}
+    found = extract_anchors(text, limit=10_000)
+    assert {anchor.term for anchor in found if anchor.kind == "pair"} == pairs
+    assert {anchor.term for anchor in found if anchor.kind == "triple"} == triples
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("サーバー", ["サー", "ーバ", "バー"]),
+        ("日本語のテスト", ["日本", "本語", "語の", "のテ", "テス", "スト"]),
+        ("설정을 확인", ["설정", "정을", "확인"]),
+        ("Redisの設定", ["の設", "設定"]),
+    ],
+)
+def test_japanese_and_korean_are_searched_by_pairs_as_well(text: str, pairs: list[str]) -> None:
+    """000-11: the same for kana and hangul."""
+    assert written(text, "pair") == pairs
+
+
+def test_triples_and_quotes_are_looked_for_but_not_indexed() -> None:
+    """000-11: the index holds pairs and single characters, no triples."""
+    assert list(count_terms("《命中率》")) == ["命中", "中率", "命", "率"]
+
+
+@pytest.mark.parametrize("text", ["的", "了吗呢吧", "啊", "Redis的", "在 Redis 上", "は が の", "Go的"])
+def test_particles_are_no_anchors(text: str) -> None:
+    """000-11: a particle belongs to no pair and does not stand alone either."""
+    assert all(term.isascii() for term in count_terms(text)), count_terms(text)
+
+
+def test_a_pair_with_a_function_character_counts_less() -> None:
+    """000-14: mostly grammar; a single character is mostly half a word."""
+    assert (term_weight("缓存"), term_weight("我们"), term_weight("缓")) == (1.0, 0.4, 0.2)
+    assert (term_weight("7"), term_weight("42"), term_weight("404"), term_weight("cache")) == (0.3, 0.3, 1.0, 1.0)
+
+
+# --- Words ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("forms", "term"),
+    [
+        ("cache Caches CACHED caching", "cach"),
+        ("deploy deploys deployed Deploying", "deploy"),
+        ("query queries Queried", "query"),
+        ("run runs running", "run"),
+        ("class classes", "class"),
+        ("user user's USERS user’s", "user"),
+        ("status", "status"),
+        ("Redis REDIS", "redis"),
+    ],
+)
+def test_the_forms_of_an_english_word_are_one_anchor(forms: str, term: str) -> None:
+    """000-12: case-folded and lightly stemmed."""
+    assert list(count_terms(forms)) == [term]
+    assert count_terms(forms)[term] == len(forms.split())
+
+
+@pytest.mark.parametrize(
+    "pair", ["port portal", "string strong", "sing single", "cat cattle", "bus business", "red read", "bed be"]
+)
+def test_words_that_only_look_alike_stay_apart(pair: str) -> None:
+    """000-12: the stemmer joins what a reader would call one word and little else."""
+    first, second = pair.split()
+    assert stem(first) != stem(second)
+
+
+def test_function_words_are_no_anchors() -> None:
+    """000-12: the stop list, however it is written."""
+    assert count_terms("What would you do with the one that is on it? We'd say: DON'T, it's THEIRS.") == {}
+    assert all(count_terms(word) == {} for word in ENGLISH_STOP_WORDS)
+
+
+def test_a_word_keeps_how_it_was_first_written() -> None:
+    """000-12: the term is for looking up, the text for showing."""
+    assert [(a.term, a.text) for a in extract_anchors("Caches, caching")] == [("cach", "Caches")]
+
+
+# --- Identifiers, versions, quotes, code ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written_as", "term", "kind"),
+    [
+        ("get_user_name", "get_user_name", "identifier"),
+        ("MAX_RETRIES", "max_retries", "identifier"),
+        ("os.path.join", "os.path.join", "identifier"),
+        ("src/app/main.py", "src/app/main.py", "identifier"),
+        ("api-gateway", "api-gateway", "identifier"),
+        ("user@example.com", "user@example.com", "identifier"),
+        ("10.0.0.1:8080", "10.0.0.1:8080", "identifier"),
+        ("ERR_CONN_RESET", "err_conn_reset", "identifier"),
+        ("E1234", "e1234", "identifier"),
+        ("TS2345", "ts2345", "identifier"),
+        ("0x80070005", "0x80070005", "identifier"),
+        ("C++", "c++", "identifier"),
+        ("6379", "6379", "number"),
+        ("v1.2.3", "v1.2.3", "version"),
+        ("2.0", "2.0", "version"),
+        ("py3.11", "py3.11", "version"),
+        ("v2.0.0-rc.1", "v2.0.0-rc.1", "version"),
+    ],
+)
+@pytest.mark.parametrize("frame", ["{}", "Please check {} now.", "请看{}，谢谢", "用 {}。"])
+def test_identifiers_and_versions_are_kept_whole(written_as: str, term: str, kind: str, frame: str) -> None:
+    """000-13: in English, Chinese and mixed text, whatever punctuation follows."""
+    text = frame.format(written_as)
+    assert term in count_terms(text)
+    assert (term, written_as.casefold(), kind) in [(a.term, a.text.casefold(), a.kind) for a in extract_anchors(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "term"),
+    [("git push --force-with-lease", "--force-with-lease"), ("加上 -v 参数", "-v"), ("cat /etc/hosts", "etc/hosts")],
+)
+def test_flags_and_paths_are_identifiers(text: str, term: str) -> None:
+    """000-13: the dashes of a flag belong to it."""
+    assert term in [a.term for a in extract_anchors(text) if a.kind == "identifier"]
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("get_user_address", ["get_user_address", "user", "address"]),
+        ("getUserAddress", ["getuseraddress", "user", "address"]),
+        ("payment.retry_policy", ["payment.retry_policy", "payment", "retry", "policy"]),
+        ("docs/setup-guide.md", ["docs/setup-guide.md", "doc", "setup", "guid", "md"]),
+        ("redis7.conf", ["redis7.conf", "redis", "conf"]),
+        ("HTTP2_ERROR", ["http2_error", "http", "error"]),
+    ],
+)
+def test_an_identifier_is_found_by_its_parts_too(text: str, terms: list[str]) -> None:
+    """000-13: "the user address" finds ``get_user_address`` and ``getUserAddress``; parts that are function words do not."""
+    assert list(count_terms(text)) == terms
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ('say "red cap" now', "red cap"),
+        ("say 'red cap' now", "red cap"),
+        ("他说“主从复制”很慢", "主从复制"),
+        ("他说‘主从复制’很慢", "主从复制"),
+        ("查「主从复制」的文档", "主从复制"),
+        ("查『主从复制』的文档", "主从复制"),
+        ("读《三体》", "三体"),
+        ("他说＂red cap＂", "red cap"),
+    ],
+)
+def test_every_kind_of_quotation_mark_makes_a_quoted_phrase(text: str, phrase: str) -> None:
+    """000-13: straight and curly, corner brackets and book titles."""
+    assert written(text, "quote") == [phrase]
+
+
+@pytest.mark.parametrize(
+    "text", ["don't say it's bad", "the users' and the hosts' keys", '6" and 7', '"\n"', "《》", '""']
+)
+def test_an_apostrophe_or_an_empty_pair_quotes_nothing(text: str) -> None:
+    """000-13: an apostrophe is no quotation mark, and no quotation crosses a line."""
+    assert written(text, "quote") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("run `kubectl get pods` now", "kubectl get pods"), ("执行`make  test`吧", "make test")]
+)
+def test_back_tick_code_is_an_anchor_as_a_whole_and_by_its_words(text: str, code: str) -> None:
+    """000-13: inline code."""
+    assert written(text, "code") == [code]
+    assert set(count_terms(code)) <= set(count_terms(text))
+
+
+def test_the_words_inside_a_code_fence_are_anchors() -> None:
+    """000-13: a fence hides nothing."""
+    terms = count_terms("看：\n```python\ndef load_config(path):\n    return yaml.safe_load(path)\n```\n")
+    assert {"load_config", "yaml.safe_load", "config", "yaml", "path"} <= set(terms)
+    assert "`" not in "".join(written("```python\nload_config()\n```", "code"))
+
+
+# --- Whole tokens ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text", "whole"),
+    [
+        ("v1.2", "we run v1.20", False),
+        ("v1.2", "we run v1.2.3", False),
+        ("v1.2", "we run dev1.2", False),
+        ("v1.2", "we run v1.2.", True),
+        ("v1.2", "用v1.2部署", True),
+        ("v1.2", "v1.20 and v1.2", True),
+        ("app", "an apple", False),
+        ("app", "edit app.py", False),
+        ("app", "my-app", False),
+        ("app", "(app)", True),
+        ("app", "app", True),
+        ("get_user", "get_user_name()", False),
+        ("get_user", "get_user()", True),
+        ("6379", "port 63790", False),
+        ("6379", "localhost:6379", False),
+        ("6379", "端口6379。", True),
+        ("缓存", "用缓存池", True),
+        ("red cap", "a red capsule", False),
+        ("red cap", "a red cap.", True),
+        ("c++", "c++ code", True),
+    ],
+)
+def test_a_phrase_is_found_as_whole_tokens_only(phrase: str, text: str, whole: bool) -> None:
+    """000-27: a version is not in a longer one, a word not in another; scripts without spaces have no such border."""
+    assert has_whole(phrase, text) is whole
+
+
+@given(st.sampled_from(["v1.2", "app", "get_user", "6379", "红", "red cap"]), any_text, any_text)
+def test_a_phrase_between_spaces_is_always_whole(phrase: str, before: str, after: str) -> None:
+    """000-27: whatever else stands in the text."""
+    assert has_whole(phrase, f"{before} {phrase} {after}")
+
+
+# --- What must not matter -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text", ["Redis 缓存命中率 v1.2.3", "get_user “主从复制” 用Redis做缓存", "キャッシュ 설정 cached"]
+)
+@given(st.data())
+def test_invisible_characters_change_nothing(text: str, data: st.DataObject) -> None:
+    """000-12, 000-13: zero-width and bidirectional characters inside a word are not seen."""
+    places = data.draw(st.lists(st.tuples(st.integers(0, len(text)), st.sampled_from(INVISIBLE)), max_size=6))
+    dirty = text
+    for at, invisible in sorted(places, reverse=True):
+        dirty = dirty[:at] + invisible + dirty[at:]
+    assert extract_anchors(dirty) == extract_anchors(text)
+    assert count_terms(dirty) == count_terms(text)
+
+
+@given(st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), max_size=40))
+def test_full_width_forms_equal_ascii(text: str) -> None:
+    """000-12, 000-13: Ｒｅｄｉｓ　ｖ１．２ is Redis v1.2."""
+    wide = "".join(chr(ord(char) + 0xFEE0) for char in text)
+    assert extract_anchors(wide) == extract_anchors(text)
+    assert count_terms(wide) == count_terms(text)
+
+
+# --- Promises over any text -----------------------------------------------------------------------------------------
+
+
+@given(any_text)
+def test_the_anchors_of_the_indexed_kinds_are_just_the_counted_terms(text: str) -> None:
+    """000-11 to 000-13: what a reader sees and what the index holds are one; no text raises."""
+    anchors = [anchor for anchor in extract_anchors(text, limit=100_000) if anchor.kind in INDEXED]
+    assert [anchor.term for anchor in anchors] == list(count_terms(text, limit=100_000))
+    assert len({anchor.term for anchor in anchors}) == len(anchors)
+
+
+@given(any_text)
+def test_no_anchor_is_a_function_word_or_empty(text: str) -> None:
+    """000-11, 000-12: every term is worth looking up, and its weight lies in 0..1."""
+    for anchor in extract_anchors(text, limit=100_000):
+        assert anchor.term
+        assert 0.0 < anchor.weight <= 1.0
+        if anchor.kind not in ("quote", "code"):
+            assert anchor.term not in HAN_PARTICLES
+            assert not (anchor.kind == "character" and anchor.term in HAN_LIGHT)
+            assert anchor.kind != "pair" or HAN_PARTICLES.isdisjoint(anchor.term)
+    assert all(count > 0 for count in count_terms(text).values())
+
+
+@given(st.lists(any_text, max_size=4))
+def test_the_terms_of_lines_are_the_terms_of_their_parts(lines: list[str]) -> None:
+    """000-11: nothing crosses a line end, so counts add up."""
+    lines = [line.replace("\r", " ") for line in lines]
+    together: dict[str, int] = {}
+    for line in lines:
+        for term, count in count_terms(line).items():
+            together[term] = together.get(term, 0) + count
+    assert count_terms("\n".join(lines)) == together
+
+
+# --- Bounds ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_turn_keeps_its_first_terms_up_to_the_cap() -> None:
+    """000-13: a flood of anchors is cut, and what was kept is still counted to the end."""
+    flood = " ".join(f"item{number}x" for number in range(5_000)) + " item0x"
+    terms = count_terms(flood)
+    assert len(terms) == MAX_TURN_ANCHORS
+    assert terms["item0x"] == 2
+    assert "item4999x" not in terms
+
+
+def test_a_query_keeps_its_first_anchors_up_to_the_cap() -> None:
+    """000-13: 100,000 words of a query give 256 anchors."""
+    anchors = extract_anchors(" ".join(f"word{number}" for number in range(100_000)))
+    assert len(anchors) == MAX_QUERY_ANCHORS
+    assert anchors[0].term == "word0"
+
+
+@pytest.mark.parametrize(
+    ("filler", "needle"), [("lorem ", "zanzibar"), ("天地", " zanzibar"), ("用Go写", "，zanzibar")]
+)
+def test_the_beginning_and_the_end_of_a_long_text_are_read(filler: str, needle: str) -> None:
+    """000-13: 100,000 characters of a text are read, a quarter of them from its end; the middle is not."""
+    long = filler * MAX_SCANNED_CHARACTERS
+    assert "zanzibar" in count_terms(long + needle)
+    assert "zanzibar" in count_terms(needle + " " + long)
+    assert "zanzibar" not in count_terms(long + needle + " " + long)
+
+
+@pytest.mark.parametrize("piece", ["x", "1.", "a_", "缓", "-a"])
+def test_a_term_is_never_longer_than_120_characters(piece: str) -> None:
+    """000-13: a token without end does not become a key without end."""
+    assert max(map(len, count_terms(piece * 50_000)), default=0) <= 120
+
+
+HOSTILE = {
+    "one word": "x",
+    "dots": "a.",
+    "versions": "1.",
+    "underscores": "a_",
+    "camel": "aB",
+    "dashes": "-",
+    "apostrophes": "'",
+    "apostrophe words": "'a",
+    "double quotes": '"x ',
+    "open quotes": "“",
+    "open titles": "《a",
+    "back-ticks": "`",
+    "back-tick words": "`a",
+    "han": "缓",
+    "mixed": "用a",
+    "kana particles": "は",
+    "joiners": "a-b.c/",
+    "emoji": "👨‍👩‍👧",
+    "marks": "e\u0301\u0301",
+    "surrogates": "\ud800",
+    "capitals": "AbC",
+}
+
+
+def seconds(work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+@pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE.keys())
+@pytest.mark.parametrize("work", [extract_anchors, count_terms])
+def test_four_times_the_text_takes_about_four_times_as_long(work: Callable[[str], object], piece: str) -> None:
+    """000-11 to 000-13: sixteen times would be quadratic; beyond 100,000 characters nothing is added at all."""
+    short = (piece * 24_000)[:24_000]
+    assert seconds(lambda: work(short * 4)) < 16 * max(0.005, seconds(lambda: work(short)))
+
+
+@pytest.mark.parametrize(("phrase", "text"), [("a" * 60, "a"), ("a.a", "a."), ("缓缓", "缓"), ("a b", "a b c")])
+def test_looking_for_a_phrase_takes_linear_time(phrase: str, text: str) -> None:
+    """000-27: also where it nearly matches everywhere."""
+    short = text * 25_000
+    assert seconds(lambda: has_whole(phrase, short * 4)) < 16 * max(0.005, seconds(lambda: has_whole(phrase, short)))
+
+
+# --- Determinism ----------------------------------------------------------------------------------------------------
+
+PROGRAM = """
+import json
+from gatekeeper_core import ContextGatekeeper
+from gatekeeper_core.selection.anchors import count_terms, extract_anchors
+text = 'Deploy api-gateway v1.2.3 with “主从复制” and `kubectl get pods`; 用Redis做缓存，命中率 99.5% get_user getUser'
+gatekeeper = ContextGatekeeper(token_budget=300)
+for number in range(12):
+    gatekeeper.add_turn(f'How does shard {number} of Redis 缓存 replicate?', f'Shard {number} follows “主从复制” in v1.{number}.')
+    gatekeeper.add_turn(f'推荐第{number}个景点', f'西湖 {number} 号码头，门票 {number}0 元')
+print(extract_anchors(text))
+print(count_terms(text))
+for query in ('Redis “主从复制” in v1.3', '西湖门票', 'shard replicate 缓存 码头', '继续'):
+    print(json.dumps(gatekeeper.explain(query).to_dict(), ensure_ascii=True))
+"""
+
+
+def test_another_hash_seed_gives_the_same_anchors_and_the_same_selection() -> None:
+    """000-13, 000-29: the order of sets must not decide anything."""
+    outputs = []
+    for seed in ("1", "2", "31337"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"}
+        run = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, check=True)
+        outputs.append(run.stdout)
+    assert outputs[0]
+    assert outputs[1:] == outputs[:1] * 2

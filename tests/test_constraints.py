@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core import ConstraintConfig, ConstraintLimitError, ContextGatekeeper, GatekeeperConfig, GatekeeperError
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.selection.constraints import Constraints, render_constraints
+from gatekeeper_core.tokens import estimate_text_tokens
+
+three_scripts = pytest.mark.parametrize(
+    ("key", "value"),
+    [("语言", "始终用简体中文回答"), ("style", "short sentences, no jargon"), ("禁止 topics", "不要提 competitor 的名字")],
+)
+
+
+def zone(max_tokens: int = 512) -> Constraints:
+    return Constraints(config=ConstraintConfig(max_tokens=max_tokens), count=estimate_text_tokens)
+
+
+@three_scripts
+def test_what_is_set_is_there(key: str, value: str) -> None:
+    """000-40, 000-47, 000-48."""
+    constraints = zone()
+    constraints.set(key, value)
+    assert constraints.as_dict() == {key: value}
+
+
+def test_the_same_key_again_replaces_the_value_and_keeps_its_place() -> None:
+    """000-47."""
+    constraints = zone()
+    for key, value in (("language", "English"), ("style", "short"), ("tone", "calm"), ("language", "中文")):
+        constraints.set(key, value)
+    assert list(constraints.as_dict().items()) == [("language", "中文"), ("style", "short"), ("tone", "calm")]
+
+
+def test_keys_that_differ_in_a_space_or_in_case_are_different_keys() -> None:
+    """000-41: a fixed key-value zone guesses nothing."""
+    constraints = zone()
+    for key in ("a", "A", "a "):
+        constraints.set(key, "1")
+    assert list(constraints.as_dict()) == ["a", "A", "a "]
+
+
+def test_removing_says_whether_there_was_something() -> None:
+    constraints = zone()
+    constraints.set("style", "short")
+    assert constraints.remove("style") is True
+    assert constraints.remove("style") is False
+    assert constraints.as_dict() == {}
+
+
+def test_a_removed_key_that_is_set_again_stands_last() -> None:
+    constraints = zone()
+    for key in ("a", "b"):
+        constraints.set(key, "1")
+    constraints.remove("a")
+    constraints.set("a", "1")
+    assert list(constraints.as_dict()) == ["b", "a"]
+
+
+def test_the_answer_is_a_copy() -> None:
+    """000-48."""
+    constraints = zone()
+    constraints.set("style", "short")
+    constraints.as_dict()["style"] = "long"
+    assert constraints.as_dict() == {"style": "short"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "name"), [(None, "x", "key"), (1, "x", "key"), ("k", None, "value"), ("k", b"x", "value")]
+)
+def test_only_text_can_be_set(key: Any, value: Any, name: str) -> None:
+    """000-47."""
+    with pytest.raises(TypeError, match=f"^{name} must be a str"):
+        zone().set(key, value)
+
+
+@pytest.mark.parametrize("key", ["", " ", "\n\t"])
+def test_a_key_must_not_be_empty(key: str) -> None:
+    with pytest.raises(ConfigError, match="key"):
+        zone().set(key, "x")
+
+
+def test_an_empty_value_is_a_value() -> None:
+    constraints = zone()
+    constraints.set("style", "")
+    assert constraints.as_dict() == {"style": ""}
+
+
+# --- the cap
+
+
+def test_the_zone_holds_512_tokens_by_default() -> None:
+    """000-40: "small" is 512 tokens, of everything that is rendered."""
+    assert ConstraintConfig().max_tokens == 512
+    constraints = zone()
+    room = 512 - estimate_text_tokens(render_constraints({"k": ""}))
+    constraints.set("k", "文" * room)
+    with pytest.raises(ConstraintLimitError) as caught:
+        constraints.set("k", "文" * (room + 1))
+    assert (caught.value.needed_tokens, caught.value.available_tokens) == (513, 512)
+
+
+@three_scripts
+def test_what_outgrows_the_cap_is_refused_and_nothing_is_changed(key: str, value: str) -> None:
+    """000-40: a loud error with the figures; no eviction."""
+    constraints = zone(max_tokens=20)
+    constraints.set("kept", "yes")
+    with pytest.raises(ConstraintLimitError) as caught:
+        constraints.set(key, value * 9)
+    assert constraints.as_dict() == {"kept": "yes"}
+    assert caught.value.available_tokens == 20
+    rendered = render_constraints({"kept": "yes", key: value * 9})
+    assert caught.value.needed_tokens == estimate_text_tokens(rendered)
+    assert str(caught.value.needed_tokens) in str(caught.value)
+    assert isinstance(caught.value, (GatekeeperError, ValueError))
+
+
+def test_a_replacement_that_is_too_long_leaves_the_old_value() -> None:
+    constraints = zone(max_tokens=20)
+    constraints.set("style", "short")
+    with pytest.raises(ConstraintLimitError):
+        constraints.set("style", "x" * 200)
+    assert constraints.as_dict() == {"style": "short"}
+
+
+@pytest.mark.parametrize("max_tokens", [0, -1])
+def test_a_cap_below_one_is_impossible(max_tokens: int) -> None:
+    with pytest.raises(ConfigError, match="ConstraintConfig.max_tokens"):
+        ConstraintConfig(max_tokens=max_tokens)
+
+
+@given(st.lists(st.tuples(st.text(min_size=1, max_size=3), st.text(max_size=60)), max_size=12), st.integers(5, 60))
+def test_the_rendered_zone_never_outgrows_its_cap(pairs: list[tuple[str, str]], cap: int) -> None:
+    """000-40."""
+    constraints, expected = zone(max_tokens=cap), {}
+    for key, value in pairs:
+        try:
+            constraints.set(key, value)
+        except (ConstraintLimitError, ConfigError):
+            continue
+        expected[key] = value
+    assert constraints.as_dict() == expected
+    assert estimate_text_tokens(render_constraints(expected)) <= cap
+
+
+# --- the text
+
+
+def test_constraints_render_one_line_each_in_their_order() -> None:
+    """000-40."""
+    assert render_constraints({"语言": "中文", "style": "short"}) == "Constraints:\n- 语言: 中文\n- style: short"
+    assert render_constraints({}) == ""
+
+
+def test_the_further_lines_of_a_value_are_indented() -> None:
+    """A value with line feeds cannot pass for another constraint."""
+    assert render_constraints({"style": "short\n- language: Latin"}).split("\n")[1:] == [
+        "- style: short",
+        "  - language: Latin",
+    ]
+
+
+# --- in the gatekeeper
+
+
+@pytest.mark.parametrize("query", ["中文", "Which language?", "换个话题，聊聊天气", "", "总结一下我们的对话"])
+def test_constraints_are_in_force_whatever_the_query_is(query: str) -> None:
+    """000-40, 000-41: never gated, never searched."""
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.add_turn("Redis 的端口？", "6379。")
+    bare = gatekeeper.explain(query)
+    gatekeeper.set_constraint("language", "中文，关于 Redis 和天气")
+    bound = gatekeeper.explain(query)
+    assert bound.constraints == {"language": "中文，关于 Redis 和天气"}
+    assert (bound.turns, bound.gate, bound.decisions) == (bare.turns, bare.gate, bare.decisions)
+    assert bound.to_messages()[0] == {"role": "system", "content": render_constraints(bound.constraints)}
+
+
+def test_constraints_do_not_count_against_the_token_budget() -> None:
+    """000-49: the budget is for the selected turns alone."""
+    gatekeeper = ContextGatekeeper(token_budget=30)
+    gatekeeper.add_turn("Which port does Redis use?", "Redis listens on port 6379.")
+    before = gatekeeper.select("Redis port?")
+    gatekeeper.set_constraint("style", "short " * 100)
+    assert before == gatekeeper.select("Redis port?") != []
+    assert gatekeeper.explain("Redis port?").tokens <= 30
+
+
+def test_the_cap_and_the_counter_of_the_gatekeeper_are_used() -> None:
+    gatekeeper = ContextGatekeeper(
+        config=GatekeeperConfig(constraints=ConstraintConfig(max_tokens=25)), token_counter=len
+    )
+    gatekeeper.set_constraint("k", "x" * (25 - len("Constraints:\n- k: ")))
+    with pytest.raises(ConstraintLimitError):
+        gatekeeper.set_constraint("k", "x" * (26 - len("Constraints:\n- k: ")))
+    assert gatekeeper.remove_constraint("k") is True
+    assert gatekeeper.get_constraints() == {}
+
+
+def test_no_turn_ever_becomes_a_constraint() -> None:
+    """000-42: detection is no default; only the manual way sets one."""
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.add_turn("以后都用中文回答我。Always answer in Chinese from now on.", "好的。")
+    gatekeeper.select("以后都用中文")
+    assert gatekeeper.get_constraints() == {}
+
+
+def test_a_selection_keeps_the_constraints_of_its_moment() -> None:
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.set_constraint("style", "short")
+    selection = gatekeeper.explain("hello")
+    gatekeeper.set_constraint("style", "long")
+    assert selection.constraints == {"style": "short"}

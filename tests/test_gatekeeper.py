@@ -1,0 +1,526 @@
+from __future__ import annotations
+
+import inspect
+import json
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from gatekeeper_core import (
+    ConfigError,
+    ContextGatekeeper,
+    GatekeeperConfig,
+    GatekeeperError,
+    Message,
+    Selection,
+    ToolCall,
+    Turn,
+    count_messages,
+    estimate_text_tokens,
+    group_turns,
+)
+from gatekeeper_core.selection.trimming import TrimmingConfig
+
+Pairs = list[tuple[str, str]]
+
+REDIS: Pairs = [
+    ("How do I install Redis?", "Run apt install redis-server, then enable the Redis service."),
+    ("Which port does Redis use?", "Redis listens on port 6379 by default."),
+    ("Redis 的密码怎么设置？", "在 redis.conf 里设置 requirepass，然后重启 Redis。"),
+]
+NOODLES: Pairs = [
+    ("红烧肉要炖多久？", "红烧肉小火慢炖一个小时。"),
+    ("红烧肉放多少冰糖？", "五百克五花肉放三十克冰糖。"),
+]
+QUERIES = ["Redis port?", "红烧肉要放冰糖吗？", "继续", "what did we talk about?", "something else", ""]
+
+three_scripts = pytest.mark.parametrize(
+    ("user", "assistant", "query"),
+    [
+        ("缓存穿透怎么解决？", "可以用布隆过滤器拦截不存在的键。", "布隆过滤器是怎么拦截的？"),
+        ("How do I stop cache penetration?", "A Bloom filter rejects the keys that do not exist.", "Which keys does the Bloom filter reject?"),
+        ("Redis 缓存 penetration 怎么办？", "用 Bloom filter 拦截。", "Bloom filter 在 Redis 里怎么用？"),
+    ],
+)
+
+
+def gatekeeper_of(turns: Pairs, token_budget: int = 4000, **settings: Any) -> ContextGatekeeper:
+    gatekeeper = ContextGatekeeper(token_budget, **settings)
+    for user, assistant in turns:
+        gatekeeper.add_turn(user, assistant)
+    return gatekeeper
+
+
+def observed(gatekeeper: ContextGatekeeper) -> str:
+    selections = [gatekeeper.explain(query).to_dict() for query in QUERIES]
+    blocks = [block._asdict() for block in gatekeeper.turns]
+    return json.dumps([selections, blocks, repr(gatekeeper.topics), repr(gatekeeper.verdicts)])
+
+
+def tool_turns(city: str = "Bern") -> tuple[Turn, ...]:
+    return group_turns(
+        [
+            Message("user", f"What is the weather in {city}?"),
+            Message("assistant", "", tool_calls=(ToolCall("c1", "get_weather", f'{{"city": "{city}"}}'),)),
+            Message("tool", "overcast, 7 degrees", tool_call_id="c1"),
+            Message("assistant", "It is cloudy."),
+            Message("user", "谢谢"),
+            Message("assistant", "不客气"),
+        ]
+    )
+
+
+# --- the interface of the specification
+
+
+def test_the_signatures_are_those_of_the_specification() -> None:
+    """000-43, 000-44, 000-45, 000-47, 000-48: names, order, types and defaults."""
+    signatures = {
+        name: str(inspect.signature(getattr(ContextGatekeeper, name)))
+        for name in ("add_turn", "select", "set_constraint", "get_constraints")
+    }
+    assert signatures == {
+        "add_turn": "(self, user_text: 'str', assistant_text: 'str') -> 'None'",
+        "select": "(self, query: 'str') -> 'list[dict[str, str | int]]'",
+        "set_constraint": "(self, key: 'str', value: 'str') -> 'None'",
+        "get_constraints": "(self) -> 'dict[str, str]'",
+    }
+    parameters = list(inspect.signature(ContextGatekeeper).parameters.values())
+    assert (parameters[0].name, parameters[0].default) == ("token_budget", 4000)
+    assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters[1:])
+
+
+@three_scripts
+def test_a_selected_turn_has_exactly_three_keys(user: str, assistant: str, query: str) -> None:
+    """000-46."""
+    gatekeeper = gatekeeper_of([(user, assistant)])
+    assert gatekeeper.select(query) == [{"user": user, "assistant": assistant, "turn_id": 0}]
+
+
+def test_adding_a_turn_returns_nothing() -> None:
+    """000-44."""
+    assert ContextGatekeeper().add_turn("a", "b") is None  # type: ignore[func-returns-value]
+
+
+def test_selected_turns_are_chronological() -> None:
+    """000-46: turn_id ascending, also where the oldest is worth most."""
+    turns = [("Redis port 6379 redis.conf", "Redis port."), *NOODLES, ("Redis port?", "It is open.")]
+    ids = [turn["turn_id"] for turn in gatekeeper_of(turns).select("New topic: Redis port 6379 in redis.conf?")]
+    assert ids == sorted(ids)
+    assert 0 in ids
+
+
+def test_selecting_twice_gives_the_same_and_leaves_everything_as_it_was() -> None:
+    """000-45."""
+    gatekeeper = gatekeeper_of(REDIS + NOODLES)
+    before = observed(gatekeeper)
+    answers = [gatekeeper.select(query) for query in QUERIES * 2]
+    assert answers[: len(QUERIES)] == answers[len(QUERIES) :]
+    assert observed(gatekeeper) == before == observed(gatekeeper_of(REDIS + NOODLES))
+
+
+def test_changing_an_answer_changes_no_other() -> None:
+    gatekeeper = gatekeeper_of(REDIS)
+    gatekeeper.select("Redis port?").clear()
+    gatekeeper.select("Redis port?")[0]["user"] = "x"
+    assert gatekeeper.select("Redis port?")[0]["user"] != "x"
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_verdict_of_a_selection_is_what_the_next_turn_records(query: str) -> None:
+    """000-45."""
+    gatekeeper = gatekeeper_of(REDIS + NOODLES)
+    verdict = gatekeeper.explain(query).gate
+    gatekeeper.add_turn(query, "ok")
+    assert gatekeeper.verdicts[-1] == verdict
+    assert len(gatekeeper.verdicts) == len(gatekeeper.turns) == 6
+
+
+def test_the_first_turn_inherits_nothing() -> None:
+    """000-21."""
+    gatekeeper = ContextGatekeeper()
+    assert gatekeeper.explain("继续").gate.reason == "first_turn"
+    gatekeeper.add_turn("继续", "什么？")
+    assert (gatekeeper.verdicts[0].decision, gatekeeper.verdicts[0].reason) == ("switch", "first_turn")
+
+
+@pytest.mark.parametrize("query", ["", " ", "？！", "好的", "ok", "嗯嗯", "\u200b"])
+def test_a_query_without_anchors_continues(query: str) -> None:
+    """000-21."""
+    assert gatekeeper_of(REDIS).explain(query).gate.decision == "continue"
+
+
+# --- turns as blocks
+
+
+def test_a_block_has_the_six_fields_of_the_specification() -> None:
+    """000-05 to 000-10: names, order and types."""
+    block = gatekeeper_of(REDIS).turns[2]
+    assert block._fields == ("user_text", "assistant_text", "tokens_user", "tokens_assistant", "anchors", "turn_id")
+    assert (block.user_text, block.assistant_text) == REDIS[2]
+    assert block.tokens_user == estimate_text_tokens(REDIS[2][0])
+    assert block.tokens_assistant == estimate_text_tokens(REDIS[2][1])
+    assert block.turn_id == 2
+    assert isinstance(block.anchors, list)
+    assert all(isinstance(anchor, str) for anchor in block.anchors)
+
+
+def test_the_anchors_of_a_block_hold_pairs_and_triples_once_in_order() -> None:
+    """000-09, 000-11, 000-13: 2-grams and 3-grams, words, versions, code; first seen first."""
+    anchors = gatekeeper_of([("布隆过滤器 v1.2.3", "布隆过滤器，see `SETBIT key`")]).turns[0].anchors
+    assert {"布隆", "隆过", "过滤", "滤器", "布隆过", "隆过滤", "过滤器", "v1.2.3", "SETBIT key"} <= set(anchors)
+    assert len(anchors) == len(set(anchors))
+    assert anchors[0] == "布隆"
+    assert not any("器 v" in anchor or "，" in anchor for anchor in anchors)
+
+
+def test_the_turns_can_be_read_and_not_written() -> None:
+    """000-10: 0-based positions in the current history."""
+    gatekeeper = gatekeeper_of(REDIS)
+    turns = gatekeeper.turns
+    assert [block.turn_id for block in turns] == [0, 1, 2]
+    assert turns[-1] == turns[2]
+    assert tuple(turns[1:]) == (turns[1], turns[2])
+    with pytest.raises(IndexError):
+        turns[3]
+    with pytest.raises(TypeError):
+        turns[0] = turns[1]  # type: ignore[index]
+    turns[0].anchors.append("x")
+    assert "x" not in gatekeeper.turns[0].anchors
+
+
+def test_a_view_of_the_turns_stays_what_it_was() -> None:
+    gatekeeper = gatekeeper_of(REDIS)
+    view = gatekeeper.turns
+    gatekeeper.add_turn("new", "turn")
+    gatekeeper.sync(NOODLES)
+    assert [(block.user_text, block.assistant_text) for block in view] == REDIS
+
+
+def test_a_cut_frees_the_numbers() -> None:
+    """000-10."""
+    gatekeeper = gatekeeper_of(REDIS)
+    gatekeeper.sync(REDIS[:1])
+    gatekeeper.add_turn("new", "turn")
+    assert [(block.turn_id, block.user_text) for block in gatekeeper.turns] == [(0, REDIS[0][0]), (1, "new")]
+
+
+# --- sync
+
+
+def test_sync_makes_the_history_equal_to_what_is_given() -> None:
+    """000-10, 000-45: appended, edited, cut, emptied: as if built anew each time."""
+    gatekeeper = ContextGatekeeper()
+    histories: list[Pairs] = [
+        REDIS,
+        REDIS + NOODLES,
+        [REDIS[0], ("Which port?", "6380."), *REDIS[2:], *NOODLES],
+        REDIS[:2],
+        [],
+        NOODLES + REDIS,
+    ]
+    for history in histories:
+        gatekeeper.sync(history)
+        assert observed(gatekeeper) == observed(gatekeeper_of(history))
+        gatekeeper.sync(history)
+        assert observed(gatekeeper) == observed(gatekeeper_of(history))
+
+
+def test_sync_counts_only_what_is_new() -> None:
+    """The common beginning stays: nothing of it is counted again."""
+    counted: Counter[str] = Counter()
+
+    def counter(text: str) -> int:
+        counted[text] += 1
+        return len(text)
+
+    gatekeeper = ContextGatekeeper(token_counter=counter)
+    gatekeeper.sync(REDIS)
+    gatekeeper.sync(REDIS + NOODLES)
+    gatekeeper.sync(REDIS + NOODLES[:1])
+    assert set(counted.values()) == {1}
+    assert sum(counted.values()) == 2 * len(REDIS + NOODLES)
+
+
+def test_sync_takes_pairs_of_any_kind_and_from_an_iterator() -> None:
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync(list(pair) for pair in REDIS)  # type: ignore[misc]
+    assert observed(gatekeeper) == observed(gatekeeper_of(REDIS))
+
+
+def test_sync_takes_turns_made_of_messages() -> None:
+    """000-06 to 000-08: what tools said is searched, and the cost counts every message."""
+    turns = tool_turns()
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync(turns)
+    block = gatekeeper.turns[0]
+    assert block.user_text == "What is the weather in Bern?"
+    assert "overcast, 7 degrees" in block.assistant_text
+    assert block.tokens_user + block.tokens_assistant == count_messages(turns[0].messages)
+    selection = gatekeeper.explain("New topic: is overcast a word?")
+    assert [turn.turn_id for turn in selection.turns] == [0]
+    assert selection.tokens == count_messages(turns[0].messages)
+
+
+def test_sync_with_the_same_messages_again_changes_nothing() -> None:
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync(tool_turns())
+    before = observed(gatekeeper)
+    gatekeeper.sync(tool_turns())
+    assert observed(gatekeeper) == before
+
+
+def test_sync_sees_a_change_inside_a_turn() -> None:
+    """Lasting identity is the content: also of a tool call and its result."""
+    gatekeeper, fresh = ContextGatekeeper(), ContextGatekeeper()
+    gatekeeper.sync(tool_turns("Bern"))
+    gatekeeper.sync(tool_turns("Lima"))
+    fresh.sync(tool_turns("Lima"))
+    assert observed(gatekeeper) == observed(fresh)
+    assert "Lima" in gatekeeper.turns[0].assistant_text
+
+
+def test_pairs_and_turns_can_stand_side_by_side() -> None:
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync([REDIS[0], *tool_turns(), REDIS[1]])
+    gatekeeper.add_turn(*REDIS[2])
+    assert len(gatekeeper.turns) == 5
+    assert [turn["turn_id"] for turn in gatekeeper.select("New topic: requirepass?")] == [4]
+
+
+def test_a_broken_element_leaves_the_history_as_it_was() -> None:
+    gatekeeper = gatekeeper_of(REDIS)
+    before = observed(gatekeeper)
+    for broken in (None, "ab", ("a",), ("a", "b", "c"), {"user": "a", "assistant": "b"}, 3):
+        with pytest.raises(TypeError, match=r"turns\[1\]"):
+            gatekeeper.sync([REDIS[0], broken])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=r"turns\[0\]\[1\]"):
+        gatekeeper.sync([("a", None)])  # type: ignore[list-item]
+    assert observed(gatekeeper) == before
+
+
+# --- budgets, trimming, modes for one call
+
+
+@pytest.mark.parametrize("budget", [1, 5, 20, 40, 80, 4000])
+@pytest.mark.parametrize("mode", ["minimal", "fill"])
+def test_the_budget_of_a_call_is_kept(budget: int, mode: Any) -> None:
+    """000-34, 000-55."""
+    gatekeeper = gatekeeper_of(REDIS + NOODLES, config=GatekeeperConfig(mode=mode))
+    for query in QUERIES:
+        selection = gatekeeper.explain(query, token_budget=budget)
+        assert selection.token_budget == budget
+        assert sum(turn.tokens for turn in selection.turns) == selection.tokens <= budget
+    assert gatekeeper.token_budget == 4000
+
+
+def test_trimming_can_be_asked_for_and_refused_for_one_call() -> None:
+    """000-36."""
+    long = "Nothing of note happened. " * 40 + "Redis keeps keys in memory. " + "Nothing of note happened. " * 40
+    gatekeeper = gatekeeper_of([("Redis?", long)])
+    query = "New topic: Redis keys"
+    assert gatekeeper.explain(query, trim=False).turns[0].assistant == long
+    assert gatekeeper.explain(query).turns[0].assistant == gatekeeper.explain(query, trim=True).turns[0].assistant != long
+
+
+# --- counters
+
+
+def test_a_counter_of_the_caller_is_the_only_measure() -> None:
+    """000-07, 000-08: one counter per object, for blocks, budget, trimming and constraints."""
+    gatekeeper = gatekeeper_of(REDIS, token_budget=60, token_counter=len)
+    assert gatekeeper.turns[0].tokens_user == len(REDIS[0][0])
+    selection = gatekeeper.explain("New topic: Redis port?")
+    assert selection.history_tokens == sum(len(user) + len(assistant) for user, assistant in REDIS)
+    assert sum(len(turn.user) + len(turn.assistant) for turn in selection.turns) == selection.tokens <= 60
+
+
+def test_each_text_is_counted_once() -> None:
+    """Turns that are selected whole cost no further count, however often they are asked for."""
+    counted: Counter[str] = Counter()
+
+    def counter(text: str) -> int:
+        counted[text] += 1
+        return len(text)
+
+    config = GatekeeperConfig(trimming=TrimmingConfig(min_tokens=10_000))
+    gatekeeper = gatekeeper_of(REDIS + NOODLES, token_counter=counter, config=config)
+    for query in QUERIES * 3:
+        gatekeeper.explain(query).to_dict()
+    assert counted == Counter({text: 1 for turn in REDIS + NOODLES for text in turn})
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, None, "3", True, float("nan")])
+def test_a_counter_that_does_not_count_is_refused(wrong: Any) -> None:
+    """An int of at least 0, or a ConfigError that names the counter; nothing is added."""
+    gatekeeper = ContextGatekeeper(token_counter=lambda text: wrong)
+    with pytest.raises(ConfigError, match="counter"):
+        gatekeeper.add_turn("a", "b")
+    with pytest.raises(ConfigError, match="counter"):
+        gatekeeper.sync(REDIS)
+    with pytest.raises(ConfigError, match="counter"):
+        gatekeeper.set_constraint("k", "v")
+    assert len(gatekeeper.turns) == 0
+    assert gatekeeper.get_constraints() == {}
+
+
+def test_a_counter_that_fails_in_the_middle_of_a_sync_leaves_the_history_as_it_was() -> None:
+    def counter(text: str) -> int:
+        if "poison" in text:
+            raise OSError("no tokenizer")
+        return len(text)
+
+    gatekeeper = gatekeeper_of(REDIS, token_counter=counter)
+    before = observed(gatekeeper)
+    with pytest.raises(OSError, match="no tokenizer"):
+        gatekeeper.sync([REDIS[0], *NOODLES, ("poison", "b")])
+    with pytest.raises(OSError, match="no tokenizer"):
+        gatekeeper.add_turn("a", "poison")
+    assert observed(gatekeeper) == before
+
+
+# --- bad input
+
+
+@pytest.mark.parametrize("wrong", [None, 3, b"bytes", ["a"], {"a": 1}])
+def test_what_is_no_text_is_refused_by_name(wrong: Any) -> None:
+    gatekeeper = gatekeeper_of(REDIS)
+    before = observed(gatekeeper)
+    with pytest.raises(TypeError, match="user_text must be a str"):
+        gatekeeper.add_turn(wrong, "b")
+    with pytest.raises(TypeError, match="assistant_text must be a str"):
+        gatekeeper.add_turn("a", wrong)
+    with pytest.raises(TypeError, match="query must be a str"):
+        gatekeeper.select(wrong)
+    with pytest.raises(TypeError, match="query must be a str"):
+        gatekeeper.explain(wrong)
+    with pytest.raises(TypeError, match="key must be a str"):
+        gatekeeper.set_constraint(wrong, "v")
+    with pytest.raises(TypeError, match="value must be a str"):
+        gatekeeper.set_constraint("k", wrong)
+    assert observed(gatekeeper) == before
+
+
+@pytest.mark.parametrize("budget", [0, -1, -(10**9)])
+def test_a_budget_that_is_not_positive_is_impossible(budget: int) -> None:
+    """000-43: a ConfigError, which is a ValueError too."""
+    with pytest.raises(ConfigError, match="token_budget") as caught:
+        ContextGatekeeper(budget)
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, GatekeeperError)
+    with pytest.raises(ConfigError, match="token_budget"):
+        gatekeeper_of(REDIS).explain("Redis", token_budget=budget)
+
+
+@pytest.mark.parametrize("budget", [1.5, "4000", True, [1]])
+def test_a_budget_is_a_whole_number(budget: Any) -> None:
+    with pytest.raises(TypeError, match="token_budget"):
+        ContextGatekeeper(budget)
+    with pytest.raises(TypeError, match="token_budget"):
+        gatekeeper_of(REDIS).explain("Redis", token_budget=budget)
+
+
+def test_a_budget_of_none_is_refused_where_a_gatekeeper_is_made() -> None:
+    with pytest.raises(TypeError, match="token_budget"):
+        ContextGatekeeper(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("config", [{}, "fill", GatekeeperConfig])
+def test_the_settings_have_their_own_type(config: Any) -> None:
+    with pytest.raises(TypeError, match="config must be a GatekeeperConfig"):
+        ContextGatekeeper(config=config)
+
+
+@pytest.mark.parametrize("query", ["", "Redis?", "继续", "我们聊了什么？", "换个话题", "back to Redis"])
+def test_an_empty_history_has_nothing_to_give(query: str) -> None:
+    selection = ContextGatekeeper().explain(query)
+    assert ContextGatekeeper().select(query) == []
+    assert (selection.turns, selection.tokens, selection.decisions) == ((), 0, ())
+    assert (selection.history_tokens, selection.turn_count, selection.coverage) == (0, 0, 1.0)
+    assert selection.smallest_needed_tokens is None
+    assert (selection.gate.decision, selection.gate.reason) == ("switch", "first_turn")
+
+
+def test_a_pending_answer_is_a_turn_too() -> None:
+    """000-44: "" while the answer is waited for."""
+    gatekeeper = gatekeeper_of([("Which port does Redis use?", "")])
+    assert gatekeeper.select("Redis port?") == [{"user": "Which port does Redis use?", "assistant": "", "turn_id": 0}]
+    assert gatekeeper.turns[0].tokens_assistant == 0
+
+
+def test_turns_without_any_text_are_turns() -> None:
+    gatekeeper = gatekeeper_of([("", ""), ("", ""), ("", "")])
+    assert len(gatekeeper.turns) == 3
+    for query in QUERIES:
+        assert gatekeeper.explain(query, token_budget=2).tokens <= 2
+
+
+@pytest.mark.parametrize("budget", [1, 2])
+def test_where_nothing_fits_the_answer_is_empty_and_says_what_was_needed(budget: int) -> None:
+    gatekeeper = gatekeeper_of(REDIS, token_budget=budget)
+    selection = gatekeeper.explain("New topic: Redis port and password?")
+    assert gatekeeper.select("New topic: Redis port and password?") == []
+    assert selection.tokens == 0
+    assert selection.smallest_needed_tokens is not None
+    assert selection.smallest_needed_tokens > budget
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\x00b", "\x1b[31m", "\u202egnp.exe\u202c", "\ufeff\u200b", "\udfff\ud83d"])
+def test_strange_characters_come_back_as_they_went_in(text: str) -> None:
+    gatekeeper = gatekeeper_of([(f"Redis {text}", f"port {text}")])
+    gatekeeper.set_constraint(f"k{text}", text)
+    assert gatekeeper.select(f"Redis {text} port") == [
+        {"user": f"Redis {text}", "assistant": f"port {text}", "turn_id": 0}
+    ]
+    json.dumps(gatekeeper.explain(f"Redis {text}").to_dict())
+
+
+# --- several threads
+
+
+def test_gatekeepers_of_several_threads_do_not_touch_one_another() -> None:
+    expected = observed(gatekeeper_of(REDIS + NOODLES))
+
+    def work(_: int) -> str:
+        gatekeeper = ContextGatekeeper()
+        for user, assistant in REDIS + NOODLES:
+            gatekeeper.add_turn(user, assistant)
+            gatekeeper.select("Redis port?")
+        return observed(gatekeeper)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(work, range(16))) == {expected}
+
+
+def test_one_gatekeeper_can_be_used_from_several_threads() -> None:
+    """No exception, no turn lost or doubled, and the state is that of the same turns added one after another."""
+    gatekeeper = ContextGatekeeper(token_budget=200)
+    barrier = threading.Barrier(8)
+
+    def work(thread: int) -> list[Selection]:
+        barrier.wait()
+        selections = []
+        for i in range(15):
+            gatekeeper.add_turn(f"thread {thread} asks Redis question {i}", f"端口 {thread}{i}")
+            selections.append(gatekeeper.explain(f"Redis question {i} of thread {thread}"))
+            gatekeeper.set_constraint(f"k{thread}", str(i))
+            _ = gatekeeper.turns[-1].anchors, gatekeeper.topics, gatekeeper.verdicts
+        return selections
+
+    with ThreadPoolExecutor(8) as pool:
+        selections = [selection for made in pool.map(work, range(8)) for selection in made]
+    assert len(selections) == 120
+    assert all(selection.tokens <= 200 for selection in selections)
+    pairs = [(block.user_text, block.assistant_text) for block in gatekeeper.turns]
+    assert set(pairs) == {
+        (f"thread {thread} asks Redis question {i}", f"端口 {thread}{i}") for thread in range(8) for i in range(15)
+    }
+    assert len(pairs) == 120
+    assert gatekeeper.get_constraints().keys() == {f"k{thread}" for thread in range(8)}
+    rebuilt = gatekeeper_of(pairs, token_budget=200)
+    for query in QUERIES:
+        assert gatekeeper.explain(query).turns == rebuilt.explain(query).turns
+    assert gatekeeper.verdicts == rebuilt.verdicts

@@ -1,0 +1,411 @@
+"""The promises of the library, on conversations that hypothesis makes up.
+
+Small vocabularies on purpose: turns must share words, repeat one another, change topics and come back.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core import ContextGatekeeper, CoverageConfig, GatekeeperConfig, TrimmingConfig
+from gatekeeper_core.selection.result import Selection
+from gatekeeper_core.text import sentences
+from gatekeeper_core.tokens import estimate_text_tokens
+
+Pairs = list[tuple[str, str]]
+
+COUNTERS: dict[str, Callable[[str], int]] = {
+    "estimate": estimate_text_tokens,
+    "characters": len,
+    "words": lambda text: len(text.split()),
+    "bytes": lambda text: len(text.encode("utf-8", "surrogatepass")),
+    "heavy": lambda text: 3 * len(text) + 5,
+    "rounded up": lambda text: math.ceil(len(text) / 4),
+    "nothing": lambda text: 0,
+}
+
+WORDS = [
+    *("Redis", "cache", "the cache", "port 6379", "deploy", "api-gateway", "v1.2.3", "get_user()", "`SET key`", "how"),
+    *("缓存", "缓存穿透", "端口", "部署网关", "红烧肉", "冰糖", "怎么", "我们", "天气", "“一期一会”", "用 Redis 做缓存"),
+    *("it", "this", "继续", "这个", "刚才", "换个话题", "new topic", "回到", "back to", "我们聊了什么", "谢谢", "你好", "ok"),
+    *("?", "？", "。", ". ", "!", "\n", "\n\n- ", "```\ncode. here\n```\n", "，", " ", "…", "\ud83d", "\x00", "👨‍👩‍👧"),
+]
+
+fragments = st.lists(st.sampled_from(WORDS), max_size=14)
+texts = st.one_of(
+    fragments.map(" ".join),
+    fragments.map("".join),
+    st.tuples(fragments, st.integers(1, 40)).map(lambda made: "".join(made[0]) * made[1]),
+    st.text(max_size=30),
+)
+conversations = st.lists(st.tuples(texts, texts), max_size=12)
+modes = st.sampled_from(["minimal", "fill"])
+counters = st.sampled_from(sorted(COUNTERS))
+budgets = st.one_of(st.integers(1, 60), st.integers(1, 3_000))
+
+
+def gatekeeper_of(turns: Pairs, *, token_budget: int = 4000, mode: str = "minimal", counter: str = "estimate") -> ContextGatekeeper:
+    config = GatekeeperConfig(mode=mode)  # type: ignore[arg-type]
+    gatekeeper = ContextGatekeeper(token_budget, config=config, token_counter=COUNTERS[counter])
+    for user, assistant in turns:
+        gatekeeper.add_turn(user, assistant)
+    return gatekeeper
+
+
+def state(gatekeeper: ContextGatekeeper, queries: list[str]) -> str:
+    """Return all that can be observed of a gatekeeper, as JSON."""
+    observed = {
+        "turns": [block._asdict() for block in gatekeeper.turns],
+        "topics": [asdict(topic) for topic in gatekeeper.topics],
+        "verdicts": [asdict(verdict) for verdict in gatekeeper.verdicts],
+        "selections": [gatekeeper.explain(query).to_dict() for query in queries],
+        "whole": [gatekeeper.explain(query, token_budget=10**6, trim=False).to_dict() for query in queries],
+        "constraints": gatekeeper.get_constraints(),
+    }
+    return json.dumps(observed, sort_keys=True)
+
+
+def assert_sentences_of(part: str, text: str, gap: str) -> None:
+    """Every piece between two marks is a stretch of whole sentences, in order; or the whole is one cut sentence."""
+    spans = sentences(text)
+    if len(spans) < 2:
+        assert text.startswith(part.removesuffix(gap.rstrip()).removesuffix(gap.strip()))
+        return
+    starts, stops = {span.start for span in spans}, {span.stop for span in spans}
+    at = 0
+    for piece in part.split(gap):
+        piece = piece.removeprefix(gap.lstrip()).removesuffix(gap.rstrip()).strip()
+        if not piece:
+            continue
+        at = text.find(piece, at)
+        assert at in starts
+        at += len(piece)
+        assert at in stops
+
+
+# --- within budget
+
+
+@given(conversations, texts, budgets, modes, counters)
+def test_a_selection_never_costs_more_than_its_budget(
+    turns: Pairs, query: str, budget: int, mode: str, counter: str
+) -> None:
+    """000-34, 000-55: any conversation, any budget, any counter, both modes; the counter confirms it."""
+    count = COUNTERS[counter]
+    selection = gatekeeper_of(turns, token_budget=budget, mode=mode, counter=counter).explain(query)
+    assert selection.token_budget == budget
+    assert selection.tokens == sum(turn.tokens for turn in selection.turns) <= budget
+    assert sum(count(turn.user) + count(turn.assistant) for turn in selection.turns) <= budget
+    for turn in selection.turns:
+        assert turn.tokens == max(1, count(turn.user) + count(turn.assistant))
+
+
+@given(conversations, texts, budgets, modes)
+def test_a_budget_for_one_call_is_kept_as_the_configured_one_is(
+    turns: Pairs, query: str, budget: int, mode: str
+) -> None:
+    """000-55: ``explain(token_budget=...)`` is the same selection as a gatekeeper with this budget gives."""
+    one = gatekeeper_of(turns, mode=mode).explain(query, token_budget=budget)
+    other = gatekeeper_of(turns, token_budget=budget, mode=mode).explain(query)
+    assert one.to_dict() == other.to_dict()
+
+
+# --- order and wording
+
+
+@given(conversations, texts, budgets, modes)
+def test_turns_come_back_in_the_order_of_the_conversation_and_once(
+    turns: Pairs, query: str, budget: int, mode: str
+) -> None:
+    """000-46: chronological, exactly the three keys."""
+    chosen = gatekeeper_of(turns, token_budget=budget, mode=mode).select(query)
+    ids = [turn["turn_id"] for turn in chosen]
+    assert ids == sorted(set(ids))
+    assert all(list(turn) == ["user", "assistant", "turn_id"] for turn in chosen)
+    assert all(0 <= turn_id < len(turns) for turn_id in ids)
+
+
+@given(conversations, texts, budgets, modes)
+def test_what_is_kept_of_a_turn_are_its_own_sentences_in_order(
+    turns: Pairs, query: str, budget: int, mode: str
+) -> None:
+    """000-36 to 000-39: an untrimmed turn is verbatim; a trimmed one holds whole sentences and marks of gaps."""
+    for turn in gatekeeper_of(turns, token_budget=budget, mode=mode).explain(query).turns:
+        user, assistant = turns[turn.turn_id]
+        assert turn.trimmed == ((turn.user, turn.assistant) != (user, assistant))
+        gap = TrimmingConfig().gap
+        if turn.user != user and "…" not in user:
+            assert_sentences_of(turn.user, user, gap)
+        if turn.assistant != assistant and "…" not in assistant:
+            assert_sentences_of(turn.assistant, assistant, gap)
+
+
+@given(conversations, texts, budgets, modes)
+def test_without_trimming_every_kept_turn_is_whole(turns: Pairs, query: str, budget: int, mode: str) -> None:
+    for turn in gatekeeper_of(turns, mode=mode).explain(query, token_budget=budget, trim=False).turns:
+        assert (turn.user, turn.assistant, turn.trimmed) == (*turns[turn.turn_id], False)
+
+
+@given(conversations, texts, budgets, modes)
+def test_the_assistants_side_of_a_kept_turn_is_never_emptied(
+    turns: Pairs, query: str, budget: int, mode: str
+) -> None:
+    """000-39."""
+    for turn in gatekeeper_of(turns, token_budget=budget, mode=mode).explain(query).turns:
+        assert bool(turn.assistant) == bool(turns[turn.turn_id][1])
+
+
+# --- pure and deterministic
+
+
+@given(conversations, texts, texts)
+def test_selecting_changes_nothing(turns: Pairs, query: str, other: str) -> None:
+    """000-45: the same answer twice, and the state afterwards is that of a gatekeeper that was never asked."""
+    asked, quiet = gatekeeper_of(turns), gatekeeper_of(turns)
+    first = asked.explain(query).to_dict()
+    asked.select(other)
+    assert asked.explain(query).to_dict() == first
+    assert state(asked, [query, other]) == state(quiet, [query, other])
+
+
+@given(conversations, texts, texts)
+def test_the_verdict_on_a_query_is_the_one_that_the_next_turn_records(
+    turns: Pairs, query: str, assistant: str
+) -> None:
+    """000-45: one gate, read by ``explain`` and recorded by ``add_turn``."""
+    gatekeeper = gatekeeper_of(turns)
+    verdict = gatekeeper.explain(query).gate
+    gatekeeper.add_turn(query, assistant)
+    assert gatekeeper.verdicts[-1] == verdict
+
+
+@given(conversations, texts, budgets, modes)
+def test_select_is_a_view_of_explain(turns: Pairs, query: str, budget: int, mode: str) -> None:
+    """000-45, 000-46."""
+    gatekeeper = gatekeeper_of(turns, token_budget=budget, mode=mode)
+    explained = [(turn.turn_id, turn.user, turn.assistant) for turn in gatekeeper.explain(query).turns]
+    assert [(turn["turn_id"], turn["user"], turn["assistant"]) for turn in gatekeeper.select(query)] == explained
+
+
+PROGRAM = """
+import json, sys
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+
+turns = [(f"{a} {b} {i % 7}", f"{b}。{c} v1.{i % 5}") for i, (a, b, c) in enumerate(
+    (a, b, c)
+    for a in ("Redis cache", "缓存穿透", "红烧肉 recipe", "get_user() api-gateway")
+    for b in ("怎么配置", "which port", "“一期一会”", "冰糖多少")
+    for c in ("It depends.", "看情况", "use `SET key`")
+)]
+for mode in ("minimal", "fill"):
+    gatekeeper = ContextGatekeeper(900, config=GatekeeperConfig(mode=mode))
+    for turn in turns:
+        gatekeeper.add_turn(*turn)
+    for query in ("缓存 port v1.3", "红烧肉放多少冰糖", "继续", "back to Redis", "我们聊了什么", "something else", ""):
+        print(json.dumps(gatekeeper.explain(query).to_dict(), sort_keys=True))
+    print([block.anchors for block in gatekeeper.turns], gatekeeper.topics)
+"""
+
+
+def test_the_answer_does_not_depend_on_the_hash_seed() -> None:
+    """Deterministic: two processes with other hash seeds give the same bytes, down to each decision."""
+    answers = {
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "4242")
+    }
+    assert len(answers) == 1
+    assert len(answers.pop()) > 10_000
+
+
+# --- incremental == rebuilt
+
+edits = st.lists(
+    st.one_of(
+        st.tuples(st.just("add"), st.just(0), st.tuples(texts, texts)),
+        st.tuples(st.just("append"), st.just(0), st.tuples(texts, texts)),
+        st.tuples(st.just("replace"), st.integers(0, 20), st.tuples(texts, texts)),
+        st.tuples(st.just("delete"), st.integers(0, 20), st.just(("", ""))),
+        st.tuples(st.just("insert"), st.integers(0, 20), st.tuples(texts, texts)),
+        st.tuples(st.just("cut"), st.integers(0, 20), st.just(("", ""))),
+    ),
+    min_size=1,
+    max_size=10,
+)
+
+
+def edited(turns: Pairs, how: str, at: int, turn: tuple[str, str]) -> Pairs:
+    at = min(at, len(turns) - 1) if how in ("replace", "delete") else min(at, len(turns))
+    if how in ("add", "append"):
+        return [*turns, turn]
+    if how == "cut":
+        return turns[:at]
+    if how == "insert":
+        return [*turns[:at], turn, *turns[at:]]
+    if at < 0:
+        return turns
+    return [*turns[:at], *([turn] if how == "replace" else []), *turns[at + 1 :]]
+
+
+@given(conversations, edits, st.lists(texts, min_size=1, max_size=2))
+def test_a_history_that_grew_and_was_edited_equals_one_that_was_built_anew(
+    turns: Pairs, steps: list[tuple[str, int, tuple[str, str]]], queries: list[str]
+) -> None:
+    """000-10, 000-45: any sequence of add_turn and sync gives the state of one sync of the last history."""
+    grown = gatekeeper_of(turns)
+    for how, at, turn in steps:
+        turns = edited(turns, how, at, turn)
+        if how == "add":
+            grown.add_turn(*turn)
+        else:
+            grown.sync(turns)
+    built = ContextGatekeeper()
+    built.sync(turns)
+    assert state(grown, queries) == state(built, queries)
+
+
+@given(conversations, conversations, texts)
+def test_cutting_back_to_the_beginning_equals_a_conversation_that_never_went_on(
+    turns: Pairs, more: Pairs, query: str
+) -> None:
+    """000-10: the numbers that a cut frees are given again."""
+    gatekeeper = gatekeeper_of(turns + more)
+    gatekeeper.sync(turns)
+    assert state(gatekeeper, [query]) == state(gatekeeper_of(turns), [query])
+
+
+@given(conversations, texts)
+def test_repeating_a_sync_changes_nothing(turns: Pairs, query: str) -> None:
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync(turns)
+    once = state(gatekeeper, [query])
+    gatekeeper.sync(turns)
+    assert state(gatekeeper, [query]) == once
+
+
+# --- the account is honest
+
+
+def outcome_of(selection: Selection, turn_id: int) -> str:
+    return selection.decision(turn_id).outcome
+
+
+@given(conversations, texts, budgets, modes)
+def test_every_figure_of_a_selection_agrees_with_its_turns(
+    turns: Pairs, query: str, budget: int, mode: str
+) -> None:
+    """One decision per candidate and kept turn, ordered; kept and trimmed are exactly the turns."""
+    gatekeeper = gatekeeper_of(turns, token_budget=budget, mode=mode)
+    selection = gatekeeper.explain(query)
+    decided = [decision.turn_id for decision in selection.decisions]
+    assert decided == sorted(set(decided))
+    by_id = {decision.turn_id: decision for decision in selection.decisions}
+    kept = {turn_id for turn_id, decision in by_id.items() if decision.outcome != "dropped"}
+    assert kept == {turn.turn_id for turn in selection.turns}
+    for turn in selection.turns:
+        assert by_id[turn.turn_id].tokens == turn.tokens
+        assert by_id[turn.turn_id].outcome == ("trimmed" if turn.trimmed else "kept")
+    assert all(selection.decision(turn_id) == decision for turn_id, decision in by_id.items())
+    assert all(outcome_of(selection, turn_id) == "dropped" for turn_id in set(range(len(turns))) - kept)
+    assert selection.history_tokens == sum(
+        max(1, block.tokens_user + block.tokens_assistant) for block in gatekeeper.turns
+    )
+    assert not set(selection.covered) & set(selection.uncovered)
+    assert 0.0 <= selection.coverage <= 1.0
+
+
+@given(conversations, texts, budgets, modes)
+def test_the_budget_that_a_decision_names_keeps_the_turn(turns: Pairs, query: str, budget: int, mode: str) -> None:
+    """``kept_from_tokens`` is honest: the same question with that budget keeps the turn."""
+    gatekeeper = gatekeeper_of(turns, token_budget=budget, mode=mode)
+    for decision in gatekeeper.explain(query).decisions:
+        if decision.kept_from_tokens is None:
+            assert decision.why != "no_room"
+            continue
+        assert decision.kept_from_tokens > budget
+        again = gatekeeper.explain(query, token_budget=decision.kept_from_tokens)
+        assert outcome_of(again, decision.turn_id) != "dropped"
+
+
+@given(conversations, texts)
+def test_the_eta_that_a_decision_names_keeps_the_turn(turns: Pairs, query: str) -> None:
+    """000-33: ``kept_from_eta`` is honest: the same question with that eta keeps the turn."""
+    selection = gatekeeper_of(turns, token_budget=10**6).explain(query)
+    for decision in selection.decisions:
+        if decision.kept_from_eta is None:
+            continue
+        assert CoverageConfig().eta < decision.kept_from_eta <= 1.0
+        config = GatekeeperConfig(coverage=CoverageConfig(eta=decision.kept_from_eta))
+        again = ContextGatekeeper(10**6, config=config)
+        again.sync(turns)
+        assert outcome_of(again.explain(query), decision.turn_id) != "dropped"
+
+
+@given(conversations, texts)
+def test_the_anchors_that_a_decision_names_make_the_turn_a_candidate(turns: Pairs, query: str) -> None:
+    """``kept_with`` is honest: a query that also names one of them shares it with the turn."""
+    gatekeeper = gatekeeper_of(turns)
+    selection = gatekeeper.explain(query)
+    for turn_id in range(len(turns)):
+        for anchor in selection.decision(turn_id).kept_with:
+            again = gatekeeper.explain(f"{query}\n{anchor}").decision(turn_id)
+            assert again.shared
+            assert again.why != "no_shared_anchor"
+
+
+@given(conversations, texts, st.integers(1, 30))
+def test_where_nothing_fits_the_selection_says_what_would(turns: Pairs, query: str, budget: int) -> None:
+    """``smallest_needed_tokens``: None, or a budget with which something is kept."""
+    gatekeeper = gatekeeper_of(turns)
+    selection = gatekeeper.explain(query, token_budget=budget)
+    if selection.smallest_needed_tokens is None:
+        return
+    assert selection.turns == ()
+    assert selection.smallest_needed_tokens > budget
+    assert gatekeeper.explain(query, token_budget=selection.smallest_needed_tokens).turns
+
+
+@given(conversations, texts, budgets, modes)
+def test_a_selection_is_stable_json(turns: Pairs, query: str, budget: int, mode: str) -> None:
+    selection = gatekeeper_of(turns, token_budget=budget, mode=mode).explain(query)
+    text = json.dumps(selection.to_dict(), sort_keys=True, allow_nan=False)
+    assert json.loads(text) == json.loads(json.dumps(selection.to_dict(), sort_keys=True))
+    assert selection.to_dict()["schema_version"] == 1
+
+
+# --- the knob
+
+
+@given(conversations, texts, st.floats(0, 1), st.floats(0, 1))
+def test_a_lower_eta_keeps_a_part_of_what_a_higher_one_keeps(
+    turns: Pairs, query: str, one: float, other: float
+) -> None:
+    """000-33: eta is the way from few turns to many, with room for all of them."""
+    kept = []
+    for eta in sorted((one, other)):
+        gatekeeper = ContextGatekeeper(10**6, config=GatekeeperConfig(coverage=CoverageConfig(eta=eta)))
+        gatekeeper.sync(turns)
+        kept.append({turn.turn_id for turn in gatekeeper.explain(query).turns})
+    assert kept[0] <= kept[1]
+
+
+@pytest.mark.parametrize("counter", ["estimate", "characters"])
+@given(turns=conversations, query=texts, budget=st.integers(20, 400))
+def test_the_mode_that_uses_the_budget_keeps_it_too(counter: str, turns: Pairs, query: str, budget: int) -> None:
+    """000-55: ``fill`` offers every candidate, and stays inside."""
+    selection = gatekeeper_of(turns, token_budget=budget, mode="fill", counter=counter).explain(query)
+    assert selection.tokens <= budget

@@ -1,0 +1,70 @@
+"""The page of requirements is complete, and every test that it names exists."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "requirements.md"
+
+LATER = {"000-50", "000-56"}
+ROWS = {
+    *(f"000-{number:02}" for number in range(1, 60)),
+    "000-19b",
+    "C12",
+    "C13",
+    *("003-09", "003-10", "003-29", "003-30", "003-31"),
+    *(f"003-{number}" for number in range(34, 40)),
+    *("001-63", "001-64", "001-75"),
+} - LATER
+
+ROW = re.compile(r"^\| *(\d{3}-\d{2}b?|C\d+) *\|(.*)\|([^|]*)\|$", re.MULTILINE)
+NAMED_TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
+
+
+def rows_of(markdown: str) -> dict[str, list[tuple[str, str]]]:
+    """Return for each row of a page the file and the function of every test that it names."""
+    found = ROW.findall(markdown)
+    assert len(found) == len({row for row, _, _ in found}), "a row stands on the page twice"
+    return {row: NAMED_TEST.findall(tests) for row, _, tests in found}
+
+
+@cache
+def docstrings(file: str) -> dict[str, str]:
+    """Return the test functions of a file with their docstrings; those of a class are found, too."""
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    functions = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    return {node.name: ast.get_docstring(node) or "" for node in functions if node.name.startswith("test_")}
+
+
+TESTS_BY_ROW = rows_of(PAGE.read_text(encoding="utf-8"))
+
+
+def test_the_page_holds_every_row_and_no_other() -> None:
+    assert set(TESTS_BY_ROW) == ROWS
+
+
+@pytest.mark.parametrize("row", sorted(TESTS_BY_ROW))
+def test_every_row_names_a_test_that_exists_and_names_the_row(row: str) -> None:
+    assert TESTS_BY_ROW[row], f"{row} names no test"
+    for file, name in TESTS_BY_ROW[row]:
+        assert (ROOT / file).is_file(), f"{row} names {file}, which does not exist"
+        assert name in docstrings(file), f"{row} names {file}::{name}, which does not exist"
+        assert row in docstrings(file)[name], f"{file}::{name} does not name {row} in its docstring"
+
+
+def test_a_row_is_read_with_the_tests_in_its_last_cell_only() -> None:
+    page = (
+        "| id | rule | tests |\n|---|---|---|\n| 000-01 | as `tests/a.py::b` | `tests/c.py::d`<br>`tests/e.py::f` |\n"
+    )
+    assert rows_of(page) == {"000-01": [("tests/c.py", "d"), ("tests/e.py", "f")]}
+
+
+def test_a_row_that_stands_twice_is_refused() -> None:
+    with pytest.raises(AssertionError, match="twice"):
+        rows_of("| C12 | one | |\n| C12 | two | |\n")

@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+import json
+from dataclasses import FrozenInstanceError, fields
+from typing import Any
+
+import pytest
+
+from gatekeeper_core import ContextGatekeeper, Decision, GatekeeperConfig, SelectedTurn, Selection, Verdict
+from gatekeeper_core.selection.constraints import render_constraints
+from gatekeeper_core.selection.result import SCHEMA_VERSION
+
+REDIS = [
+    ("Which port does Redis use?", "Redis listens on port 6379 by default."),
+    ("How do I set a Redis password?", "Set requirepass in redis.conf and restart."),
+]
+NOODLES = [
+    ("红烧肉要炖多久？", "小火慢炖一个小时，直到肉质软烂。"),
+    ("红烧肉放多少冰糖？", "五百克五花肉放三十克冰糖。"),
+]
+
+
+def gatekeeper_of(turns: list[tuple[str, str]], **settings: Any) -> ContextGatekeeper:
+    gatekeeper = ContextGatekeeper(**settings)
+    for user, assistant in turns:
+        gatekeeper.add_turn(user, assistant)
+    return gatekeeper
+
+
+def plain_selection(**changes: Any) -> Selection:
+    values: dict[str, Any] = {
+        "query": "q",
+        "turns": (SelectedTurn(0, "u", "a", 1, False), SelectedTurn(2, "v", "", 1, True)),
+        "tokens": 2,
+        "token_budget": 10,
+        "history_tokens": 3,
+        "turn_count": 3,
+        "gate": Verdict("continue", "overlap", overlap=0.9, new_ratio=0.1),
+        "coverage": 1.0,
+        "covered": ("q",),
+        "uncovered": (),
+        "constraints": {"language": "中文"},
+    }
+    return Selection(**{**values, **changes})
+
+
+# --- as messages
+
+
+def test_a_prompt_is_the_constraints_the_kept_turns_and_the_query_last() -> None:
+    """000-04: constraints first, as one system message; a pending answer gives no message."""
+    assert plain_selection().to_messages() == [
+        {"role": "system", "content": "Constraints:\n- language: 中文"},
+        {"role": "user", "content": "u"},
+        {"role": "assistant", "content": "a"},
+        {"role": "user", "content": "v"},
+        {"role": "user", "content": "q"},
+    ]
+
+
+def test_another_query_can_stand_in_place_of_the_one_that_was_asked() -> None:
+    assert plain_selection().to_messages("now")[-1] == {"role": "user", "content": "now"}
+    assert plain_selection().to_messages("")[-1] == {"role": "user", "content": ""}
+
+
+def test_without_constraints_there_is_no_system_message() -> None:
+    assert [message["role"] for message in plain_selection(constraints={}, turns=()).to_messages()] == ["user"]
+
+
+@pytest.mark.parametrize(
+    ("turns", "query"), [(REDIS, "Redis password file?"), (NOODLES, "冰糖能换成白糖吗？"), (REDIS + NOODLES, "Redis 的 port？")]
+)
+def test_the_messages_of_a_real_selection_hold_just_what_was_selected(
+    turns: list[tuple[str, str]], query: str
+) -> None:
+    """000-46."""
+    gatekeeper = gatekeeper_of(turns)
+    gatekeeper.set_constraint("style", "short")
+    messages = gatekeeper.explain(query).to_messages()
+    assert messages[0]["content"] == render_constraints({"style": "short"})
+    pairs = [text for turn in gatekeeper.select(query) for text in (turn["user"], turn["assistant"])]
+    assert [message["content"] for message in messages[1:-1]] == pairs
+    assert messages[-1] == {"role": "user", "content": query}
+
+
+# --- as JSON
+
+
+def test_the_json_has_a_schema_version_and_every_field() -> None:
+    selection = gatekeeper_of(REDIS).explain("Redis password file?")
+    values = selection.to_dict()
+    assert SCHEMA_VERSION == values["schema_version"] == 1
+    public = {field.name for field in fields(Selection) if not field.name.startswith("_")}
+    assert set(values) == public | {"schema_version", "decisions"}
+    assert set(values["turns"][0]) == {field.name for field in fields(SelectedTurn)}
+    assert set(values["gate"]) == {field.name for field in fields(Verdict)}
+    assert set(values["decisions"][0]) == {field.name for field in fields(Decision)}
+
+
+@pytest.mark.parametrize("query", ["Redis password file?", "冰糖能换成白糖吗？", "", "继续", "我们聊了什么？", "\ud800"])
+def test_the_json_survives_a_round_trip(query: str) -> None:
+    values = gatekeeper_of(REDIS + NOODLES).explain(query).to_dict()
+    text = json.dumps(values, sort_keys=True, allow_nan=False)
+    assert json.dumps(json.loads(text), sort_keys=True) == text
+    assert json.loads(text)["query"] == query
+
+
+def test_equal_selections_give_equal_json() -> None:
+    """000-45."""
+    one, other = (gatekeeper_of(REDIS + NOODLES).explain("Redis password?") for _ in range(2))
+    assert one == other
+    assert json.dumps(one.to_dict()) == json.dumps(other.to_dict())
+
+
+def test_the_json_is_a_copy() -> None:
+    selection = gatekeeper_of(REDIS).explain("Redis password?")
+    before = json.dumps(selection.to_dict())
+    selection.to_dict()["turns"].clear()
+    selection.to_dict()["decisions"][0]["shared"].append("x")
+    assert json.dumps(selection.to_dict()) == before
+
+
+# --- the decisions
+
+
+def test_there_is_one_decision_per_candidate_in_the_order_of_the_turns() -> None:
+    selection = gatekeeper_of(REDIS + NOODLES).explain("New topic: Redis port or Redis password?")
+    assert [decision.turn_id for decision in selection.decisions] == [0, 1]
+    assert all(decision.score is not None and decision.score.total > 0 for decision in selection.decisions)
+
+
+def test_a_kept_turn_says_what_it_shares_and_how_it_scored() -> None:
+    """000-25: the parts of the score are there, and their weighted sum is the total."""
+    decision = gatekeeper_of(REDIS).explain("Which port did Redis use?").decision(0)
+    assert decision.outcome == "kept"
+    assert {"port", "Redis"} <= set(decision.shared)
+    score = decision.score
+    assert score is not None
+    parts = 1.5 * score.lex_user + 0.7 * score.lex_assistant + 1.0 * score.exact + 0.2 * score.recency
+    assert score.total == pytest.approx(parts + score.neighbour, abs=1e-5)
+
+
+def test_a_turn_that_shares_nothing_says_so_and_what_would_find_it() -> None:
+    selection = gatekeeper_of(REDIS + NOODLES).explain("换个话题，Redis port?")
+    decision = selection.decision(2)
+    assert (decision.outcome, decision.stage, decision.why) == ("dropped", "recall", "no_shared_anchor")
+    assert (decision.shared, decision.score, decision.value) == ((), None, None)
+    assert decision.kept_with
+    assert all(anchor in "".join(NOODLES[0]) for anchor in decision.kept_with)
+
+
+def test_a_turn_without_room_says_which_budget_would_keep_it() -> None:
+    """000-34."""
+    gatekeeper = gatekeeper_of(REDIS)
+    decision = gatekeeper.explain("Redis password?", token_budget=1).decision(1)
+    assert (decision.outcome, decision.why) == ("dropped", "no_room")
+    assert decision.kept_from_tokens is not None
+    again = gatekeeper.explain("Redis password?", token_budget=decision.kept_from_tokens)
+    assert again.decision(1).outcome != "dropped"
+
+
+@pytest.mark.parametrize("turn_id", ["0", None, 0.0, True])
+def test_a_decision_is_asked_for_by_number(turn_id: Any) -> None:
+    with pytest.raises(TypeError, match="turn_id must be an int"):
+        gatekeeper_of(REDIS).explain("Redis").decision(turn_id)
+
+
+@pytest.mark.parametrize("turn_id", [-1, 2, 10**9])
+def test_there_is_no_decision_on_a_turn_that_is_not_there(turn_id: int) -> None:
+    with pytest.raises(IndexError, match="2 turns"):
+        gatekeeper_of(REDIS).explain("Redis").decision(turn_id)
+
+
+def test_a_selection_made_by_hand_has_no_account() -> None:
+    assert plain_selection().decisions == ()
+    with pytest.raises(IndexError, match="explain"):
+        plain_selection().decision(0)
+
+
+def test_the_decisions_speak_of_the_moment_of_the_selection() -> None:
+    """000-45: turns that are added or cut later do not change what was answered."""
+    gatekeeper = gatekeeper_of(REDIS + NOODLES)
+    expected = json.dumps(gatekeeper_of(REDIS + NOODLES).explain("Redis password?").to_dict())
+    selection = gatekeeper.explain("Redis password?")
+    gatekeeper.add_turn("Redis password again?", "requirepass")
+    gatekeeper.sync(NOODLES)
+    assert json.dumps(selection.to_dict()) == expected
+    assert selection.decision(0).topic_id == gatekeeper_of(REDIS + NOODLES).explain("Redis password?").decision(0).topic_id
+
+
+# --- the value
+
+
+def test_a_selection_cannot_be_changed() -> None:
+    selection = plain_selection()
+    with pytest.raises(FrozenInstanceError):
+        selection.tokens = 0  # type: ignore[misc]
+
+
+def test_anchors_are_covered_or_not_as_the_query_writes_them() -> None:
+    selection = gatekeeper_of(REDIS).explain("Which PORT for Redis v9.9 and `requirepass`?")
+    assert {"PORT", "Redis"} <= set(selection.covered)
+    assert "v9.9" in selection.uncovered
+    assert not set(selection.covered) & set(selection.uncovered)
+
+
+def test_the_text_of_a_selection_for_debugging_leaves_the_account_out() -> None:
+    text = repr(gatekeeper_of(REDIS).explain("Redis"))
+    assert "_account" not in text
+    assert "Planner" not in text
+
+
+def test_fill_and_minimal_report_their_figures_alike() -> None:
+    for mode in ("minimal", "fill"):
+        gatekeeper = gatekeeper_of(REDIS, config=GatekeeperConfig(mode=mode))  # type: ignore[arg-type]
+        selection = gatekeeper.explain("Redis password?")
+        assert (selection.turn_count, selection.token_budget) == (2, 4000)
+        assert selection.history_tokens == sum(block.tokens_user + block.tokens_assistant for block in gatekeeper.turns)

@@ -1,0 +1,405 @@
+"""Sparse retrieval: the score and each of its parts, against a second BM25 and by hand; who is a candidate at all."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.background import background_frequencies
+from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.retrieval import (
+    SCORED_IN_FULL,
+    RetrievalConfig,
+    Score,
+    lex,
+    read_query,
+    recency,
+    score_turns,
+)
+
+Turns = list[tuple[str, str]]
+
+# Each is its own stem, is no function word and is not in the background table: its idf is the plain formula.
+VOCABULARY = ["kafka", "quorum", "raft", "shard", "nginx", "vacuum", "etcd"]
+side = st.lists(st.sampled_from(VOCABULARY), max_size=8).map(" ".join)
+conversations = st.lists(st.tuples(side, side), min_size=1, max_size=10)
+queries = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=4).map(" ".join)
+
+
+def score(turns: Turns, query: str, *, depth: int = 20, **settings: Any) -> tuple[Score, ...]:
+    index = TurnIndex()
+    for user, assistant in turns:
+        index.add(count_terms(user), count_terms(assistant))
+    config = RetrievalConfig(**settings)
+    return score_turns(read_query(query, index), index, config=config, depth=depth, texts=lambda turn: turns[turn])
+
+
+def by_turn(scores: tuple[Score, ...]) -> dict[int, Score]:
+    return {score.turn_id: score for score in scores}
+
+
+# --- The formula ----------------------------------------------------------------------------------------------------
+
+
+@given(conversations, queries)
+def test_the_total_is_the_weighted_sum_of_the_parts(turns: Turns, query: str) -> None:
+    """000-25: 1.5 lex(user) + 0.7 lex(assistant) + 1.0 exact + 0.2 recency, and the neighbours' share."""
+    for part in score(turns, query):
+        weighted = 1.5 * part.lex_user + 0.7 * part.lex_assistant + 1.0 * part.exact + 0.2 * part.recency
+        assert part.total == pytest.approx(weighted + part.neighbour, abs=1e-5)
+
+
+@pytest.mark.parametrize("text", ["缓存", "quorum", "用Redis做缓存"])
+def test_what_only_the_user_said_counts_one_and_a_half_times(text: str) -> None:
+    """000-25: lex of the user's text, weight 1.5."""
+    (only,) = score([(text, "")], text, exact_weight=0, recency_weight=0)
+    assert only.lex_user > 0.0
+    assert only.lex_assistant == 0.0
+    assert only.total == pytest.approx(1.5 * only.lex_user, abs=1e-5)
+
+
+@pytest.mark.parametrize("text", ["缓存", "quorum", "用Redis做缓存"])
+def test_what_only_the_assistant_said_counts_seven_tenths(text: str) -> None:
+    """000-25: lex of the assistant's text, weight 0.7."""
+    (only,) = score([("", text)], text, exact_weight=0, recency_weight=0)
+    assert only.lex_assistant > 0.0
+    assert only.lex_user == 0.0
+    assert only.total == pytest.approx(0.7 * only.lex_assistant, abs=1e-5)
+
+
+def test_the_same_words_weigh_more_from_the_user_than_from_the_assistant() -> None:
+    """000-25: 1.5 against 0.7; nothing else differs."""
+    user, assistant = score([("缓存", ""), ("", "缓存")], "缓存", recency_weight=0, neighbour_weight=0)
+    assert (user.turn_id, assistant.turn_id) == (0, 1)
+    assert user.total / assistant.total == pytest.approx(1.5 / 0.7, abs=1e-4)
+
+
+def test_a_whole_hit_adds_its_idf_once() -> None:
+    """000-25: exact match, weight 1.0; "quorums" is found by its stem and is no whole hit."""
+    whole, stemmed = score([("quorum", ""), ("quorums", "")], "quorum", recency_weight=0, neighbour_weight=0)
+    assert (whole.turn_id, stemmed.turn_id) == (0, 1)
+    assert whole.lex_user == stemmed.lex_user
+    assert stemmed.exact == 0.0
+    assert whole.total - stemmed.total == pytest.approx(whole.exact, abs=1e-5)
+    assert whole.exact == pytest.approx(math.log(1 + (22 - 2 + 0.5) / 2.5), abs=1e-5)
+
+
+def test_the_newest_of_two_equal_turns_is_ahead_by_a_fifth() -> None:
+    """000-25: recency, weight 0.2."""
+    newest, oldest = score([("quorum", "")] * 2, "quorum")
+    assert (newest.turn_id, oldest.turn_id) == (1, 0)
+    assert newest.total - oldest.total == pytest.approx(0.2, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("setting", "part"),
+    [
+        ("user_weight", "lex_user"),
+        ("assistant_weight", "lex_assistant"),
+        ("exact_weight", "exact"),
+        ("recency_weight", "recency"),
+    ],
+)
+def test_each_weight_can_be_set(setting: str, part: str) -> None:
+    """000-25: configurable; the defaults are exact."""
+    turns = [("quorum 缓存", "raft"), ("quorum", "raft raft")]
+    before = by_turn(score(turns, "quorum raft", neighbour_weight=0))
+    after = by_turn(score(turns, "quorum raft", neighbour_weight=0, **{setting: 3.0}))
+    default = {"user_weight": 1.5, "assistant_weight": 0.7, "exact_weight": 1.0, "recency_weight": 0.2}[setting]
+    for turn, value in before.items():
+        difference = (3.0 - default) * getattr(value, part)
+        assert after[turn].total - value.total == pytest.approx(difference, abs=1e-5)
+    assert any(getattr(value, part) > 0 for value in before.values())
+
+
+# --- BM25 -----------------------------------------------------------------------------------------------------------
+
+
+def reference_bm25(turns: Turns, query: str, *, k1: float = 1.2, b: float = 0.75) -> list[tuple[float, float]]:
+    """Return BM25 of both sides of each turn, written from the formula alone and word by word."""
+    mean_user = max(1.0, sum(len(user.split()) for user, _ in turns) / len(turns))
+    mean_reply = max(1.0, sum(len(reply.split()) for _, reply in turns) / len(turns))
+    scores = []
+    for user, reply in turns:
+        lex_user = lex_reply = 0.0
+        for term in set(query.split()):
+            df = sum(term in f"{u} {r}".split() for u, r in turns)
+            idf = math.log(1 + (len(turns) + 20 - df + 0.5) / (df + 0.5))
+            tf, norm = user.split().count(term), 1 - b + b * len(user.split()) / mean_user
+            lex_user += idf * tf * (k1 + 1) / (tf + k1 * norm) if tf else 0.0
+            tf, norm = reply.split().count(term), 1 - b + b * len(reply.split()) / mean_reply
+            lex_reply += idf * tf * (k1 + 1) / (tf + k1 * norm) if tf else 0.0
+        scores.append((lex_user, lex_reply))
+    return scores
+
+
+@given(conversations, queries, st.sampled_from([(1.2, 0.75), (0.0, 0.5), (2.0, 0.0), (0.9, 1.0)]))
+def test_lex_is_bm25_as_a_second_implementation_has_it(turns: Turns, query: str, k1_b: tuple[float, float]) -> None:
+    """000-26: Robertson's term weight with Lucene's idf, k1 = 1.2 and b = 0.75 unless set."""
+    assert background_frequencies().keys().isdisjoint(VOCABULARY)
+    k1, b = k1_b
+    expected = reference_bm25(turns, query, k1=k1, b=b)
+    for turn, found in by_turn(score(turns, query, k1=k1, b=b)).items():
+        assert found.lex_user == pytest.approx(expected[turn][0], abs=1e-4)
+        assert found.lex_assistant == pytest.approx(expected[turn][1], abs=1e-4)
+
+
+def test_k1_and_b_are_lucenes_by_default() -> None:
+    """000-26: k1 = 1.2, b = 0.75."""
+    turns = [("kafka kafka raft", "shard"), ("nginx", "kafka"), ("etcd etcd vacuum quorum kafka", "")]
+    expected = reference_bm25(turns, "kafka vacuum")
+    for turn, found in by_turn(score(turns, "kafka vacuum")).items():
+        assert (found.lex_user, found.lex_assistant) == pytest.approx(expected[turn], abs=1e-5)
+
+
+@given(st.integers(1, 15), st.integers(1, 200), st.floats(1.0, 200.0), st.floats(0.0, 8.0))
+def test_more_occurrences_score_more_and_less_than_k1_plus_one_times(
+    count: int, length: int, mean: float, idf: float
+) -> None:
+    """000-26: repetition saturates."""
+    once = lex(count, length, mean, idf, k1=1.2, b=0.75)
+    more = lex(count + 1, length, mean, idf, k1=1.2, b=0.75)
+    assert 0.0 <= once <= more <= 2.2 * idf
+    assert lex(0, length, mean, idf, k1=1.2, b=0.75) == 0.0
+
+
+def test_a_word_that_is_repeated_in_the_query_counts_once() -> None:
+    """000-26: a query is a set of anchors."""
+    turns = [("quorum raft", ""), ("shard", "")]
+    assert score(turns, "quorum quorum quorum") == score(turns, "quorum")
+
+
+# --- Exact match ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "turn", "whole"),
+    [
+        ("what does get_user do", "call get_user() first", {"get_user"}),
+        ("upgrade to v1.2", "we run v1.2.", {"v1.2"}),
+        ("upgrade to v1.2", "现在用v1.2部署", {"v1.2"}),
+        ("哪个用端口 6379", "Redis 的端口是6379。", {"6379"}),
+        ("who sent E1234", "错误码E1234表示超时", {"E1234"}),
+        ("run with --dry-run", "pass --dry-run first", {"--dry-run"}),
+        ('who said "red cap"', "she wore a red cap", {"red cap"}),
+        ("谁说的“主从复制”", "主从复制有延迟", {"主从复制"}),
+        ("读过《三体》吗", "我读过三体", {"三体"}),
+        ("run `kubectl get pods`", "then kubectl get pods shows it", {"kubectl get pods"}),
+        ("用`主从复制`吗", "主从复制有延迟", {"主从复制"}),
+    ],
+)
+@pytest.mark.parametrize("swap", [False, True])
+def test_whole_hits_on_either_side_are_named_and_count_their_idf(
+    query: str, turn: str, whole: set[str], swap: bool
+) -> None:
+    """000-27: identifiers, numbers, versions, quoted phrases and code."""
+    turns = [("Bread", "Bake it."), ("", turn) if swap else (turn, "")]
+    (found,) = score(turns, query)
+    assert found.whole == whole
+    assert found.exact > 0.0
+
+
+@pytest.mark.parametrize(
+    ("query", "turn"),
+    [
+        ("upgrade to v1.2", "we run v1.20"),
+        ("upgrade to v1.2", "we run v1.2.3"),
+        ("哪个用端口 637", "端口是6379"),
+        ("who sent E123", "错误码E1234表示超时"),
+        ("an app", "an apple"),
+    ],
+)
+def test_a_part_of_a_token_is_no_hit_at_all(query: str, turn: str) -> None:
+    """000-27: ``v1.2`` is neither in ``v1.20`` nor in ``v1.2.3``."""
+    assert [found.exact for found in score([(turn, "")], query)] in ([], [0.0])
+
+
+@pytest.mark.parametrize(
+    ("query", "exact", "not_exact"),
+    [
+        ("the quorum", "a Quorum!", "many quorums"),
+        ("deployed", "it is deployed", "deploy it"),
+        ('the "red cap"', "a red cap", "a cap, red"),
+        ("`get pods`", "run get pods", "get all pods"),
+    ],
+)
+def test_an_english_word_or_phrase_is_a_whole_hit_only_as_it_was_written(
+    query: str, exact: str, not_exact: str
+) -> None:
+    """000-27: in any case of letters; another form of the word is found by BM25 alone."""
+    found = by_turn(score([(exact, ""), (not_exact, "")], query))
+    assert found[0].exact > found[1].exact
+    assert found[1].lex_user > 0.0
+
+
+def test_chinese_is_an_exact_hit_only_where_it_is_quoted() -> None:
+    """000-27: a pair is no whole hit; three characters in a row add a quarter of their rarer pair, a quote all of it."""
+    turn = [("缓存命中率下降了", "")]
+    (pair,), (triple,), (quoted,) = score(turn, "缓存"), score(turn, "命中率"), score(turn, "“命中率”")
+    assert pair.exact == 0.0
+    assert (pair.whole, triple.whole, quoted.whole) == (frozenset(), frozenset(), {"命中率"})
+    assert triple.exact == pytest.approx(0.25 * 0.4 * math.log(1 + (21 - 1 + 0.5) / 1.5), abs=1e-5)
+    assert quoted.exact > 4 * triple.exact
+
+
+# --- Recency --------------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(2, 500))
+def test_recency_is_linear_from_the_first_turn_to_the_last(turn_count: int) -> None:
+    """000-28: 0.0 to 1.0 in equal steps."""
+    values = [recency(position, turn_count) for position in range(turn_count)]
+    assert (values[0], values[-1]) == (0.0, 1.0)
+    assert values == pytest.approx([position / (turn_count - 1) for position in range(turn_count)])
+    assert recency(0, 1) == 1.0
+
+
+@pytest.mark.parametrize(("position", "turn_count"), [(-1, 3), (3, 3), (0, 0)])
+def test_recency_of_a_turn_that_is_not_there_raises(position: int, turn_count: int) -> None:
+    """000-28: a position outside the conversation is a mistake."""
+    with pytest.raises(ValueError, match="outside a conversation"):
+        recency(position, turn_count)
+
+
+@given(st.integers(2, 40), st.data())
+def test_recency_never_beats_one_more_real_hit(turn_count: int, data: st.DataObject) -> None:
+    """000-28: of turns of one length, the one that holds one more word of the query is first, however old it is."""
+    best = data.draw(st.integers(0, turn_count - 1))
+    on_the_users_side = data.draw(st.booleans())
+    turns = [("kafka nginx", "etcd vacuum")] * turn_count
+    turns[best] = ("kafka quorum", "etcd vacuum") if on_the_users_side else ("kafka nginx", "etcd quorum")
+    assert score(turns, "kafka quorum")[0].turn_id == best
+
+
+@given(conversations, queries)
+def test_a_turn_without_evidence_is_no_candidate_however_new(turns: Turns, query: str) -> None:
+    """000-28, 000-29: just the turns that share a term are scored, and each says which."""
+    wanted = set(query.split())
+    sharing = {turn: wanted & {*user.split(), *reply.split()} for turn, (user, reply) in enumerate(turns)}
+    scores = by_turn(score([*turns, ("Bread", "Bake it.")], query))
+    assert {turn: set(found.matched) for turn, found in scores.items()} == {k: v for k, v in sharing.items() if v}
+    assert all(0.0 < found.share <= 1.0 and found.total > 0.0 for found in scores.values())
+
+
+# --- The neighbours' share ------------------------------------------------------------------------------------------
+
+
+def test_a_turn_with_evidence_gets_a_part_of_its_neighbours() -> None:
+    """000-25: 0.15 of the weighted lex of the turns right before and after it, not of those further off."""
+    turns = [("quorum raft", ""), ("quorum", "raft"), ("bread", ""), ("quorum", "")]
+    found = by_turn(score(turns, "quorum raft"))
+    lexical = {turn: 1.5 * value.lex_user + 0.7 * value.lex_assistant for turn, value in found.items()}
+    assert found[0].neighbour == pytest.approx(0.15 * lexical[1], abs=1e-5)
+    assert found[1].neighbour == pytest.approx(0.15 * lexical[0], abs=1e-5)
+    assert found[3].neighbour == 0.0
+
+
+def test_a_turn_without_evidence_gets_nothing_from_its_neighbours() -> None:
+    """000-28: between two turns that match, it is still no candidate."""
+    assert {found.turn_id for found in score([("缓存", ""), ("面包", ""), ("缓存", "")], "缓存")} == {0, 2}
+
+
+# --- Candidates -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", ["New topic: the quorum", "换个话题，缓存的命中率", "换个话题，quorum 选举"])
+def test_twenty_turns_are_candidates_and_no_more(query: str) -> None:
+    """000-29: the best twenty; of equals the newest."""
+    assert left_out(query, RetrievalConfig()) == set(range(10))
+
+
+def test_the_number_of_candidates_can_be_set() -> None:
+    """000-29: k is a setting, twenty by default."""
+    assert left_out("New topic: the quorum", RetrievalConfig(candidates=3)) == set(range(27))
+    assert RetrievalConfig().candidates == 20
+
+
+def left_out(query: str, config: RetrievalConfig) -> set[int]:
+    gatekeeper = ContextGatekeeper(
+        100_000, config=GatekeeperConfig(retrieval=replace(config, recency_weight=0, neighbour_weight=0))
+    )
+    gatekeeper.sync([("Tell me about the quorum 缓存命中率 选举", "")] * 30)
+    return {decision.turn_id for decision in gatekeeper.explain(query).decisions if decision.why == "not_a_candidate"}
+
+
+@given(st.integers(2, 80))
+def test_of_equal_turns_the_newer_one_comes_first(turn_count: int) -> None:
+    """000-29: without recency and neighbours all are equal."""
+    found = score([("quorum", "raft")] * turn_count, "quorum", recency_weight=0, neighbour_weight=0)
+    assert [value.turn_id for value in found] == list(range(turn_count))[::-1][:SCORED_IN_FULL]
+
+
+@given(conversations, queries)
+def test_scores_fall_and_of_equal_ones_the_newer_stands_first(turns: Turns, query: str) -> None:
+    """000-29: the order is total and says what it ranks by."""
+    found = score(turns, query)
+    assert [(-value.total, -value.turn_id) for value in found] == sorted((-v.total, -v.turn_id) for v in found)
+    assert score(turns, query) == found
+
+
+def test_at_least_sixty_turns_are_scored_in_full_and_more_on_demand() -> None:
+    """000-29: three times the candidates, for the cover stage."""
+    turns = [("quorum", "")] * 100
+    assert len(score(turns, "quorum", depth=20)) == 60
+    assert len(score(turns, "quorum", depth=80)) == 80
+
+
+@pytest.mark.parametrize("query", ["", "the of and", "的了吗", "?!", "bread"])
+def test_a_query_that_shares_nothing_has_no_candidates(query: str) -> None:
+    """000-29: an empty answer, not the newest turns."""
+    assert score([("quorum", "raft"), ("缓存", "")], query) == ()
+
+
+def test_a_query_weighs_its_anchors_by_their_idf_here() -> None:
+    """000-14, 000-25: the mass is the sum; anchors that are not indexed weigh nothing by themselves."""
+    index = TurnIndex()
+    index.add(count_terms("quorum of the raft"), {})
+    query = read_query("quorum “主从复制” 7", index)
+    assert query.idf["quorum"] == index.idf("quorum")
+    assert query.idf["7"] == pytest.approx(0.3 * index.idf("7"), abs=1e-6)
+    assert "主从复制" not in query.idf
+    assert query.mass == pytest.approx(sum(query.idf.values()), abs=1e-5)
+    assert read_query("换个话题,raft", index, about="raft").idf.keys() == {"raft"}
+
+
+# --- Settings -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"user_weight": -0.1},
+        {"assistant_weight": -1},
+        {"exact_weight": -1},
+        {"recency_weight": -0.01},
+        {"user_weight": math.nan},
+        {"k1": -1},
+        {"b": -0.1},
+        {"b": 1.1},
+        {"b": math.nan},
+        {"neighbour_weight": -0.1},
+        {"neighbour_weight": 0.51},
+        {"candidates": 0},
+    ],
+)
+def test_impossible_settings_raise(settings: dict[str, float]) -> None:
+    """000-25, 000-26, 000-29: the error names the setting, and is a ValueError too."""
+    with pytest.raises(ConfigError, match=f"RetrievalConfig.{next(iter(settings))}") as caught:
+        RetrievalConfig(**settings)  # type: ignore[arg-type]
+    assert isinstance(caught.value, ValueError)
+
+
+def test_settings_are_frozen_and_named() -> None:
+    """000-25: a setting does not change under a gatekeeper, and no number goes without its name."""
+    with pytest.raises(FrozenInstanceError):
+        RetrievalConfig().user_weight = 2.0  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        RetrievalConfig(1.5)  # type: ignore[misc]

@@ -1,0 +1,317 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.retrieval import Query, read_query
+from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt, tight_excerpt
+from gatekeeper_core.text import sentences
+from gatekeeper_core.tokens import estimate_text_tokens
+
+CONFIG = TrimmingConfig()
+EAGER = TrimmingConfig(min_tokens=0, neighbours=0)
+
+COUNTERS: dict[str, Callable[[str], int]] = {
+    "characters": len,
+    "estimate": estimate_text_tokens,
+    "words": lambda text: len(text.split()),
+    "bytes": lambda text: len(text.encode("utf-8", "surrogatepass")),
+    "heavy": lambda text: 7 * len(text),
+    "rounded up": lambda text: math.ceil(len(text) / 4),
+}
+
+FILLER = {
+    "zh": "今天的会议开得很长。大家讨论了预算。午饭吃的是面条。下午又下了一场雨。",
+    "en": "The meeting was long. We went over the budget. Lunch was noodles. It rained in the afternoon. ",
+    "mixed": "今天的 meeting 很长。We went over the 预算。午饭吃 noodles。下午 it rained again。",
+}
+NEEDLE = {
+    "zh": "门禁密码是七七一九。",
+    "en": "The door code is 7719. ",
+    "mixed": "门禁 door code 是 7719。",
+}
+QUESTION = {"zh": "门禁密码是多少？", "en": "What is the door code?", "mixed": "door code 是多少？"}
+
+three_scripts = pytest.mark.parametrize("script", ["zh", "en", "mixed"])
+counters = st.sampled_from(sorted(COUNTERS))
+
+pieces = st.sampled_from(
+    [
+        *[sentence for text in FILLER.values() for sentence in (text,)],
+        *NEEDLE.values(),
+        *QUESTION.values(),
+        "```python\nprint('door. code? no!')\n```\n",
+        "- first item\n- second item\n",
+        "v1.2.3 fixes `get_user`. ",
+        "，，，",
+        "\n\n",
+        "x" * 90,
+        "缓" * 90,
+    ]
+)
+long_texts = st.lists(pieces, max_size=9).map("".join) | st.text(max_size=60)
+
+
+def query(text: str) -> Query:
+    return read_query(text, TurnIndex())
+
+
+def whole(user: str, assistant: str, count: Callable[[str], int] = estimate_text_tokens) -> Excerpt:
+    return Excerpt(user, assistant, count(user), count(assistant))
+
+
+def buried(script: str) -> str:
+    return FILLER[script] * 6 + NEEDLE[script] + FILLER[script] * 6
+
+
+def pieces_of(part: str, gap: str = CONFIG.gap) -> list[str]:
+    return [piece.strip() for piece in part.split(gap.strip()) if piece.strip()]
+
+
+def assert_verbatim_and_in_order(part: str, text: str) -> None:
+    """Every piece between two marks is one stretch of the text that begins and ends with a sentence, in order."""
+    starts = {span.start for span in sentences(text)}
+    stops = {span.stop for span in sentences(text)}
+    at = 0
+    for piece in pieces_of(part):
+        at = text.find(piece, at)
+        assert at >= 0, piece
+        assert at in starts
+        at += len(piece)
+        assert at in stops
+
+
+# --- which messages are cut
+
+
+@three_scripts
+def test_a_long_message_is_cut_to_the_sentences_that_share_an_anchor(script: str) -> None:
+    """000-36."""
+    text = buried(script)
+    part = excerpt(whole("记一下。", text), query(QUESTION[script]), config=CONFIG, count=estimate_text_tokens)
+    assert part.trimmed
+    assert NEEDLE[script].strip() in part.assistant
+    assert part.tokens < estimate_text_tokens(text) // 2
+    assert_verbatim_and_in_order(part.assistant, text)
+
+
+@three_scripts
+def test_the_neighbours_of_a_match_stay_with_it(script: str) -> None:
+    """000-36: ours, one sentence on either side by default, none with 0."""
+    text, ask = buried(script), query(QUESTION[script])
+    near = excerpt(whole("", text), ask, config=CONFIG, count=estimate_text_tokens).assistant
+    alone = excerpt(whole("", text), ask, config=TrimmingConfig(neighbours=0), count=estimate_text_tokens).assistant
+    assert len(sentences(near.replace("…", ""))) == len(sentences(alone.replace("…", ""))) + 2
+    assert pieces_of(alone) == [NEEDLE[script].strip()]
+
+
+@three_scripts
+def test_a_sentence_with_a_whole_hit_stays(script: str) -> None:
+    """000-37: identifiers, versions, quoted phrases and back-tick code."""
+    text = FILLER[script] * 6 + "We pinned `redis-py` to v5.0.3 in setup.cfg. " + FILLER[script] * 6
+    for wanted in ("v5.0.3", "`redis-py`", "setup.cfg"):
+        ask = query(wanted)
+        part = excerpt(whole("", text), ask, config=TrimmingConfig(neighbours=0), count=estimate_text_tokens)
+        assert pieces_of(part.assistant) == ["We pinned `redis-py` to v5.0.3 in setup.cfg."]
+
+
+@three_scripts
+def test_the_users_question_stays_with_what_is_kept(script: str) -> None:
+    """000-38: on the user's side a question is kept, also where it shares nothing."""
+    user = FILLER[script] * 6 + "能告诉我吗？" + FILLER[script] * 3 + NEEDLE[script] + FILLER[script] * 6
+    part = excerpt(whole(user, "好。"), query(NEEDLE[script]), config=TrimmingConfig(neighbours=0), count=len)
+    assert "能告诉我吗？" in part.user
+    assert NEEDLE[script].strip() in part.user
+    assert_verbatim_and_in_order(part.user, user)
+
+
+def test_a_question_of_the_assistant_is_no_reason_to_keep_it() -> None:
+    """000-38: it speaks of the user's question only."""
+    text = FILLER["en"] * 6 + "Shall I go on? " + FILLER["en"] * 3 + NEEDLE["en"] + FILLER["en"] * 6
+    part = excerpt(whole("", text), query("door code"), config=TrimmingConfig(neighbours=0), count=len)
+    assert "Shall I go on?" not in part.assistant
+
+
+@three_scripts
+def test_each_gap_is_marked(script: str) -> None:
+    """000-39: in front, between and behind."""
+    text = FILLER[script] * 3 + NEEDLE[script] + FILLER[script] * 3 + NEEDLE[script] + FILLER[script] * 3
+    part = excerpt(whole("", text), query(QUESTION[script]), config=EAGER, count=len)
+    kept = NEEDLE[script].strip()
+    assert part.assistant == f"… {kept} … {kept} …"
+
+
+def test_the_mark_of_a_gap_is_a_setting() -> None:
+    """000-39."""
+    config = TrimmingConfig(min_tokens=0, neighbours=0, gap=" [...] ")
+    part = excerpt(whole("", buried("en")), query("door code"), config=config, count=len)
+    assert part.assistant == "[...] The door code is 7719. [...]"
+
+
+def test_nothing_is_marked_where_nothing_is_missing() -> None:
+    """000-39: neighbours that stay keep what stood between them."""
+    text = "The door code is 7719.\n\nThe door is green.   The code is new."
+    part = excerpt(whole("", text, len), query("door code"), config=EAGER, count=len)
+    assert part == whole("", text, len)
+    assert not part.trimmed
+
+
+def test_a_block_of_code_stays_whole() -> None:
+    """000-36: one fence is one sentence."""
+    fence = "```python\ndef door():\n    return 'code'  # really? yes. no!\n\n\nprint(door())\n```"
+    text = FILLER["en"] * 9 + "\n" + fence + "\n" + FILLER["en"] * 9
+    part = excerpt(whole("", text), query("def door"), config=TrimmingConfig(neighbours=0), count=estimate_text_tokens)
+    assert pieces_of(part.assistant) == [fence]
+
+
+@three_scripts
+def test_a_message_in_which_nothing_matches_is_left_whole(script: str) -> None:
+    """000-39: its words answer the other side."""
+    user, assistant = buried(script), FILLER[script] * 9
+    part = excerpt(whole(user, assistant), query(NEEDLE[script]), config=CONFIG, count=estimate_text_tokens)
+    assert part.assistant == assistant
+    assert part.user != user
+
+
+@three_scripts
+def test_a_short_message_is_left_whole_beside_a_long_one(script: str) -> None:
+    """000-38: whole if short."""
+    short = FILLER[script] + NEEDLE[script] + FILLER[script]
+    assert estimate_text_tokens(short) <= CONFIG.min_tokens
+    part = excerpt(whole(short, buried(script)), query(QUESTION[script]), config=CONFIG, count=estimate_text_tokens)
+    assert part.user == short
+    assert part.trimmed
+
+
+@three_scripts
+def test_a_short_turn_is_not_touched(script: str) -> None:
+    turn = whole(QUESTION[script], FILLER[script] + NEEDLE[script])
+    assert excerpt(turn, query(QUESTION[script]), config=CONFIG, count=estimate_text_tokens) is turn
+
+
+def test_a_query_without_anchors_cuts_nothing() -> None:
+    turn = whole(FILLER["zh"] * 9, FILLER["en"] * 9)
+    assert excerpt(turn, query("嗯"), config=CONFIG, count=estimate_text_tokens) == turn
+    assert excerpt(turn, query(""), config=CONFIG, count=estimate_text_tokens) == turn
+
+
+@given(long_texts, long_texts, st.sampled_from(sorted(QUESTION.values())), counters)
+def test_only_whole_sentences_stay_verbatim_and_in_order(user: str, assistant: str, ask: str, counter: str) -> None:
+    """000-36, 000-39: for any text and any counter; the cost is the counter's."""
+    count = COUNTERS[counter]
+    part = excerpt(whole(user, assistant, count), query(ask), config=EAGER, count=count)
+    assert_verbatim_and_in_order(part.user, user)
+    assert_verbatim_and_in_order(part.assistant, assistant)
+    assert (part.tokens_user, part.tokens_assistant) == (count(part.user), count(part.assistant))
+    assert part.trimmed == ((part.user, part.assistant) != (user, assistant))
+    assert bool(part.user.strip()) == bool(user.strip())
+    assert bool(part.assistant.strip()) == bool(assistant.strip())
+
+
+@given(long_texts, st.sampled_from(sorted(QUESTION.values())))
+def test_no_sentence_with_a_telling_anchor_is_lost(assistant: str, ask: str) -> None:
+    """000-36: with or without neighbours, every sentence that shares more than a single character stays."""
+    asked = query(ask)
+    wanted = {term for term in asked.idf if len(term) > 1}
+    part = excerpt(whole("", assistant, len), asked, config=EAGER, count=len).assistant
+    for start, stop in sentences(assistant):
+        if wanted & set(count_terms(assistant[start:stop])):
+            assert assistant[start:stop] in part
+
+
+# --- down to a budget
+
+
+@given(long_texts, long_texts, st.sampled_from([*sorted(QUESTION.values()), "", "无关"]), counters, st.integers(1, 400))
+def test_a_tight_excerpt_fits_its_budget(user: str, assistant: str, ask: str, counter: str, budget: int) -> None:
+    """000-34, 000-55: for any text and any counter."""
+    count = COUNTERS[counter]
+    part = tight_excerpt(
+        whole(user, assistant, count), query(ask), budget_tokens=budget, config=CONFIG, count=count
+    )
+    if part is None:
+        return
+    assert part.tokens <= budget
+    assert (part.tokens_user, part.tokens_assistant) == (count(part.user), count(part.assistant))
+    assert part.user or part.assistant
+
+
+@given(long_texts, long_texts, counters, st.integers(1, 400))
+def test_a_tight_excerpt_never_loses_the_assistant_altogether(
+    user: str, assistant: str, counter: str, budget: int
+) -> None:
+    """000-39: where the assistant said something, something of it stays, or the turn does not fit."""
+    count = COUNTERS[counter]
+    part = tight_excerpt(
+        whole(user, assistant, count), query("door code"), budget_tokens=budget, config=CONFIG, count=count
+    )
+    if part is not None:
+        assert bool(part.assistant) == bool(assistant)
+
+
+@given(long_texts, long_texts, counters, st.integers(0, 200))
+def test_with_room_for_all_of_it_a_tight_excerpt_is_the_whole(
+    user: str, assistant: str, counter: str, extra: int
+) -> None:
+    """000-34: twice the cost is room for both sides, whichever is longer."""
+    count = COUNTERS[counter]
+    turn = whole(user, assistant, count)
+    assume((user or assistant) and (assistant or not user))
+    part = tight_excerpt(turn, query("door"), budget_tokens=2 * turn.tokens + extra, config=CONFIG, count=count)
+    assert part == turn
+
+
+@three_scripts
+@pytest.mark.parametrize("budget", [20, 40, 80, 160])
+def test_the_best_sentence_comes_first(script: str, budget: int) -> None:
+    """000-34: where little fits, it is the sentence that answers."""
+    turn = whole(QUESTION[script], buried(script))
+    part = tight_excerpt(
+        turn, query(QUESTION[script]), budget_tokens=budget, config=CONFIG, count=estimate_text_tokens
+    )
+    assert part is not None
+    assert NEEDLE[script].strip() in part.assistant
+    assert part.trimmed
+    assert_verbatim_and_in_order(part.assistant, turn.assistant)
+
+
+@three_scripts
+def test_where_nothing_is_shared_the_beginning_is_taken(script: str) -> None:
+    """000-23, 000-39: what a query without anchors needs of the newest turn."""
+    text = buried(script)
+    part = tight_excerpt(whole("", text), query(""), budget_tokens=60, config=CONFIG, count=estimate_text_tokens)
+    assert part is not None
+    first = sentences(text)[0]
+    assert part.assistant.startswith(text[first.start : first.stop])
+    assert part.assistant.endswith("…")
+
+
+def test_a_text_of_one_sentence_is_cut_at_its_end_and_marked() -> None:
+    """000-39."""
+    text = "缓" * 500
+    part = tight_excerpt(whole("", text), query("x"), budget_tokens=50, config=CONFIG, count=len)
+    assert part is not None
+    assert part.assistant == "缓" * 48 + " …"
+
+
+@pytest.mark.parametrize("budget", [1, 2, 3])
+def test_where_no_sentence_fits_there_is_no_excerpt(budget: int) -> None:
+    """000-34: the turn is passed over rather than torn."""
+    turn = whole(QUESTION["en"], FILLER["en"] * 9, len)
+    assert tight_excerpt(turn, query("door"), budget_tokens=budget, config=CONFIG, count=len) is None
+
+
+# --- the settings
+
+
+@pytest.mark.parametrize("name", ["min_tokens", "neighbours"])
+def test_an_impossible_setting_is_refused_with_its_name(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"TrimmingConfig.{name}"):
+        TrimmingConfig(**{name: -1})  # type: ignore[arg-type]
