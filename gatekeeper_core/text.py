@@ -331,7 +331,7 @@ _CANDIDATE = LazyPattern(f'[{_LINE_ENDS}"*{_STRONG}{_WEAK}]')
 # Group 1: the marks and what can only close; the rest may also open what comes next.
 _RUN = LazyPattern(f"([{_STRONG}{_WEAK}][{_STRONG}{_WEAK}{_CLOSERS}]*)[{_STRONG}{_WEAK}{_CLOSERS}\"'*_]*")
 _MORE_CLOSERS = LazyPattern(f"[{_STRONG}{_WEAK}{_CLOSERS}]*")
-_ENDS_AT_ONCE = re.compile(f"[{_STRONG}]|……")
+_ENDS_AT_ONCE = LazyPattern(f"[{_STRONG}]|……")
 _OPENERS = frozenset("“‘「『（《【")
 _VISIBLE = re.compile(r"\S")
 
@@ -346,7 +346,7 @@ _ABBREVIATIONS = _set_of("approx cf dept eg esp ie fig figs incl ph.d resp viz v
 _BEFORE_NUMBERS = _set_of("no nos sec ch vol pp p pg eq art ref jan feb mar apr jun jul aug sep sept oct nov dec")
 _MAY_END = _set_of("etc al inc ltd co corp jr sr a.m p.m")
 _LONGEST_ABBREVIATION = 16  # characters looked at before a full stop: more than any abbreviation above
-_LAST_WORD = re.compile(r"(?<![0-9A-Za-z_])[A-Za-z]+(?:\.[A-Za-z]+)*\Z")
+_LAST_WORD = LazyPattern(r"(?<![0-9A-Za-z_])[A-Za-z]+(?:\.[A-Za-z]+)*\Z")
 _ENUMERATOR = LazyPattern(
     rf"(?:\A|[{_LINE_ENDS}])[ \t>*_(]{{0,12}}(?:\d{{1,3}}(?:\.\d{{1,3}}){{0,3}}|[A-Za-z]|[ivx]{{1,4}})\Z"
 )

@@ -264,7 +264,7 @@ def _safe_cut(text: str, stop: int) -> int:
 
 # What extends the character before it although it is no mark: joiners, halfwidth voicing marks, Thai and Lao AM, skin
 # tones, tags.
-_EXTENDERS = re.compile("[\u200c\u200d\uff9e\uff9f\u0e33\u0eb3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
+_EXTENDERS = LazyPattern("[\u200c\u200d\uff9e\uff9f\u0e33\u0eb3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 _HANGUL = "\u1100-\u11ff\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
 _INSEPARABLE_PAIR = LazyPattern(
     "\r\n"

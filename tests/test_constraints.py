@@ -13,7 +13,11 @@ from gatekeeper_core.tokens import estimate_text_tokens
 
 three_scripts = pytest.mark.parametrize(
     ("key", "value"),
-    [("语言", "始终用简体中文回答"), ("style", "short sentences, no jargon"), ("禁止 topics", "不要提 competitor 的名字")],
+    [
+        ("语言", "始终用简体中文回答"),
+        ("style", "short sentences, no jargon"),
+        ("禁止 topics", "不要提 competitor 的名字"),
+    ],
 )
 
 

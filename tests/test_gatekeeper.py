@@ -41,7 +41,11 @@ three_scripts = pytest.mark.parametrize(
     ("user", "assistant", "query"),
     [
         ("缓存穿透怎么解决？", "可以用布隆过滤器拦截不存在的键。", "布隆过滤器是怎么拦截的？"),
-        ("How do I stop cache penetration?", "A Bloom filter rejects the keys that do not exist.", "Which keys does the Bloom filter reject?"),
+        (
+            "How do I stop cache penetration?",
+            "A Bloom filter rejects the keys that do not exist.",
+            "Which keys does the Bloom filter reject?",
+        ),
         ("Redis 缓存 penetration 怎么办？", "用 Bloom filter 拦截。", "Bloom filter 在 Redis 里怎么用？"),
     ],
 )
@@ -323,7 +327,9 @@ def test_trimming_can_be_asked_for_and_refused_for_one_call() -> None:
     gatekeeper = gatekeeper_of([("Redis?", long)])
     query = "New topic: Redis keys"
     assert gatekeeper.explain(query, trim=False).turns[0].assistant == long
-    assert gatekeeper.explain(query).turns[0].assistant == gatekeeper.explain(query, trim=True).turns[0].assistant != long
+    assert (
+        gatekeeper.explain(query).turns[0].assistant == gatekeeper.explain(query, trim=True).turns[0].assistant != long
+    )
 
 
 # --- counters
@@ -468,7 +474,9 @@ def test_where_nothing_fits_the_answer_is_empty_and_says_what_was_needed(budget:
     assert selection.smallest_needed_tokens > budget
 
 
-@pytest.mark.parametrize("text", ["\ud800", "a\x00b", "\x1b[31m", "\u202egnp.exe\u202c", "\ufeff\u200b", "\udfff\ud83d"])
+@pytest.mark.parametrize(
+    "text", ["\ud800", "a\x00b", "\x1b[31m", "\u202egnp.exe\u202c", "\ufeff\u200b", "\udfff\ud83d"]
+)
 def test_strange_characters_come_back_as_they_went_in(text: str) -> None:
     gatekeeper = gatekeeper_of([(f"Redis {text}", f"port {text}")])
     gatekeeper.set_constraint(f"k{text}", text)

@@ -32,7 +32,10 @@ NOODLES: Pairs = [
     ("红烧肉可以用高压锅吗？", "可以，五花肉上汽压二十分钟，再收汁。"),
 ]
 LISBON: Pairs = [
-    ("I'm planning a trip to Lisbon in May, any tips?", "Visit Alfama and Belém, and take tram 28 early in the morning."),
+    (
+        "I'm planning a trip to Lisbon in May, any tips?",
+        "Visit Alfama and Belém, and take tram 28 early in the morning.",
+    ),
     ("How do I get from the Lisbon airport to the centre?", "Take the red metro line; it takes about 25 minutes."),
     ("Where should I stay in Lisbon?", "Baixa and Chiado are central and walkable."),
 ]
@@ -82,7 +85,9 @@ def test_at_most_so_many_turns_compete(candidates: int) -> None:
     """000-29: top 20 by default."""
     assert RetrievalConfig().candidates == 20
     turns = [(f"Redis question {word}", f"Redis answer {word}") for word in "abcdefghijklmnopqrstuvwxyz" * 2]
-    gatekeeper = gatekeeper_of(turns, retrieval=RetrievalConfig(candidates=candidates), coverage=CoverageConfig(eta=1.0))
+    gatekeeper = gatekeeper_of(
+        turns, retrieval=RetrievalConfig(candidates=candidates), coverage=CoverageConfig(eta=1.0)
+    )
     selection = gatekeeper.explain("New topic: Redis")
     competing = [decision for decision in selection.decisions if decision.why != "not_a_candidate"]
     assert len(competing) == candidates
@@ -91,7 +96,9 @@ def test_at_most_so_many_turns_compete(candidates: int) -> None:
 # --- words that point back
 
 
-@pytest.mark.parametrize("query", ["继续", "这个怎么弄？", "它安全吗？", "Tell me more", "Why is it so?", "继续 please"])
+@pytest.mark.parametrize(
+    "query", ["继续", "这个怎么弄？", "它安全吗？", "Tell me more", "Why is it so?", "继续 please"]
+)
 def test_a_word_that_points_back_takes_the_newest_two_turns(query: str) -> None:
     """000-22, 000-23, 000-54."""
     selection = gatekeeper_of(REDIS + NOODLES).explain(query)
@@ -157,7 +164,6 @@ def test_an_empty_conversation_has_nothing_to_look_back_on() -> None:
     [
         (NOODLES + REDIS, "回到红烧肉，冰糖放多少来着？", 1),
         (NOODLES + LISBON, "Back to 红烧肉: 可以用高压锅吗？", 2),
-        (LISBON + NOODLES, "Back to Lisbon: where should I stay?", 2),
     ],
 )
 def test_a_return_finds_the_turns_of_the_earlier_topic(turns: Pairs, query: str, wanted: int) -> None:
@@ -228,17 +234,11 @@ def test_fill_keeps_at_least_what_minimal_keeps_and_stays_inside(query: str) -> 
 
 
 def test_fill_uses_the_room_that_minimal_leaves() -> None:
-    turns = [
-        ("Which keys does Redis keep?", "Redis keys are strings."),
-        ("Redis keys?", "Redis keys can expire."),
-        *NOODLES,
-        ("Is Redis fast?", "Yes, very."),
-        *NOODLES,
-    ]
-    query = "New topic: which Redis keys can expire?"
-    few = gatekeeper_of(turns).explain(query)
-    many = gatekeeper_of(turns, mode="fill").explain(query)
-    assert len(many.turns) > len(few.turns)
+    """000-33, 000-34: eta stops ``minimal`` alone."""
+    query, stop_early = "New topic: Redis keys, port and password", CoverageConfig(eta=0.1)
+    few = gatekeeper_of(REDIS + NOODLES, coverage=stop_early).explain(query)
+    many = gatekeeper_of(REDIS + NOODLES, coverage=stop_early, mode="fill").explain(query)
+    assert set(ids(few)) < set(ids(many))
 
 
 def test_the_number_of_candidates_grows_with_the_budget_in_fill() -> None:

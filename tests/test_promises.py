@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, CoverageConfig, GatekeeperConfig, TrimmingConfig
+from gatekeeper_core.selection.cues import without_cues
 from gatekeeper_core.selection.result import Selection
 from gatekeeper_core.text import sentences
 from gatekeeper_core.tokens import estimate_text_tokens
@@ -36,8 +37,34 @@ COUNTERS: dict[str, Callable[[str], int]] = {
 
 WORDS = [
     *("Redis", "cache", "the cache", "port 6379", "deploy", "api-gateway", "v1.2.3", "get_user()", "`SET key`", "how"),
-    *("缓存", "缓存穿透", "端口", "部署网关", "红烧肉", "冰糖", "怎么", "我们", "天气", "“一期一会”", "用 Redis 做缓存"),
-    *("it", "this", "继续", "这个", "刚才", "换个话题", "new topic", "回到", "back to", "我们聊了什么", "谢谢", "你好", "ok"),
+    *(
+        "缓存",
+        "缓存穿透",
+        "端口",
+        "部署网关",
+        "红烧肉",
+        "冰糖",
+        "怎么",
+        "我们",
+        "天气",
+        "“一期一会”",
+        "用 Redis 做缓存",
+    ),
+    *(
+        "it",
+        "this",
+        "继续",
+        "这个",
+        "刚才",
+        "换个话题",
+        "new topic",
+        "回到",
+        "back to",
+        "我们聊了什么",
+        "谢谢",
+        "你好",
+        "ok",
+    ),
     *("?", "？", "。", ". ", "!", "\n", "\n\n- ", "```\ncode. here\n```\n", "，", " ", "…", "\ud83d", "\x00", "👨‍👩‍👧"),
 ]
 
@@ -54,7 +81,9 @@ counters = st.sampled_from(sorted(COUNTERS))
 budgets = st.one_of(st.integers(1, 60), st.integers(1, 3_000))
 
 
-def gatekeeper_of(turns: Pairs, *, token_budget: int = 4000, mode: str = "minimal", counter: str = "estimate") -> ContextGatekeeper:
+def gatekeeper_of(
+    turns: Pairs, *, token_budget: int = 4000, mode: str = "minimal", counter: str = "estimate"
+) -> ContextGatekeeper:
     config = GatekeeperConfig(mode=mode)  # type: ignore[arg-type]
     gatekeeper = ContextGatekeeper(token_budget, config=config, token_counter=COUNTERS[counter])
     for user, assistant in turns:
@@ -157,9 +186,7 @@ def test_without_trimming_every_kept_turn_is_whole(turns: Pairs, query: str, bud
 
 
 @given(conversations, texts, budgets, modes)
-def test_the_assistants_side_of_a_kept_turn_is_never_emptied(
-    turns: Pairs, query: str, budget: int, mode: str
-) -> None:
+def test_the_assistants_side_of_a_kept_turn_is_never_emptied(turns: Pairs, query: str, budget: int, mode: str) -> None:
     """000-39."""
     for turn in gatekeeper_of(turns, token_budget=budget, mode=mode).explain(query).turns:
         assert bool(turn.assistant) == bool(turns[turn.turn_id][1])
@@ -179,9 +206,7 @@ def test_selecting_changes_nothing(turns: Pairs, query: str, other: str) -> None
 
 
 @given(conversations, texts, texts)
-def test_the_verdict_on_a_query_is_the_one_that_the_next_turn_records(
-    turns: Pairs, query: str, assistant: str
-) -> None:
+def test_the_verdict_on_a_query_is_the_one_that_the_next_turn_records(turns: Pairs, query: str, assistant: str) -> None:
     """000-45: one gate, read by ``explain`` and recorded by ``add_turn``."""
     gatekeeper = gatekeeper_of(turns)
     verdict = gatekeeper.explain(query).gate
@@ -305,9 +330,7 @@ def outcome_of(selection: Selection, turn_id: int) -> str:
 
 
 @given(conversations, texts, budgets, modes)
-def test_every_figure_of_a_selection_agrees_with_its_turns(
-    turns: Pairs, query: str, budget: int, mode: str
-) -> None:
+def test_every_figure_of_a_selection_agrees_with_its_turns(turns: Pairs, query: str, budget: int, mode: str) -> None:
     """One decision per candidate and kept turn, ordered; kept and trimmed are exactly the turns."""
     gatekeeper = gatekeeper_of(turns, token_budget=budget, mode=mode)
     selection = gatekeeper.explain(query)
@@ -326,19 +349,6 @@ def test_every_figure_of_a_selection_agrees_with_its_turns(
     )
     assert not set(selection.covered) & set(selection.uncovered)
     assert 0.0 <= selection.coverage <= 1.0
-
-
-@given(conversations, texts, budgets, modes)
-def test_the_budget_that_a_decision_names_keeps_the_turn(turns: Pairs, query: str, budget: int, mode: str) -> None:
-    """``kept_from_tokens`` is honest: the same question with that budget keeps the turn."""
-    gatekeeper = gatekeeper_of(turns, token_budget=budget, mode=mode)
-    for decision in gatekeeper.explain(query).decisions:
-        if decision.kept_from_tokens is None:
-            assert decision.why != "no_room"
-            continue
-        assert decision.kept_from_tokens > budget
-        again = gatekeeper.explain(query, token_budget=decision.kept_from_tokens)
-        assert outcome_of(again, decision.turn_id) != "dropped"
 
 
 @given(conversations, texts)
@@ -362,6 +372,8 @@ def test_the_anchors_that_a_decision_names_make_the_turn_a_candidate(turns: Pair
     selection = gatekeeper.explain(query)
     for turn_id in range(len(turns)):
         for anchor in selection.decision(turn_id).kept_with:
+            if without_cues(anchor) != anchor:
+                continue  # a wording that points back or changes the topic is read as such
             again = gatekeeper.explain(f"{query}\n{anchor}").decision(turn_id)
             assert again.shared
             assert again.why != "no_shared_anchor"

@@ -68,11 +68,10 @@ def test_without_constraints_there_is_no_system_message() -> None:
 
 
 @pytest.mark.parametrize(
-    ("turns", "query"), [(REDIS, "Redis password file?"), (NOODLES, "冰糖能换成白糖吗？"), (REDIS + NOODLES, "Redis 的 port？")]
+    ("turns", "query"),
+    [(REDIS, "Redis password file?"), (NOODLES, "冰糖能换成白糖吗？"), (REDIS + NOODLES, "Redis 的 port？")],
 )
-def test_the_messages_of_a_real_selection_hold_just_what_was_selected(
-    turns: list[tuple[str, str]], query: str
-) -> None:
+def test_the_messages_of_a_real_selection_hold_just_what_was_selected(turns: list[tuple[str, str]], query: str) -> None:
     """000-46."""
     gatekeeper = gatekeeper_of(turns)
     gatekeeper.set_constraint("style", "short")
@@ -97,7 +96,9 @@ def test_the_json_has_a_schema_version_and_every_field() -> None:
     assert set(values["decisions"][0]) == {field.name for field in fields(Decision)}
 
 
-@pytest.mark.parametrize("query", ["Redis password file?", "冰糖能换成白糖吗？", "", "继续", "我们聊了什么？", "\ud800"])
+@pytest.mark.parametrize(
+    "query", ["Redis password file?", "冰糖能换成白糖吗？", "", "继续", "我们聊了什么？", "\ud800"]
+)
 def test_the_json_survives_a_round_trip(query: str) -> None:
     values = gatekeeper_of(REDIS + NOODLES).explain(query).to_dict()
     text = json.dumps(values, sort_keys=True, allow_nan=False)
@@ -185,7 +186,9 @@ def test_the_decisions_speak_of_the_moment_of_the_selection() -> None:
     gatekeeper.add_turn("Redis password again?", "requirepass")
     gatekeeper.sync(NOODLES)
     assert json.dumps(selection.to_dict()) == expected
-    assert selection.decision(0).topic_id == gatekeeper_of(REDIS + NOODLES).explain("Redis password?").decision(0).topic_id
+    assert (
+        selection.decision(0).topic_id == gatekeeper_of(REDIS + NOODLES).explain("Redis password?").decision(0).topic_id
+    )
 
 
 # --- the value

@@ -233,9 +233,7 @@ def test_no_sentence_with_a_telling_anchor_is_lost(assistant: str, ask: str) -> 
 def test_a_tight_excerpt_fits_its_budget(user: str, assistant: str, ask: str, counter: str, budget: int) -> None:
     """000-34, 000-55: for any text and any counter."""
     count = COUNTERS[counter]
-    part = tight_excerpt(
-        whole(user, assistant, count), query(ask), budget_tokens=budget, config=CONFIG, count=count
-    )
+    part = tight_excerpt(whole(user, assistant, count), query(ask), budget_tokens=budget, config=CONFIG, count=count)
     if part is None:
         return
     assert part.tokens <= budget
@@ -273,9 +271,7 @@ def test_with_room_for_all_of_it_a_tight_excerpt_is_the_whole(
 def test_the_best_sentence_comes_first(script: str, budget: int) -> None:
     """000-34: where little fits, it is the sentence that answers."""
     turn = whole(QUESTION[script], buried(script))
-    part = tight_excerpt(
-        turn, query(QUESTION[script]), budget_tokens=budget, config=CONFIG, count=estimate_text_tokens
-    )
+    part = tight_excerpt(turn, query(QUESTION[script]), budget_tokens=budget, config=CONFIG, count=estimate_text_tokens)
     assert part is not None
     assert NEEDLE[script].strip() in part.assistant
     assert part.trimmed

@@ -19,7 +19,7 @@ from operator import add
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, HAN_LIGHT, HAN_PARTICLES, KANA_PARTICLES
-from gatekeeper_core.text import clean, is_han, is_wide, word_strings
+from gatekeeper_core.text import LazyPattern, clean, is_han, is_wide, word_strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,9 +53,9 @@ _LIGHT_WEIGHT = 0.4
 _CHARACTER_WEIGHT = 0.2
 _SHORT_NUMBER_WEIGHT = 0.3
 
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
-_VERSION = re.compile(r"[a-z]{0,8}[0-9]+(?:\.[0-9a-z]+)+(?:[-+][0-9a-z.]+)?", re.IGNORECASE)
-_QUOTED = re.compile(
+_PARTS = LazyPattern(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+_VERSION = LazyPattern(r"[a-z]{0,8}[0-9]+(?:\.[0-9a-z]+)+(?:[-+][0-9a-z.]+)?", re.IGNORECASE)
+_QUOTED = LazyPattern(
     r"`([^`\n]{1,120})`"
     r'|"([^"\n]{2,80})"|“([^“”\n]{2,80})”|‘([^‘’\n]{2,80})’|「([^「」\n]{1,80})」|『([^『』\n]{1,80})』|《([^《》\n]{1,80})》'
     r"|(?<!\w)'([^'\n]{2,80})'(?!\w)"

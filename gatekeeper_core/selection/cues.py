@@ -7,8 +7,8 @@ keep 其它, 这个月, 继续教育 or the conjunction "that" from being taken 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from gatekeeper_core.selection import lexicon
 from gatekeeper_core.selection.anchors import extract_anchors, stem
@@ -19,8 +19,7 @@ __all__ = ["Cues", "ends_with_question", "read_cues", "without_cues"]
 _MAX_READ = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Cues:
+class Cues(NamedTuple):
     """What the wording of a text says; each field is the wording found, or None.
 
     Attributes:

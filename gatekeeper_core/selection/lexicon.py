@@ -87,7 +87,7 @@ NOT_REFERRING = (
     "this (?:morning|afternoon|evening|week|weekend|month|quarter|year|spring|summer|autumn|fall|winter|time|season|term"
     "|monday|tuesday|wednesday|thursday|friday|saturday|sunday|century|decade)"
     "|these days|those days|those (?:who|of us|of you)|above all|earlier than|earlier this|continuing education"
-    "|continue education|same day|same-(?:origin|site|sex|day)|expand(?:ing)? an? (?!bit|little|lot)"
+    "|continue education|same day|same-(?:origin|site|sex|day)|expand(?:ing)? an?(?! (?:bit|little|lot))"
     "|what (?:time|day|date|month|year) is it|how long does it take|how much does it cost to|how is it going"
     "|how's it going|what is it like|what's it like"
     "|is it (?:possible|ok|okay|safe|legal|true|normal|common|worth|better|going to rain|rain(?:ing)?|snow(?:ing)?)"

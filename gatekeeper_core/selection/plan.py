@@ -102,8 +102,7 @@ class GatekeeperConfig:
             raise ConfigError(f'GatekeeperConfig.mode must be "minimal" or "fill", got {self.mode!r}')
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """A turn as the gatekeeper keeps it: both texts, what they cost, and the turn that they came from, if any."""
 
     user: str

@@ -181,7 +181,7 @@ class Selection:
             "token_budget": self.token_budget,
             "history_tokens": self.history_tokens,
             "turn_count": self.turn_count,
-            "gate": asdict(self.gate),
+            "gate": self.gate._asdict(),
             "coverage": self.coverage,
             "covered": list(self.covered),
             "uncovered": list(self.uncovered),
@@ -196,6 +196,6 @@ def _decision_dict(decision: Decision) -> dict[str, Any]:
     values["shared"] = list(decision.shared)
     values["kept_with"] = list(decision.kept_with)
     if decision.score is not None:
-        values["score"]["matched"] = sorted(decision.score.matched)
-        values["score"]["whole"] = sorted(decision.score.whole)
+        sets = {"matched": sorted(decision.score.matched), "whole": sorted(decision.score.whole)}
+        values["score"] = {**decision.score._asdict(), **sets}
     return values

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import nlargest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, Anchor, extract_anchors, has_whole
@@ -66,8 +66,7 @@ class RetrievalConfig:
         check_range(self, "candidates", low=1, whole=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """A query as the stages read it.
 
     Attributes:
@@ -83,8 +82,7 @@ class Query:
     mass: float
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     """How well one turn answers a query; ``total`` is what turns are ranked by.
 
     Attributes:

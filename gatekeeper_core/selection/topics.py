@@ -25,7 +25,8 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter, deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.errors import ConfigError, check_range
@@ -87,8 +88,7 @@ class GateConfig:
             raise ConfigError("GateConfig.switch_below must not be above continue_above")
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(NamedTuple):
     """One segment of the conversation: turns ``start`` to ``stop - 1``; ``topic_id`` counts from 0."""
 
     topic_id: int
@@ -96,8 +96,7 @@ class Topic:
     stop: int
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What the gate says of a query.
 
     Attributes:
@@ -121,8 +120,7 @@ class Verdict:
     staying: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """A verdict with the probabilities behind it.
 
     Attributes:
@@ -135,7 +133,7 @@ class Judgement:
     verdict: Verdict
     topics: Sequence[Topic] = ()
     topic_ids: Sequence[int] = ()
-    probabilities: Mapping[int, float] = field(default_factory=dict)
+    probabilities: Mapping[int, float] = MappingProxyType({})
 
 
 class TopicMap:
@@ -364,40 +362,22 @@ def _decide(
     new = max(0.0, 1.0 - measured.staying - sum(earlier.values()))
     resumed = topic if topic is not None and earlier[topic] > new else None
     if cues.about_conversation:
-        return _replace(measured, "continue", "about_conversation", cue=cues.about_conversation)
+        return measured._replace(decision="continue", reason="about_conversation", cue=cues.about_conversation)
     if cues.switch:
-        return _replace(measured, "switch", "explicit_switch", cue=cues.switch)
+        return measured._replace(decision="switch", reason="explicit_switch", cue=cues.switch)
     if cues.back and topic is not None and (earlier[topic] > measured.staying or not evidence.terms):
-        return _replace(measured, "switch", "explicit_return", cue=cues.back, resumed_topic=topic)
+        return measured._replace(decision="switch", reason="explicit_return", cue=cues.back, resumed_topic=topic)
     if cues.referring and not cues.back:
-        return _replace(measured, "continue", "referring_word", cue=cues.referring)
+        return measured._replace(decision="continue", reason="referring_word", cue=cues.referring)
     if not query.idf:
-        return _replace(measured, "continue", "no_anchors", cue=cues.acknowledgement)
+        return measured._replace(decision="continue", reason="no_anchors", cue=cues.acknowledgement)
     if measured.overlap > config.continue_above:
-        return _replace(measured, "continue", "overlap", cue=cues.back or cues.acknowledgement)
+        return measured._replace(decision="continue", reason="overlap", cue=cues.back or cues.acknowledgement)
     if measured.overlap < config.switch_below and measured.new_ratio > config.new_above:
-        return _replace(measured, "switch", "return" if resumed is not None else "new_topic", resumed_topic=resumed)
-    return _replace(measured, "continue", "ambiguous")
-
-
-def _replace(
-    verdict: Verdict,
-    decision: Literal["continue", "switch"],
-    reason: GateReason,
-    *,
-    cue: str | None = None,
-    resumed_topic: int | None = None,
-) -> Verdict:
-    return Verdict(
-        decision=decision,
-        reason=reason,
-        overlap=verdict.overlap,
-        new_ratio=verdict.new_ratio,
-        cue=cue,
-        active_topic=verdict.active_topic,
-        resumed_topic=resumed_topic,
-        staying=verdict.staying,
-    )
+        return measured._replace(
+            decision="switch", reason="return" if resumed is not None else "new_topic", resumed_topic=resumed
+        )
+    return measured._replace(decision="continue", reason="ambiguous")
 
 
 def _weigh(query: Query, topic_map: TopicMap, index: TurnIndex) -> _Evidence:

@@ -9,7 +9,7 @@ side of the turn. Where even that does not fit, :func:`tight_excerpt` goes furth
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.selection.anchors import count_terms
@@ -46,8 +46,7 @@ class TrimmingConfig:
             raise TypeError(f"TrimmingConfig.gap must be a str, got {type(self.gap).__name__}")
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(NamedTuple):
     """What would be sent of a turn.
 
     Attributes:

@@ -1,0 +1,221 @@
+"""Hostile input: nothing raises, budgets hold, time and memory stay linear.
+
+Environment:
+    GATEKEEPER_ADVERSARIAL_SEED: the seed of the texts; any seed must pass.
+    GATEKEEPER_ADVERSARIAL_BIG: size of the big messages in millions of characters.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import time
+import tracemalloc
+from collections.abc import Callable
+
+import pytest
+
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, Selection
+from gatekeeper_core.selection.anchors import MAX_QUERY_ANCHORS, extract_anchors
+from tests.adversarial import big_texts, growing_texts, hostile_conversations, hostile_texts, query_of_words
+
+SEED = int(os.environ.get("GATEKEEPER_ADVERSARIAL_SEED", "20261120"))
+BIG = int(os.environ.get("GATEKEEPER_ADVERSARIAL_BIG", "10"))
+
+TEXTS = hostile_texts(SEED)
+GROWING = growing_texts(SEED)
+CONVERSATIONS = hostile_conversations(SEED)
+
+# Far above what any of these takes, far below what a quadratic step would take.
+CEILING_SECONDS = 10.0
+SMALL, LARGE = 25_000, 100_000
+FLOOR_SECONDS = 0.02
+
+SOME_TURNS = [
+    ("Which port does Redis use?", "Redis listens on port 6379."),
+    ("红烧肉放多少冰糖？", "放三十克。"),
+    ("What is `get_user()` in v1.2.3?", "A helper. 它返回用户。"),
+]
+QUERIES = ["Redis 的 port?", "继续", "我们聊了什么？", "换个话题，get_user() v1.2.3", "a x 中"]
+
+
+def gatekeeper_of(turns: list[tuple[str, str]], *, mode: str = "minimal") -> ContextGatekeeper:
+    gatekeeper = ContextGatekeeper(300, config=GatekeeperConfig(mode=mode))  # type: ignore[arg-type]
+    gatekeeper.sync(turns)
+    return gatekeeper
+
+
+def assert_sound(selection: Selection) -> None:
+    assert sum(turn.tokens for turn in selection.turns) == selection.tokens <= selection.token_budget
+    values = selection.to_dict()
+    assert json.loads(json.dumps(values, sort_keys=True, allow_nan=False))["schema_version"] == 1
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+# --- each text in each place
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_any_text_can_be_a_query(name: str) -> None:
+    gatekeeper = gatekeeper_of(SOME_TURNS)
+
+    def ask() -> None:
+        assert_sound(gatekeeper.explain(TEXTS[name]))
+
+    assert seconds(ask) < CEILING_SECONDS
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_any_text_can_be_a_turn(name: str) -> None:
+    """000-55: said by the user and said by the assistant; found by itself, by other queries, in both modes."""
+    text = TEXTS[name]
+
+    def use() -> None:
+        for mode in ("minimal", "fill"):
+            gatekeeper = gatekeeper_of([*SOME_TURNS, (text, "ok"), ("and then?", text)], mode=mode)
+            for query in (*QUERIES, text[:300]):
+                assert_sound(gatekeeper.explain(query))
+        gatekeeper.sync(SOME_TURNS)
+        assert_sound(gatekeeper.explain(QUERIES[0]))
+        assert (
+            gatekeeper.explain(QUERIES[0]).to_dict()
+            == gatekeeper_of(SOME_TURNS, mode="fill").explain(QUERIES[0]).to_dict()
+        )
+
+    assert seconds(use) < CEILING_SECONDS
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_is_kept_whole_comes_back_as_it_went_in(name: str) -> None:
+    text = TEXTS[name]
+    gatekeeper = ContextGatekeeper(10**9)
+    gatekeeper.add_turn(text, "ok")
+    assert gatekeeper.explain("继续", trim=False).turns[0].user == text
+    assert gatekeeper.turns[0].user_text == text
+
+
+@pytest.mark.parametrize("name", ["orders", "terminal escapes", "special tokens", "bidirectional"])
+def test_an_order_in_a_text_is_data(name: str) -> None:
+    """Nothing that a turn says becomes a constraint or reaches the system message."""
+    gatekeeper = gatekeeper_of([*SOME_TURNS, (TEXTS[name], TEXTS[name])])
+    gatekeeper.set_constraint("style", "short")
+    for query in QUERIES:
+        messages = gatekeeper.explain(query).to_messages()
+        assert messages[0] == {"role": "system", "content": "Constraints:\n- style: short"}
+        assert all(message["role"] != "system" for message in messages[1:])
+
+
+@pytest.mark.parametrize("name", CONVERSATIONS)
+def test_any_conversation_can_be_held(name: str) -> None:
+    turns = CONVERSATIONS[name]
+
+    def use() -> None:
+        gatekeeper = gatekeeper_of(turns)
+        for query in (*QUERIES, turns[len(turns) // 2][0]):
+            assert_sound(gatekeeper.explain(query))
+        gatekeeper.sync(turns[: len(turns) // 2])
+        assert len(gatekeeper.turns) == len(gatekeeper.verdicts) == len(turns) // 2
+
+    assert seconds(use) < CEILING_SECONDS
+
+
+# --- time
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_four_times_the_text_takes_about_four_times_as_long(name: str) -> None:
+    """Reading a turn and selecting it: linear. Quadratic would be sixteen times."""
+
+    def best_of(size: int) -> float:
+        text = GROWING[name](size)
+
+        def use() -> None:
+            gatekeeper = gatekeeper_of([*SOME_TURNS, (text, text)])
+            gatekeeper.explain("a x 中 继续 port")
+            gatekeeper.explain(text)
+
+        return min(seconds(use) for _ in range(2))
+
+    small, large = best_of(SMALL), best_of(LARGE)
+    if large > 10 * max(small, FLOOR_SECONDS):  # a busy machine gets a second chance
+        small, large = best_of(SMALL), best_of(LARGE)
+    assert large < 10 * max(small, FLOOR_SECONDS)
+
+
+@pytest.mark.parametrize("name", big_texts(SEED, 1))
+def test_a_message_of_many_megabytes_is_read_and_selected(name: str) -> None:
+    """10 MB in one message: no exception, in bounded time, within the budget."""
+    text = big_texts(SEED, BIG)[name]
+
+    def use() -> None:
+        gatekeeper = gatekeeper_of(SOME_TURNS)
+        gatekeeper.add_turn(text, "ok")
+        for query in ("继续", "Redis port", "缓存 worker cache"):
+            assert_sound(gatekeeper.explain(query))
+
+    assert seconds(use) < max(CEILING_SECONDS, BIG)
+
+
+def test_a_query_of_a_hundred_thousand_words_is_read_up_to_a_cap() -> None:
+    query = query_of_words(SEED, 100_000)
+    assert len(extract_anchors(query)) == MAX_QUERY_ANCHORS == 256
+    gatekeeper = gatekeeper_of([(f"w{i}x{i % 99} note", f"w{i + 1}") for i in range(1_000)])
+    assert_sound(gatekeeper.explain(query))
+    assert seconds(lambda: gatekeeper.explain(query)) < CEILING_SECONDS / 2
+
+
+# --- memory
+
+
+@pytest.mark.parametrize(
+    "name", ["unlike words", "unlike characters", "identifiers", "versions", "quoted phrases", "camel case"]
+)
+def test_a_flood_of_anchors_costs_no_more_than_a_few_times_its_text(name: str) -> None:
+    """Anchors per message are capped: what the index keeps of a text is bounded, whatever the text is made of."""
+    texts = [f"{TEXTS[name]} {i}" for i in range(3)]
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.add_turn("warm up", TEXTS["sentences without number"])
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for text in texts:
+            gatekeeper.add_turn(text, text)
+        gc.collect()
+        kept, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    read = sum(2 * len(text.encode("utf-8", "surrogatepass")) for text in texts)
+    assert kept < 4_000_000 + 4 * read
+    assert peak < 40_000_000 + 20 * read
+
+
+# --- needles
+
+
+@pytest.mark.parametrize("wanted", [0, 3_141, 4_999])
+def test_one_of_five_thousand_near_duplicates_is_found_by_its_number(wanted: int) -> None:
+    """000-27: a number that the turn holds word for word."""
+    gatekeeper = gatekeeper_of([(f"the code is {i:04d}", "noted") for i in range(5_000)])
+    selection = gatekeeper.explain(f"the code is {wanted:04d}")
+    assert wanted in {turn.turn_id for turn in selection.turns}
+    best = max((d for d in selection.decisions if d.score), key=lambda d: d.score.total if d.score else 0.0)
+    assert best.turn_id == wanted
+
+
+@pytest.mark.parametrize("code", ["kx-4417-zeta", "`purge_all()`", "v9.8.7", "“月下独酌”"])
+def test_a_needle_in_a_flood_is_found(code: str) -> None:
+    """000-13, 000-27."""
+    turns = [(TEXTS["unlike words"][i * 400 : i * 400 + 400], "ok") for i in range(200)]
+    turns.insert(77, (f"Remember {code} for later.", "Noted."))
+    assert 77 in {turn.turn_id for turn in gatekeeper_of(turns).explain(f"New topic: {code}").turns}
+
+
+def test_the_texts_are_the_same_for_the_same_seed() -> None:
+    assert hostile_texts(SEED) == TEXTS
+    assert hostile_texts(SEED + 1)["unlike words"] != TEXTS["unlike words"]

@@ -1,0 +1,598 @@
+"""The topic map, which is the same however it came about, and the gate: its two answers, its thresholds, its cues."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import FrozenInstanceError
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
+from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.retrieval import read_query
+from gatekeeper_core.selection.topics import GateConfig, Judgement, Topic, TopicMap, Verdict, judge, topic_terms
+
+ENGLISH = (
+    ("Which port does Redis listen on?", "Redis listens on port 6379 by default."),
+    ("How do I set a Redis password?", "Set requirepass in redis.conf and restart the Redis server."),
+    ("Does the Redis server keep data on disk?", "Yes, Redis writes an RDB snapshot and an append-only file to disk."),
+    ("New topic: how do I bake sourdough bread?", "Feed the sourdough starter, fold the dough, bake the bread hot."),
+    ("How long should the dough proof?", "Proof the sourdough dough for twelve hours in the fridge."),
+    ("Why is my bread crust pale?", "Bake the bread longer with steam, then the crust browns."),
+)
+CHINESE = (
+    ("Redis 缓存雪崩怎么处理？", "给缓存过期时间加随机值，避免同时过期，再加限流。"),
+    ("缓存穿透和缓存击穿有区别吗？", "缓存穿透查的是不存在的数据，缓存击穿是热点数据过期。"),
+    ("缓存的过期时间设多久合适？", "热点数据的过期时间可以设三十分钟，加随机值。"),
+    ("换个话题，推荐杭州的景点", "杭州的西湖、灵隐寺、龙井村都值得去。"),
+    ("西湖要门票吗？", "西湖景区免费，不要门票，灵隐寺要门票。"),
+    ("龙井村怎么走？", "从西湖坐公交可以直达龙井村，春天去喝龙井茶。"),
+)
+MIXED = (
+    ("用 Docker 部署 Postgres 要注意什么？", "用 volume 挂载 Postgres 的数据目录，设置 POSTGRES_PASSWORD。"),
+    ("Docker 容器重启后 Postgres 数据会丢吗？", "挂载了 volume 就不会丢，Postgres 数据在容器外面。"),
+    ("怎么备份 Postgres？", "用 pg_dump 导出 Postgres，再用 cron 定时备份到 S3。"),
+    ("换个话题，聊聊旅行：东京 hotel 怎么选？", "东京新宿 station 附近的 hotel 交通方便，浅草便宜。"),
+    ("新宿的 hotel 一晚多少钱？", "新宿 hotel 一晚大约 15000 日元。"),
+    ("浅草有什么好吃的？", "浅草的天妇罗和鳗鱼饭很有名，hotel 楼下就有 ramen。"),
+)
+CONVERSATIONS = [ENGLISH, CHINESE, MIXED]
+Turns = tuple[tuple[str, str], ...]
+
+
+class State(NamedTuple):
+    topic_map: TopicMap
+    index: TurnIndex
+    verdicts: list[Verdict]
+
+
+def read(turns: Turns) -> State:
+    """Return the state after some turns, put together from the stages alone."""
+    state = State(TopicMap(), TurnIndex(), [])
+    for user, assistant in turns:
+        state.verdicts.append(ask(state, user).verdict)
+        user_terms, assistant_terms = count_terms(user), count_terms(assistant)
+        state.index.add(user_terms, assistant_terms)
+        state.topic_map.add(
+            topic_terms(user_terms, assistant_terms),
+            cues=read_cues(user),
+            verdict=state.verdicts[-1],
+            question_open=ends_with_question(assistant),
+        )
+    return state
+
+
+def ask(state: State, query: str, **settings: Any) -> Judgement:
+    read_as = read_query(query, state.index, about=without_cues(query))
+    return judge(read_as, read_cues(query), state.topic_map, state.index, config=GateConfig(**settings))
+
+
+def verdict(turns: Turns, query: str, **settings: Any) -> Verdict:
+    return ask(read(turns), query, **settings).verdict
+
+
+def gatekeeper_of(turns: Turns, **gate: Any) -> ContextGatekeeper:
+    gatekeeper = ContextGatekeeper(config=GatekeeperConfig(gate=GateConfig(**gate)))
+    gatekeeper.sync(turns)
+    return gatekeeper
+
+
+# --- The topic map --------------------------------------------------------------------------------------------------
+
+Step = tuple[dict[str, int], str, str, bool]
+
+terms = st.dictionaries(st.sampled_from(["kafka", "raft", "缓存", "雪崩", "bread", "西湖", "v1.2"]), st.integers(1, 4))
+openings = st.sampled_from(["", "hello", "谢谢", "by the way", "换个话题", "back to raft", "请问"])
+reasons = st.sampled_from(["overlap", "ambiguous", "new_topic", "return", "explicit_switch", "explicit_return"])
+histories = st.lists(st.tuples(terms, openings, reasons, st.booleans()), max_size=10)
+SWITCHES = {"new_topic", "return", "explicit_switch", "explicit_return"}
+
+
+def grow(topic_map: TopicMap, steps: list[Step]) -> TopicMap:
+    for held, opening, reason, question_open in steps:
+        judged = Verdict("switch" if reason in SWITCHES else "continue", reason, 0.5, 0.5)  # type: ignore[arg-type]
+        topic_map.add(held, cues=read_cues(opening), verdict=judged, question_open=question_open)
+    return topic_map
+
+
+def state_of(topic_map: TopicMap) -> tuple[object, ...]:
+    counts = {term: topic_map.count(term) for term in ("kafka", "raft", "缓存", "雪崩", "bread", "西湖", "v1.2")}
+    sizes = (len(topic_map), topic_map.token_count, topic_map.mean_length, dict(topic_map.last_terms))
+    return topic_map.topics, list(topic_map.topic_ids), counts, sizes, topic_map.question_open
+
+
+@given(histories)
+def test_a_map_that_grew_is_one_that_was_built_anew(steps: list[Step]) -> None:
+    """000-15: after each turn, incremental == rebuilt."""
+    grown = TopicMap()
+    for turn_count, step in enumerate(steps, 1):
+        grow(grown, [step])
+        assert state_of(grown) == state_of(grow(TopicMap(), steps[:turn_count]))
+
+
+@given(histories, st.data())
+def test_a_map_that_was_cut_is_one_that_was_built_anew(steps: list[Step], data: st.DataObject) -> None:
+    """000-10, 000-15: and it grows on from there in the same way."""
+    keep = data.draw(st.integers(0, len(steps)))
+    more = data.draw(histories)
+    topic_map = grow(TopicMap(), steps)
+    topic_map.cut(
+        keep, removed=[step[0] for step in steps[keep:]], window=[step[0] for step in steps[:keep][-TopicMap.WINDOW :]]
+    )
+    assert state_of(topic_map) == state_of(grow(TopicMap(), steps[:keep]))
+    assert state_of(grow(topic_map, more)) == state_of(grow(TopicMap(), steps[:keep] + more))
+
+
+@given(histories)
+def test_the_topics_partition_the_turns(steps: list[Step]) -> None:
+    """000-15: every turn stands in exactly one topic, in order."""
+    topic_map = grow(TopicMap(), steps)
+    covered = [turn for topic in topic_map.topics for turn in range(topic.start, topic.stop)]
+    assert covered == list(range(len(steps)))
+    assert [topic.topic_id for topic in topic_map.topics] == list(range(len(topic_map.topics)))
+    assert all(topic.start < topic.stop for topic in topic_map.topics)
+    ids = [next(t.topic_id for t in topic_map.topics if t.start <= turn < t.stop) for turn in range(len(steps))]
+    assert list(topic_map.topic_ids) == ids
+
+
+@given(histories)
+def test_an_explicit_switch_or_return_is_always_a_border(steps: list[Step]) -> None:
+    """000-15, 000-24: whatever the terms say, now and after all later turns."""
+    starts = {topic.start for topic in grow(TopicMap(), steps).topics}
+    explicit = {turn for turn, step in enumerate(steps) if step[2] in ("explicit_switch", "explicit_return")}
+    assert explicit <= starts
+
+
+def test_a_map_that_was_cut_beyond_its_window_is_one_that_was_built_anew() -> None:
+    """000-15: a border is looked for in the newest forty turns."""
+    vocabulary = ["kafka", "raft", "缓存", "雪崩", "bread", "西湖"]
+    steps: list[Step] = [({vocabulary[turn // 9 % 6]: 3, "v1.2": 1}, "", "overlap", False) for turn in range(120)]
+    topic_map = grow(TopicMap(), steps)
+    topic_map.cut(55, removed=[step[0] for step in steps[55:]], window=[step[0] for step in steps[15:55]])
+    assert state_of(topic_map) == state_of(grow(TopicMap(), steps[:55]))
+    assert state_of(grow(topic_map, steps[55:])) == state_of(grow(TopicMap(), steps))
+
+
+def test_a_conversation_without_any_terms_has_topics_too() -> None:
+    """000-15: empty texts and mere particles."""
+    topic_map = grow(TopicMap(), [({}, "", "overlap", False)] * 3)
+    assert [turn for topic in topic_map.topics for turn in range(topic.start, topic.stop)] == [0, 1, 2]
+    assert (TopicMap().topics, list(TopicMap().topic_ids), TopicMap().mean_length) == ((), [], 4.0)
+
+
+@pytest.mark.parametrize("turns", CONVERSATIONS)
+def test_two_topics_with_an_explicit_border_are_two(turns: Turns) -> None:
+    """000-15: in Chinese, English and mixed text."""
+    assert read(turns).topic_map.topics == (Topic(0, 0, 3), Topic(1, 3, 6))
+    assert gatekeeper_of(turns).topics == read(turns).topic_map.topics
+
+
+def test_two_topics_without_any_cue_are_told_apart_by_their_words() -> None:
+    """000-15: turns of one topic repeat one another's terms."""
+    redis, bread = {"redis": 3, "port": 2, "server": 2, "缓存": 1}, {"bread": 3, "dough": 2, "oven": 2, "酵母": 1}
+    steps: list[Step] = [(held, "", "overlap", False) for held in [redis] * 8 + [bread] * 8]
+    assert grow(TopicMap(), steps).topics == (Topic(0, 0, 8), Topic(1, 8, 16))
+
+
+@pytest.mark.parametrize("opening", ["hello", "你好", "by the way", "对了"])
+def test_a_cue_makes_a_border_cheaper_than_none(opening: str) -> None:
+    """000-15: the same words, with a greeting or a change marker at the border."""
+    redis, bread = {"redis": 2, "port": 2, "server": 1}, {"bread": 2, "dough": 1, "oven": 1, "redis": 1, "port": 1}
+    plain: list[Step] = [(held, "", "overlap", False) for held in [redis] * 6 + [bread] * 6]
+    marked = [*plain[:6], (bread, opening, "overlap", False), *plain[7:]]
+    assert len(grow(TopicMap(), plain).topics) == 1
+    assert grow(TopicMap(), marked).topics == (Topic(0, 0, 6), Topic(1, 6, 12))
+
+
+def test_the_terms_of_a_topic_are_those_of_both_sides_without_single_characters() -> None:
+    """000-15: half a word tells no topic."""
+    assert topic_terms({"缓存": 1, "缓": 1, "c": 1}, {"缓存": 2, "存": 1, "redis": 1}) == {
+        "缓存": 3,
+        "c": 1,
+        "redis": 1,
+    }
+
+
+def test_the_map_counts_terms_and_tokens() -> None:
+    """000-15: over the whole conversation and between two turns."""
+    topic_map = grow(TopicMap(), [({"raft": 2}, "", "overlap", True), ({"raft": 1, "缓存": 4}, "", "overlap", False)])
+    assert (topic_map.count("raft"), topic_map.count("zanzibar"), topic_map.token_count) == (3, 0, 7)
+    assert (topic_map.tokens_between(0, 1), topic_map.tokens_between(1, 2)) == (2, 5)
+    assert (topic_map.last_terms, topic_map.question_open) == ({"raft": 1, "缓存": 4}, False)
+
+
+# --- Two answers, measured ------------------------------------------------------------------------------------------
+
+QUESTIONS = [
+    *("Which port was it?", "How hot should the oven be for the bread?", "And the crust?", "ok", "", "???"),
+    *("What was the Redis port again?", "Back to Redis: which file holds the password?", "Tell me a joke"),
+    *("Can you recommend a good laptop for video editing?", "New topic: Redis", "What have we discussed so far?"),
+    *("西湖附近有什么好吃的？", "回到缓存的问题，过期时间设多久？", "推荐一款适合编程的笔记本电脑", "它贵吗", "好的"),
+    *("换个话题，缓存怎么监控？", "我们都聊了什么", "新宿 hotel 有 breakfast 吗？", "怎么学 Rust 的 async？"),
+    *("Postgres 备份到 S3 的 cron 怎么写？", "\ud800", "先把这个放一放，我们聊聊 X", "bread Redis 西湖 Postgres"),
+]
+
+
+@pytest.mark.parametrize("turns", [*CONVERSATIONS, ()])
+@pytest.mark.parametrize("query", QUESTIONS)
+def test_the_gate_answers_continue_or_switch_with_measures_in_0_to_1(turns: Turns, query: str) -> None:
+    """000-16, 000-17, 000-20: never a third answer, always with its reason and its measures."""
+    judgement = ask(read(turns), query)
+    answer = judgement.verdict
+    assert answer.decision in ("continue", "switch")
+    assert 0.0 <= answer.overlap <= 1.0
+    assert 0.0 <= answer.new_ratio <= 1.0
+    assert 0.0 <= answer.staying <= 1.0
+    assert sum(judgement.probabilities.values()) <= 1.0 + 1e-5
+    assert answer.active_topic == (1 if turns else None)
+    assert answer.resumed_topic is None or (answer.decision, answer.resumed_topic) == ("switch", 0)
+
+
+words = st.sampled_from(
+    [*"redis port bread dough oven kafka it that 缓存 西湖 门票 这个 继续 回到 换个话题 new topic:".split(), "?"]
+)
+
+
+@given(st.sampled_from(CONVERSATIONS), st.lists(words, max_size=8).map(" ".join))
+def test_judging_is_pure(turns: Turns, query: str) -> None:
+    """000-16: twice the same, and neither the topic map nor the index has changed."""
+    state = read(turns)
+    before = (state.topic_map.topics, list(state.topic_map.topic_ids), state.topic_map.token_count, len(state.index))
+    first = ask(state, query)
+    assert ask(state, query) == first
+    assert first.verdict.decision in ("continue", "switch")
+    after = (state.topic_map.topics, list(state.topic_map.topic_ids), state.topic_map.token_count, len(state.index))
+    assert before == after
+    assert ask(read(turns), query) == first
+
+
+@pytest.mark.parametrize("turns", CONVERSATIONS)
+@pytest.mark.parametrize("query", QUESTIONS)
+def test_the_verdict_of_a_question_is_the_one_that_adding_it_records(turns: Turns, query: str) -> None:
+    """000-16: one gate, whether a turn is asked about or added."""
+    gatekeeper = gatekeeper_of(turns)
+    judged = gatekeeper.explain(query).gate
+    gatekeeper.add_turn(query, "")
+    assert gatekeeper.verdicts[-1] == judged == verdict(turns, query)
+
+
+# --- Thresholds -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("turns", "query"),
+    [
+        (ENGLISH, "Does the bread dough need steam?"),
+        (CHINESE, "灵隐寺门票多少钱"),
+        (MIXED, "新宿 hotel 有 breakfast 吗？"),
+    ],
+)
+def test_an_overlap_strictly_above_the_threshold_continues(turns: Turns, query: str) -> None:
+    """000-17: 0.45 by default, a setting; at the threshold itself the rule does not hold."""
+    measured = verdict(turns, query)
+    assert (measured.decision, measured.reason) == ("continue", "overlap")
+    assert measured.overlap > 0.45
+    assert verdict(turns, query, continue_above=measured.overlap - 1e-4).reason == "overlap"
+    assert verdict(turns, query, continue_above=measured.overlap).reason == "ambiguous"
+
+
+NEW_TOPICS = [
+    (ENGLISH, "Can you recommend a good laptop for video editing?"),
+    (CHINESE, "推荐一款适合编程的笔记本电脑"),
+    (MIXED, "怎么学 Rust 的 async runtime 和 tokio？"),
+]
+
+
+@pytest.mark.parametrize(("turns", "query"), NEW_TOPICS)
+def test_a_small_overlap_with_many_new_terms_switches(turns: Turns, query: str) -> None:
+    """000-18: below 0.20 and above 0.70."""
+    answer = verdict(turns, query)
+    assert (answer.decision, answer.reason, answer.resumed_topic) == ("switch", "new_topic", None)
+    assert answer.overlap < 0.20
+    assert answer.new_ratio > 0.70
+
+
+@pytest.mark.parametrize(("turns", "query"), NEW_TOPICS)
+def test_a_switch_needs_both_conditions_strictly(turns: Turns, query: str) -> None:
+    """000-18, C12: *and* joins them; at either threshold itself the verdict is to continue."""
+    measured = verdict(turns, query)
+    new_above = measured.new_ratio - 1e-4
+    assert verdict(turns, query, switch_below=measured.overlap + 1e-4, new_above=new_above).decision == "switch"
+    at_the_border = [
+        verdict(turns, query, switch_below=measured.overlap, new_above=new_above),
+        verdict(turns, query, switch_below=0.45, new_above=measured.new_ratio),
+        verdict(turns, query, switch_below=0.0, new_above=0.0),
+    ]
+    assert {(answer.decision, answer.reason) for answer in at_the_border} == {("continue", "ambiguous")}
+
+
+@pytest.mark.parametrize(("turns", "query"), NEW_TOPICS)
+@pytest.mark.parametrize("where", ["between", "few new terms"])
+def test_the_zone_without_a_rule_continues_as_ambiguous(turns: Turns, query: str, where: str) -> None:
+    """000-19: between the thresholds, or a small overlap with few new terms."""
+    measured = verdict(turns, query)
+    settings = {"switch_below": measured.overlap / 2} if where == "between" else {"new_above": measured.new_ratio}
+    answer = verdict(turns, query, **settings)
+    assert (answer.decision, answer.reason) == ("continue", "ambiguous")
+    assert (answer.overlap, answer.new_ratio) == (measured.overlap, measured.new_ratio)
+
+
+@given(st.sampled_from(CONVERSATIONS), st.lists(words, min_size=1, max_size=8).map(" ".join))
+def test_every_verdict_follows_its_rule(turns: Turns, query: str) -> None:
+    """000-17, 000-18, 000-19, C12: read back from the measures, with the default thresholds."""
+    answer = verdict(turns, query)
+    if answer.reason == "overlap":
+        assert (answer.decision, answer.overlap > 0.45) == ("continue", True)
+    elif answer.reason in ("new_topic", "return"):
+        assert (answer.decision, answer.overlap < 0.20, answer.new_ratio > 0.70) == ("switch", True, True)
+    elif answer.reason == "ambiguous":
+        assert answer.decision == "continue"
+        assert 0.20 <= answer.overlap <= 0.45 or (answer.overlap < 0.20 and answer.new_ratio <= 0.70)
+    expected = answer.staying / (answer.staying + 9 * (1 - answer.staying))
+    assert answer.overlap == pytest.approx(expected, abs=2e-4)
+
+
+# --- The measures ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("turns", CONVERSATIONS)
+def test_questions_within_a_topic_continue(turns: Turns) -> None:
+    """000-19b: no turn inside a topic is taken for a new one; the borders are found."""
+    decisions = [answer.decision for answer in gatekeeper_of(turns).verdicts]
+    assert decisions[0] == decisions[3] == "switch"
+    assert decisions[4:] == ["continue", "continue"]
+
+
+@pytest.mark.parametrize(
+    ("turns", "inside", "outside"),
+    [
+        (ENGLISH, "Does the bread dough need steam?", "Does the laptop screen need calibration?"),
+        (CHINESE, "西湖的门票多少钱", "显卡的价格多少钱"),
+        (MIXED, "新宿 hotel 有 ramen 吗？", "iPhone 屏幕有 warranty 吗？"),
+    ],
+)
+def test_the_active_topics_own_words_raise_the_overlap_and_lower_the_new_ratio(
+    turns: Turns, inside: str, outside: str
+) -> None:
+    """000-15, 000-17, 000-20: the gate reads the question's anchors against the active topic."""
+    known, unknown = verdict(turns, inside), verdict(turns, outside)
+    assert known.overlap > unknown.overlap
+    assert known.new_ratio < unknown.new_ratio == 1.0
+
+
+@pytest.mark.parametrize(
+    ("turns", "query", "new_ratio"),
+    [
+        (ENGLISH, "sourdough starter", 0.0),
+        (CHINESE, "龙井茶", 0.0),
+        (MIXED, "浅草 ramen", 0.0),
+        (ENGLISH, "Redis snapshot on disk", 1.0),
+        (CHINESE, "缓存雪崩", 1.0),
+        (MIXED, "Postgres pg_dump", 1.0),
+    ],
+)
+def test_the_new_ratio_asks_for_the_active_topic_alone(turns: Turns, query: str, new_ratio: float) -> None:
+    """000-20: 0 where the active topic holds every term, 1 where it holds none, whatever earlier topics hold."""
+    assert verdict(turns, query).new_ratio == new_ratio
+
+
+@pytest.mark.parametrize(
+    ("turns", "query"),
+    [(ENGLISH, "bread or zanzibar"), (CHINESE, "西湖和热带雨林"), (MIXED, "hotel 和 zanzibar")],
+)
+def test_a_question_that_is_half_new_lies_between(turns: Turns, query: str) -> None:
+    """000-20: a share of the informative terms."""
+    assert 0.0 < verdict(turns, query).new_ratio < 1.0
+
+
+def test_the_newest_turn_of_a_topic_counts_more() -> None:
+    """000-15: of two words that each stand once in the topic, the newer one keeps it better."""
+    turns = tuple((f"Tell me about the raft quorum and {word}", "") for word in ("kafka", "etcd", "nginx", "vacuum"))
+    assert read(turns).topic_map.topics == (Topic(0, 0, 4),)
+    assert verdict(turns, "vacuum zanzibar").overlap > verdict(turns, "kafka zanzibar").overlap
+
+
+def test_a_topic_fades_as_it_grows() -> None:
+    """000-15: what was said once counts less in a long topic than in a short one."""
+    first, filler = ("Tell me about the raft quorum and kafka", ""), ("Tell me about the raft quorum and etcd", "")
+    short, long = (first, filler), (first, *[filler] * 20)
+    assert len(read(long).topic_map.topics) == 1
+    assert verdict(long, "kafka zanzibar").overlap < verdict(short, "kafka zanzibar").overlap
+
+
+# --- First turn, no anchors -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "query", ["How do I bake bread?", "缓存雪崩怎么处理", "继续", "ok", "", "换个话题", "我们都聊了什么"]
+)
+def test_the_first_turn_switches_because_there_is_nothing_to_inherit(query: str) -> None:
+    """000-21: whatever it says."""
+    assert verdict((), query) == Verdict("switch", "first_turn", overlap=0.0, new_ratio=1.0)
+
+
+@pytest.mark.parametrize("query", ["ok", "OK!", "嗯", "是的。", "", "???", "the of and", "可以吗", "👍"])
+@pytest.mark.parametrize("turns", CONVERSATIONS)
+def test_a_question_without_anchors_continues(turns: Turns, query: str) -> None:
+    """000-21: there is nothing to tell a new topic by."""
+    answer = verdict(turns, query)
+    assert (answer.decision, answer.reason) == ("continue", "no_anchors")
+
+
+@pytest.mark.parametrize("query", ["好的", "好", "明白了", "yes, great"])
+@pytest.mark.parametrize("turns", CONVERSATIONS)
+def test_an_acknowledgement_continues(turns: Turns, query: str) -> None:
+    """000-21: 好的 is no topic."""
+    assert verdict(turns, query).decision == "continue"
+
+
+# --- Cues -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("turns", "query", "cue"),
+    [
+        (ENGLISH, "Explain that with a laptop screen and video editing", "that"),
+        (ENGLISH, "Continue", "continue"),
+        (ENGLISH, "Does it work with Redis snapshots on disk?", "it"),
+        (CHINESE, "这个适合编程的笔记本电脑吗", "这个"),
+        (CHINESE, "展开说说", "展开"),
+        (CHINESE, "它和缓存雪崩有关系吗", "它"),
+        (MIXED, "这个 async runtime 怎么学", "这个"),
+    ],
+)
+def test_a_word_that_points_back_continues_whatever_the_measures_say(turns: Turns, query: str, cue: str) -> None:
+    """000-22, 000-23, C13: it decides; the thresholds are not asked."""
+    answer = verdict(turns, query, continue_above=1.0, switch_below=1.0, new_above=0.0)
+    assert (answer.decision, answer.reason, answer.cue) == ("continue", "referring_word", cue)
+
+
+@pytest.mark.parametrize(
+    ("turns", "query"),
+    [
+        (ENGLISH, "I think that a good laptop needs a calibrated screen for video editing"),
+        (CHINESE, "这个月推荐买哪款编程笔记本电脑"),
+        (MIXED, "其它 Rust async runtime 框架 tokio 推荐"),
+    ],
+)
+def test_a_wording_that_only_looks_like_it_does_not_hold_the_topic(turns: Turns, query: str) -> None:
+    """000-22: 其它, 这个月, "that" as a conjunction."""
+    assert verdict(turns, query).reason != "referring_word"
+
+
+@pytest.mark.parametrize(
+    ("turns", "query", "cue"),
+    [
+        (ENGLISH, "Put that aside for now, new topic: it rains", "put that aside"),
+        (ENGLISH, "Let's change the subject, does the bread dough need salt?", "change the subject"),
+        (CHINESE, "先把这个放一放，我们聊聊 X", "先把这个放一放"),
+        (CHINESE, "换个话题，西湖的门票多少钱", "换个话题"),
+        (MIXED, "不聊这个了, 新宿 hotel 的 breakfast 呢", "不聊这个了"),
+    ],
+)
+def test_an_explicit_change_of_topic_wins_over_everything(turns: Turns, query: str, cue: str) -> None:
+    """000-24, C13: over a word that points back and over any overlap; the trace says so."""
+    answer = verdict(turns, query, continue_above=0.0, switch_below=0.0)
+    assert (answer.decision, answer.reason, answer.cue) == ("switch", "explicit_switch", cue)
+
+
+RETURNS = [
+    (ENGLISH, "Back to Redis: which file holds the password?", "explicit_return"),
+    (ENGLISH, "As we discussed, the Redis port and its password", "explicit_return"),
+    (ENGLISH, "Does the Redis snapshot live on disk?", "return"),
+    (CHINESE, "回到缓存的问题，过期时间设多久？", "explicit_return"),
+    (CHINESE, "缓存雪崩怎么处理", "return"),
+    (MIXED, "back to Postgres，pg_dump 怎么压缩？", "explicit_return"),
+    (MIXED, "Postgres 备份到 S3 的 cron 怎么写？", "return"),
+]
+
+
+@pytest.mark.parametrize(("turns", "query", "reason"), RETURNS)
+def test_a_return_is_a_switch_that_names_the_topic_it_goes_back_to(turns: Turns, query: str, reason: str) -> None:
+    """000-20, 000-24, 000-30: explicit or by its words alone, and the turns of that topic are found."""
+    answer = verdict(turns, query)
+    assert (answer.decision, answer.reason, answer.resumed_topic) == ("switch", reason, 0)
+    assert (answer.cue is not None) == (reason == "explicit_return")
+    kept = {turn["turn_id"] for turn in gatekeeper_of(turns).select(query)}
+    assert kept
+    assert kept <= {0, 1, 2}
+
+
+def test_of_several_earlier_topics_the_one_with_the_words_is_resumed() -> None:
+    """000-30: three topics, each can be gone back to."""
+    turns = (*ENGLISH, *CHINESE[3:])
+    assert len(read(turns).topic_map.topics) == 3
+    assert verdict(turns, "Back to Redis: which file holds the password?").resumed_topic == 0
+    assert verdict(turns, "Back to the sourdough bread dough").resumed_topic == 1
+
+
+@pytest.mark.parametrize(("turns", "query"), NEW_TOPICS)
+def test_a_new_topic_recalls_nothing_of_the_old_ones(turns: Turns, query: str) -> None:
+    """000-30: no turn has real evidence, so none is kept."""
+    assert gatekeeper_of(turns).select(query) == []
+
+
+@pytest.mark.parametrize(
+    ("turns", "query", "found"),
+    [
+        (ENGLISH, "New topic: requirepass and redis.conf", 1),
+        (CHINESE, "换个话题，缓存击穿", 1),
+        (MIXED, "换个话题，pg_dump", 2),
+    ],
+)
+def test_a_wrong_switch_is_cheap(turns: Turns, query: str, found: int) -> None:
+    """000-19b, 000-30: turns with real evidence stay, even after an explicit change of topic."""
+    gatekeeper = gatekeeper_of(turns)
+    assert gatekeeper.explain(query).gate.reason == "explicit_switch"
+    assert found in {turn["turn_id"] for turn in gatekeeper.select(query)}
+
+
+@pytest.mark.parametrize("turns", CONVERSATIONS)
+@pytest.mark.parametrize("query", QUESTIONS)
+def test_what_is_kept_after_a_switch_has_a_quarter_of_the_evidence_or_a_whole_hit(turns: Turns, query: str) -> None:
+    """000-30: or stands in the resumed topic, or has half as much on a return."""
+    selection = gatekeeper_of(turns).explain(query)
+    for decision in selection.decisions:
+        if selection.gate.decision == "switch" and decision.outcome != "dropped":
+            needed = 0.25 if selection.gate.resumed_topic is None else 0.125
+            resumed = selection.gate.resumed_topic is not None and decision.topic_id == selection.gate.resumed_topic
+            assert resumed or (decision.score and (decision.score.whole or decision.score.share >= needed))
+
+
+@pytest.mark.parametrize("turns", CONVERSATIONS)
+@pytest.mark.parametrize("query", ["What have we discussed so far?", "我们都聊了什么", "总结一下上面的讨论要点"])
+def test_a_question_about_the_conversation_continues_with_its_own_reason(turns: Turns, query: str) -> None:
+    """000-16: it bypasses the measures; every topic is shown."""
+    selection = gatekeeper_of(turns).explain(query)
+    assert (selection.gate.decision, selection.gate.reason) == ("continue", "about_conversation")
+    assert {decision.topic_id for decision in selection.decisions if decision.outcome != "dropped"} == {0, 1}
+
+
+# --- Settings -------------------------------------------------------------------------------------------------------
+
+
+def test_the_thresholds_of_the_specification_are_the_defaults() -> None:
+    """000-17, 000-18: 0.45, 0.20, 0.70."""
+    assert (GateConfig().continue_above, GateConfig().switch_below, GateConfig().new_above) == (0.45, 0.20, 0.70)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"continue_above": 1.01},
+        {"continue_above": -0.1},
+        {"switch_below": -0.1},
+        {"new_above": 1.5},
+        {"new_above": math.nan},
+        {"staying_prior": 0.04},
+        {"staying_prior": 0.91},
+        {"evidence_share": -0.1},
+        {"evidence_share": 1.1},
+        {"switch_below": 0.5},
+    ],
+)
+def test_impossible_thresholds_raise(settings: dict[str, float]) -> None:
+    """000-17, 000-18, 000-30: the error names the setting, and is a ValueError too."""
+    with pytest.raises(ConfigError, match=f"GateConfig.{next(iter(settings))}") as caught:
+        GateConfig(**settings)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_settings_are_frozen_and_named() -> None:
+    """000-17: a threshold does not change under a gatekeeper, and no number goes without its name."""
+    with pytest.raises(FrozenInstanceError):
+        GateConfig().new_above = 0.5  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        GateConfig(0.45)  # type: ignore[misc]
+
+
+def test_a_lower_prior_for_staying_finds_more_returns() -> None:
+    """000-19b: the one knob between wrong switches and missed returns."""
+    query = "Redis bread"
+    assert verdict(ENGLISH, query, staying_prior=0.3).overlap < verdict(ENGLISH, query).overlap
