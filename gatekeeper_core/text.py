@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from gatekeeper_core.errors import ConfigError
 
@@ -74,6 +74,7 @@ class LazyPattern:
     """
 
     match: Callable[..., re.Match[str] | None]
+    fullmatch: Callable[..., re.Match[str] | None]
     search: Callable[..., re.Match[str] | None]
     findall: Callable[..., list[str]]
     finditer: Callable[..., Iterator[re.Match[str]]]
@@ -83,14 +84,16 @@ class LazyPattern:
         self._source = source
         self._flags = flags
 
-    def __getattr__(self, name: str) -> Any:
-        # Reached only until the first use: from then on the methods are found on the object itself.
-        if name not in LazyPattern.__annotations__:
-            raise AttributeError(f"{type(self).__name__} has no attribute {name}")
-        pattern = re.compile(self._source, self._flags)
-        for method in LazyPattern.__annotations__:
-            setattr(self, method, getattr(pattern, method))
-        return getattr(pattern, name)
+    if not TYPE_CHECKING:  # a type checker knows the methods above and no others
+
+        def __getattr__(self, name):
+            # Reached only until the first use: from then on the methods are found on the object itself.
+            if name not in LazyPattern.__annotations__:
+                raise AttributeError(f"{type(self).__name__} has no attribute {name}")
+            pattern = re.compile(self._source, self._flags)
+            for method in LazyPattern.__annotations__:
+                setattr(self, method, getattr(pattern, method))
+            return getattr(pattern, name)
 
 
 # --- Scripts --------------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ ROWS = {
 } - LATER
 
 ROW = re.compile(r"^\| *(\d{3}-\d{2}b?|C\d+) *\|(.*)\|([^|]*)\|$", re.MULTILINE)
+RANGE = re.compile(r"(\d{3})-(\d{2}) to \1-(\d{2})")
 NAMED_TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 
 
@@ -34,12 +35,20 @@ def rows_of(markdown: str) -> dict[str, list[tuple[str, str]]]:
     return {row: NAMED_TEST.findall(tests) for row, _, tests in found}
 
 
+def rows_named_in(docstring: str) -> set[str]:
+    """Return the rows that a docstring names, one by one or as "000-05 to 000-10"."""
+    named = set(re.findall(r"\b(?:\d{3}-\d{2}b?|C\d+)\b", docstring))
+    for part, first, last in RANGE.findall(docstring):
+        named.update(f"{part}-{number:02}" for number in range(int(first), int(last) + 1))
+    return named
+
+
 @cache
-def docstrings(file: str) -> dict[str, str]:
-    """Return the test functions of a file with their docstrings; those of a class are found, too."""
+def rows_by_test(file: str) -> dict[str, set[str]]:
+    """Return the test functions of a file with the rows that their docstrings name."""
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    functions = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
-    return {node.name: ast.get_docstring(node) or "" for node in functions if node.name.startswith("test_")}
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return {node.name: rows_named_in(ast.get_docstring(node) or "") for node in functions}
 
 
 TESTS_BY_ROW = rows_of(PAGE.read_text(encoding="utf-8"))
@@ -54,11 +63,11 @@ def test_every_row_names_a_test_that_exists_and_names_the_row(row: str) -> None:
     assert TESTS_BY_ROW[row], f"{row} names no test"
     for file, name in TESTS_BY_ROW[row]:
         assert (ROOT / file).is_file(), f"{row} names {file}, which does not exist"
-        assert name in docstrings(file), f"{row} names {file}::{name}, which does not exist"
-        assert row in docstrings(file)[name], f"{file}::{name} does not name {row} in its docstring"
+        assert name in rows_by_test(file), f"{row} names {file}::{name}, which does not exist"
+        assert row in rows_by_test(file)[name], f"{file}::{name} does not name {row} in its docstring"
 
 
-def test_a_row_is_read_with_the_tests_in_its_last_cell_only() -> None:
+def test_a_row_is_read_with_the_rows_by_test_its_last_cell_only() -> None:
     page = (
         "| id | rule | tests |\n|---|---|---|\n| 000-01 | as `tests/a.py::b` | `tests/c.py::d`<br>`tests/e.py::f` |\n"
     )
@@ -68,3 +77,8 @@ def test_a_row_is_read_with_the_tests_in_its_last_cell_only() -> None:
 def test_a_row_that_stands_twice_is_refused() -> None:
     with pytest.raises(AssertionError, match="twice"):
         rows_of("| C12 | one | |\n| C12 | two | |\n")
+
+
+def test_a_docstring_names_rows_one_by_one_and_in_ranges() -> None:
+    assert rows_named_in("000-19b, C12: ...") == {"000-19b", "C12"}
+    assert rows_named_in("000-05 to 000-07, 003-31: ...") == {"000-05", "000-06", "000-07", "003-31"}

@@ -24,6 +24,7 @@ class Cues(NamedTuple):
 
     Attributes:
         referring: a word that points back (这个, 刚才, "it", "continue").
+        pronoun: a word for a person or place said before (她, "they"), a weaker sign.
         switch: an explicit change of topic (换个话题, "new topic").
         back: an explicit return (回到, "back to").
         change: a weaker sign of a change (对了, "by the way").
@@ -38,6 +39,7 @@ class Cues(NamedTuple):
     """
 
     referring: str | None = None
+    pronoun: str | None = None
     switch: str | None = None
     back: str | None = None
     change: str | None = None
@@ -60,9 +62,10 @@ def read_cues(text: str) -> Cues:
     ('back to', '换个话题')
     """
     folded = clean(text[:_MAX_READ]).casefold().replace("’", "'").strip()
-    request = _found(_search(lexicon.REQUEST_OPENERS), folded)
+    request = _found(_search(lexicon.REQUEST_OPENERS), folded) or _found(_search(lexicon.REQUEST_VERBS), folded)
     return Cues(
         referring=_referring(folded),
+        pronoun=_found(_search(lexicon.PRONOUNS), folded),
         switch=_found(_search(lexicon.EXPLICIT_SWITCH), folded),
         back=_found(_search(lexicon.EXPLICIT_RETURN), folded),
         change=_found(_search(lexicon.CHANGE_MARKERS), folded),
@@ -78,7 +81,7 @@ def read_cues(text: str) -> Cues:
 
 
 def without_cues(text: str) -> str:
-    """Return a text without the wordings that only say how it stands to what went before.
+    """Return a text without the wordings that only say how it stands to what went before, or that it asks.
 
     What is left is what is asked about: in "换个话题,聊聊旅行" the change of topic is no anchor. Of a long text only
     the first 2,000 characters are read.
@@ -87,7 +90,7 @@ def without_cues(text: str) -> str:
     '  the Redis cache, please'
     """
     head, tail = text[:_MAX_READ], text[_MAX_READ:]
-    for words in (lexicon.EXPLICIT_SWITCH, lexicon.EXPLICIT_RETURN, lexicon.REFERRING):
+    for words in (lexicon.EXPLICIT_SWITCH, lexicon.EXPLICIT_RETURN, lexicon.REFERRING, lexicon.REQUEST_OPENERS):
         head = _search(words).sub(" ", head)
     return head + tail
 

@@ -3,7 +3,8 @@
 One query goes one way: anchors, scores of the turns that share them, the gate's verdict, excerpts with their costs, the
 minimum cover. The verdict decides who may compete:
 
-* ``switch``: only turns with real evidence, and those of the earlier topic that the query returns to.
+* ``switch``: only turns with real evidence. Where the user says that he returns to an earlier topic, also the newest
+  turns of that topic, at most a quarter of the budget.
 * ``continue`` with the active topic likely: its turns, newest first, beside the evidence, each with the weight that the
   gate gives to its topic.
 * ``continue`` in doubt: the evidence first, then the newest turns of the active topic, at most a quarter of the budget.

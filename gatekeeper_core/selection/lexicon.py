@@ -17,10 +17,12 @@ __all__ = [
     "HAN_PARTICLES",
     "KANA_PARTICLES",
     "NOT_REFERRING",
+    "PRONOUNS",
     "QUESTIONS_ABOUT_YOU",
     "REFERRING",
     "QUESTION_WORDS",
     "REQUEST_OPENERS",
+    "REQUEST_VERBS",
     "SMALL_TALK",
     "THANKS",
     "THAT_AFTER",
@@ -78,6 +80,12 @@ REFERRING = (
 
 ``that`` is decided by its neighbours, see ``THAT_BEFORE``. Source: specification 3.2, with its gaps resolved.
 """
+
+PRONOUNS = (
+    "他 她 他们 她们 那里 那边 那儿 这里 这边 这儿 其中 他們 她們",
+    "he|she|they|him|her|them|his|their|theirs|there",
+)
+"""Words for persons and places, which mostly stand for something said before. Source: ours."""
 
 NOT_REFERRING = (
     "其它 其他 吉它 这个月 这个星期 这个礼拜 这个周末 这个周 这个季度 这个世界 这个时代 这个学期 这个春天 这个夏天 这个秋天 这个冬天 "
@@ -205,9 +213,12 @@ ACKNOWLEDGEMENTS = (
 REQUEST_OPENERS = (
     "请问 我想 我要 帮我 请帮 推荐 能不能 可不可以 可以帮 麻烦 有没有 想问 想找 给我 请推荐 请给 教我 怎么才能 如何",
     "can you|could you|would you|please|i want|i need|i would like|i'd like|i am looking|i'm looking|help me|how do i"
-    "|how can i|how to|recommend|suggest|give me|find me|show me|write|draft|translate|what is the best|is there",
+    "|how can i|how to|give me|find me|show me|what is the best|is there",
 )
-"""How a request begins. Source: ours."""
+"""How a request begins; these words say nothing of what is asked for. Source: ours."""
+
+REQUEST_VERBS = ("写 翻译 介绍 解释", "recommend|suggest|write|draft|translate|explain|tell me about")
+"""What a request asks to be done. Source: ours."""
 
 QUESTIONS_ABOUT_YOU = (
     "你喜欢 你平时 你觉得 你有 你是 你会 你呢 你们 您喜欢 您觉得",

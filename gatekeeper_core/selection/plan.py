@@ -172,13 +172,16 @@ class Planner:
         elif verdict.reason == "referring_word":
             self._inherit()
             self._cover(candidates)
-            self._newest()
-        elif self._topic_first():
+            self._newest(len(self._judgement.topics) - 1, verdict.staying)
+        elif verdict.decision == "switch":
+            self._cover(candidates)
+            if verdict.reason == "explicit_return" and verdict.resumed_topic is not None:
+                self._newest(verdict.resumed_topic, 1.0)
+        elif verdict.staying >= self._config.plan.staying_enough:
             self._by_topic(candidates)
         else:
             self._cover(candidates)
-            if verdict.decision == "continue":
-                self._newest()
+            self._newest(len(self._judgement.topics) - 1, verdict.staying)
         if self._fill and verdict.reason not in ("new_topic", "explicit_switch"):
             self._surroundings()
         return self._result(constraints)
@@ -207,16 +210,15 @@ class Planner:
     def _evidenced(self, score: Score) -> bool:
         """Return whether a turn has the evidence to compete: any on ``continue``, real evidence on ``switch``.
 
-        A return is a switch that the query's own evidence has found, so half as much is asked of a turn; the topic
-        that it goes back to competes as a whole.
+        A return is a switch that the query's own evidence has found, so half as much is asked of a turn, and the topic
+        that it goes back to competes as a whole. Where the user says that the topic is new, twice as much is asked.
         """
-        verdict = self._judgement.verdict
+        verdict, enough = self._judgement.verdict, self._config.gate.evidence_share
         if verdict.decision == "continue" or score.whole:
             return True
         if verdict.resumed_topic is None:
-            return score.share >= self._config.gate.evidence_share
-        in_topic = self._topic_of(score.turn_id) == verdict.resumed_topic
-        return in_topic or score.share >= self._config.gate.evidence_share / 2
+            return score.share >= min(1.0, enough * (2 if verdict.reason == "explicit_switch" else 1))
+        return self._topic_of(score.turn_id) == verdict.resumed_topic or score.share >= enough / 2
 
     def _value(self, passing: Sequence[Score]) -> None:
         known = max((score.share for score in passing), default=0.0)
@@ -229,12 +231,6 @@ class Planner:
         """Return the score of a turn, raised by as much as its topic is likely to be the query's."""
         probability = self._judgement.probabilities.get(self._topic_of(score.turn_id), 0.0)
         return score.total * (1.0 + 0.4 * probability)
-
-    def _topic_first(self) -> bool:
-        verdict = self._judgement.verdict
-        if verdict.decision == "switch":
-            return verdict.reason == "explicit_return"
-        return verdict.staying >= self._config.plan.staying_enough
 
     # --- the ways to choose ----------------------------------------------------------------------------------------
 
@@ -255,42 +251,28 @@ class Planner:
     def _by_topic(self, candidates: Sequence[Score]) -> None:
         """Take turns by the weight of their topic and their evidence, until neither is worth it."""
         plan, weights = self._config.plan, self._topic_weights(candidates)
-        resumed = self._judgement.verdict.resumed_topic
         largest = max(weights.values(), default=0.0)
         for turn_id in sorted(weights, key=lambda turn: (-weights[turn], -turn)):
-            topic = self._topic_of(turn_id)
-            near = topic == (self._judgement.verdict.active_topic if resumed is None else resumed)
-            floor = plan.active_floor if near and resumed is None else plan.other_floor
+            active = self._topic_of(turn_id) == self._judgement.verdict.active_topic
+            floor = max(plan.active_floor if active else plan.other_floor, plan.relative_floor * largest)
             score = self._scores.get(turn_id)
-            enough = weights[turn_id] < max(floor, plan.relative_floor * largest)
-            if enough and not self._fill and not (score and score.whole):
-                if score:
-                    self._drop(turn_id, "topic", "enough")
-            elif near:
-                self._take(turn_id, "topic", "active_topic" if resumed is None else "resumed_topic")
-            else:
-                self._take(turn_id, "cover", "evidence")
+            if weights[turn_id] >= floor or self._fill or (score and score.whole):
+                self._take(turn_id, "topic" if active else "cover", "active_topic" if active else "evidence")
+            elif score:
+                self._drop(turn_id, "topic", "enough")
 
     def _topic_weights(self, candidates: Sequence[Score]) -> dict[int, float]:
         """Return by turn how likely it belongs to what the query is about, with a share for its own evidence."""
-        verdict, best = self._judgement.verdict, max((score.total for score in candidates), default=0.0)
+        active, best = len(self._judgement.topics) - 1, max((score.total for score in candidates), default=0.0)
         relative = {score.turn_id: score.total / best for score in candidates}
-        members = set(relative)
-        if verdict.resumed_topic is None:
-            members.update(self._newest_of(len(self._judgement.topics) - 1))
-        else:
-            members.update(self._newest_of(verdict.resumed_topic))
         weights = {}
-        for turn_id in members:
+        for turn_id in {**relative, **dict.fromkeys(self._newest_of(active))}:
             topic, evidence = self._topic_of(turn_id), relative.get(turn_id, 0.0)
-            probability = self._judgement.probabilities.get(topic, 0.0)
-            if topic == verdict.resumed_topic:
-                probability = max(probability, self._config.plan.staying_enough)
-            if topic == verdict.active_topic:
+            if topic == active:
                 share = self._config.plan.newest_decay ** (self._turn_count - 1 - turn_id)
             else:
                 share = 0.8 + 0.2 * evidence
-            weights[turn_id] = round(probability * share + 0.2 * evidence, 6)
+            weights[turn_id] = round(self._judgement.probabilities.get(topic, 0.0) * share + 0.2 * evidence, 6)
         return weights
 
     def _inherit(self) -> None:
@@ -298,18 +280,18 @@ class Planner:
         for age in range(min(self._config.plan.referring_turns, self._turn_count)):
             self._take(self._turn_count - 1 - age, "inherit", "referring_word")
 
-    def _newest(self) -> None:
-        """Take the newest turns of the active topic, within their share of the budget."""
+    def _newest(self, topic_id: int, weight: float) -> None:
+        """Take the newest turns of a topic, within their share of the budget, while their weight is enough."""
         room = self._left if self._fill else min(self._left, int(self._budget * self._config.plan.newest_share))
-        weight = self._judgement.verdict.staying
-        for turn_id in self._newest_of(len(self._judgement.topics) - 1):
+        why: Why = "active_topic" if topic_id == self._judgement.verdict.active_topic else "resumed_topic"
+        for turn_id in self._newest_of(topic_id):
             if weight < self._config.plan.active_floor and not self._fill:
                 return
-            cost = self._excerpt(turn_id).tokens
-            if turn_id not in self._kept and cost > room:
-                return
-            if turn_id not in self._kept and self._take(turn_id, "topic", "active_topic"):
-                room -= self._kept[turn_id].tokens
+            if turn_id not in self._kept:
+                if self._excerpt(turn_id).tokens > room:
+                    return
+                if self._take(turn_id, "topic", why):
+                    room -= self._kept[turn_id].tokens
             weight *= self._config.plan.newest_decay
 
     def _surroundings(self) -> None:

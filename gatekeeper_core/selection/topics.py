@@ -72,7 +72,9 @@ class GateConfig:
         staying_prior: probability of staying before anything is read, 0.05..0.9; lower finds more returns and costs
             more false switches. Source: ours.
         evidence_share: on a switch, a turn stays a candidate only if it holds this share of the query's idf, or a whole
-            identifier, version, quote or piece of code of it, 0..1. Source: ours.
+            identifier, version, quote or piece of code of it, 0..1; half of it where the query returns to a topic,
+            twice where the user says that the topic is new. A topic is returned to only if one of its turns holds this
+            share of what the query's terms tell. Source: ours.
     """
 
     continue_above: float = 0.45
@@ -360,7 +362,8 @@ def _decide(
     """Return the verdict: explicit wordings first, then words that point back, then the thresholds."""
     topic = max(earlier, key=lambda k: (earlier[k], k), default=None)
     new = max(0.0, 1.0 - measured.staying - sum(earlier.values()))
-    resumed = topic if topic is not None and earlier[topic] > new else None
+    known = topic is not None and evidence.best_share.get(topic, 0.0) >= config.evidence_share
+    resumed = topic if topic is not None and known and earlier[topic] > new else None
     if cues.about_conversation:
         return measured._replace(decision="continue", reason="about_conversation", cue=cues.about_conversation)
     if cues.switch:
@@ -484,7 +487,7 @@ def _posterior(
     active = len(topic_map.topics) - 1
     back = 1.0 if cues.back else 0.0
     stay = math.log(config.staying_prior) - back + evidence.likelihood[active]
-    stay += 0.5 * bool(cues.referring) + 0.4 * topic_map.question_open
+    stay += 0.5 * bool(cues.referring) + 0.5 * bool(cues.pronoun) + 0.4 * topic_map.question_open
     stay += 0.8 * bool(cues.acknowledgement and not cues.change)
     stay -= (2.5 if cues.asks else 0.5) * min(2.0, max(0.0, evidence.fresh - 0.65))
     new = math.log(0.06) + 1.5 * bool(cues.change or cues.switch) + 1.5 * bool(cues.greeting)
