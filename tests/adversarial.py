@@ -149,7 +149,7 @@ def hostile_texts(seed: int) -> dict[str, str]:
 def growing_texts(seed: int) -> dict[str, Callable[[int], str]]:
     """Return classes of text as functions of their length in characters, for comparing one size with another."""
     rng = random.Random(seed)
-    kinds = {name: text for name, text in {**_floods(rng), **_token_attacks(rng), **_unicode(rng)}.items()}
+    kinds = {**_floods(rng), **_token_attacks(rng), **_unicode(rng)}
     names = [
         "unlike words",
         "unlike characters",

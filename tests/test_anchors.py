@@ -438,7 +438,7 @@ def test_the_beginning_and_the_end_of_a_long_text_are_read(filler: str, needle: 
 
 @pytest.mark.parametrize("piece", ["x", "1.", "a_", "缓", "-a"])
 def test_a_term_is_never_longer_than_120_characters(piece: str) -> None:
-    """000-13: a token without end does not become a key without end."""
+    """A token without end does not become a key without end."""
     assert max(map(len, count_terms(piece * 50_000)), default=0) <= 120
 
 
@@ -479,14 +479,14 @@ def seconds(work: Callable[[], object]) -> float:
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE.keys())
 @pytest.mark.parametrize("work", [extract_anchors, count_terms])
 def test_four_times_the_text_takes_about_four_times_as_long(work: Callable[[str], object], piece: str) -> None:
-    """000-11 to 000-13: sixteen times would be quadratic; beyond 100,000 characters nothing is added at all."""
+    """Sixteen times would be quadratic; beyond 100,000 characters nothing is added at all."""
     short = (piece * 24_000)[:24_000]
     assert seconds(lambda: work(short * 4)) < 16 * max(0.005, seconds(lambda: work(short)))
 
 
 @pytest.mark.parametrize(("phrase", "text"), [("a" * 60, "a"), ("a.a", "a."), ("缓缓", "缓"), ("a b", "a b c")])
 def test_looking_for_a_phrase_takes_linear_time(phrase: str, text: str) -> None:
-    """000-27: also where it nearly matches everywhere."""
+    """Also where it nearly matches everywhere."""
     short = text * 25_000
     assert seconds(lambda: has_whole(phrase, short * 4)) < 16 * max(0.005, seconds(lambda: has_whole(phrase, short)))
 
@@ -510,7 +510,7 @@ for query in ('Redis “主从复制” in v1.3', '西湖门票', 'shard replica
 
 
 def test_another_hash_seed_gives_the_same_anchors_and_the_same_selection() -> None:
-    """000-13, 000-29: the order of sets must not decide anything."""
+    """The order of sets must not decide anything."""
     outputs = []
     for seed in ("1", "2", "31337"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"}

@@ -19,12 +19,12 @@ def test_a_common_term_is_listed_in_both_languages(term: str) -> None:
 
 @pytest.mark.parametrize("term", ["kubernet", "postgr", "quorum", "雪崩", "分片", "get_user", "v1.2.3"])
 def test_a_technical_term_is_not_listed(term: str) -> None:
-    """000-14: what is not listed counts as rare."""
+    """What is not listed counts as rare."""
     assert term not in background_frequencies()
 
 
 def test_every_value_is_a_share_and_each_language_sums_to_less_than_all_talk() -> None:
-    """000-14: relative frequencies, 0..1."""
+    """Relative frequencies, 0..1."""
     table = background_frequencies()
     assert all(0.0 < share < 0.02 for share in table.values())
     assert sum(share for term, share in table.items() if term.isascii()) < 1.0
@@ -32,7 +32,7 @@ def test_every_value_is_a_share_and_each_language_sums_to_less_than_all_talk() -
 
 
 def test_both_languages_have_as_many_terms() -> None:
-    """000-14: 1,500 each, English stems and Chinese pairs."""
+    """1,500 each, English stems and Chinese pairs."""
     english = [term for term in background_frequencies() if term.isascii()]
     chinese = [term for term in background_frequencies() if not term.isascii()]
     assert len(english) == len(chinese) == 1500
@@ -81,13 +81,13 @@ def test_particles_and_function_words_are_absent() -> None:
 
 
 def test_the_table_cannot_be_changed() -> None:
-    """000-14: one table for every gatekeeper of the process."""
+    """One table for every gatekeeper of the process."""
     with pytest.raises(TypeError):
         background_frequencies()["good"] = 1.0  # type: ignore[index]
 
 
 def test_the_table_is_read_on_first_use_and_only_once() -> None:
-    """000-14: importing the library reads nothing."""
+    """Importing the library reads nothing."""
     program = (
         "import gatekeeper_core\n"
         "from gatekeeper_core.selection.background import background_frequencies as table\n"

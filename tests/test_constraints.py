@@ -134,7 +134,7 @@ def test_a_replacement_that_is_too_long_leaves_the_old_value() -> None:
 
 @pytest.mark.parametrize("max_tokens", [0, -1])
 def test_a_cap_below_one_is_impossible(max_tokens: int) -> None:
-    with pytest.raises(ConfigError, match="ConstraintConfig.max_tokens"):
+    with pytest.raises(ConfigError, match=r"ConstraintConfig\.max_tokens"):
         ConstraintConfig(max_tokens=max_tokens)
 
 

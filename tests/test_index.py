@@ -45,7 +45,7 @@ def bm25_idf(turns: float, frequency: float) -> float:
 
 
 def test_a_posting_tells_the_turn_and_the_counts_of_both_sides() -> None:
-    """000-26: one posting for each turn that holds the term, oldest first."""
+    """One posting for each turn that holds the term, oldest first."""
     index = index_of([({"redis": 2}, {"redis": 1, "缓存": 3}), ({"雪崩": 1}, {}), ({}, {"redis": 4})])
     assert [unpack(posting) for posting in index.postings("redis")] == [Posting(0, 2, 1), Posting(2, 0, 4)]
     assert [unpack(posting) for posting in index.postings("缓存")] == [Posting(0, 0, 3)]
@@ -55,7 +55,7 @@ def test_a_posting_tells_the_turn_and_the_counts_of_both_sides() -> None:
 
 
 def test_an_unknown_term_has_no_postings() -> None:
-    """000-26: and looking for it leaves no trace."""
+    """And looking for it leaves no trace."""
     index = index_of([({"redis": 1}, {})])
     assert list(index.postings("zanzibar")) == []
     assert index.document_frequency("zanzibar") == 0
@@ -63,21 +63,21 @@ def test_an_unknown_term_has_no_postings() -> None:
 
 
 def test_the_document_frequency_counts_turns_not_occurrences() -> None:
-    """000-26: a turn that holds a term five times on both sides is one document."""
+    """A turn that holds a term five times on both sides is one document."""
     index = index_of([({"redis": 5}, {"redis": 5}), ({}, {"redis": 1}), ({"缓存": 1}, {})])
     assert index.document_frequency("redis") == 2
 
 
 @pytest.mark.parametrize("count", [14, 15, 16, 1_000_000])
 def test_counts_are_capped_at_fifteen(count: int) -> None:
-    """000-26: beyond that BM25 hardly moves, and a flood does not reach the neighbour's bits."""
+    """Beyond that BM25 hardly moves, and a flood does not reach the neighbour's bits."""
     index = index_of([({"redis": 1}, {}), ({"缓存": count}, {"缓存": count, "redis": count})])
     assert index.posting("缓存", 1) == Posting(1, min(count, 15), min(count, 15))
     assert index.posting("redis", 1) == Posting(1, 0, min(count, 15))
 
 
 def test_lengths_count_every_occurrence_of_each_side() -> None:
-    """000-26: the mean is over all turns, at least 1."""
+    """The mean is over all turns, at least 1."""
     index = index_of([({"redis": 40, "缓存": 2}, {}), ({}, {"redis": 3})])
     assert (list(index.user_lengths), list(index.assistant_lengths)) == ([42, 0], [0, 3])
     assert (index.mean_user_length, index.mean_assistant_length) == (21.0, 1.5)
@@ -86,7 +86,7 @@ def test_lengths_count_every_occurrence_of_each_side() -> None:
 
 @given(histories)
 def test_the_postings_are_the_counts_of_the_turns(turns: list[Turn]) -> None:
-    """000-26: against a plain reading of the turns, whatever they hold."""
+    """Against a plain reading of the turns, whatever they hold."""
     index = index_of(turns)
     for term in VOCABULARY:
         expected = [
@@ -174,7 +174,7 @@ def test_an_idf_is_positive_and_rounded_to_six_digits(turns: list[Turn], term: s
 
 @given(histories, st.data())
 def test_taking_the_newest_turns_back_restores_the_state_before(turns: list[Turn], data: st.DataObject) -> None:
-    """000-10, 000-26: add n and remove k equals built from the first n - k; what is added then is indexed as ever."""
+    """000-10: add n and remove k equals built from the first n - k; what is added then is indexed as ever."""
     keep = data.draw(st.integers(0, len(turns)))
     index = index_of(turns)
     for user, assistant in reversed(turns[keep:]):
@@ -187,6 +187,6 @@ def test_taking_the_newest_turns_back_restores_the_state_before(turns: list[Turn
 
 
 def test_an_empty_index_has_no_turn_to_take_back() -> None:
-    """000-26: an error, not a negative length."""
+    """An error, not a negative length."""
     with pytest.raises(IndexError):
         TurnIndex().remove_last([])

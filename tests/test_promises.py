@@ -257,7 +257,7 @@ def test_the_answer_does_not_depend_on_the_hash_seed() -> None:
     assert len(answers.pop()) > 10_000
 
 
-# --- incremental == rebuilt
+# --- grown and rebuilt
 
 edits = st.lists(
     st.one_of(

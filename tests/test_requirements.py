@@ -67,7 +67,7 @@ def test_every_row_names_a_test_that_exists_and_names_the_row(row: str) -> None:
         assert row in rows_by_test(file)[name], f"{file}::{name} does not name {row} in its docstring"
 
 
-def test_a_row_is_read_with_the_rows_by_test_its_last_cell_only() -> None:
+def test_a_row_is_read_with_the_tests_in_its_last_cell_only() -> None:
     page = (
         "| id | rule | tests |\n|---|---|---|\n| 000-01 | as `tests/a.py::b` | `tests/c.py::d`<br>`tests/e.py::f` |\n"
     )

@@ -347,6 +347,32 @@ def test_the_counter_is_called_a_logarithmic_number_of_times(counter: TokenCount
     assert seen <= 60
 
 
+@three_scripts
+def test_a_long_text_is_counted_once_and_then_only_its_beginning(text: str) -> None:
+    read: list[int] = []
+
+    def recording(candidate: str) -> int:
+        read.append(len(candidate))
+        return estimate_text_tokens(candidate)
+
+    long_text = text * 1_000
+    truncate_to_tokens(long_text, 10, token_counter=recording)
+    assert sum(read) <= len(long_text) + 2_000
+
+
+def test_a_counter_that_refuses_the_cut_between_characters_gets_a_shorter_text() -> None:
+    """001-75: what fits in the middle of a letter need not fit at its start; the way back stays logarithmic."""
+    seen = 0
+
+    def odd_lengths_only(text: str) -> int:
+        nonlocal seen
+        seen += 1
+        return 0 if len(text) % 2 or not text else 10**9
+
+    assert truncate_to_tokens("e\u0301" * 50_000, 50_000, token_counter=odd_lengths_only) == ""
+    assert seen <= 60
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -234,10 +234,9 @@ def test_the_gate_answers_continue_or_switch_with_measures_in_0_to_1(turns: Turn
     assert answer.resumed_topic is None or (answer.decision, answer.resumed_topic) == ("switch", 0)
 
 
-words = st.sampled_from(
-    ["redis", "port", "bread", "dough", "oven", "kafka", "it", "that", "new topic:", "back to", "?"]
-    + ["缓存", "西湖", "门票", "这个", "继续", "回到", "换个话题", "hotel", "Postgres"]
-)
+ENGLISH_WORDS = ["redis", "port", "bread", "dough", "oven", "kafka", "it", "that", "new topic:", "back to", "?"]
+CHINESE_WORDS = ["缓存", "西湖", "门票", "这个", "继续", "回到", "换个话题"]
+words = st.sampled_from([*ENGLISH_WORDS, *CHINESE_WORDS, "hotel", "Postgres"])
 
 
 @given(st.sampled_from(CONVERSATIONS), st.lists(words, max_size=8).map(" ".join))

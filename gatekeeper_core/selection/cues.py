@@ -86,8 +86,8 @@ def without_cues(text: str) -> str:
     What is left is what is asked about: in "换个话题,聊聊旅行" the change of topic is no anchor. Of a long text only
     the first 2,000 characters are read.
 
-    >>> without_cues("Back to the Redis cache, please")
-    '  the Redis cache, please'
+    >>> without_cues("Back to the Redis cache")
+    '  the Redis cache'
     """
     head, tail = text[:_MAX_READ], text[_MAX_READ:]
     for words in (lexicon.EXPLICIT_SWITCH, lexicon.EXPLICIT_RETURN, lexicon.REFERRING, lexicon.REQUEST_OPENERS):

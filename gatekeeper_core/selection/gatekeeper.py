@@ -113,7 +113,7 @@ class ContextGatekeeper:
 
     >>> gatekeeper = ContextGatekeeper(token_budget=200)
     >>> gatekeeper.add_turn("Which port does Redis use?", "Redis listens on 6379 by default.")
-    >>> gatekeeper.add_turn("How do I bake sourdough?", "Feed the starter, fold, proof overnight, bake at 240 °C.")
+    >>> gatekeeper.add_turn("New topic: how do I bake sourdough?", "Feed the starter, fold, proof, bake at 240 °C.")
     >>> [turn["turn_id"] for turn in gatekeeper.select("What was the Redis port again?")]
     [0]
     """

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["GatekeeperConfig", "PlanConfig", "Planner", "Record"]
 
 _SMALLEST_CUT = 40
+_DEFAULT_GAP = 0.15  # 1 - eta where the floors hold as they are written
 _REPEAT_OVERLAP = 0.7
 _SHOWN_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "quote", "code"})
 
@@ -46,6 +47,8 @@ _SHOWN_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "qu
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanConfig:
     """How the turns of a topic compete with the evidence.
+
+    The floors hold at the default ``eta`` of 0.85 and scale with ``1 - eta``.
 
     Attributes:
         staying_enough: probability of the active topic from which on its turns compete freely, 0..1; below it the
@@ -254,7 +257,7 @@ class Planner:
         largest = max(weights.values(), default=0.0)
         for turn_id in sorted(weights, key=lambda turn: (-weights[turn], -turn)):
             active = self._topic_of(turn_id) == self._judgement.verdict.active_topic
-            floor = max(plan.active_floor if active else plan.other_floor, plan.relative_floor * largest)
+            floor = self._floor(max(plan.active_floor if active else plan.other_floor, plan.relative_floor * largest))
             score = self._scores.get(turn_id)
             if weights[turn_id] >= floor or self._fill or (score and score.whole):
                 self._take(turn_id, "topic" if active else "cover", "active_topic" if active else "evidence")
@@ -275,6 +278,10 @@ class Planner:
             weights[turn_id] = round(self._judgement.probabilities.get(topic, 0.0) * share + 0.2 * evidence, 6)
         return weights
 
+    def _floor(self, at_default: float) -> float:
+        """Return a floor of the plan at the ``eta`` in force: ``eta`` is the one knob between few turns and many."""
+        return min(1.0, at_default * (1.0 - self._config.coverage.eta) / _DEFAULT_GAP)
+
     def _inherit(self) -> None:
         """Take the newest turns that a referring word points at; the first of them is cut rather than dropped."""
         for age in range(min(self._config.plan.referring_turns, self._turn_count)):
@@ -285,7 +292,7 @@ class Planner:
         room = self._left if self._fill else min(self._left, int(self._budget * self._config.plan.newest_share))
         why: Why = "active_topic" if topic_id == self._judgement.verdict.active_topic else "resumed_topic"
         for turn_id in self._newest_of(topic_id):
-            if weight < self._config.plan.active_floor and not self._fill:
+            if weight < self._floor(self._config.plan.active_floor) and not self._fill:
                 return
             if turn_id not in self._kept:
                 if self._excerpt(turn_id).tokens > room:
@@ -335,7 +342,7 @@ class Planner:
         if part.tokens > room:
             cut = self._tight(turn_id, room) if self._trim else None
             part = cut if cut is not None else part
-        if part.tokens > self._left:
+        if part.tokens > (room if self._kept else self._left):
             self._drop(turn_id, stage, "no_room")
             return False
         self._kept[turn_id] = part

@@ -95,7 +95,8 @@ class Score(NamedTuple):
         total: the weighted sum, rounded to six digits.
         share: which part of the query's idf the turn holds, 0..1.
         matched: terms of the query that the turn holds.
-        whole: the identifiers, versions, quoted phrases and code of the query that the turn holds word for word.
+        whole: the identifiers, versions, quoted phrases, code and numbers of the query that the turn holds word for
+            word, those of one or two characters left out.
     """
 
     turn_id: int
@@ -287,6 +288,6 @@ def _exact_match(
             hit = possible and has_whole(anchor.text.casefold(), folded)
         if hit:
             exact += idf
-            if anchor.kind not in ("word", "triple"):
+            if anchor.kind not in ("word", "triple") and len(anchor.term) > 2:
                 whole.add(anchor.text)
     return exact, frozenset(whole)

@@ -73,7 +73,7 @@ class GateConfig:
             more false switches. Source: ours.
         evidence_share: on a switch, a turn stays a candidate only if it holds this share of the query's idf, or a whole
             identifier, version, quote or piece of code of it, 0..1; half of it where the query returns to a topic,
-            twice where the user says that the topic is new. A topic is returned to only if one of its turns holds this
+            twice where the user says that the topic is new. A topic is returned to only if one of its turns holds half of this
             share of what the query's terms tell. Source: ours.
     """
 
@@ -362,7 +362,7 @@ def _decide(
     """Return the verdict: explicit wordings first, then words that point back, then the thresholds."""
     topic = max(earlier, key=lambda k: (earlier[k], k), default=None)
     new = max(0.0, 1.0 - measured.staying - sum(earlier.values()))
-    known = topic is not None and evidence.best_share.get(topic, 0.0) >= config.evidence_share
+    known = topic is not None and evidence.best_share.get(topic, 0.0) >= config.evidence_share / 2
     resumed = topic if topic is not None and known and earlier[topic] > new else None
     if cues.about_conversation:
         return measured._replace(decision="continue", reason="about_conversation", cue=cues.about_conversation)
