@@ -2,6 +2,7 @@
 
 Environment:
     GATEKEEPER_ADVERSARIAL_SEED: the seed of the texts; any seed must pass.
+    GATEKEEPER_ADVERSARIAL_SIZE: size of the hostile texts in characters.
     GATEKEEPER_ADVERSARIAL_BIG: size of the big messages in millions of characters.
 """
 
@@ -18,19 +19,19 @@ import pytest
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, Selection
 from gatekeeper_core.selection.anchors import MAX_QUERY_ANCHORS, extract_anchors
-from tests.adversarial import big_texts, growing_texts, hostile_conversations, hostile_texts, query_of_words
+from tests.adversarial import big_texts, hostile_conversations, hostile_texts, query_of_words
 
 SEED = int(os.environ.get("GATEKEEPER_ADVERSARIAL_SEED", "20261120"))
 BIG = int(os.environ.get("GATEKEEPER_ADVERSARIAL_BIG", "10"))
+SIZE = int(os.environ.get("GATEKEEPER_ADVERSARIAL_SIZE", "4000"))
 
-TEXTS = hostile_texts(SEED)
-GROWING = growing_texts(SEED)
+TEXTS = hostile_texts(SEED, size=SIZE)
+SHORT_TEXTS = hostile_texts(SEED, size=SIZE // 4)
 CONVERSATIONS = hostile_conversations(SEED)
 
 # Far above what any of these takes, far below what a quadratic step would take.
 CEILING_SECONDS = 10.0
-SMALL, LARGE = 25_000, 100_000
-FLOOR_SECONDS = 0.02
+FLOOR_SECONDS = 0.01
 
 SOME_TURNS = [
     ("Which port does Redis use?", "Redis listens on port 6379."),
@@ -53,51 +54,40 @@ def assert_sound(selection: Selection) -> None:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
+    """Return the processor time of some work: other programs on the machine do not count."""
+    start = time.process_time()
     work()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 # --- each text in each place
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_any_text_can_be_a_query(name: str) -> None:
-    gatekeeper = gatekeeper_of(SOME_TURNS)
-
-    def ask() -> None:
-        assert_sound(gatekeeper.explain(TEXTS[name]))
-
-    assert seconds(ask) < CEILING_SECONDS
-
-
-@pytest.mark.parametrize("name", TEXTS)
-def test_any_text_can_be_a_turn(name: str) -> None:
-    """000-55: said by the user and said by the assistant; found by itself, by other queries, in both modes."""
+def test_any_text_can_be_said_and_asked(name: str) -> None:
+    """000-55: as query, as the user's and as the assistant's text: no exception, within budget, in bounded time."""
     text = TEXTS[name]
 
     def use() -> None:
-        for mode in ("minimal", "fill"):
-            gatekeeper = gatekeeper_of([*SOME_TURNS, (text, "ok"), ("and then?", text)], mode=mode)
-            for query in (*QUERIES, text[:300]):
-                assert_sound(gatekeeper.explain(query))
+        gatekeeper = gatekeeper_of(SOME_TURNS)
+        assert_sound(gatekeeper.explain(text))
+        gatekeeper.add_turn(text, "ok")
+        gatekeeper.add_turn("Redis 的 port 呢?", text)
+        for query in ("Redis 的 port? a x 中", text[:200]):
+            assert_sound(gatekeeper.explain(query))
+        assert gatekeeper.explain("继续", token_budget=10**9, trim=False).turns[-2].user == text
         gatekeeper.sync(SOME_TURNS)
-        assert_sound(gatekeeper.explain(QUERIES[0]))
-        assert (
-            gatekeeper.explain(QUERIES[0]).to_dict()
-            == gatekeeper_of(SOME_TURNS, mode="fill").explain(QUERIES[0]).to_dict()
-        )
+        assert gatekeeper.explain(QUERIES[0]).to_dict() == gatekeeper_of(SOME_TURNS).explain(QUERIES[0]).to_dict()
 
     assert seconds(use) < CEILING_SECONDS
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_what_is_kept_whole_comes_back_as_it_went_in(name: str) -> None:
-    text = TEXTS[name]
-    gatekeeper = ContextGatekeeper(10**9)
-    gatekeeper.add_turn(text, "ok")
-    assert gatekeeper.explain("继续", trim=False).turns[0].user == text
-    assert gatekeeper.turns[0].user_text == text
+@pytest.mark.parametrize("name", SHORT_TEXTS)
+def test_any_text_can_be_said_where_the_budget_is_filled(name: str) -> None:
+    """000-55."""
+    gatekeeper = gatekeeper_of([*SOME_TURNS, (SHORT_TEXTS[name], SHORT_TEXTS[name])], mode="fill")
+    for query in ("Redis 的 port? a x 中", "我们聊了什么？"):
+        assert_sound(gatekeeper.explain(query))
 
 
 @pytest.mark.parametrize("name", ["orders", "terminal escapes", "special tokens", "bidirectional"])
@@ -128,38 +118,35 @@ def test_any_conversation_can_be_held(name: str) -> None:
 # --- time
 
 
-@pytest.mark.parametrize("name", GROWING)
+@pytest.mark.parametrize("name", TEXTS)
 def test_four_times_the_text_takes_about_four_times_as_long(name: str) -> None:
-    """Reading a turn and selecting it: linear. Quadratic would be sixteen times."""
+    """Reading a turn, being one and being asked: linear. Quadratic would be sixteen times."""
 
-    def best_of(size: int) -> float:
-        text = GROWING[name](size)
-
+    def used(text: str) -> float:
         def use() -> None:
             gatekeeper = gatekeeper_of([*SOME_TURNS, (text, text)])
-            gatekeeper.explain("a x 中 继续 port")
-            gatekeeper.explain(text)
+            gatekeeper.explain("a x 中 port")
 
-        return min(seconds(use) for _ in range(2))
+        return seconds(use)
 
-    small, large = best_of(SMALL), best_of(LARGE)
-    if large > 10 * max(small, FLOOR_SECONDS):  # a busy machine gets a second chance
-        small, large = best_of(SMALL), best_of(LARGE)
+    used(SHORT_TEXTS[name])  # patterns and tables are made once
+    small, large = used(SHORT_TEXTS[name]), used(TEXTS[name])
+    if large > 10 * max(small, FLOOR_SECONDS):  # the collector may have come by
+        small, large = (min(used(texts[name]) for _ in range(3)) for texts in (SHORT_TEXTS, TEXTS))
     assert large < 10 * max(small, FLOOR_SECONDS)
 
 
 @pytest.mark.parametrize("name", big_texts(SEED, 1))
 def test_a_message_of_many_megabytes_is_read_and_selected(name: str) -> None:
     """10 MB in one message: no exception, in bounded time, within the budget."""
-    text = big_texts(SEED, BIG)[name]
+    text = big_texts(SEED, BIG)[name]()
 
     def use() -> None:
         gatekeeper = gatekeeper_of(SOME_TURNS)
         gatekeeper.add_turn(text, "ok")
-        for query in ("继续", "Redis port", "缓存 worker cache"):
-            assert_sound(gatekeeper.explain(query))
+        assert_sound(gatekeeper.explain("New topic: 缓存 worker cache"))
 
-    assert seconds(use) < max(CEILING_SECONDS, BIG)
+    assert seconds(use) < CEILING_SECONDS * max(1, BIG / 10)
 
 
 def test_a_query_of_a_hundred_thousand_words_is_read_up_to_a_cap() -> None:
@@ -178,31 +165,37 @@ def test_a_query_of_a_hundred_thousand_words_is_read_up_to_a_cap() -> None:
 )
 def test_a_flood_of_anchors_costs_no_more_than_a_few_times_its_text(name: str) -> None:
     """Anchors per message are capped: what the index keeps of a text is bounded, whatever the text is made of."""
-    texts = [f"{TEXTS[name]} {i}" for i in range(3)]
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.add_turn("warm up", TEXTS["sentences without number"])
+    flood = hostile_texts(SEED, size=30_000)[name]
+    texts = [flood[i * 10_000 : i * 10_000 + 10_000] for i in range(3)]
+    gatekeeper_of([(text, text) for text in texts])  # the caches for words have a size of their own
     gc.collect()
     tracemalloc.start()
     try:
-        for text in texts:
-            gatekeeper.add_turn(text, text)
+        gatekeeper = gatekeeper_of([(text, text) for text in texts])
         gc.collect()
         kept, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
+    assert len(gatekeeper.turns) == 3
     read = sum(2 * len(text.encode("utf-8", "surrogatepass")) for text in texts)
-    assert kept < 4_000_000 + 4 * read
-    assert peak < 40_000_000 + 20 * read
+    assert kept < 1_000_000 + 8 * read
+    assert peak < 4_000_000 + 40 * read
 
 
 # --- needles
 
 
+@pytest.fixture(scope="module")
+def near_duplicates() -> ContextGatekeeper:
+    return gatekeeper_of([(f"the code is {i:04d}", "noted") for i in range(5_000)])
+
+
 @pytest.mark.parametrize("wanted", [0, 3_141, 4_999])
-def test_one_of_five_thousand_near_duplicates_is_found_by_its_number(wanted: int) -> None:
+def test_one_of_five_thousand_near_duplicates_is_found_by_its_number(
+    near_duplicates: ContextGatekeeper, wanted: int
+) -> None:
     """000-27: a number that the turn holds word for word."""
-    gatekeeper = gatekeeper_of([(f"the code is {i:04d}", "noted") for i in range(5_000)])
-    selection = gatekeeper.explain(f"the code is {wanted:04d}")
+    selection = near_duplicates.explain(f"the code is {wanted:04d}")
     assert wanted in {turn.turn_id for turn in selection.turns}
     best = max((d for d in selection.decisions if d.score), key=lambda d: d.score.total if d.score else 0.0)
     assert best.turn_id == wanted
@@ -211,11 +204,11 @@ def test_one_of_five_thousand_near_duplicates_is_found_by_its_number(wanted: int
 @pytest.mark.parametrize("code", ["kx-4417-zeta", "`purge_all()`", "v9.8.7", "“月下独酌”"])
 def test_a_needle_in_a_flood_is_found(code: str) -> None:
     """000-13, 000-27."""
-    turns = [(TEXTS["unlike words"][i * 400 : i * 400 + 400], "ok") for i in range(200)]
+    turns = [(TEXTS["unlike words"][i * 80 : i * 80 + 80], "ok") for i in range(150)]
     turns.insert(77, (f"Remember {code} for later.", "Noted."))
     assert 77 in {turn.turn_id for turn in gatekeeper_of(turns).explain(f"New topic: {code}").turns}
 
 
 def test_the_texts_are_the_same_for_the_same_seed() -> None:
-    assert hostile_texts(SEED) == TEXTS
-    assert hostile_texts(SEED + 1)["unlike words"] != TEXTS["unlike words"]
+    assert hostile_texts(SEED, size=SIZE) == TEXTS
+    assert hostile_texts(SEED + 1, size=SIZE)["unlike words"] != TEXTS["unlike words"]

@@ -151,6 +151,7 @@ def test_japanese_and_korean_are_searched_by_pairs_as_well(text: str, pairs: lis
 def test_triples_and_quotes_are_looked_for_but_not_indexed() -> None:
     """000-11: the index holds pairs and single characters, no triples."""
     assert list(count_terms("《命中率》")) == ["命中", "中率", "命", "率"]
+    assert count_terms("命，命中") == {"命": 2, "命中": 1}
 
 
 @pytest.mark.parametrize("text", ["的", "了吗呢吧", "啊", "Redis的", "在 Redis 上", "は が の", "Go的"])

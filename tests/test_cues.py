@@ -170,6 +170,8 @@ POINTS_NOWHERE = lines("""
     Show me a hotel that has a pool
     A function that returns a string
     The port that Redis uses
+    Repair the part that's broken
+    Find me the phone that's cheapest
     I know that feeling
     Do you like that movie
     That evening we went home
@@ -606,6 +608,29 @@ def test_a_text_asks_by_its_opening_or_its_last_sentences(text: str, asks: str |
 def test_an_answer_may_end_with_a_question(text: str, asks: bool) -> None:
     """Then the next turn most likely answers it."""
     assert ends_with_question(text) is asks
+
+
+@pytest.mark.parametrize(
+    ("text", "pronoun"),
+    [
+        ("她住在哪", "她"),
+        ("他写过什么书", "他"),
+        ("他们几点开门", "他们"),
+        ("那里有停车场吗", "那里"),
+        ("Where does she live?", "she"),
+        ("What's their phone number?", "their"),
+        ("How do I get there?", "there"),
+        ("其他语言有哪些", None),
+        ("吉他怎么学", None),
+        ("Is there a faster way?", None),
+        ("There are two ports", None),
+        ("The theory of everything", None),
+        ("Sheep and hers", None),
+    ],
+)
+def test_a_word_for_a_person_or_place_is_found(text: str, pronoun: str | None) -> None:
+    """It mostly stands for something said before: a weaker sign than 这个 or "it"."""
+    assert read_cues(text).pronoun == pronoun
 
 
 @pytest.mark.parametrize(

@@ -264,7 +264,7 @@ def test_sync_takes_turns_made_of_messages() -> None:
     assert block.user_text == "What is the weather in Bern?"
     assert "overcast, 7 degrees" in block.assistant_text
     assert block.tokens_user + block.tokens_assistant == count_messages(turns[0].messages)
-    selection = gatekeeper.explain("New topic: is overcast a word?")
+    selection = gatekeeper.explain("New topic: overcast?")
     assert [turn.turn_id for turn in selection.turns] == [0]
     assert selection.tokens == count_messages(turns[0].messages)
 

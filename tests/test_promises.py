@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 
 import pytest
 from hypothesis import given
@@ -95,8 +94,8 @@ def state(gatekeeper: ContextGatekeeper, queries: list[str]) -> str:
     """Return all that can be observed of a gatekeeper, as JSON."""
     observed = {
         "turns": [block._asdict() for block in gatekeeper.turns],
-        "topics": [asdict(topic) for topic in gatekeeper.topics],
-        "verdicts": [asdict(verdict) for verdict in gatekeeper.verdicts],
+        "topics": [topic._asdict() for topic in gatekeeper.topics],
+        "verdicts": [verdict._asdict() for verdict in gatekeeper.verdicts],
         "selections": [gatekeeper.explain(query).to_dict() for query in queries],
         "whole": [gatekeeper.explain(query, token_budget=10**6, trim=False).to_dict() for query in queries],
         "constraints": gatekeeper.get_constraints(),
@@ -349,6 +348,19 @@ def test_every_figure_of_a_selection_agrees_with_its_turns(turns: Pairs, query: 
     )
     assert not set(selection.covered) & set(selection.uncovered)
     assert 0.0 <= selection.coverage <= 1.0
+
+
+@given(conversations, texts, budgets, modes)
+def test_the_budget_that_a_decision_names_keeps_the_turn(turns: Pairs, query: str, budget: int, mode: str) -> None:
+    """``kept_from_tokens`` is honest: the same question with that budget keeps the turn."""
+    gatekeeper = gatekeeper_of(turns, token_budget=budget, mode=mode)
+    for decision in gatekeeper.explain(query).decisions:
+        if decision.kept_from_tokens is None:
+            assert decision.why != "no_room"
+            continue
+        assert decision.kept_from_tokens > budget
+        again = gatekeeper.explain(query, token_budget=decision.kept_from_tokens)
+        assert outcome_of(again, decision.turn_id) != "dropped"
 
 
 @given(conversations, texts)

@@ -82,8 +82,9 @@ REFERRING = (
 """
 
 PRONOUNS = (
-    "他 她 他们 她们 那里 那边 那儿 这里 这边 这儿 其中 他們 她們",
-    "he|she|they|him|her|them|his|their|theirs|there",
+    "她 他们 她们 那里 那边 那儿 这里 这边 这儿 其中 他們 她們",
+    "(?<![其吉])他(?!人|乡)|he|she|they|him|her|them|his|their|theirs"
+    "|(?<!is )(?<!are )(?<!was )there(?! (?:is|are|was|were|will|has|have)(?![a-z]))(?!')",
 )
 """Words for persons and places, which mostly stand for something said before. Source: ours."""
 
@@ -165,7 +166,7 @@ EXPLICIT_SWITCH = (
 
 EXPLICIT_RETURN = (
     "说回 再说回 话说回 回头说 回过头 接着之前 接着刚才 继续之前 继续刚才 之前说的 之前聊的 之前提到 之前讲的 之前问的 刚才说的 刚才聊的 "
-    "刚才提到 刚才那个 刚刚说的 刚刚聊的 刚刚提到 前面说的 前面聊的 前面提到 前面讲的 最开始说 最开始聊 一开始说 一开始聊 最初说 上次说的 "
+    "刚才提到 刚刚说的 刚刚聊的 刚刚提到 前面说的 前面聊的 前面提到 前面讲的 最开始说 最开始聊 一开始说 一开始聊 最初说 上次说的 "
     "我说的是 我指的是 我问的是 剛才說的 之前說的",
     "回到(?!家|学校|公司|酒店|宿舍|老家|国内|过去|从前|现实|首页|主页|顶部|上一页)"
     "|back to(?! (?:school|work|sleep|bed|home|normal|life))|return(?:ing)? to"

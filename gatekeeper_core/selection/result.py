@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from gatekeeper_core.selection.constraints import render_constraints
 
@@ -36,8 +36,7 @@ Why = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class SelectedTurn:
+class SelectedTurn(NamedTuple):
     """A turn as it would be sent.
 
     Attributes:
@@ -55,8 +54,7 @@ class SelectedTurn:
     trimmed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """Why one turn was kept, trimmed or dropped.
 
     Attributes:
@@ -176,7 +174,7 @@ class Selection:
         return {
             "schema_version": SCHEMA_VERSION,
             "query": self.query,
-            "turns": [asdict(turn) for turn in self.turns],
+            "turns": [turn._asdict() for turn in self.turns],
             "tokens": self.tokens,
             "token_budget": self.token_budget,
             "history_tokens": self.history_tokens,
@@ -192,7 +190,7 @@ class Selection:
 
 
 def _decision_dict(decision: Decision) -> dict[str, Any]:
-    values = asdict(decision)
+    values = decision._asdict()
     values["shared"] = list(decision.shared)
     values["kept_with"] = list(decision.kept_with)
     if decision.score is not None:

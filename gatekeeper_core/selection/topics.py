@@ -73,8 +73,8 @@ class GateConfig:
             more false switches. Source: ours.
         evidence_share: on a switch, a turn stays a candidate only if it holds this share of the query's idf, or a whole
             identifier, version, quote or piece of code of it, 0..1; half of it where the query returns to a topic,
-            twice where the user says that the topic is new. A topic is returned to only if one of its turns holds half of this
-            share of what the query's terms tell. Source: ours.
+            twice where the user says that the topic is new. A topic is returned to only if one of its turns holds half
+            of this share of what the query's terms tell. Source: ours.
     """
 
     continue_above: float = 0.45
