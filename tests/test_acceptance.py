@@ -32,7 +32,7 @@ NGINX_EN: Turns = (
 )
 PARTY_EN: Turns = (
     (
-        "We are planning a birthday party for my daughter, she turns seven.",
+        "What do I need for my daughter's birthday party? She turns seven.",
         "A dinosaur theme works well at that age: a fossil dig in the sandbox and an egg hunt for twelve kids.",
     ),
     ("What cake fits the dinosaur theme?", "A chocolate volcano with red jelly lava, two layers, serves fourteen."),
@@ -143,8 +143,19 @@ def test_a_return_finds_the_turns_of_the_earlier_topic(
 @pytest.mark.parametrize("conversation", [REDIS_ZH, TRIP_ZH, NGINX_EN, PARTY_EN, BREAD_MIXED])
 @pytest.mark.parametrize(
     "query",
-    ["展开说说", "继续", "这个再详细一点", "刚才那个为什么？", "它有缺点吗？", "上面的能举个例子吗？"]
-    + ["Can you expand on that?", "Go on.", "Why is it so?", "Please elaborate.", "What about the above?"],
+    [
+        "展开说说",
+        "继续",
+        "这个再详细一点",
+        "刚才那个为什么？",
+        "它有缺点吗？",
+        "上面的能举个例子吗？",
+        "Can you expand on that?",
+        "Go on.",
+        "Why is it so?",
+        "Please elaborate.",
+        "What about the above?",
+    ],
 )
 def test_words_that_point_back_inherit_the_last_turns(conversation: Turns, query: str) -> None:
     """000-22, 000-23, 000-54: check 3, whatever stood before the last topic."""

@@ -509,12 +509,8 @@ def _posterior(
 
 
 def _border_price(cues: Cues, verdict: Verdict, *, after_thanks: bool) -> float:
-    """Return which share of its price a border before a turn costs, 0.15..1."""
-    discount = (
-        0.4 * (verdict.decision == "switch")
-        + 0.5 * bool(cues.greeting)
-        + 0.35 * after_thanks
-        + 0.35 * bool(cues.change)
-    )
+    """Return which share of its price a border before a turn costs, 0..1: the surer a switch, the less."""
+    discount = 0.9 * (1.0 - verdict.staying) if verdict.decision == "switch" else 0.0
+    discount += 0.5 * bool(cues.greeting) + 0.35 * after_thanks + 0.35 * bool(cues.change)
     discount += 0.25 * bool(cues.back) + 0.2 * bool(cues.request)
-    return max(0.15, 1.0 - discount)
+    return max(0.0, 1.0 - discount)
