@@ -11,13 +11,12 @@ Everything here is a frozen value. A position is always the 0-based index in the
 
 from __future__ import annotations
 
-import json
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from gatekeeper_core.errors import ConfigError, MessageFormatError
 
@@ -334,6 +333,8 @@ def _read_arguments(arguments: object, where: str) -> str:
         return arguments
     if not isinstance(arguments, Mapping):
         raise MessageFormatError(f'"{where}" must be JSON text or an object, {_got(arguments)}')
+    import json  # here, because it is a tenth of the import of the library and most conversations need none
+
     try:
         return json.dumps(dict(arguments), ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
@@ -377,8 +378,7 @@ def _require_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
     return checked
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """One run of user messages and everything up to the next user message.
 
     Attributes:
@@ -448,6 +448,8 @@ def _argument_values(arguments: str) -> tuple[str, ...]:
     >>> _argument_values('{"city": "Bern", "days": [1, 2.50], "raw": true, "unit": null}')
     ('Bern', '1', '2.50', 'true')
     """
+    import json
+
     try:
         document = json.loads(
             arguments,
@@ -471,8 +473,7 @@ def _argument_values(arguments: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(NamedTuple):
     """A message list seen from its newest turn.
 
     Attributes:
@@ -539,8 +540,7 @@ def split_current_turn(messages: Sequence[Message], *, query: str | None = None)
     return Conversation(head, turns, None)
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(NamedTuple):
     """One breach of a provider's order rules.
 
     Attributes:

@@ -336,7 +336,7 @@ _RUN = LazyPattern(f"([{_STRONG}{_WEAK}][{_STRONG}{_WEAK}{_CLOSERS}]*)[{_STRONG}
 _MORE_CLOSERS = LazyPattern(f"[{_STRONG}{_WEAK}{_CLOSERS}]*")
 _ENDS_AT_ONCE = LazyPattern(f"[{_STRONG}]|……")
 _OPENERS = frozenset("“‘「『（《【")
-_VISIBLE = re.compile(r"\S")
+_VISIBLE = LazyPattern(r"\S")
 
 
 def _set_of(names: str) -> frozenset[str]:
@@ -361,7 +361,7 @@ _ROW = LazyPattern(
     rf"[^{_LINE_ENDS}]*"
 )
 _FENCE = LazyPattern(rf"[{_LINE_ENDS}][ \t>]*(`{{3,}}|~{{3,}})([^{_LINE_ENDS}]*)")
-_TICKS = re.compile(f"`+|[{_LINE_ENDS}]")
+_TICKS = LazyPattern(f"`+|[{_LINE_ENDS}]")
 _URL = LazyPattern(r"(?:://|www\.)[^\s<>\"`，。！？；：、（）「」『』【】《》“”‘’…]+")
 _URL_TAIL = ".,;:!?'*_)]}"
 
@@ -594,7 +594,7 @@ _CHINESE_QUESTION = LazyPattern(
     r"|(?<![这這那好十前后後近了每有过過])[几幾][个個位种種天次台条條块塊](?!而已)(?=\w{0,4}\Z)"
     r"|([能会會要是好行对對可有])[不没沒]\1"
 )
-_NO_CHINESE_QUESTION = re.compile("无论|無論|不论|不論|不管|任何")
+_NO_CHINESE_QUESTION = LazyPattern("无论|無論|不论|不論|不管|任何")
 
 _KOREAN_QUESTION = LazyPattern(
     r"무엇(?!이든)|어떻게|왜(?!냐)|언제(?![나든])|어디(?![나든])|누구(?![나든도])|얼마|며칠|몇"

@@ -55,7 +55,7 @@ class TokenCounter(Protocol):
 _CJK_PAGES = bytes([0x30, *range(0x4E, 0xA0), *range(0xAC, 0xD8)])
 _OTHER_PAGES = bytes(sorted(set(range(256)) - set(_CJK_PAGES)))
 _UTF8_OF_3000_TO_303F = b"\xe3\x80"
-_REST_OF_PAGE_D7 = re.compile("[\ud7b0-\ud7ff]")
+_REST_OF_PAGE_D7 = LazyPattern("[\ud7b0-\ud7ff]")
 
 
 def estimate_text_tokens(text: str) -> int:

@@ -510,6 +510,7 @@ def test_of_several_earlier_topics_the_one_with_the_words_is_resumed() -> None:
     assert len(read(turns).topic_map.topics) == 3
     assert verdict(turns, "Back to Redis: which file holds the password?").resumed_topic == 0
     assert verdict(turns, "Back to the sourdough bread dough").resumed_topic == 1
+    assert verdict(turns, "Back to the Redis server, its port and password, not the bread").resumed_topic == 0
 
 
 @pytest.mark.parametrize(("turns", "query"), NEW_TOPICS)
@@ -522,6 +523,8 @@ def test_a_new_topic_recalls_nothing_of_the_old_ones(turns: Turns, query: str) -
     ("turns", "query", "found"),
     [
         (ENGLISH, "New topic: requirepass and redis.conf", 1),
+        (ENGLISH, "New topic: a Redis password for zanzibar", 1),
+        (ENGLISH, "New topic: convert redis.conf into a parquet column store for zanzibar analytics", 1),
         (CHINESE, "换个话题，缓存击穿", 1),
         (MIXED, "换个话题，pg_dump", 2),
     ],
@@ -593,7 +596,7 @@ def test_settings_are_frozen_and_named() -> None:
         GateConfig(0.45)  # type: ignore[misc]
 
 
-def test_a_lower_prior_for_staying_finds_more_returns() -> None:
-    """000-19b: the one knob between wrong switches and missed returns."""
-    query = "Redis bread"
-    assert verdict(ENGLISH, query, staying_prior=0.3).overlap < verdict(ENGLISH, query).overlap
+@pytest.mark.parametrize(("turns", "query"), [(ENGLISH, "Redis bread"), (ENGLISH[:3], "Redis in zanzibar")])
+def test_a_lower_prior_for_staying_finds_more_returns_and_more_new_topics(turns: Turns, query: str) -> None:
+    """000-19b: the one knob between wrong switches and missed ones."""
+    assert verdict(turns, query, staying_prior=0.3).overlap < verdict(turns, query).overlap

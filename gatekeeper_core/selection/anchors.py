@@ -60,8 +60,8 @@ _QUOTED = LazyPattern(
     r'|"([^"\n]{2,80})"|“([^“”\n]{2,80})”|‘([^‘’\n]{2,80})’|「([^「」\n]{1,80})」|『([^『』\n]{1,80})』|《([^《》\n]{1,80})》'
     r"|(?<!\w)'([^'\n]{2,80})'(?!\w)"
 )
-_CAMEL = re.compile(r"[a-z][A-Z]")
-_VOWEL = re.compile(r"[aeiouy]")
+_CAMEL = LazyPattern(r"[a-z][A-Z]")
+_VOWEL = LazyPattern(r"[aeiouy]")
 
 
 class Anchor(NamedTuple):
