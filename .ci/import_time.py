@@ -1,7 +1,7 @@
 """Fail when ``import gatekeeper_core`` takes 100 ms or more: the best of fifteen fresh interpreters.
 
-The statement itself is timed, everything that it imports included. The best is taken because a busy machine can only add
-time, never take it away.
+The statement itself is timed, everything that it imports included. The best is taken because a busy machine can only
+add time, never take it away.
 """
 
 from __future__ import annotations

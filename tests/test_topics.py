@@ -249,7 +249,8 @@ def test_judging_is_pure(turns: Turns, query: str) -> None:
     assert first.verdict.decision in ("continue", "switch")
     after = (state.topic_map.topics, list(state.topic_map.topic_ids), state.topic_map.token_count, len(state.index))
     assert before == after
-    assert ask(read(turns), query) == first
+    anew = ask(read(turns), query)
+    assert (anew.verdict, anew.probabilities) == (first.verdict, first.probabilities)
 
 
 @pytest.mark.parametrize("turns", CONVERSATIONS)
@@ -597,6 +598,6 @@ def test_settings_are_frozen_and_named() -> None:
 
 
 @pytest.mark.parametrize(("turns", "query"), [(ENGLISH, "Redis bread"), (ENGLISH[:3], "Redis in zanzibar")])
-def test_a_lower_prior_for_staying_finds_more_returns_and_more_new_topics(turns: Turns, query: str) -> None:
+def test_a_lower_prior_for_staying_finds_more_returns(turns: Turns, query: str) -> None:
     """000-19b: the one knob between wrong switches and missed ones."""
     assert verdict(turns, query, staying_prior=0.3).overlap < verdict(turns, query).overlap

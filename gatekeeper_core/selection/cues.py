@@ -26,6 +26,7 @@ class Cues(NamedTuple):
         referring: a word that points back (这个, 刚才, "it", "continue").
         pronoun: a word for a person or place said before (她, "they"), a weaker sign.
         switch: an explicit change of topic (换个话题, "new topic").
+        said: a wording for what was said before (刚才说的, "you mentioned earlier").
         back: an explicit return (回到, "back to").
         change: a weaker sign of a change (对了, "by the way").
         small_talk: a request that people bring up out of the blue (今天天气, "tell me a joke").
@@ -41,6 +42,7 @@ class Cues(NamedTuple):
     referring: str | None = None
     pronoun: str | None = None
     switch: str | None = None
+    said: str | None = None
     back: str | None = None
     change: str | None = None
     small_talk: str | None = None
@@ -67,6 +69,7 @@ def read_cues(text: str) -> Cues:
         referring=_referring(folded),
         pronoun=_found(_search(lexicon.PRONOUNS), folded),
         switch=_found(_search(lexicon.EXPLICIT_SWITCH), folded),
+        said=_found(_search(lexicon.SAID_BEFORE), folded),
         back=_found(_search(lexicon.EXPLICIT_RETURN), folded),
         change=_found(_search(lexicon.CHANGE_MARKERS), folded),
         small_talk=_found(_search(lexicon.SMALL_TALK), folded),
@@ -90,9 +93,18 @@ def without_cues(text: str) -> str:
     '  the Redis cache'
     """
     head, tail = text[:_MAX_READ], text[_MAX_READ:]
-    for words in (lexicon.EXPLICIT_SWITCH, lexicon.EXPLICIT_RETURN, lexicon.REFERRING, lexicon.REQUEST_OPENERS):
+    for words in _STEERING:
         head = _search(words).sub(" ", head)
     return head + tail
+
+
+_STEERING = (
+    lexicon.EXPLICIT_SWITCH,
+    lexicon.EXPLICIT_RETURN,
+    lexicon.SAID_BEFORE,
+    lexicon.REFERRING,
+    lexicon.REQUEST_OPENERS,
+)
 
 
 def ends_with_question(text: str) -> bool:

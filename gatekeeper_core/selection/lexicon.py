@@ -23,6 +23,7 @@ __all__ = [
     "QUESTION_WORDS",
     "REQUEST_OPENERS",
     "REQUEST_VERBS",
+    "SAID_BEFORE",
     "SMALL_TALK",
     "THANKS",
     "THAT_AFTER",
@@ -71,10 +72,11 @@ KANA_PARTICLES = frozenset("はがをにでとものへやかねよなさして�
 
 REFERRING = (
     "这个 那个 这些 那些 它 上面 上述 前面 刚才 刚刚 继续 接着说 接着讲 展开 详细说 细说 再说说 再讲讲 还有呢 然后呢 为什么呢 "
-    "這個 那個 這些 剛才 剛剛 繼續 展開",
+    "第一点 第二点 第三点 第一种 第二种 第三种 后者 前者 這個 那個 這些 剛才 剛剛 繼續 展開 "
+    "それ これ さっき 続けて もっと詳しく 그거 그것 이것 아까 계속해",
     "this|these|those|it|its|above|earlier|previously|continue|continuing|go on|keep going|carry on|expand|elaborate"
     "|same|tell me more|say more|more details?|more about that|and then|what else|the former|the latter"
-    "|the previous one|the first one|the second one|the last one",
+    "|the (?:previous|first|second|third|last) (?:one|point|option|method|suggestion)",
 )
 """Words that point back, Chinese (separated by spaces) and English (alternatives of a pattern, whole words).
 
@@ -92,7 +94,7 @@ NOT_REFERRING = (
     "其它 其他 吉它 这个月 这个星期 这个礼拜 这个周末 这个周 这个季度 这个世界 这个时代 这个学期 这个春天 这个夏天 这个秋天 这个冬天 "
     "这个暑假 这个寒假 这个假期 这个春节 这个国庆 这些天 这些年 那些年 那个时候 那个年代 继续教育 继续医学教育 "
     "画展开 花展开 车展开 书展开 漫展开 影展开 展开幕 展开放 展开馆 网上面 线上面 晚上面 早上面 以上面 街上面 马上面 海上面积 "
-    "這個月 這個星期 這個週末 繼續教育",
+    "これから これまで それぞれ それから 這個月 這個星期 這個週末 繼續教育",
     "this (?:morning|afternoon|evening|week|weekend|month|quarter|year|spring|summer|autumn|fall|winter|time|season|term"
     "|monday|tuesday|wednesday|thursday|friday|saturday|sunday|century|decade)"
     "|these days|those days|those (?:who|of us|of you)|above all|earlier than|earlier this|continuing education"
@@ -165,18 +167,23 @@ EXPLICIT_SWITCH = (
 """Wordings that open a new topic; they win over referring words. Source: ours."""
 
 EXPLICIT_RETURN = (
-    "说回 再说回 话说回 回头说 回过头 接着之前 接着刚才 继续之前 继续刚才 之前说的 之前聊的 之前提到 之前讲的 之前问的 刚才说的 刚才聊的 "
-    "刚才提到 刚刚说的 刚刚聊的 刚刚提到 前面说的 前面聊的 前面提到 前面讲的 最开始说 最开始聊 一开始说 一开始聊 最初说 上次说的 "
-    "我说的是 我指的是 我问的是 剛才說的 之前說的",
+    "说回 再说回 话说回 回头说 回过头 接着之前 继续之前 最开始说 最开始聊 一开始说 一开始聊 最初说 我说的是 我指的是 我问的是",
     "回到(?!家|学校|公司|酒店|宿舍|老家|国内|过去|从前|现实|首页|主页|顶部|上一页)"
     "|back to(?! (?:school|work|sleep|bed|home|normal|life))|return(?:ing)? to"
-    "|go(?:ing)? back(?! (?:home|in|and forth|to (?:school|work|sleep|bed|normal)))|circl(?:e|ing) back|revisit(?:ing)?|as (?:we|i|you) (?:discussed|said|mentioned)"
-    "|(?:you|we|i) (?:mentioned|discussed|talked about|said|told me|asked) (?:earlier|before|previously|at the start)"
-    "|(?:earlier|before|previously),? (?:you|we|i) (?:mentioned|discussed|talked about|said|asked)|from before"
+    "|go(?:ing)? back(?! (?:home|in|and forth|to (?:school|work|sleep|bed|normal)))|circl(?:e|ing) back|revisit(?:ing)?"
     "|(?:at|in) the (?:start|beginning)(?! of)|at the (?:start|beginning) of (?:our|this|the) (?:conversation|chat|discussion)"
     "|i mean(?:t)? the|i was asking about",
 )
 """Wordings that go back to an earlier topic; they win over referring words. Source: ours."""
+
+SAID_BEFORE = (
+    "之前说的 之前聊的 之前提到 之前讲的 之前问的 刚才说的 刚才聊的 刚才提到 刚刚说的 刚刚聊的 刚刚提到 前面说的 前面聊的 前面提到 前面讲的 "
+    "上次说的 接着刚才 继续刚才 剛才說的 之前說的",
+    "as (?:we|i|you) (?:discussed|said|mentioned)|from before"
+    "|(?:you|we|i) (?:mentioned|discussed|talked about|said|told me|asked) (?:earlier|before|previously|at the start)"
+    "|(?:earlier|before|previously),? (?:you|we|i) (?:mentioned|discussed|talked about|said|asked)",
+)
+"""Wordings for what was said before: in an earlier topic where one holds it, else in the last turns. Source: ours."""
 
 CHANGE_MARKERS = (
     "对了 另外 顺便 话说 哎对 还有个问题 还有一个问题 还想问 再问一下 另一个问题 换 别的 接下来 然后我 好了 對了 順便",

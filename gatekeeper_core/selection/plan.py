@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.messages import Turn
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, has_whole
 from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.constraints import ConstraintConfig
@@ -29,7 +30,6 @@ from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from gatekeeper_core.messages import Turn
     from gatekeeper_core.selection.index import TurnIndex
     from gatekeeper_core.selection.result import Stage, Why
     from gatekeeper_core.selection.retrieval import Query
@@ -121,12 +121,10 @@ class Record(NamedTuple):
 
     def equals(self, turn: Turn | tuple[str, str]) -> bool:
         """Return whether a given turn is the one that is kept here, by its content."""
-        if isinstance(turn, tuple):
+        if not isinstance(turn, Turn):
             return self.source is None and (self.user, self.assistant) == turn
-        return self.source is not None and (self.source.messages, self.source.preamble) == (
-            turn.messages,
-            turn.preamble,
-        )
+        source = self.source
+        return source is not None and (source.messages, source.preamble) == (turn.messages, turn.preamble)
 
 
 class Planner:
@@ -148,6 +146,8 @@ class Planner:
     ) -> None:
         self._query = query
         self._judgement = judgement
+        self._topic_map = judgement.topic_map
+        self._topic_ids = judgement.topic_map.topic_ids[:]
         self._index = index
         self._records = records
         self._history_tokens = history_tokens
@@ -175,7 +175,7 @@ class Planner:
         elif verdict.reason == "referring_word":
             self._inherit()
             self._cover(candidates)
-            self._newest(len(self._judgement.topics) - 1, verdict.staying)
+            self._newest(self._topic_map.topic_count - 1, verdict.staying)
         elif verdict.decision == "switch":
             self._cover(candidates)
             if verdict.reason == "explicit_return" and verdict.resumed_topic is not None:
@@ -184,7 +184,7 @@ class Planner:
             self._by_topic(candidates)
         else:
             self._cover(candidates)
-            self._newest(len(self._judgement.topics) - 1, verdict.staying)
+            self._newest(self._topic_map.topic_count - 1, verdict.staying)
         if self._fill and verdict.reason not in ("new_topic", "explicit_switch"):
             self._surroundings()
         return self._result(constraints)
@@ -266,7 +266,7 @@ class Planner:
 
     def _topic_weights(self, candidates: Sequence[Score]) -> dict[int, float]:
         """Return by turn how likely it belongs to what the query is about, with a share for its own evidence."""
-        active, best = len(self._judgement.topics) - 1, max((score.total for score in candidates), default=0.0)
+        active, best = self._topic_map.topic_count - 1, max((score.total for score in candidates), default=0.0)
         relative = {score.turn_id: score.total / best for score in candidates}
         weights = {}
         for turn_id in {**relative, **dict.fromkeys(self._newest_of(active))}:
@@ -314,7 +314,7 @@ class Planner:
         """Take the last and the first turn, then the first turn of each topic, newest topic first."""
         if not self._turn_count:
             return
-        starts = [topic.start for topic in reversed(self._judgement.topics)]
+        starts = [topic.start for topic in reversed(self._topic_map.topics)]
         order = dict.fromkeys([self._turn_count - 1, 0, *starts])
         allowance = max(_SMALLEST_CUT, self._budget // len(order))
         for turn_id in order:
@@ -322,9 +322,9 @@ class Planner:
 
     def _newest_of(self, topic_id: int) -> Iterable[int]:
         """Return the newest 40 turns of a topic, newest first."""
-        if not self._judgement.topics:
+        if topic_id < 0:
             return ()
-        topic = self._judgement.topics[topic_id]
+        topic = self._topic_map.topic(topic_id)
         return range(topic.stop - 1, max(topic.start, topic.stop - 40) - 1, -1)
 
     # --- taking and dropping -----------------------------------------------------------------------------------------
@@ -386,7 +386,7 @@ class Planner:
     # --- what is looked up -------------------------------------------------------------------------------------------
 
     def _topic_of(self, turn_id: int) -> int:
-        return self._judgement.topic_ids[turn_id]
+        return self._topic_ids[turn_id]
 
     def _texts(self, turn_id: int) -> tuple[str, str]:
         record = self._records[turn_id]

@@ -96,7 +96,7 @@ class Score(NamedTuple):
         share: which part of the query's idf the turn holds, 0..1.
         matched: terms of the query that the turn holds.
         whole: the identifiers, versions, quoted phrases, code and numbers of the query that the turn holds word for
-            word, those of one or two characters left out.
+            word, identifiers and numbers of one or two characters left out.
     """
 
     turn_id: int
@@ -288,6 +288,6 @@ def _exact_match(
             hit = possible and has_whole(anchor.text.casefold(), folded)
         if hit:
             exact += idf
-            if anchor.kind not in ("word", "triple") and len(anchor.term) > 2:
+            if anchor.kind in ("quote", "code") or (anchor.kind not in ("word", "triple") and len(anchor.term) > 2):
                 whole.add(anchor.text)
     return exact, frozenset(whole)

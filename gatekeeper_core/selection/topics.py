@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from bisect import bisect_left
 from collections import Counter, deque
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -34,7 +35,7 @@ from gatekeeper_core.selection.anchors import term_weight
 from gatekeeper_core.selection.background import background_frequencies
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
@@ -56,6 +57,7 @@ GateReason = Literal[
 ]
 
 _MAX_EARLIER_TOPICS = 64
+_MAX_POSTINGS = 400
 _UNLISTED_FREQUENCY = 3e-5
 _BACKGROUND_TOKENS = 2_000.0
 _RARE_WORD = 6.4  # nats that an unlisted word tells above the commonest, -ln(3e-5) - 4
@@ -127,14 +129,12 @@ class Judgement(NamedTuple):
 
     Attributes:
         verdict: what is reported.
-        topics: the segments, oldest first.
-        topic_ids: the id of the topic of each turn.
+        topic_map: the segments.
         probabilities: by topic id, how likely the query belongs to it; topics that are not listed have none.
     """
 
     verdict: Verdict
-    topics: Sequence[Topic] = ()
-    topic_ids: Sequence[int] = ()
+    topic_map: TopicMap
     probabilities: Mapping[int, float] = MappingProxyType({})
 
 
@@ -156,9 +156,9 @@ class TopicMap:
         "_counts",
         "_ends",
         "_question_open",
+        "_starts",
         "_thanked",
         "_topic_ids",
-        "_topics",
         "_window",
     )
 
@@ -172,8 +172,8 @@ class TopicMap:
         self._question_open = array("b")
         self._counts: Counter[str] = Counter()
         self._window: deque[Mapping[str, int]] = deque(maxlen=self.WINDOW)
-        self._topics: tuple[Topic, ...] | None = ()
-        self._topic_ids: list[int] | None = []
+        self._starts = array("L")
+        self._topic_ids = array("L")
 
     def __len__(self) -> int:
         """Return the number of turns."""
@@ -200,25 +200,24 @@ class TopicMap:
         return bool(self._question_open[-1]) if self._question_open else False
 
     @property
-    def topics(self) -> tuple[Topic, ...]:
-        """The segments, oldest first; the last one is the active topic."""
-        if self._topics is None:
-            starts = []
-            at = len(self)
-            while at > 0:
-                at = self._backs[at]
-                starts.append(at)
-            stops = [len(self), *starts]
-            pairs = zip(reversed(starts), reversed(stops[:-1]), strict=True)
-            self._topics = tuple(Topic(topic_id, start, stop) for topic_id, (start, stop) in enumerate(pairs))
-        return self._topics
+    def topic_count(self) -> int:
+        """How many segments there are; the last one is the active topic."""
+        return len(self._starts)
 
     @property
-    def topic_ids(self) -> Sequence[int]:
-        """The id of the topic of each turn."""
-        if self._topic_ids is None:
-            self._topic_ids = [topic.topic_id for topic in self.topics for _ in range(topic.start, topic.stop)]
+    def topics(self) -> tuple[Topic, ...]:
+        """The segments, oldest first; the last one is the active topic."""
+        return tuple(self.topic(topic_id) for topic_id in range(self.topic_count))
+
+    @property
+    def topic_ids(self) -> array[int]:
+        """The id of the topic of each turn; a live view that grows and changes with the conversation."""
         return self._topic_ids
+
+    def topic(self, topic_id: int) -> Topic:
+        """Return one segment."""
+        last = topic_id + 1 == len(self._starts)
+        return Topic(topic_id, self._starts[topic_id], len(self) if last else self._starts[topic_id + 1])
 
     def tokens_between(self, start: int, stop: int) -> int:
         """Return how many terms the turns ``start`` to ``stop - 1`` hold together."""
@@ -237,7 +236,6 @@ class TopicMap:
             verdict: the gate's verdict on its user's text: a switch makes a border cheaper, an explicit one sure.
             question_open: whether its assistant's text ends with a question.
         """
-        self._topics = self._topic_ids = None
         self._counts.update(terms)
         self._ends.append(self._ends[-1] + sum(terms.values()))
         after_thanks = bool(self._thanked[-1]) if self._thanked else False
@@ -249,6 +247,7 @@ class TopicMap:
         best, back = self._best_cut()
         self._bests.append(best)
         self._backs.append(back)
+        self._follow_back()
 
     def cut(
         self, turn_count: int, *, removed: Iterable[Mapping[str, int]], window: Iterable[Mapping[str, int]]
@@ -270,7 +269,29 @@ class TopicMap:
         for flags in (self._border_prices, self._question_open, self._thanked, self._borders):
             del flags[turn_count:]
         self._window = deque(window, maxlen=self.WINDOW)
-        self._topics = self._topic_ids = None
+        self._starts = array("L")
+        self._topic_ids = array("L")
+        self._follow_back()
+
+    def _follow_back(self) -> None:
+        """Bring the segments up to date; where the way back meets the old one, the rest is the same."""
+        starts, at = [], len(self)
+        kept = 0
+        while at > 0:
+            at = self._backs[at]
+            kept = bisect_left(self._starts, at)
+            if kept < len(self._starts) and self._starts[kept] == at:
+                kept += 1
+                break
+            starts.append(at)
+            kept = 0
+        del self._starts[kept:]
+        del self._topic_ids[at:]
+        self._starts.extend(reversed(starts))
+        for topic_id in range(max(0, kept - 1), len(self._starts)):
+            topic = self.topic(topic_id)
+            missing = topic.stop - max(topic.start, len(self._topic_ids))
+            self._topic_ids.extend([topic_id] * missing)
 
     def _best_cut(self) -> tuple[float, int]:
         """Return the value of the best segmentation of all turns and where its last segment begins."""
@@ -321,9 +342,8 @@ def topic_terms(user_terms: Mapping[str, int], assistant_terms: Mapping[str, int
 def judge(query: Query, cues: Cues, topic_map: TopicMap, index: TurnIndex, *, config: GateConfig) -> Judgement:
     """Return the verdict on a query, with the probability of every topic that it may belong to."""
     if not len(topic_map):
-        return Judgement(Verdict("switch", "first_turn", overlap=0.0, new_ratio=1.0))
-    topics = topic_map.topics
-    active = topics[-1].topic_id
+        return Judgement(Verdict("switch", "first_turn", overlap=0.0, new_ratio=1.0), topic_map)
+    active = topic_map.topic_count - 1
     evidence = _weigh(query, topic_map, index)
     staying, earlier = _posterior(cues, evidence, topic_map, config)
     overlap = round(staying / (staying + 9 * (1 - staying)), 4)
@@ -336,7 +356,7 @@ def judge(query: Query, cues: Cues, topic_map: TopicMap, index: TurnIndex, *, co
         staying=round(staying, 4),
     )
     verdict = _decide(measured, query, cues, evidence, earlier, config)
-    return Judgement(verdict, topics, topic_map.topic_ids, {active: staying, **earlier})
+    return Judgement(verdict, topic_map, {active: staying, **earlier})
 
 
 class _Evidence(NamedTuple):
@@ -368,10 +388,12 @@ def _decide(
         return measured._replace(decision="continue", reason="about_conversation", cue=cues.about_conversation)
     if cues.switch:
         return measured._replace(decision="switch", reason="explicit_switch", cue=cues.switch)
-    if cues.back and topic is not None and (earlier[topic] > measured.staying or not evidence.terms):
-        return measured._replace(decision="switch", reason="explicit_return", cue=cues.back, resumed_topic=topic)
-    if cues.referring and not cues.back:
-        return measured._replace(decision="continue", reason="referring_word", cue=cues.referring)
+    likelier = known and topic is not None and earlier[topic] > measured.staying
+    if (likelier and (cues.back or cues.said)) or (cues.back and earlier and not evidence.terms):
+        cue = cues.back or cues.said
+        return measured._replace(decision="switch", reason="explicit_return", cue=cue, resumed_topic=topic)
+    if cues.referring or cues.said:
+        return measured._replace(decision="continue", reason="referring_word", cue=cues.referring or cues.said)
     if not query.idf:
         return measured._replace(decision="continue", reason="no_anchors", cue=cues.acknowledgement)
     if measured.overlap > config.continue_above:
@@ -389,14 +411,14 @@ def _weigh(query: Query, topic_map: TopicMap, index: TurnIndex) -> _Evidence:
     probability = {term: _probability(term, topic_map) for term in terms}
     informative = {term: weight * max(0.0, -math.log(probability[term]) - 4.0) for term, weight in terms.items()}
     absent = sum(weight if topic_map.count(term) else 0.8 * weight for term, weight in terms.items())
-    active = len(topic_map.topics) - 1
+    active = topic_map.topic_count - 1
     counts, best = _counts_by_topic(informative, topic_map, index)
     mass = sum(informative.values()) or 1.0
     held = counts.get(active, {})
     return _Evidence(
         terms=len(terms),
         likelihood={
-            k: _likelihood(terms, probability, absent, counts.get(k, {}), topic_map.topics[k], topic_map)
+            k: _likelihood(terms, probability, absent, counts.get(k, {}), topic_map.topic(k), topic_map)
             for k in _nearest_topics(counts, best, active)
         },
         best_share={k: share / mass for k, share in best.items()},
@@ -420,18 +442,21 @@ def _fresh(informative: Mapping[str, float], held: Collection[str]) -> float:
 def _counts_by_topic(
     informative: Mapping[str, float], topic_map: TopicMap, index: TurnIndex
 ) -> tuple[dict[int, dict[str, float]], dict[int, float]]:
-    """Return by topic how often it holds each term, and how much information its best single turn holds."""
-    topic_ids, active = topic_map.topic_ids, len(topic_map.topics) - 1
+    """Return by topic how often it holds each term, and how much information its best single turn holds.
+
+    Of each term the newest 400 turns are read: what stands in more tells topics apart no longer.
+    """
+    topic_ids, active = topic_map.topic_ids, topic_map.topic_count - 1
     counts: dict[int, dict[str, float]] = {}
     shares: dict[int, float] = {}
     for term, information in informative.items():
-        for posting in index.postings(term):
+        for posting in index.postings(term)[-_MAX_POSTINGS:]:
             turn_id = posting >> 8
             shares[turn_id] = shares.get(turn_id, 0.0) + information
             held = counts.setdefault(topic_ids[turn_id], {})
             held[term] = held.get(term, 0.0) + (posting >> 4 & 15) + (posting & 15)
     for term in informative:
-        if term in topic_map.last_terms:
+        if term in topic_map.last_terms and term in counts.get(active, {}):
             counts[active][term] += 2.0
     best: dict[int, float] = {}
     for turn_id, share in shares.items():
@@ -484,12 +509,12 @@ def _posterior(
     cues: Cues, evidence: _Evidence, topic_map: TopicMap, config: GateConfig
 ) -> tuple[float, dict[int, float]]:
     """Return the probability of staying and, by topic id, of returning; the rest is the probability of a new topic."""
-    active = len(topic_map.topics) - 1
-    back = 1.0 if cues.back else 0.0
+    active = topic_map.topic_count - 1
+    back = 1.0 if cues.back else 0.5 if cues.said else 0.0
     stay = math.log(config.staying_prior) - back + evidence.likelihood[active]
     stay += 0.5 * bool(cues.referring) + 0.5 * bool(cues.pronoun) + 0.4 * topic_map.question_open
     stay += 0.8 * bool(cues.acknowledgement and not cues.change)
-    stay -= (2.5 if cues.asks else 0.5) * min(2.0, max(0.0, evidence.fresh - 0.65))
+    stay -= 4.0 * _clipped(evidence.fresh - 0.3) if cues.asks else 0.5 * _clipped(evidence.fresh - 0.65)
     new = math.log(0.06) + 1.5 * bool(cues.change or cues.switch) + 1.5 * bool(cues.greeting)
     new += 0.8 * bool(cues.request) * evidence.absent_from_last
     new += 3.0 * bool(cues.small_talk and evidence.held < 0.1)
@@ -508,9 +533,13 @@ def _posterior(
     return round(math.exp(stay - top) / total, 6), {k: round(weight / total, 6) for k, weight in weights.items()}
 
 
+def _clipped(fresh: float) -> float:
+    return min(2.0, max(0.0, fresh))
+
+
 def _border_price(cues: Cues, verdict: Verdict, *, after_thanks: bool) -> float:
     """Return which share of its price a border before a turn costs, 0..1: the surer a switch, the less."""
-    discount = 0.9 * (1.0 - verdict.staying) if verdict.decision == "switch" else 0.0
+    discount = 0.7 * (1.0 - verdict.staying) if verdict.decision == "switch" else 0.0
     discount += 0.5 * bool(cues.greeting) + 0.35 * after_thanks + 0.35 * bool(cues.change)
     discount += 0.25 * bool(cues.back) + 0.2 * bool(cues.request)
     return max(0.0, 1.0 - discount)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import check_range
-from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, count_terms
 from gatekeeper_core.text import Span, is_question, sentences
 from gatekeeper_core.tokens import truncate_to_tokens
 
@@ -104,8 +104,12 @@ def tight_excerpt(
         config: the mark of a gap.
         count: the token counter.
     """
-    user = _fitted(whole.user, query, budget_tokens if not whole.assistant else budget_tokens // 2, config, count)
-    assistant = _fitted(whole.assistant, query, budget_tokens - count(user), config, count)
+    share = budget_tokens // 2 if whole.assistant else budget_tokens
+    user = whole.user if whole.tokens_user <= share else _fitted(whole.user, query, share, config, count)
+    left = budget_tokens - (whole.tokens_user if user == whole.user else count(user))
+    assistant = whole.assistant
+    if whole.tokens_assistant > left:
+        assistant = _fitted(whole.assistant, query, left, config, count)
     if (not user and not assistant) or (whole.assistant and not assistant):
         return None
     part = _cut(whole, user, assistant, count)
@@ -126,7 +130,7 @@ def _cut(whole: Excerpt, user: str, assistant: str, count: TokenCounter) -> Exce
 
 
 def _trimmed(text: str, query: Query, config: TrimmingConfig, *, questions: bool) -> str:
-    spans = sentences(text)
+    spans = _readable_sentences(text)
     matching = [at for at, span in enumerate(spans) if _shared(text, span, query) > 0]
     if not matching:
         return text
@@ -134,6 +138,16 @@ def _trimmed(text: str, query: Query, config: TrimmingConfig, *, questions: bool
     if questions:
         keep.update(at for at, span in enumerate(spans) if is_question(text[span.start : span.stop]))
     return _joined(text, spans, keep, config.gap)
+
+
+def _readable_sentences(text: str) -> list[Span]:
+    """Return the sentences of a text; of one that is longer than what anchors are read from, those of both ends."""
+    if len(text) <= MAX_SCANNED_CHARACTERS:
+        return sentences(text)
+    head = MAX_SCANNED_CHARACTERS * 3 // 4
+    offset = len(text) - (MAX_SCANNED_CHARACTERS - head)
+    tail = (Span(span.start + offset, span.stop + offset) for span in sentences(text[offset:]))
+    return [*sentences(text[:head]), *tail]
 
 
 def _shared(text: str, span: Span, query: Query) -> float:
@@ -146,9 +160,7 @@ def _fitted(text: str, query: Query, budget_tokens: int, config: TrimmingConfig,
     """Return the sentences of a text that are worth most and fit together, in order; "" where none fits."""
     if budget_tokens < 1 or not text:
         return ""
-    if count(text) <= budget_tokens:
-        return text
-    spans = sentences(text)
+    spans = _readable_sentences(text)
     if len(spans) < 2:
         return truncate_to_tokens(text, budget_tokens, token_counter=count, marker=config.gap.rstrip())
     order = sorted(range(len(spans)), key=lambda at: (-round(_shared(text, spans[at], query), 6), at))
