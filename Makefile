@@ -21,7 +21,7 @@ demo: $(VENV)/.stamp-cli ## show the gatekeeper at work on a bundled conversatio
 	@$(VENV)/bin/gatekeeper demo
 
 test: $(VENV)/.stamp-test ## run the tests and the code blocks of the documentation
-	@$(RUN) pytest $(PYTEST_ARGS)
+	@$(RUN) pytest -q -n auto $(PYTEST_ARGS)
 
 check: format-check lint types test ## everything that must pass before a change goes in
 
