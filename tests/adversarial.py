@@ -162,9 +162,7 @@ def big_texts(seed: int, megabytes: int) -> dict[str, Callable[[], str]]:
         "a log": lambda: _long(line, size),
         "one word": lambda: "a" * size,
         "one run of Chinese": lambda: _long(han, size),
-        "prose": lambda: _long(
-            "The cache was cold, so the first request was slow. 缓存是冷的，第一个请求很慢。", size // 10
-        ),
+        "prose": lambda: _long("The cache was cold, so the first request was slow. 缓存是冷的，第一个请求很慢。", size),
     }
 
 

@@ -164,6 +164,24 @@ def test_words_that_point_back_inherit_the_last_turns(conversation: Turns, query
     assert {7, 8} <= {turn.turn_id for turn in selection.turns}
 
 
+@pytest.mark.parametrize("conversation", [REDIS_ZH, NGINX_EN, BREAD_MIXED])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "刚才说的对吗？",
+        "刚才说的第二种方法是什么？",
+        "你刚才提到的那个是什么意思？",
+        "Could you explain the second point?",
+        "Is what you said before still true?",
+    ],
+)
+def test_what_was_said_before_is_the_last_turns_where_nothing_else_is_named(conversation: Turns, query: str) -> None:
+    """000-23, 000-54: check 3."""
+    selection = gatekeeper_after(conversation).explain(query)
+    assert selection.gate.decision == "continue"
+    assert {1, 2} <= {turn.turn_id for turn in selection.turns}
+
+
 @pytest.mark.parametrize("query", ["继续", "Can you expand on that?"])
 def test_the_last_turn_is_cut_rather_than_dropped(query: str) -> None:
     """000-23, 000-54: two turns if the budget allows, else one, trimmed."""

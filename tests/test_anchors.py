@@ -519,3 +519,20 @@ def test_another_hash_seed_gives_the_same_anchors_and_the_same_selection() -> No
         outputs.append(run.stdout)
     assert outputs[0]
     assert outputs[1:] == outputs[:1] * 2
+
+
+@pytest.mark.parametrize("name", ["O'Brien", "O’Reilly", "D'Angelo"])
+def test_a_name_with_an_apostrophe_is_an_anchor(name: str) -> None:
+    """000-12: the letter before it is no contraction."""
+    assert list(count_terms(f"What did {name} say?")) == [name.casefold().replace("’", "'").replace("'", "")]
+
+
+def test_a_camel_case_word_is_an_identifier() -> None:
+    """000-13: so that it counts as a whole hit."""
+    kinds = {anchor.text: anchor.kind for anchor in extract_anchors("call getUserName now")}
+    assert kinds["getUserName"] == "identifier"
+
+
+def test_no_anchor_is_longer_than_120_characters() -> None:
+    """000-13: a hostile word is cut."""
+    assert max(len(anchor.text) for anchor in extract_anchors("x" * 5000 + " " + "aB" * 3000)) <= 120

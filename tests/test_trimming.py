@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import Query, read_query
 from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt, tight_excerpt
@@ -311,3 +312,15 @@ def test_where_no_sentence_fits_there_is_no_excerpt(budget: int) -> None:
 def test_an_impossible_setting_is_refused_with_its_name(name: str) -> None:
     with pytest.raises(ConfigError, match=f"TrimmingConfig.{name}"):
         TrimmingConfig(**{name: -1})  # type: ignore[arg-type]
+
+
+def test_of_a_very_long_message_both_ends_are_read_and_the_gap_is_marked() -> None:
+    """000-36, 000-39: nothing between the ends is sent, and the result fits."""
+    text = "The first apple was red. " * 6000 + "The middle is hidden. " * 6000 + "The last apple was green. " * 6000
+    gatekeeper = ContextGatekeeper(token_budget=300)
+    gatekeeper.add_turn("What about apples?", text)
+    (turn,) = gatekeeper.explain("Which apple was red, which was green?").turns
+    assert turn.trimmed
+    assert "apple was" in turn.assistant
+    assert "hidden" not in turn.assistant
+    assert turn.tokens <= 300

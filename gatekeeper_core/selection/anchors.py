@@ -216,8 +216,11 @@ def _wide_anchors(run: str) -> Iterator[Anchor]:
 
 def _word_anchors(token: str) -> Iterator[Anchor]:
     whole = (token.isalpha() and not _is_camel(token)) or "'" in token or "’" in token
+    camel = _is_camel(token)
     for term in _word_terms(token):
-        yield Anchor(term, token if whole or term == token.casefold() else term, _kind(term), term_weight(term))
+        is_token = term == token.casefold()
+        kind: AnchorKind = "identifier" if camel and is_token else _kind(term)
+        yield Anchor(term, (token if whole or is_token else term)[:_MAX_TOKEN], kind, term_weight(term))
 
 
 def _kind(term: str) -> AnchorKind:
@@ -275,7 +278,9 @@ def _word_terms(token: str) -> tuple[str, ...]:
 def _apostrophe_terms(folded: str) -> tuple[str, ...]:
     """Return the terms of a word with an apostrophe: what stands before a contraction or a possessive."""
     plain = folded.replace("’", "'")
-    base = plain.split("'", 1)[0]
+    base, _, rest = plain.partition("'")
+    if len(base) == 1 and len(rest) > 2:  # a name: O'Brien, D'Angelo
+        return (base + rest,)
     if plain in ENGLISH_STOP_WORDS or base in ENGLISH_STOP_WORDS or not base:
         return ()
     return (stem(base),)

@@ -355,7 +355,7 @@ def judge(query: Query, cues: Cues, topic_map: TopicMap, index: TurnIndex, *, co
         active_topic=active,
         staying=round(staying, 4),
     )
-    verdict = _decide(measured, query, cues, evidence, earlier, config)
+    verdict = _decide(measured, cues, evidence, earlier, config)
     return Judgement(verdict, topic_map, {active: staying, **earlier})
 
 
@@ -373,7 +373,6 @@ class _Evidence(NamedTuple):
 
 def _decide(
     measured: Verdict,
-    query: Query,
     cues: Cues,
     evidence: _Evidence,
     earlier: Mapping[int, float],
@@ -394,7 +393,7 @@ def _decide(
         return measured._replace(decision="switch", reason="explicit_return", cue=cue, resumed_topic=topic)
     if cues.referring or cues.said:
         return measured._replace(decision="continue", reason="referring_word", cue=cues.referring or cues.said)
-    if not query.idf:
+    if not evidence.terms:
         return measured._replace(decision="continue", reason="no_anchors", cue=cues.acknowledgement)
     if measured.overlap > config.continue_above:
         return measured._replace(decision="continue", reason="overlap", cue=cues.back or cues.acknowledgement)

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Excerpt", "TrimmingConfig", "excerpt", "tight_excerpt"]
 
+_LONGEST_BREAK = 100
+"""Characters of white space that are kept between two sentences; more is a gap. Source: ours."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrimmingConfig:
@@ -164,17 +167,20 @@ def _fitted(text: str, query: Query, budget_tokens: int, config: TrimmingConfig,
     if len(spans) < 2:
         return truncate_to_tokens(text, budget_tokens, token_counter=count, marker=config.gap.rstrip())
     order = sorted(range(len(spans)), key=lambda at: (-round(_shared(text, spans[at], query), 6), at))
-    keep: set[int] = set()
+    keep: list[int] = []
     room = budget_tokens
     for at in order:
         cost = count(text[spans[at].start : spans[at].stop]) + count(config.gap) + 1
         if cost <= room:
-            keep.add(at)
+            keep.append(at)
             room -= cost
         elif keep:
             break
-    joined = _joined(text, spans, keep, config.gap)
-    return joined if count(joined) <= budget_tokens else ""
+    joined = _joined(text, spans, set(keep), config.gap)
+    while keep and count(joined) > budget_tokens:  # counts of parts need not add up to the count of the whole
+        del keep[-1 - len(keep) // 16 :]
+        joined = _joined(text, spans, set(keep), config.gap)
+    return joined
 
 
 def _joined(text: str, spans: Sequence[Span], keep: Collection[int], gap: str) -> str:
@@ -184,7 +190,7 @@ def _joined(text: str, spans: Sequence[Span], keep: Collection[int], gap: str) -
     for at, span in enumerate(spans):
         if at in keep:
             run_start = span.start if run_start is None else run_start
-            if at + 1 not in keep or at + 1 == len(spans):
+            if at + 1 not in keep or at + 1 == len(spans) or spans[at + 1].start - span.stop > _LONGEST_BREAK:
                 pieces.append(text[run_start : span.stop])
                 run_start = None
     if not pieces:
