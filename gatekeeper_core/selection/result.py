@@ -70,8 +70,8 @@ class Decision(NamedTuple):
         shared: the anchors that it shares with the query, as they stand in the query.
         score: the parts of its score, or None where nothing was scored.
         value: what the cover stage ranked it by, or None.
-        kept_from_tokens: a token budget that would have kept it (or a turn that it repeats), or None where budget was
-            not the reason.
+        kept_from_tokens: a token budget with room for it: with that it is kept, unless a turn that it repeats is, or
+            enough is covered without it. None where room was not the reason.
         kept_from_eta: a coverage ``eta`` from which on it (or a turn that it repeats) would have been kept, or None
             where that was not the reason.
         kept_with: anchors of the turn that, named in the query, would have made it a candidate.
