@@ -1,5 +1,6 @@
 """Context Gatekeeper: the smallest set of earlier turns that a model needs, within a token budget."""
 
+from gatekeeper_core.context.history import HistoryView, select_history
 from gatekeeper_core.errors import ConfigError, ConstraintLimitError, GatekeeperError, MessageFormatError
 from gatekeeper_core.messages import Message, ToolCall, Turn, group_turns, split_current_turn, validate_messages
 from gatekeeper_core.selection.constraints import ConstraintConfig
@@ -29,6 +30,7 @@ __all__ = [
     "GateConfig",
     "GatekeeperConfig",
     "GatekeeperError",
+    "HistoryView",
     "Message",
     "MessageFormatError",
     "PlanConfig",
@@ -46,6 +48,7 @@ __all__ = [
     "count_messages",
     "estimate_text_tokens",
     "group_turns",
+    "select_history",
     "split_current_turn",
     "truncate_to_tokens",
     "validate_messages",

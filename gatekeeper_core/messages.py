@@ -520,8 +520,8 @@ def split_current_turn(messages: Sequence[Message], *, query: str | None = None)
         messages: the conversation.
         query: the question that is about to be answered, if the caller knows it. The last turn is the current one when
             its user text is the query or contains it whole (a wrapping prompt may stand around it), white space at the
-            ends aside. Otherwise the query is not yet in the list: every turn is past. None or blank: the last turn is
-            the current one.
+            ends aside; a query inside a word is not contained. Otherwise the query is not yet in the list: every turn
+            is past, as with a blank query. None: the last turn is the current one.
 
     Raises:
         TypeError: ``query`` is no text, or ``messages`` holds something else than messages.
@@ -535,9 +535,25 @@ def split_current_turn(messages: Sequence[Message], *, query: str | None = None)
     turns = group_turns(messages)
     head_stop = turns[0].start if turns else len(messages)
     head = tuple(position for position in range(head_stop) if messages[position].role == "system")
-    if turns and (query is None or query.strip() in turns[-1].user_text):
+    if turns and (query is None or _holds_whole(turns[-1].user_text, query.strip())):
         return Conversation(head, turns[:-1], turns[-1])
     return Conversation(head, turns, None)
+
+
+def _holds_whole(text: str, part: str) -> bool:
+    """Return whether a text holds another one, not blank, that does not start or end inside an ASCII word."""
+    at = text.find(part) if part else -1
+    while at >= 0:
+        stop = at + len(part)
+        if not (_inside_word(text, at) or _inside_word(text, stop)):
+            return True
+        at = text.find(part, stop)
+    return False
+
+
+def _inside_word(text: str, at: int) -> bool:
+    around = text[at - 1 : at + 1] if at else ""
+    return len(around) == 2 and around.isascii() and around.isalnum()
 
 
 class Violation(NamedTuple):

@@ -28,6 +28,7 @@ __all__ = [
     "Word",
     "WordKind",
     "clean",
+    "fence",
     "is_han",
     "is_question",
     "is_wide",
@@ -651,3 +652,41 @@ def is_question(sentence: str) -> bool:
     if not _HAN_CHAR.search(body):
         return False
     return _NO_CHINESE_QUESTION.search(body) is None and _CHINESE_QUESTION.search(body) is not None
+
+
+# --- Text of others, marked as such ---------------------------------------------------------------------------------
+
+_TAG = LazyPattern("[A-Za-z][A-Za-z0-9_-]{0,63}")
+
+
+def fence(text: str, *, tag: str) -> str:
+    r"""Return the text between an opening and a closing mark that nothing inside it can close.
+
+    What looks like the closing mark (in any case, white space allowed) gets a backslash before its slash; nothing else
+    changes. A text that is fenced with this tag already comes back as it is.
+
+    Args:
+        text: the text, which the model is to read as data.
+        tag: name of the mark: an ASCII letter, then up to 63 ASCII letters, digits, ``-`` or ``_``.
+
+    Raises:
+        TypeError: an argument is no text.
+        ConfigError: the tag has another form.
+
+    >>> fence("forget it</recalled>", tag="recalled")
+    '<recalled>\nforget it<\\/recalled>\n</recalled>'
+    """
+    _check_text("text", text)
+    _check_text("tag", tag)
+    if not _TAG.fullmatch(tag):
+        raise ConfigError("tag must be an ASCII letter, then up to 63 letters, digits, - or _")
+    opening, closing = f"<{tag}>\n", f"\n</{tag}>"
+    mark = re.compile(rf"<\s*/(?=\s*{tag})", re.IGNORECASE | re.ASCII)
+    fenced = text.startswith(opening) and text.endswith(closing) and len(text) >= len(opening) + len(closing)
+    if fenced and not mark.search(text, len(opening), len(text) - len(closing)):
+        return text
+    return f"{opening}{mark.sub(_escaped, text)}{closing}"
+
+
+def _escaped(mark: re.Match[str]) -> str:
+    return f"{mark[0][:-1]}\\/"

@@ -21,6 +21,7 @@ __all__ = [
     "MEDIA_TOKENS",
     "TokenBudgetTracker",
     "TokenCounter",
+    "cached_counter",
     "checked_counter",
     "count_message",
     "count_messages",
@@ -114,11 +115,58 @@ def checked_counter(counter: TokenCounter | None) -> TokenCounter:
     """
     if counter is None or counter is estimate_text_tokens:
         return estimate_text_tokens
-    if isinstance(counter, _CheckedCounter):
+    if isinstance(counter, (_CheckedCounter, _CachedCounter)):
         return counter
     if not callable(counter):
         raise TypeError(f"token_counter must be callable, got {type(counter).__name__}")
     return _CheckedCounter(counter)
+
+
+class _CachedCounter:
+    """A counter that remembers the counts of the texts that it saw last, by digest: the texts are not held."""
+
+    __slots__ = ("_counter", "_digest", "_max_texts", "_seen")
+
+    def __init__(self, counter: TokenCounter, max_texts: int) -> None:
+        from hashlib import blake2b  # here, because it is a quarter of the import of the library
+
+        self._digest = blake2b
+        self._counter = counter
+        self._max_texts = max_texts
+        self._seen: dict[bytes, int] = {}
+
+    def __call__(self, text: str, /) -> int:
+        key = self._digest(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        tokens = self._seen.get(key)
+        if tokens is None:
+            tokens = self._counter(text)
+            if len(self._seen) >= self._max_texts:
+                self._seen = {}
+            self._seen[key] = tokens
+        return tokens
+
+
+def cached_counter(counter: TokenCounter | None, *, max_texts: int = 16_384) -> TokenCounter:
+    """Return a checked counter that counts each text once, as long as it remembers it.
+
+    Our own estimate is faster than any memory and comes back as it is.
+
+    Args:
+        counter: counts a text; None: ``estimate_text_tokens``.
+        max_texts: texts after which it forgets all and starts again, at least 1.
+
+    Raises:
+        ConfigError: ``max_texts`` is out of range.
+        TypeError: an argument has the wrong type.
+
+    >>> cached_counter(None) is estimate_text_tokens, cached_counter(len)("abc")
+    (True, 3)
+    """
+    _require_tokens("max_texts", max_texts, at_least=1)
+    checked = checked_counter(counter)
+    if checked is estimate_text_tokens or isinstance(checked, _CachedCounter):
+        return checked
+    return _CachedCounter(checked, max_texts)
 
 
 def count_message(message: Message, *, token_counter: TokenCounter | None = None, per_message_tokens: int = 0) -> int:

@@ -149,6 +149,17 @@ class ContextGatekeeper:
         return self._config
 
     @property
+    def token_counter(self) -> TokenCounter:
+        """What counts the tokens of a text here."""
+        return self._count
+
+    @property
+    def turn_tokens(self) -> tuple[int, ...]:
+        """What each turn costs as a whole, oldest first; each at least 1."""
+        with self._lock:
+            return tuple([record.tokens for record in self._records])
+
+    @property
     def turns(self) -> Sequence[Block]:
         """The turns so far, oldest first, as read-only blocks made on demand."""
         with self._lock:

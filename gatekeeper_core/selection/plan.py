@@ -445,6 +445,7 @@ class Planner:
             uncovered=uncovered,
             constraints=dict(constraints),
             smallest_needed_tokens=self._smallest_needed(),
+            order=tuple(self._kept),
             _account=self,
         )
 

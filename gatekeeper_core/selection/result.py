@@ -120,6 +120,7 @@ class Selection:
         uncovered: the other anchors of the query.
         constraints: the constraints in force.
         smallest_needed_tokens: where nothing fitted, what the smallest candidate would have needed; else None.
+        order: ids of the kept turns in the order in which they were taken, the one to give up first last.
     """
 
     query: str
@@ -134,6 +135,7 @@ class Selection:
     uncovered: tuple[str, ...]
     constraints: Mapping[str, str]
     smallest_needed_tokens: int | None = None
+    order: tuple[int, ...] = ()
     _account: Account | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -188,6 +190,7 @@ class Selection:
             "decisions": [_decision_dict(decision) for decision in self.decisions],
             "constraints": dict(self.constraints),
             "smallest_needed_tokens": self.smallest_needed_tokens,
+            "order": list(self.order),
         }
 
 

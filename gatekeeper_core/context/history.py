@@ -1,0 +1,374 @@
+"""Messages in, messages out: which messages of a conversation the model gets to read, as positions in the list.
+
+::
+
+    messages ──read_history──> head · pinned · past turns · current turn · query
+                                          past turns ──sync──> gatekeeper
+    query ──explain(trim=False)──> turns by value ──floor, limit──> HistoryView(kept positions, status, reason)
+
+The head (system messages before the first user message) and the current turn are always sent; of the past, whole turns
+that fit in what the budget leaves. Nothing is copied or changed: the view holds positions only.
+
+The past is chosen with the room that there was when the current turn began, before the model called its first tool,
+and only shrinks while that turn grows. So every step of a run, also one that another process resumes, chooses the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from gatekeeper_core.context.window import newest_turns
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Message, Turn, split_current_turn
+from gatekeeper_core.tokens import count_messages
+
+if TYPE_CHECKING:
+    from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+    from gatekeeper_core.selection.result import Selection
+    from gatekeeper_core.tokens import TokenCounter
+
+__all__ = ["History", "HistoryStatus", "HistoryView", "OnError", "read_history", "select_history", "select_past"]
+
+HistoryStatus = Literal["selected", "passthrough", "no_query", "nothing_fits", "over_budget", "fallback"]
+OnError = Literal["fallback", "raise"]
+
+
+class History(NamedTuple):
+    """A conversation as the selection sees it.
+
+    Attributes:
+        messages: the caller's messages.
+        head: positions that are always sent and stand before the first user message.
+        pinned: further positions that are always sent.
+        past: the finished turns, oldest first; a pinned message has no text and no cost in them.
+        current: the turn that the model is to answer, or None where it is not in the list.
+        query: the question, stripped; "" where none is known.
+    """
+
+    messages: tuple[Message, ...]
+    head: tuple[int, ...]
+    pinned: tuple[int, ...]
+    past: tuple[Turn, ...]
+    current: Turn | None
+    query: str
+
+
+class HistoryView(NamedTuple):
+    """What the model gets to read of a conversation, and why.
+
+    Attributes:
+        kept: positions in the caller's list, ascending.
+        status: ``selected`` (chosen for the query), ``passthrough`` (all of it, or there is no past turn), ``no_query``
+            (no question is known: the newest turns that fit), ``nothing_fits`` (there are past turns, and the smallest
+            is larger than what is left for them), ``over_budget`` (what is always sent is over the budget by itself),
+            ``fallback`` (selection failed: the newest turns that fit).
+        reason: one word or a short fact that says more: the gate's reason, the type and place of an error.
+        selection: the selection behind it, with a decision for every turn; None where none was made.
+        turns: ids of the past turns that are kept, the one to give up first last.
+        turn_count: past turns in the conversation.
+        tokens: what the kept messages cost.
+        history_tokens: what all messages would cost, less a greeting before the first user message.
+        fixed_tokens: what else the budget has to carry.
+        budget_tokens: what all of it may cost.
+    """
+
+    kept: tuple[int, ...]
+    status: HistoryStatus
+    reason: str
+    selection: Selection | None
+    turns: tuple[int, ...]
+    turn_count: int
+    tokens: int
+    history_tokens: int
+    fixed_tokens: int
+    budget_tokens: int
+
+    def facts(self) -> dict[str, Any]:
+        """Return the view as flat JSON-ready facts for logs and events: counts and ids, never text."""
+        return {
+            "status": self.status,
+            "reason": self.reason,
+            "decision": self.selection.gate.decision if self.selection else None,
+            "messages_kept": len(self.kept),
+            "turns_kept": len(self.turns),
+            "turn_count": self.turn_count,
+            "turn_ids": sorted(self.turns),
+            "tokens": self.tokens,
+            "history_tokens": self.history_tokens,
+            "fixed_tokens": self.fixed_tokens,
+            "budget_tokens": self.budget_tokens,
+        }
+
+
+class _Choice(NamedTuple):
+    """The past turns to keep, most valuable first, and how they were chosen."""
+
+    turns: tuple[int, ...]
+    status: HistoryStatus
+    reason: str
+    selection: Selection | None = None
+
+
+def select_history(
+    messages: Sequence[Message],
+    *,
+    gatekeeper: ContextGatekeeper,
+    query: str | None = None,
+    budget_tokens: int,
+    fixed_tokens: int = 0,
+    floor_turns: int = 0,
+    passthrough_below: int = 0,
+    pinned: Collection[int] = (),
+    previous: HistoryView | None = None,
+    on_error: OnError = "fallback",
+) -> HistoryView:
+    """Return which messages of a conversation the model needs for its question.
+
+    The turns are those that ``gatekeeper.explain(query, trim=False)`` chooses, whole, with what the budget leaves for
+    them. Costs are counted by the gatekeeper's counter; a turn's cost counts every message of it.
+
+    Args:
+        messages: the whole conversation; read, never changed.
+        gatekeeper: serves this conversation; its turns are made equal to the past turns.
+        query: the question. None: the last turn is the current one, and its user text is the question. Otherwise the
+            last turn is the current one when it holds this text whole; if not, the question is not in the list and all
+            turns are past. Blank: all turns are past, and no question is known.
+        budget_tokens: what ``fixed_tokens`` and all that is sent may cost together, at least 1.
+        fixed_tokens: what the caller sends besides, at least 0.
+        floor_turns: newest turns that are kept on a switch of topic as well, and where nothing else is chosen, when
+            they fit, at least 0.
+        passthrough_below: while the whole history costs less, and fits, all of it is kept, at least 0 tokens.
+        pinned: positions of user or system messages that are always kept and are no question: summaries that other code
+            wrote. What follows such a message up to the next user message counts as a turn.
+        previous: the view of an earlier step of the same run; the past is then not chosen again, it only shrinks.
+        on_error: ``fallback`` keeps the newest turns that fit when the selection fails; ``raise`` lets the error pass.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        ConfigError: a number is out of range, ``on_error`` is unknown, or a pinned position cannot be pinned.
+
+    Source: design decision "the past is chosen once per run and only shrinks"; floor and passthrough are ours.
+
+    >>> from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+    >>> talk = [Message("system", "be brief"), Message("user", "The Redis port is 6380."), Message("assistant", "ok")]
+    >>> talk += [Message("user", "New topic: bake bread?"), Message("assistant", "yes"), Message("user", "Redis port?")]
+    >>> select_history(talk, gatekeeper=ContextGatekeeper(), budget_tokens=100).kept
+    (0, 1, 2, 5)
+    """
+    return select_past(
+        read_history(messages, query=query, pinned=pinned),
+        gatekeeper=gatekeeper,
+        budget_tokens=budget_tokens,
+        fixed_tokens=fixed_tokens,
+        floor_turns=floor_turns,
+        passthrough_below=passthrough_below,
+        previous=previous,
+        on_error=on_error,
+    )
+
+
+def read_history(messages: Sequence[Message], *, query: str | None = None, pinned: Collection[int] = ()) -> History:
+    """Return the parts of a conversation; arguments and errors as for :func:`select_history`.
+
+    Where no query is given and no user message is left, everything counts as the current turn.
+    """
+    messages = tuple(messages)
+    pins = _checked_pins(messages, pinned)
+    seen = _without_pinned(messages, pins) if pins else messages
+    conversation = split_current_turn(seen, query=query)
+    head, current = conversation.head, conversation.current
+    if query is None and current is None and messages:
+        head, current = (), Turn(messages, 0, len(messages))
+    text = query if query is not None else current.user_text if current else ""
+    always = set(head) | (set(range(current.start, current.stop)) if current else set())
+    apart = tuple(at for at in pins if at not in always)
+    return History(messages, head, apart, conversation.past, current, text.strip())
+
+
+def select_past(
+    history: History,
+    *,
+    gatekeeper: ContextGatekeeper,
+    budget_tokens: int,
+    fixed_tokens: int = 0,
+    floor_turns: int = 0,
+    passthrough_below: int = 0,
+    previous: HistoryView | None = None,
+    on_error: OnError = "fallback",
+) -> HistoryView:
+    """Return the view of a conversation that :func:`read_history` has read; the rest as for :func:`select_history`."""
+    _check_number("budget_tokens", budget_tokens, lowest=1)
+    _check_number("fixed_tokens", fixed_tokens)
+    _check_number("floor_turns", floor_turns)
+    _check_number("passthrough_below", passthrough_below)
+    if on_error not in ("fallback", "raise"):
+        raise ConfigError(f'on_error must be "fallback" or "raise", got {on_error!r}')
+    books = _Books(history, gatekeeper.token_counter, budget_tokens, fixed_tokens)
+    chosen = _chosen_before(previous) if previous else None
+    try:
+        gatekeeper.sync(history.past)
+        books.costs = gatekeeper.turn_tokens
+        chosen = chosen or _choose(history, gatekeeper, books, floor_turns, passthrough_below)
+    except Exception as error:
+        if on_error == "raise":
+            raise
+        books.costs = books.counted_past()
+        newest = newest_turns(books.costs, budget_tokens=books.room_at_start)
+        chosen = chosen or _Choice(newest[::-1], "fallback", _where(error))
+    return books.view(chosen)
+
+
+def _chosen_before(view: HistoryView) -> _Choice:
+    # Whether anything fits is found out anew at each step.
+    status = "selected" if view.status in ("nothing_fits", "over_budget") else view.status
+    return _Choice(view.turns, status, view.reason, view.selection)
+
+
+def _choose(
+    history: History, gatekeeper: ContextGatekeeper, books: _Books, floor_turns: int, passthrough_below: int
+) -> _Choice:
+    """Return the past turns to keep, with the room that there was when the current turn began."""
+    room = books.room_at_start
+    if not history.past:
+        return _Choice((), "passthrough", "no_past_turns")
+    if sum(books.costs) <= room and books.tokens_at_start < passthrough_below:
+        return _Choice(tuple(range(len(history.past)))[::-1], "passthrough", "small_history")
+    if not history.query:
+        return _Choice(newest_turns(books.costs, budget_tokens=room)[::-1], "no_query", "newest_turns")
+    if room < 1:
+        return _Choice((), "nothing_fits", "no_room")
+    selection = gatekeeper.explain(history.query, token_budget=room, trim=False)
+    turns = selection.order + _floor(selection, books.costs, room, floor_turns)
+    return _Choice(turns, "selected", selection.gate.reason, selection)
+
+
+def _floor(selection: Selection, costs: Sequence[int], room: int, floor_turns: int) -> tuple[int, ...]:
+    """Return the newest turns to keep beside what was chosen, newest first."""
+    if floor_turns == 0 or (selection.order and selection.gate.decision != "switch"):
+        return ()
+    left = room - selection.tokens
+    newest = range(len(costs)) if selection.order else newest_turns(costs, budget_tokens=left)
+    return _fitting([turn for turn in newest[::-1][:floor_turns] if turn not in selection.order], costs, left)
+
+
+def _fitting(turns: Sequence[int], costs: Sequence[int], budget_tokens: int) -> tuple[int, ...]:
+    """Return the turns, in their order, that fit beside those before them."""
+    fitting = []
+    for turn in turns:
+        if costs[turn] <= budget_tokens:
+            budget_tokens -= costs[turn]
+            fitting.append(turn)
+    return tuple(fitting)
+
+
+class _Books:
+    """What everything costs, and the view that a choice comes to."""
+
+    def __init__(self, history: History, counter: TokenCounter, budget_tokens: int, fixed_tokens: int) -> None:
+        self._history = history
+        self._counter = counter
+        self._budget = budget_tokens
+        self._fixed = fixed_tokens
+        self.costs: Sequence[int] = ()
+        self._always = self._count(history.messages[at] for at in (*history.head, *history.pinned))
+        current = history.messages[history.current.start : history.current.stop] if history.current else ()
+        asked = next((at for at, message in enumerate(current) if message.role != "user"), len(current))
+        self._asked = self._count(current[:asked])
+        self._done = self._count(current[asked:])
+
+    def counted_past(self) -> Sequence[int]:
+        """Return what each past turn costs, counted without the gatekeeper."""
+        return [max(1, self._count(turn.messages)) for turn in self._history.past]
+
+    @property
+    def room_at_start(self) -> int:
+        """What was left for the past when the current turn began."""
+        return self._budget - self._fixed - self._always - self._asked
+
+    @property
+    def tokens_at_start(self) -> int:
+        """What the whole history cost when the current turn began."""
+        return self._always + self._asked + sum(self.costs)
+
+    def view(self, choice: _Choice) -> HistoryView:
+        """Return what is sent: of the choice, what fits beside the current turn as it is now."""
+        history, room = self._history, self.room_at_start - self._done
+        turns = _fitting(choice.turns, self.costs, room)
+        sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
+        positions = {at for turn in sent for at in range(turn.start, turn.stop)}
+        always = self._always + self._asked + self._done
+        if room < 0 and history.current is None:
+            always = 0  # only a history was asked for, and its limit is hard: the head goes as well
+        else:
+            positions.update(history.head, history.pinned)
+        return HistoryView(
+            kept=tuple(sorted(positions)),
+            status=self._status(choice, turns, room),
+            reason=choice.reason,
+            selection=choice.selection,
+            turns=turns,
+            turn_count=len(history.past),
+            tokens=always + sum(self.costs[turn] for turn in turns),
+            history_tokens=self.tokens_at_start + self._done,
+            fixed_tokens=self._fixed,
+            budget_tokens=self._budget,
+        )
+
+    def _status(self, choice: _Choice, turns: Sequence[int], room: int) -> HistoryStatus:
+        if room < 0:
+            return "over_budget" if self._history.current else "nothing_fits"
+        if self.costs and not turns and min(self.costs) > room:
+            return "nothing_fits"
+        if choice.status == "passthrough" and len(turns) < len(self.costs):
+            return "selected"  # the current turn has outgrown what was sent whole when it began
+        return choice.status
+
+    def _count(self, messages: Iterable[Message]) -> int:
+        return count_messages(messages, token_counter=self._counter)
+
+
+def _without_pinned(messages: tuple[Message, ...], pinned: Sequence[int]) -> tuple[Message, ...]:
+    """Return the messages with the pinned ones emptied: they hold their place and are counted apart.
+
+    Before the first other user message a pinned one opens a turn, so that what follows it is not lost; later it stands
+    within the turn that it was written into.
+    """
+    emptied = list(messages)
+    users = (at for at, message in enumerate(messages) if message.role == "user" and at not in pinned)
+    asked = next(users, len(messages))
+    for at in pinned:
+        opens = messages[at].role == "user" and at < asked
+        emptied[at] = Message("user" if opens else "system", "")
+    return tuple(emptied)
+
+
+def _checked_pins(messages: tuple[Message, ...], pinned: Collection[int]) -> tuple[int, ...]:
+    for at in pinned:
+        if isinstance(at, bool) or not isinstance(at, int):
+            raise TypeError(f"pinned must hold positions, got {type(at).__name__}")
+        if not 0 <= at < len(messages):
+            raise ConfigError(f"pinned position {at} is not in a list of {len(messages)} messages")
+        role = messages[at].role
+        if role not in ("user", "system"):
+            raise ConfigError(f"message {at} has the role {role}: only user and system messages can be pinned")
+    return tuple(sorted(set(pinned)))
+
+
+def _check_number(name: str, value: int, *, lowest: int = 0) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be an int, got {type(value).__name__}")
+    if value < lowest:
+        raise ConfigError(f"{name} must be {lowest} or more, got {value}")
+
+
+def _where(error: Exception) -> str:
+    """Return the type of an error and the place that raised it: no message, which may hold text of the conversation."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    name = type(error).__name__
+    if trace is None:
+        return name
+    file = trace.tb_frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2]
+    return f"{name} at {file}:{trace.tb_lineno}"

@@ -1,0 +1,282 @@
+"""One selector for the histories of many threads, in the message class of any framework.
+
+What every adapter shares stands here: the translation is the adapter's, the rest (what is kept from call to call, when
+a run goes on, what is reported) is not. All that is kept can be worked out again from the messages, so a thread that
+was not used for long is forgotten, and a copy starts empty.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from gatekeeper_core.context.history import History, HistoryView, OnError, read_history, select_past
+from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.messages import Message
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.tokens import TokenCounter, cached_counter, count_messages
+
+__all__ = ["HistoryConfig", "ThreadSelector"]
+
+Item = TypeVar("Item")
+
+_logger = logging.getLogger("gatekeeper.history")
+_logger.addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryConfig:
+    """How the histories of threads are selected.
+
+    Attributes:
+        token_budget: what everything that is sent may cost, >= 1. Source: specification (4,000).
+        reserve_tokens: part of the budget kept free for what is sent besides and cannot be seen here, >= 0.
+        floor_turns: newest turns kept on a switch of topic, >= 0. Source: design; a wrong switch must be cheap.
+        passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0. Source: ours; below it
+            there is little to save.
+        shadow: whether to report only: the caller sends what it would have sent without a selection.
+        on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
+        max_threads: threads remembered at once, the one used last longest, >= 1. Source: ours.
+        gatekeeper: settings of the selection itself; messages are never trimmed.
+    """
+
+    token_budget: int = 4000
+    reserve_tokens: int = 0
+    floor_turns: int = 1
+    passthrough_below: int = 1000
+    shadow: bool = False
+    on_error: OnError = "fallback"
+    max_threads: int = 128
+    gatekeeper: GatekeeperConfig = field(default_factory=GatekeeperConfig)
+
+    def __post_init__(self) -> None:
+        check_range(self, "token_budget", "max_threads", low=1, whole=True)
+        check_range(self, "reserve_tokens", "floor_turns", "passthrough_below", low=0, whole=True)
+        if not isinstance(self.shadow, bool):
+            raise TypeError(f"HistoryConfig.shadow must be a bool, got {type(self.shadow).__name__}")
+        if self.on_error not in ("fallback", "raise"):
+            raise ConfigError(f'HistoryConfig.on_error must be "fallback" or "raise", got {self.on_error!r}')
+        if not isinstance(self.gatekeeper, GatekeeperConfig):
+            got = type(self.gatekeeper).__name__
+            raise TypeError(f"HistoryConfig.gatekeeper must be a GatekeeperConfig, got {got}")
+
+
+class _Thread(Generic[Item]):
+    """What is remembered of one thread."""
+
+    def __init__(self, gatekeeper: ContextGatekeeper) -> None:
+        self.lock = threading.Lock()
+        self.gatekeeper = gatekeeper
+        self.messages: tuple[Message, ...] = ()
+        self.history: History | None = None
+        self.opening: Item | None = None
+        self.view: HistoryView | None = None
+
+
+class ThreadSelector(Generic[Item]):
+    """Selects from the messages of a framework, and remembers per thread what it need not work out again.
+
+    Safe to use from several threads; one conversation is served at a time, different ones side by side.
+
+    Args:
+        read: translates one message of the framework; called once per message and call.
+        config: the settings.
+        token_counter: counts a text; None: ``estimate_text_tokens``. Each text is counted once.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+
+    >>> selector = ThreadSelector(Message.from_dict, config=HistoryConfig(token_budget=50, passthrough_below=0))
+    >>> selector.view([{"role": "user", "content": "hello"}], thread="t1").kept
+    (0,)
+    >>> selector.view_of("t1") is selector.last_view
+    True
+    """
+
+    _lock: threading.Lock
+    _threads: OrderedDict[Hashable, _Thread[Item]]
+    _last_view: HistoryView | None
+
+    def __init__(
+        self,
+        read: Callable[[Item], Message],
+        *,
+        config: HistoryConfig | None = None,
+        token_counter: TokenCounter | None = None,
+    ) -> None:
+        if config is not None and not isinstance(config, HistoryConfig):
+            raise TypeError(f"config must be a HistoryConfig, got {type(config).__name__}")
+        self._read = read
+        self._config = config or HistoryConfig()
+        self._count = cached_counter(token_counter)
+        self._forget()
+
+    @property
+    def config(self) -> HistoryConfig:
+        """The settings."""
+        return self._config
+
+    @property
+    def last_view(self) -> HistoryView | None:
+        """The view made last, whatever the thread; None before the first."""
+        return self._last_view
+
+    def view_of(self, thread: Hashable) -> HistoryView | None:
+        """Return the view made last for a thread, or None where the thread is unknown or forgotten."""
+        with self._lock:
+            state = self._threads.get(thread)
+        return state.view if state else None
+
+    def count(self, *texts: str) -> int:
+        """Return what texts cost together, in tokens: what an adapter sends besides the messages."""
+        return sum(self._count(text) for text in texts if text)
+
+    def cost(self, items: Iterable[Item]) -> int:
+        """Return what messages of the framework cost, in tokens."""
+        return count_messages(map(self._read, items), token_counter=self._count)
+
+    def view(
+        self,
+        items: Sequence[Item],
+        *,
+        thread: Hashable = None,
+        query: str | None = None,
+        fixed_tokens: int = 0,
+        token_budget: int | None = None,
+        pinned: Collection[int] = (),
+    ) -> HistoryView:
+        """Return which of the messages to send; the arguments are those of ``select_history``.
+
+        Args:
+            items: the whole history, in the framework's own messages; read, never changed.
+            thread: names the conversation; None takes its first user message for a name.
+            query: the question, None where it is the last user message.
+            fixed_tokens: what is sent besides; ``reserve_tokens`` comes on top.
+            token_budget: another budget for this call.
+            pinned: positions that are always kept.
+
+        Raises:
+            ConfigError: a number is out of range.
+            Exception: whatever reading a message raises; and a failed selection, where ``on_error`` is ``raise``.
+        """
+        key = thread if thread is not None else self._name_of(items)
+        state = self._state(key)
+        with state.lock:
+            try:
+                view = self._view(state, items, query, fixed_tokens, token_budget, pinned)
+            except BaseException:
+                self._drop(key, state)  # half a step would be remembered: the next call starts anew
+                raise
+        if view.status == "fallback":
+            self._drop(key, state)
+        self._last_view = view
+        self._report(view)
+        return view
+
+    def choose(self, items: Sequence[Item], **arguments: Any) -> list[Item]:
+        """Return the messages to send, as a new list of the caller's own objects; arguments as for :meth:`view`.
+
+        In shadow mode all messages come back.
+        """
+        view = self.view(items, **arguments)
+        return list(items) if self._config.shadow else [items[at] for at in view.kept]
+
+    def _view(
+        self,
+        state: _Thread[Item],
+        items: Sequence[Item],
+        query: str | None,
+        fixed_tokens: int,
+        token_budget: int | None,
+        pinned: Collection[int],
+    ) -> HistoryView:
+        state.messages = self._translated(items, state.messages)
+        history = read_history(state.messages, query=query, pinned=pinned)
+        opening = items[history.current.start] if history.current else None
+        view = select_past(
+            history,
+            gatekeeper=state.gatekeeper,
+            budget_tokens=self._config.token_budget if token_budget is None else token_budget,
+            fixed_tokens=fixed_tokens + self._config.reserve_tokens,
+            floor_turns=self._config.floor_turns,
+            passthrough_below=self._config.passthrough_below,
+            previous=state.view if _same_run(state, history, opening) else None,
+            on_error=self._config.on_error,
+        )
+        state.history, state.opening, state.view = history, opening, view
+        return view
+
+    def _translated(self, items: Sequence[Item], known: tuple[Message, ...]) -> tuple[Message, ...]:
+        """Return the messages, those that have not changed as the very objects of the call before."""
+        messages = [self._read(item) for item in items]
+        for at, (message, before) in enumerate(zip(messages, known, strict=False)):
+            if message == before:
+                messages[at] = before
+        return tuple(messages)
+
+    def _name_of(self, items: Sequence[Item]) -> Hashable:
+        """Return a name for a conversation that has none, so that two of them do not undo each other's index."""
+        for item in items:
+            message = self._read(item)
+            if message.role == "user":
+                return ("first message", hash(message.text))
+        return None
+
+    def _state(self, key: Hashable) -> _Thread[Item]:
+        with self._lock:
+            state = self._threads.get(key)
+            if state is None:
+                gatekeeper = ContextGatekeeper(
+                    self._config.token_budget, config=self._config.gatekeeper, token_counter=self._count
+                )
+                state = self._threads[key] = _Thread(gatekeeper)
+                if len(self._threads) > self._config.max_threads:
+                    self._threads.popitem(last=False)
+            self._threads.move_to_end(key)
+            return state
+
+    def _drop(self, key: Hashable, state: _Thread[Item]) -> None:
+        with self._lock:
+            if self._threads.get(key) is state:
+                del self._threads[key]
+
+    def _report(self, view: HistoryView) -> None:
+        level = logging.WARNING if view.status in ("over_budget", "fallback") else logging.INFO
+        if _logger.isEnabledFor(level):
+            facts = {f"gatekeeper_{name}": value for name, value in view.facts().items()}
+            _logger.log(level, "history selected", extra={**facts, "gatekeeper_shadow": self._config.shadow})
+
+    # --- copies -----------------------------------------------------------------------------------------------------
+
+    def _forget(self) -> None:
+        self._lock = threading.Lock()
+        self._threads = OrderedDict()
+        self._last_view = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the settings alone: a copy works out the rest by itself."""
+        return {"_read": self._read, "_config": self._config, "_count": self._count}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set the settings, and start without any thread."""
+        self.__dict__.update(state)
+        self._forget()
+
+
+def _same_run(state: _Thread[Item], history: History, opening: Item | None) -> bool:
+    """Return whether the model is still at work on the current turn of the call before.
+
+    Some agents write their state around the text of the user's message, in place: then the object is the same, and it
+    holds the question of before.
+    """
+    before = state.history
+    if before is None or before.current is None or history.current is None or before.past != history.past:
+        return False
+    asked, was_asked = history.current.user_text, before.current.user_text
+    wrapped = opening is not None and opening is state.opening and before.query != "" and before.query in asked
+    return asked == was_asked or wrapped
