@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
+EXTRAS := cli,langchain-core,langchain,langchain-classic,llama-index
 
 RUN := $(VENV)/bin/python -m
 PIP := $(RUN) pip --disable-pip-version-check --quiet
@@ -76,7 +77,7 @@ $(VENV)/.stamp-cli: pyproject.toml $(VENV)/.stamp-venv
 	@touch $@
 
 $(VENV)/.stamp-test: pyproject.toml $(VENV)/.stamp-cli
-	@$(PIP) install --group test --group build
+	@$(PIP) install --editable '.[$(EXTRAS)]' --group test --group test-adapters --group build
 	@touch $@
 
 $(VENV)/.stamp-lint: pyproject.toml $(VENV)/.stamp-cli

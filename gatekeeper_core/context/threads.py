@@ -21,7 +21,7 @@ from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from gatekeeper_core.tokens import TokenCounter, cached_counter, count_messages
 
-__all__ = ["HistoryConfig", "ThreadSelector"]
+__all__ = ["HistoryConfig", "ThreadSelector", "budget_for_window"]
 
 Item = TypeVar("Item")
 
@@ -64,6 +64,17 @@ class HistoryConfig:
         if not isinstance(self.gatekeeper, GatekeeperConfig):
             got = type(self.gatekeeper).__name__
             raise TypeError(f"HistoryConfig.gatekeeper must be a GatekeeperConfig, got {got}")
+
+
+def budget_for_window(max_input_tokens: int | None) -> int:
+    """Return the token budget for a model that reads so many tokens: three quarters; 16,000 where that is not known.
+
+    Source: LlamaIndex's ratio of 0.75 for the same purpose; the 16,000 are ours.
+
+    >>> budget_for_window(8192), budget_for_window(None)
+    (6144, 16000)
+    """
+    return max(1, max_input_tokens * 3 // 4) if max_input_tokens else 16_000
 
 
 class _Thread(Generic[Item]):
