@@ -57,9 +57,17 @@ def modules_of(package: str, root: Path) -> list[Module]:
     return found
 
 
+PORCH = ("gatekeeper_cli", "langchain_gatekeeper", "llama_index.memory.gatekeeper")
+ADAPTERS = {
+    "langchain_gatekeeper": ("memory", "middleware", "runnable"),
+    "llama_index.memory.gatekeeper": ("buffer", "block", "memory"),
+}
+ADAPTER_LINES = 160
+
+
 def porch_modules() -> list[Module]:
     found = []
-    for package in ("gatekeeper_cli",):
+    for package in PORCH:
         spec = importlib.util.find_spec(package)
         if spec is not None:
             assert spec.origin is not None
@@ -195,6 +203,46 @@ def test_a_settings_class_is_a_frozen_slotted_keyword_only_dataclass(module: Mod
 def test_there_is_no_settings_module_and_no_catch_all_module() -> None:
     last_parts = {module.name.rpartition(".")[2] for module in ALL_MODULES}
     assert not last_parts & {"config", "settings", "utils", "util", "helpers", "common", "manager", "managers", "misc"}
+
+
+ALL_ADAPTERS = [
+    module for module in ALL_MODULES if module.package in ADAPTERS and module.name in ADAPTERS[module.package]
+]
+each_adapter = pytest.mark.parametrize("module", ALL_ADAPTERS, ids=str)
+
+
+def test_every_adapter_is_there() -> None:
+    assert len(ALL_ADAPTERS) == sum(map(len, ADAPTERS.values()))
+
+
+@each_adapter
+def test_an_adapter_is_thin(module: Module) -> None:
+    assert len(module.path.read_text(encoding="utf-8").splitlines()) <= ADAPTER_LINES
+
+
+@each_adapter
+def test_an_adapter_decides_nothing_about_turns_topics_or_budgets(module: Module) -> None:
+    words = ("turn", "topic", "budget", "token", "passthrough", "floor", "verdict", "decision", "status")
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.If | ast.IfExp | ast.While):
+            asked = ast.unparse(node.test).lower()
+            # What stock itself refuses is refused in stock's words.
+            if not asked.startswith("initial_token_count >"):
+                assert not [word for word in words if word in asked], f"{module}, line {node.lineno}: if {asked}"
+
+
+@each_adapter
+def test_an_adapter_imports_its_framework_at_the_top(module: Module) -> None:
+    top = {alias.name for node in module.tree.body if isinstance(node, ast.Import) for alias in node.names}
+    top |= {node.module or "" for node in module.tree.body if isinstance(node, ast.ImportFrom)}
+    framework = "llama_index.core" if module.package.startswith("llama_index") else "langchain"
+    assert [name for name in top if name.startswith(framework) and not name.startswith(module.package)]
+
+
+@pytest.mark.parametrize("package", ["integrations", "integrations/llama_index", "integrations/llama_index/memory"])
+def test_a_folder_that_others_share_is_no_package(package: str) -> None:
+    checkout = Path(__file__).resolve().parents[1]
+    assert not (checkout / package / "__init__.py").exists()
 
 
 @each_module

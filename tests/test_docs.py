@@ -25,7 +25,16 @@ READMES = [ROOT / "README.md", ROOT / "README.zh-CN.md"]
 PAGES = [*READMES, *sorted((ROOT / "docs").glob("*.md"))]
 RUN_MARK = "<!-- run -->"
 
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+NEEDS_FRAMEWORKS = {"langchain.md", "llamaindex.md"}
+EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
+
+each_page = pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.adapters] if page.name in NEEDS_FRAMEWORKS else [], id=page.name)
+        for page in PAGES
+    ],
+)
 
 
 @dataclass(frozen=True)
@@ -115,6 +124,12 @@ def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
     program = tmp_path / f"{page.stem}.py"
     program.write_text(python_program(page.read_text(encoding="utf-8")), encoding="utf-8")
     run([sys.executable, "-W", "error", str(program)], tmp_path)
+
+
+@pytest.mark.adapters
+@pytest.mark.parametrize("program", EXAMPLES, ids=lambda program: program.name)
+def test_an_example_program_runs(program: Path, tmp_path: Path) -> None:
+    run([sys.executable, str(program)], tmp_path)
 
 
 @pytest.mark.cli

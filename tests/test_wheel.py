@@ -19,7 +19,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-PACKAGES = {"gatekeeper_core", "gatekeeper_cli"}
+PACKAGES = {"gatekeeper_core", "gatekeeper_cli", "langchain_gatekeeper", "llama_index"}
+TYPED = ["gatekeeper_core", "gatekeeper_cli", "langchain_gatekeeper", "llama_index/memory/gatekeeper"]
 
 
 @pytest.fixture(scope="session")
@@ -78,7 +79,14 @@ def test_every_module_of_the_installed_core_is_in_the_wheel(file_names: frozense
     assert installed <= file_names
 
 
-@pytest.mark.parametrize("package", sorted(PACKAGES))
+def test_the_llama_index_namespace_holds_our_package_and_no_init_of_its_own(file_names: frozenset[str]) -> None:
+    """A file in the namespace that is not ours would hide llama_index.core."""
+    shared = [name for name in file_names if name.startswith("llama_index/")]
+    assert shared
+    assert all(name.startswith("llama_index/memory/gatekeeper/") for name in shared)
+
+
+@pytest.mark.parametrize("package", TYPED)
 def test_the_types_are_marked_as_usable(package: str, file_names: frozenset[str]) -> None:
     assert f"{package}/py.typed" in file_names
 
@@ -88,8 +96,9 @@ def test_every_requirement_belongs_to_an_extra(metadata: Message) -> None:
     assert [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line] == []
 
 
-def test_the_command_line_extra_is_named(metadata: Message) -> None:
-    assert "cli" in metadata.get_all("Provides-Extra", [])
+def test_the_extras_are_named(metadata: Message) -> None:
+    extras = {"cli", "langchain-core", "langchain", "langchain-classic", "llama-index"}
+    assert extras == set(metadata.get_all("Provides-Extra", []))
 
 
 def test_name_version_python_and_licence_are_stated(metadata: Message) -> None:

@@ -1,0 +1,172 @@
+"""The gatekeeper as the memory of a classic chain."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Any
+
+from langchain_classic.memory.chat_memory import BaseChatMemory
+from langchain_core.messages import BaseMessage, get_buffer_string
+from pydantic import Field, PrivateAttr, SkipValidation
+
+from gatekeeper_core.context.history import HistoryView, OnError
+from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
+from gatekeeper_core.messages import Message
+from gatekeeper_core.selection.plan import GatekeeperConfig
+from langchain_gatekeeper.events import aannounce, announce
+from langchain_gatekeeper.reading import read_message, text_of
+
+__all__ = ["GatekeeperChatMemory"]
+
+
+class GatekeeperChatMemory(BaseChatMemory):
+    """A chat memory that loads the turns that the new input needs, and keeps all of them in its history.
+
+    It stands wherever a ``ConversationBufferMemory`` stands. Saving is the base class's: nothing is ever removed.
+
+    Attributes:
+        memory_key: the prompt's variable.
+        human_prefix: speaker of the user's lines, where the history is loaded as text.
+        ai_prefix: speaker of the model's lines.
+        token_budget: what the loaded history may cost, >= 1.
+        reserve_tokens: part of it kept free, >= 0.
+        floor_turns: newest turns loaded on a switch of topic, >= 0.
+        passthrough_below: tokens up to which the whole history is loaded, where it fits, >= 0.
+        shadow: whether to load the whole history and only report what would have been loaded.
+        on_error: ``fallback`` loads the newest turns that fit when the selection fails; ``raise`` lets the error pass.
+        token_counter: counts a text; None: ``estimate_text_tokens``.
+        gatekeeper_config: settings of the selection itself.
+
+    Raises:
+        pydantic.ValidationError: a setting cannot work.
+
+    >>> memory = GatekeeperChatMemory(chat_memory=chat_history(), token_budget=50, passthrough_below=0)
+    >>> memory.save_context({"input": "The Redis port is 6380."}, {"output": "Noted."})
+    >>> memory.save_context({"input": "New topic: how do I bake bread?"}, {"output": "With patience."})
+    >>> memory.load_memory_variables({"input": "Which port has Redis?"})
+    {'history': 'Human: The Redis port is 6380.\\nAI: Noted.'}
+    """
+
+    memory_key: str = "history"
+    human_prefix: str = "Human"
+    ai_prefix: str = "AI"
+    token_budget: int = 4000
+    reserve_tokens: int = 0
+    floor_turns: int = 1
+    passthrough_below: int = 1000
+    shadow: bool = False
+    on_error: OnError = "fallback"
+    token_counter: Callable[[str], int] | None = Field(default=None, exclude=True)
+    gatekeeper_config: Annotated[GatekeeperConfig | None, SkipValidation] = Field(default=None, exclude=True)
+
+    _built: tuple[tuple[object, ...], ThreadSelector[BaseMessage]] | None = PrivateAttr(default=None)
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Check the settings."""
+        super().model_post_init(context)
+        self._selector()
+
+    @property
+    def memory_variables(self) -> list[str]:
+        """The prompt's variable, in a list."""
+        return [self.memory_key]
+
+    @property
+    def buffer(self) -> Any:
+        """The whole history, as text or as messages."""
+        return self._shown(self.buffer_as_messages)
+
+    @property
+    def buffer_as_str(self) -> str:
+        """The whole history as text."""
+        return self._as_str(self.buffer_as_messages)
+
+    @property
+    def buffer_as_messages(self) -> list[BaseMessage]:
+        """The whole history as messages."""
+        return self.chat_memory.messages
+
+    @property
+    def last_selection(self) -> HistoryView | None:
+        """What was selected last; None before the first load."""
+        return self._selector().last_view
+
+    def selection_for(self, thread_id: Hashable) -> HistoryView | None:
+        """Return what was selected last for the history with this ``session_id``; None where that is not known."""
+        return self._selector().view_of(thread_id)
+
+    def load_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return the turns of the history that the input needs, under ``memory_key``.
+
+        Args:
+            inputs: the chain's inputs. The question is the one under ``input_key``, else the only one; where there is
+                none, the newest turns that fit are loaded.
+
+        Raises:
+            Exception: whatever the store of the history raises; a failed selection, where ``on_error`` is ``raise``.
+        """
+        messages = self.chat_memory.messages
+        view = self._view(messages, inputs)
+        announce(view)
+        return self._loaded(messages, view)
+
+    async def aload_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Do the same as ``load_memory_variables``; neither the store nor the selection blocks the event loop."""
+        messages = await self.chat_memory.aget_messages()
+        view = await asyncio.to_thread(self._view, messages, inputs)
+        await aannounce(view)
+        return self._loaded(messages, view)
+
+    def _view(self, messages: list[BaseMessage], inputs: dict[str, Any]) -> HistoryView:
+        session = getattr(self.chat_memory, "session_id", None)
+        thread = session if isinstance(session, str) else None
+        return self._selector().view(messages, thread=thread, query=self._question(inputs))
+
+    def _question(self, inputs: dict[str, Any]) -> str:
+        """Return the text of the input; the base class looks for it in the same way when it saves."""
+        keys = [self.input_key] if self.input_key else [*({*inputs} - {*self.memory_variables, "stop"})]
+        return text_of(inputs.get(keys[0])) if len(keys) == 1 else ""
+
+    def _loaded(self, messages: list[BaseMessage], view: HistoryView) -> dict[str, Any]:
+        return {self.memory_key: self._shown(messages if self.shadow else [messages[at] for at in view.kept])}
+
+    def _shown(self, messages: list[BaseMessage]) -> Any:
+        return messages if self.return_messages else self._as_str(messages)
+
+    def _as_str(self, messages: list[BaseMessage]) -> str:
+        return get_buffer_string(messages, human_prefix=self.human_prefix, ai_prefix=self.ai_prefix)
+
+    def _selector(self) -> ThreadSelector[BaseMessage]:
+        """Return the selector for the settings as they are now: the fields of a memory may be set at any time."""
+        speakers = None if self.return_messages else (self.human_prefix, self.ai_prefix)
+        config = HistoryConfig(
+            token_budget=self.token_budget,
+            reserve_tokens=self.reserve_tokens,
+            floor_turns=self.floor_turns,
+            passthrough_below=self.passthrough_below,
+            shadow=self.shadow,
+            on_error=self.on_error,
+            gatekeeper=GatekeeperConfig() if self.gatekeeper_config is None else self.gatekeeper_config,
+        )
+        settings = (config, self.token_counter, speakers)
+        built = self._built
+        if built is None or built[0] != settings:
+            read = partial(_read_line, speakers=speakers) if speakers else read_message
+            built = self._built = (settings, ThreadSelector(read, config=config, token_counter=self.token_counter))
+        return built[1]
+
+    def __copy__(self) -> GatekeeperChatMemory:
+        """Return a copy with a selector of its own."""
+        copied = super().__copy__()
+        copied._built = None
+        return copied
+
+
+def _read_line(message: BaseMessage, *, speakers: tuple[str, str]) -> Message:
+    """Return a message that is shown as a line of text: the name of its speaker costs as well."""
+    read = read_message(message)
+    human, ai = speakers
+    return replace(read, name=f"{dict(user=human, assistant=ai).get(read.role, read.role)}: ")

@@ -1,0 +1,148 @@
+"""Histories for the tests of the adapters, made of the core's messages, and their way into the frameworks and back.
+
+Every message travels with its position in ``additional_kwargs``, so that it is known again after a store has written
+and read it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import strategies as st
+
+from gatekeeper_core.messages import Message, ToolCall
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from langchain_core.messages import BaseMessage
+    from llama_index.core.llms import ChatMessage
+
+SCRIPTS = {
+    "english": "The harvest report lists apples, pears and the price of every crate in the northern depot",
+    "chinese": "北方仓库的收成报告列出了苹果和梨以及每一箱的价格还有运输的日期",
+    "mixed": "北方 depot 的 harvest report 列出了 apples 和每一箱的 price",
+}
+TOPICS = {
+    "english": (
+        [
+            ("Which port does the Redis cache listen on?", "The Redis cache listens on port 6380 behind the proxy."),
+            ("How large may the Redis cache grow?", "Redis may grow to two gigabytes, then keys are evicted."),
+            ("New topic: how long does sourdough proof?", "Sourdough proofs for five hours at 26 degrees."),
+            ("And how hot is the oven for sourdough?", "Bake sourdough at 240 degrees with steam."),
+            ("New topic: who keeps the minutes of the choir?", "Marta keeps the minutes of the choir."),
+        ],
+        "What was the port of the Redis cache again?",
+    ),
+    "chinese": (
+        [
+            ("缓存 Redis 监听哪个端口？", "缓存 Redis 在代理后面监听 6380 端口。"),
+            ("缓存最多能用多少内存？", "缓存最多两吉字节，之后淘汰旧键。"),
+            ("换个话题，酸面包要发酵多久？", "酸面包在二十六度下发酵五个小时。"),
+            ("那烤箱要多热？", "用蒸汽在二百四十度下烤酸面包。"),
+            ("换个话题，合唱团的会议记录谁负责？", "合唱团的会议记录由玛尔塔负责。"),
+        ],
+        "缓存 Redis 的端口是多少来着？",
+    ),
+    "mixed": (
+        [
+            ("Redis 缓存的 port 是多少？", "Redis 缓存在 proxy 后面用 6380 端口。"),
+            ("缓存 memory 的上限是多少？", "上限是 2 GB，之后按 LRU 淘汰。"),
+            ("换个话题，sourdough 要发酵多久？", "Sourdough 在 26 度发酵五小时。"),
+            ("oven 温度呢？", "烤 sourdough 用 240 度，加 steam。"),
+            ("换个话题，choir 的 minutes 谁负责？", "Choir 的会议记录由 Marta 负责。"),
+        ],
+        "Redis 缓存的 port 再说一遍？",
+    ),
+}
+"""By script: the turns of a conversation that changes its topic, and a question that goes back to the first topic."""
+
+
+def talk(pairs: Iterable[tuple[str, str]]) -> list[Message]:
+    """Return the messages of plain turns."""
+    return [Message(role, text) for pair in pairs for role, text in zip(("user", "assistant"), pair, strict=True)]
+
+
+@st.composite
+def _exchange(draw: st.DrawFn, turn: int, number: int) -> list[Message]:
+    """Return one assistant message with its calls, and a result for each of them."""
+    calls = tuple(
+        ToolCall(f"call-{turn}-{number}-{index}", draw(st.sampled_from(["search", "weather", "查询"])), arguments)
+        for index, arguments in enumerate(
+            draw(st.lists(st.sampled_from(['{"city":"Bern"}', '{"q":"苹果"}', "{}"]), min_size=1, max_size=3))
+        )
+    )
+    results = [Message("tool", draw(texts(max_words=60)), tool_call_id=call.id, name=call.name) for call in calls]
+    return [Message("assistant", draw(st.sampled_from(["", "let me look", "我查一下"])), tool_calls=calls), *results]
+
+
+@st.composite
+def texts(draw: st.DrawFn, max_words: int = 25) -> str:
+    """Return a text in one of the three scripts."""
+    words = SCRIPTS[draw(st.sampled_from(sorted(SCRIPTS)))]
+    start = draw(st.integers(0, len(words) - 2))
+    return (words[start:] + " " + words[:start])[: draw(st.integers(1, max_words * 5))].strip() or "ok"
+
+
+@st.composite
+def histories(draw: st.DrawFn, *, open_run: bool, current: bool = True) -> list[Message]:
+    """Return a history with tool calls that every provider accepts but for a greeting at the beginning.
+
+    Args:
+        draw: hypothesis.
+        open_run: whether the current turn may hold tool exchanges that are done.
+        current: whether the list ends with a turn that waits for its answer.
+    """
+    messages = [Message("system", draw(texts())) for _ in range(draw(st.integers(0, 2)))]
+    messages += [Message("assistant", "Welcome! 欢迎！")] if draw(st.booleans()) else []
+    turn_count = draw(st.integers(0 if current else 1, 6))
+    for turn in range(turn_count):
+        messages.append(Message("user", draw(texts())))
+        for number in range(draw(st.integers(0, 2))):
+            messages += draw(_exchange(turn, number))
+        messages.append(Message("assistant", draw(texts())))
+    if current:
+        messages.append(Message("user", draw(texts())))
+        for number in range(draw(st.integers(0, 2)) if open_run else 0):
+            messages += draw(_exchange(turn_count, number))
+    return messages
+
+
+def to_langchain(messages: Sequence[Message]) -> list[BaseMessage]:
+    """Return LangChain's messages for the core's."""
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+
+    made: list[BaseMessage] = []
+    for at, message in enumerate(messages):
+        more: dict[str, Any] = {"content": message.text, "additional_kwargs": {"position": at}}
+        if message.role == "assistant":
+            calls = [
+                {"id": call.id, "name": call.name, "args": json.loads(call.arguments)} for call in message.tool_calls
+            ]
+            made.append(AIMessage(tool_calls=calls, **more))
+        elif message.role == "tool":
+            made.append(ToolMessage(tool_call_id=message.tool_call_id, name=message.name, **more))
+        else:
+            made.append((HumanMessage if message.role == "user" else SystemMessage)(**more))
+    return made
+
+
+def to_llama_index(messages: Sequence[Message]) -> list[ChatMessage]:
+    """Return LlamaIndex's messages for the core's."""
+    from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
+
+    made: list[ChatMessage] = []
+    for at, message in enumerate(messages):
+        blocks: list[Any] = [TextBlock(text=message.text)]
+        for call in message.tool_calls:
+            arguments = json.loads(call.arguments)
+            blocks.append(ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=arguments))
+        more = {"position": at} | ({"tool_call_id": message.tool_call_id} if message.tool_call_id else {})
+        made.append(ChatMessage(role=message.role, blocks=blocks, additional_kwargs=more))
+    return made
+
+
+def positions(messages: Iterable[Any]) -> list[int]:
+    """Return where the messages of a framework stood in the history that they were made from."""
+    return [message.additional_kwargs["position"] for message in messages]

@@ -1,0 +1,400 @@
+"""What users of LlamaIndex's ChatMemoryBuffer and Memory rely on.
+
+LlamaIndex ships no tests, so its contract is written here from its source and its issues. The tests run on our classes;
+with GATEKEEPER_CONTRACT_OF=stock they run on LlamaIndex's own, for the comparison in ``tests/upstream/compare.py``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import os
+from typing import Any
+
+import pytest
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock, ToolCallBlock
+from llama_index.core.chat_engine import SimpleChatEngine
+from llama_index.core.llms.mock import MockFunctionCallingLLM, MockLLM
+from llama_index.core.memory import BaseMemoryBlock, ChatMemoryBuffer, Memory
+from llama_index.core.memory.types import BaseMemory
+from llama_index.core.storage.chat_store import SimpleChatStore
+
+OURS = os.environ.get("GATEKEEPER_CONTRACT_OF", "ours") == "ours"
+if OURS:
+    from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
+
+    BUFFER: type[ChatMemoryBuffer] = GatekeeperMemoryBuffer
+    MEMORY: type[Memory] = GatekeeperMemory
+else:
+    BUFFER, MEMORY = ChatMemoryBuffer, Memory
+
+STRICT: dict[str, Any] = {"on_error": "raise"} if OURS else {}
+
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+def user(text: str) -> ChatMessage:
+    return ChatMessage(role=MessageRole.USER, content=text)
+
+
+def assistant(text: str) -> ChatMessage:
+    return ChatMessage(role=MessageRole.ASSISTANT, content=text)
+
+
+def call(text: str, call_id: str = "c1") -> ChatMessage:
+    block = ToolCallBlock(tool_call_id=call_id, tool_name="search", tool_kwargs={"q": text})
+    return ChatMessage(role=MessageRole.ASSISTANT, blocks=[block])
+
+
+def result(text: str, call_id: str = "c1") -> ChatMessage:
+    return ChatMessage(role=MessageRole.TOOL, content=text, additional_kwargs={"tool_call_id": call_id})
+
+
+def buffer(**options: Any) -> ChatMemoryBuffer:
+    return BUFFER.from_defaults(**{"tokenizer_fn": words, "token_limit": 100} | STRICT | options)
+
+
+def memory(**options: Any) -> Memory:
+    return MEMORY.from_defaults(**{"tokenizer_fn": words, "token_limit": 100} | STRICT | options)
+
+
+# --- ChatMemoryBuffer ------------------------------------------------------------------------------------------------
+
+
+def test_buffer_put_get() -> None:
+    kept = buffer()
+    kept.put(user("hello"))
+    assert kept.get() == [user("hello")]
+    assert kept.get_all() == [user("hello")]
+
+
+def test_buffer_async_put_get() -> None:
+    async def run() -> list[ChatMessage]:
+        kept = buffer()
+        await kept.aput(user("hello"))
+        await kept.aput_messages([assistant("hi"), user("again")])
+        assert await kept.aget_all() == [user("hello"), assistant("hi"), user("again")]
+        return await kept.aget()
+
+    assert asyncio.run(run())[-1] == user("again")
+
+
+def test_buffer_of_nothing_is_empty() -> None:
+    assert buffer().get() == []
+
+
+def test_buffer_get_takes_the_input_by_position() -> None:
+    kept = buffer(chat_history=[user("hello"), assistant("hi")])
+    assert kept.get("hello") == [user("hello"), assistant("hi")]
+
+
+@pytest.mark.parametrize("options", [{"token_limit": 0}, {"token_limit": -1}, {}])
+def test_buffer_needs_a_token_limit_above_zero(options: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="Token limit must be set and greater than 0"):
+        BUFFER(**options)
+
+
+def test_buffer_refuses_a_prefix_over_the_limit() -> None:
+    with pytest.raises(ValueError, match="Initial token count exceeds token limit"):
+        buffer(chat_history=[user("hello")]).get(initial_token_count=101)
+
+
+def test_buffer_counts_the_prefix() -> None:
+    kept = buffer(chat_history=[user("a " * 30), assistant("b " * 30), user("c " * 30)])
+    assert kept.get(initial_token_count=60) == [user("c " * 30)]
+
+
+def test_buffer_never_returns_nothing_while_there_is_a_user_message() -> None:
+    kept = buffer(token_limit=5, chat_history=[user("word " * 20)])
+    assert kept.get() == [user("word " * 20)]
+
+
+def test_buffer_never_starts_with_an_answer() -> None:
+    history = [user("a " * 40), assistant("b " * 40), user("c " * 40), assistant("d " * 10), user("e")]
+    assert buffer(chat_history=history).get()[0].role == MessageRole.USER
+
+
+def test_buffer_never_starts_with_a_tool_result_when_the_last_turn_is_too_large() -> None:
+    history = [user("find it"), call("x"), result("long " * 200)]
+    kept = buffer(chat_history=history).get()
+    assert kept[0].role == MessageRole.USER
+
+
+def test_buffer_keeps_the_system_message() -> None:
+    history = [ChatMessage(role="system", content="Be brief.")]
+    history += [
+        message for at in range(20) for message in (user(f"question {at} a b c"), assistant(f"answer {at} a b"))
+    ]
+    assert buffer(chat_history=[*history, user("and now?")]).get()[0].content == "Be brief."
+
+
+def test_buffer_counts_the_arguments_of_tool_calls() -> None:
+    history = [user("a"), call("word " * 300), result("b"), assistant("c"), user("d")]
+    kept = buffer(chat_history=history).get()
+    assert not any(block.block_type == "tool_call" for message in kept for block in message.blocks)
+
+
+def test_buffer_gives_back_the_stored_objects() -> None:
+    history = [user("hello"), assistant("hi"), user("again")]
+    assert all(got is put for got, put in zip(buffer(chat_history=history).get(), history, strict=True))
+
+
+def test_buffer_changes_no_message() -> None:
+    history = [user("hello"), call("x"), result("y"), assistant("hi"), user("again")]
+    before = copy.deepcopy(history)
+    buffer(chat_history=history, token_limit=3).get()
+    assert history == before
+
+
+def test_buffer_does_not_make_the_callers_list_its_store() -> None:
+    history = [user("hello")]
+    kept = buffer(chat_history=history)
+    kept.put(assistant("hi"))
+    kept.set(history)
+    kept.put(assistant("hi"))
+    assert history == [user("hello")]
+
+
+def test_buffer_result_is_not_the_store() -> None:
+    kept = buffer(chat_history=[user("hello")])
+    kept.get().append(user("not stored"))
+    assert kept.get_all() == [user("hello")]
+
+
+def test_buffer_set_replaces_and_reset_empties() -> None:
+    kept = buffer(chat_history=[user("hello"), assistant("hi")])
+    kept.set([user("other")])
+    assert kept.get() == [user("other")]
+    kept.reset()
+    assert kept.get() == []
+    assert kept.get_all() == []
+
+
+def test_buffer_keeps_two_keys_of_one_store_apart() -> None:
+    store = SimpleChatStore()
+    one, two = (buffer(chat_store=store, chat_store_key=key) for key in ("one", "two"))
+    one.put(user("mine"))
+    assert two.get() == []
+    assert one.get() == [user("mine")]
+
+
+def test_buffer_has_a_size_neither_as_length_nor_as_truth() -> None:
+    assert buffer()
+    assert not hasattr(buffer(), "__len__")
+
+
+def test_buffer_is_a_memory_and_a_chat_memory_buffer() -> None:
+    assert isinstance(buffer(), BaseMemory)
+    assert isinstance(buffer(), ChatMemoryBuffer)
+
+
+def test_buffer_takes_three_quarters_of_the_models_window() -> None:
+    llm = MockLLM()
+    assert BUFFER.from_defaults(llm=llm).token_limit == int(llm.metadata.context_window * 0.75)
+    assert BUFFER.from_defaults().token_limit == 3000
+
+
+def test_buffer_refuses_unknown_options() -> None:
+    with pytest.raises(ValueError, match="Unexpected kwargs"):
+        BUFFER.from_defaults(window=3)
+
+
+def test_buffer_goes_through_text_and_back() -> None:
+    kept = buffer(chat_history=[user("hello"), call("x"), result("y"), assistant("hi")])
+    again = BUFFER.from_string(kept.to_string())
+    assert again.get_all() == kept.get_all()
+    assert again.token_limit == 100
+
+
+def test_buffer_goes_through_a_dict_and_back() -> None:
+    kept = buffer(chat_history=[user("hello"), assistant("hi")])
+    again = BUFFER.from_dict(json.loads(json.dumps(kept.to_dict())))
+    assert again.get_all() == kept.get_all()
+
+
+def test_buffer_reads_the_old_form_with_a_chat_history() -> None:
+    messages = [user("hello").model_dump(mode="json")]
+    assert BUFFER.from_dict({"token_limit": 5, "chat_history": messages}).get_all() == [user("hello")]
+
+
+def test_buffer_can_be_copied_deeply() -> None:
+    kept = buffer(chat_history=[user("hello")])
+    kept.get()
+    twin = copy.deepcopy(kept)
+    twin.put(assistant("hi"))
+    assert kept.get_all() == [user("hello")]
+    assert twin.get() == [user("hello"), assistant("hi")]
+
+
+def test_buffer_takes_an_input_that_is_a_message() -> None:
+    kept = buffer(chat_history=[user("hello"), assistant("hi")])
+    assert kept.get(user("hello")) == [user("hello"), assistant("hi")]  # type: ignore[arg-type]
+
+
+def test_buffer_serves_a_simple_chat_engine() -> None:
+    engine = SimpleChatEngine.from_defaults(llm=MockLLM(), memory=buffer(token_limit=1000))
+    engine.chat("hello")
+    engine.chat("again")
+    assert [message.role.value for message in engine.chat_history] == ["user", "assistant"] * 2
+
+
+def test_buffer_serves_an_agent() -> None:
+    async def run() -> list[ChatMessage]:
+        kept = buffer(token_limit=1000)
+        agent = FunctionAgent(llm=MockFunctionCallingLLM(is_chat_model=True))
+        await agent.run("hello", memory=kept)
+        return await kept.aget_all()
+
+    assert [message.role.value for message in asyncio.run(run())] == ["user", "assistant"]
+
+
+# --- Memory ----------------------------------------------------------------------------------------------------------
+
+
+class Note(BaseMemoryBlock[str]):
+    """A block that says one thing and keeps what it is given."""
+
+    text: str = "noted"
+    flushed: list[ChatMessage] = []  # noqa: RUF012 - a field of a pydantic model: each one gets its own list
+    asked: list[ChatMessage] = []  # noqa: RUF012
+
+    async def _aget(self, messages: list[ChatMessage] | None = None, **more: Any) -> str:
+        self.asked = list(messages or [])
+        return self.text
+
+    async def _aput(self, messages: list[ChatMessage]) -> None:
+        self.flushed.extend(messages)
+
+
+def test_memory_put_get() -> None:
+    kept = memory()
+    kept.put(user("hello"))
+    kept.put_messages([assistant("hi"), user("again")])
+    assert [message.content for message in kept.get()] == ["hello", "hi", "again"]
+    assert [message.content for message in kept.get_all()] == ["hello", "hi", "again"]
+
+
+def test_memory_set_and_reset() -> None:
+    kept = memory()
+    kept.set([user("hello")])
+    assert [message.content for message in kept.get()] == ["hello"]
+    kept.reset()
+    assert kept.get() == []
+
+
+def test_memory_within_a_running_loop() -> None:
+    async def run() -> list[ChatMessage]:
+        kept = memory()
+        await kept.aput(user("hello"))
+        return await kept.aget()
+
+    assert [message.content for message in asyncio.run(run())] == ["hello"]
+
+
+def test_memory_needs_a_token_limit_above_zero() -> None:
+    with pytest.raises(ValueError, match="Token limit must be set and greater than 0"):
+        MEMORY(token_limit=0)
+
+
+def test_memory_stays_within_its_limit_after_set() -> None:
+    kept = memory()
+    kept.set([message for at in range(20) for message in (user(f"q{at} " * 10), assistant(f"a{at} " * 10))])
+    kept.put(user("last"))
+    assert sum(len(words(message.content or "")) for message in kept.get()) <= 100
+
+
+def test_memory_keeps_the_system_message_after_a_flush() -> None:
+    kept = memory()
+    kept.put(ChatMessage(role="system", content="Be brief."))
+    for at in range(20):
+        kept.put_messages([user(f"q{at} " * 10), assistant(f"a{at} " * 10)])
+    kept.put(user("last"))
+    assert kept.get()[0].content == "Be brief."
+
+
+def test_memory_keeps_everything_in_its_store() -> None:
+    kept = memory()
+    for at in range(20):
+        kept.put_messages([user(f"q{at} " * 10), assistant(f"a{at} " * 10)])
+    assert len(kept.get_all()) == 40
+
+
+def test_memory_puts_a_block_into_the_system_message() -> None:
+    kept = memory(memory_blocks=[Note(name="note")])
+    kept.put(user("hello"))
+    got = kept.get()
+    assert got[0].role == MessageRole.SYSTEM
+    assert "noted" in (got[0].content or "")
+    assert got[-1].content == "hello"
+
+
+def test_memory_puts_a_block_into_the_user_message_when_told_so() -> None:
+    kept = memory(memory_blocks=[Note(name="note")], insert_method="user")
+    kept.put(user("hello"))
+    assert "noted" in (kept.get()[-1].content or "")
+    assert [message.role for message in kept.get()] == [MessageRole.USER]
+
+
+def test_memory_does_not_write_a_block_into_the_store() -> None:
+    kept = memory(memory_blocks=[Note(name="note")])
+    kept.put_messages([ChatMessage(role="system", content="Be brief."), user("hello")])
+    kept.get()
+    kept.get()
+    assert [message.content for message in kept.get_all()] == ["Be brief.", "hello"]
+
+
+def test_memory_hands_its_blocks_what_is_flushed() -> None:
+    block = Note(name="note")
+    kept = memory(memory_blocks=[block])
+    for at in range(20):
+        kept.put_messages([user(f"q{at} " * 10), assistant(f"a{at} " * 10)])
+    assert block.flushed
+
+
+def test_memory_shows_its_blocks_the_input() -> None:
+    block = Note(name="note")
+    kept = memory(memory_blocks=[block])
+    kept.put(user("hello"))
+    kept.get(input="what now?")
+    assert block.asked[-1].content == "what now?"
+
+
+def test_memory_shows_its_blocks_an_input_that_is_a_message() -> None:
+    block = Note(name="note")
+    kept = memory(memory_blocks=[block])
+    kept.get(input=user("what now?"))
+    assert block.asked[-1].content == "what now?"
+
+
+def test_memory_gives_up_a_block_of_low_priority_first() -> None:
+    kept = memory(memory_blocks=[Note(name="note", text="long " * 200, priority=1)])
+    kept.put(user("hello"))
+    assert [message.content for message in kept.get()] == ["hello"]
+
+
+def test_memory_wants_blocks_with_names_of_their_own() -> None:
+    with pytest.raises(ValueError, match="unique names"):
+        memory(memory_blocks=[Note(name="note"), Note(name="note")])
+
+
+def test_memory_counts_the_arguments_of_tool_calls() -> None:
+    kept = memory()
+    kept.put_messages([user("a"), call("word " * 300), result("b"), assistant("c"), user("d")])
+    got = kept.get()
+    assert not any(block.block_type == "tool_call" for message in got for block in message.blocks)
+
+
+def test_memory_keeps_two_sessions_apart() -> None:
+    one, two = memory(session_id="one"), memory(session_id="two")
+    one.put(user("mine"))
+    assert two.get() == []
+
+
+def test_memory_message_can_have_several_blocks() -> None:
+    kept = memory()
+    kept.put(ChatMessage(role="user", blocks=[TextBlock(text="one"), TextBlock(text="two")]))
+    assert kept.get()[0].content == "one\ntwo"

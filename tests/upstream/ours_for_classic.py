@@ -1,0 +1,25 @@
+"""A pytest plugin: wherever langchain-classic's tests take a buffer memory, they get the gatekeeper's."""
+
+from __future__ import annotations
+
+import langchain_classic.memory
+import langchain_classic.memory.buffer
+import langchain_classic.memory.buffer_window
+import langchain_classic.memory.token_buffer
+
+from langchain_gatekeeper import GatekeeperChatMemory
+
+
+class Ours(GatekeeperChatMemory):
+    """The gatekeeper's memory, with errors shown instead of survived."""
+
+    on_error: str = "raise"
+
+
+for module, name in (
+    (langchain_classic.memory.buffer, "ConversationBufferMemory"),
+    (langchain_classic.memory.buffer_window, "ConversationBufferWindowMemory"),
+    (langchain_classic.memory.token_buffer, "ConversationTokenBufferMemory"),
+):
+    setattr(module, name, Ours)
+    setattr(langchain_classic.memory, name, Ours)
