@@ -137,6 +137,9 @@ class Message:
     id: str | None = None
 
     def __post_init__(self) -> None:
+        unnamed = self.tool_calls == () and self.tool_call_id is None and self.name is None and self.id is None
+        if unnamed and type(self.content) is str and self.role in _ROLES:
+            return  # most messages are like this, and all of a history are made anew at every look at it
         _require_str("role", self.role)
         if self.role not in _ROLES:
             raise MessageFormatError(f"role must be one of {', '.join(_ROLES)}, got {reprlib.repr(self.role)}")
