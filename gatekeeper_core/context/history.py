@@ -249,17 +249,25 @@ def _floor(selection: Selection, costs: Sequence[int], room: int, floor_turns: i
         return ()
     left = room - selection.tokens
     newest = range(len(costs)) if selection.order else newest_turns(costs, budget_tokens=left)
-    return _fitting([turn for turn in newest[::-1][:floor_turns] if turn not in selection.order], costs, left)
+    floor = []
+    for turn in newest[::-1][:floor_turns]:
+        if turn not in selection.order and costs[turn] <= left:
+            left -= costs[turn]
+            floor.append(turn)
+    return tuple(floor)
 
 
 def _fitting(turns: Sequence[int], costs: Sequence[int], budget_tokens: int) -> tuple[int, ...]:
-    """Return the turns, in their order, that fit beside those before them."""
-    fitting = []
-    for turn in turns:
-        if costs[turn] <= budget_tokens:
-            budget_tokens -= costs[turn]
-            fitting.append(turn)
-    return tuple(fitting)
+    """Return the most valuable turns that fit together, up to the first that does not.
+
+    No turn behind that one is tried, however small: what is given up at one step of a run would else come back at the
+    next, when a larger turn goes, and a run that is resumed elsewhere would send another past.
+    """
+    for stop, turn in enumerate(turns):
+        budget_tokens -= costs[turn]
+        if budget_tokens < 0:
+            return tuple(turns[:stop])
+    return tuple(turns)
 
 
 class _Books:

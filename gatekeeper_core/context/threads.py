@@ -12,6 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import is_
 from typing import Any, Generic, TypeVar
 
 from gatekeeper_core.context.history import History, HistoryView, OnError, read_history, select_past
@@ -84,6 +85,7 @@ class _Thread(Generic[Item]):
         self.lock = threading.Lock()
         self.gatekeeper = gatekeeper
         self.messages: tuple[Message, ...] = ()
+        self.asked: tuple[str | None, tuple[int, ...]] = (None, ())
         self.history: History | None = None
         self.opening: Item | None = None
         self.view: HistoryView | None = None
@@ -95,7 +97,9 @@ class ThreadSelector(Generic[Item]):
     Safe to use from several threads; one conversation is served at a time, different ones side by side.
 
     Args:
-        read: translates one message of the framework; called once per message and call.
+        read: translates one message of the framework.
+        unchanged: a quick look whether a message of the framework still reads as this one; where it says no, the
+            message is read. None: each message is read at each call.
         config: the settings.
         token_counter: counts a text; None: ``estimate_text_tokens``. Each text is counted once.
 
@@ -117,12 +121,14 @@ class ThreadSelector(Generic[Item]):
         self,
         read: Callable[[Item], Message],
         *,
+        unchanged: Callable[[Item, Message], bool] | None = None,
         config: HistoryConfig | None = None,
         token_counter: TokenCounter | None = None,
     ) -> None:
         if config is not None and not isinstance(config, HistoryConfig):
             raise TypeError(f"config must be a HistoryConfig, got {type(config).__name__}")
         self._read = read
+        self._unchanged = unchanged or _never
         self._config = config or HistoryConfig()
         self._count = cached_counter(token_counter)
         self._forget()
@@ -206,8 +212,7 @@ class ThreadSelector(Generic[Item]):
         token_budget: int | None,
         pinned: Collection[int],
     ) -> HistoryView:
-        state.messages = self._translated(items, state.messages)
-        history = read_history(state.messages, query=query, pinned=pinned)
+        history = self._history(state, items, query, tuple(pinned))
         opening = items[history.current.start] if history.current else None
         view = select_past(
             history,
@@ -222,13 +227,32 @@ class ThreadSelector(Generic[Item]):
         state.history, state.opening, state.view = history, opening, view
         return view
 
+    def _history(
+        self, state: _Thread[Item], items: Sequence[Item], query: str | None, pinned: tuple[int, ...]
+    ) -> History:
+        """Return the parts of the conversation: the same objects as in the call before, as far as nothing changed."""
+        messages, asked, before = self._translated(items, state.messages), (query, pinned), state.history
+        if before is not None and messages is state.messages and asked == state.asked:
+            return before
+        state.messages, state.asked = messages, asked
+        history = read_history(messages, query=query, pinned=pinned)
+        return history._replace(past=before.past) if before and before.past == history.past else history
+
     def _translated(self, items: Sequence[Item], known: tuple[Message, ...]) -> tuple[Message, ...]:
-        """Return the messages, those that have not changed as the very objects of the call before."""
-        messages = [self._read(item) for item in items]
-        for at, (message, before) in enumerate(zip(messages, known, strict=False)):
-            if message == before:
-                messages[at] = before
+        """Return the messages, unchanged ones as the objects of the call before; the same tuple where all are."""
+        unchanged = self._unchanged
+        messages = [
+            before if unchanged(item, before) else self._again(item, before)
+            for item, before in zip(items, known, strict=False)
+        ]
+        if len(items) == len(known) and all(map(is_, messages, known)):
+            return known
+        messages += [self._read(item) for item in items[len(messages) :]]
         return tuple(messages)
+
+    def _again(self, item: Item, before: Message) -> Message:
+        message = self._read(item)
+        return before if message == before else message
 
     def _name_of(self, items: Sequence[Item]) -> Hashable:
         """Return a name for a conversation that has none, so that two of them do not undo each other's index."""
@@ -271,12 +295,16 @@ class ThreadSelector(Generic[Item]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the settings alone: a copy works out the rest by itself."""
-        return {"_read": self._read, "_config": self._config, "_count": self._count}
+        return {name: getattr(self, name) for name in ("_read", "_unchanged", "_config", "_count")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set the settings, and start without any thread."""
         self.__dict__.update(state)
         self._forget()
+
+
+def _never(item: object, message: Message) -> bool:  # noqa: ARG001 - every message is read
+    return False
 
 
 def _same_run(state: _Thread[Item], history: History, opening: Item | None) -> bool:

@@ -136,7 +136,9 @@ class ContextGatekeeper:
         self._verdicts: list[Verdict] = []
         self._index = TurnIndex()
         self._topic_map = TopicMap()
+        self._turn_tokens: list[int] = []
         self._history_tokens = 0
+        self._synced: Iterable[object] | None = None
 
     @property
     def token_budget(self) -> int:
@@ -157,7 +159,7 @@ class ContextGatekeeper:
     def turn_tokens(self) -> tuple[int, ...]:
         """What each turn costs as a whole, oldest first; each at least 1."""
         with self._lock:
-            return tuple([record.tokens for record in self._records])
+            return tuple(self._turn_tokens)
 
     @property
     def turns(self) -> Sequence[Block]:
@@ -204,8 +206,11 @@ class ContextGatekeeper:
         Raises:
             TypeError: an element is neither; the history stays as it was.
         """
+        if turns is self._synced:
+            return
         wanted = [_checked_turn(position, turn) for position, turn in enumerate(turns)]
         with self._lock:
+            self._synced = None
             same = 0
             for record, turn in zip(self._records, wanted, strict=False):
                 if not record.equals(turn):
@@ -215,6 +220,8 @@ class ContextGatekeeper:
             self._cut(same)
             for record in fresh:
                 self._append(record)
+            if isinstance(turns, tuple) and all(isinstance(turn, Turn) for turn in wanted):
+                self._synced = turns  # it cannot change: to see it again is to see the same
 
     def select(self, query: str) -> list[dict[str, str | int]]:
         """Return the turns that the query needs, oldest first.
@@ -306,14 +313,17 @@ class ContextGatekeeper:
         )
         self._verdicts.append(verdict)
         self._records.append(record)
+        self._turn_tokens.append(record.tokens)
         self._history_tokens += record.tokens
+        self._synced = None
 
     def _cut(self, turn_count: int) -> None:
         """Keep the first turns; what reads the list of records from before keeps its own."""
         if turn_count == len(self._records):
             return
         removed = [_turn_terms(record) for record in self._records[turn_count:]]
-        self._history_tokens -= sum(record.tokens for record in self._records[turn_count:])
+        self._history_tokens -= sum(self._turn_tokens[turn_count:])
+        del self._turn_tokens[turn_count:]
         self._records = self._records[:turn_count]
         del self._verdicts[turn_count:]
         for user_terms, assistant_terms in reversed(removed):
