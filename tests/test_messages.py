@@ -614,3 +614,69 @@ def test_long_histories_are_checked_in_linear_time(provider: Provider) -> None:
     assert broken(messages, provider) == []
     assert len(group_turns(messages)) == 50_001
     assert time.perf_counter() - started < 10
+
+
+# --- a query inside the current turn
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("State: {}. Message: how do I fix it?", "how do I fix it?"),
+        ("(fix)", "fix"),
+        ("fixed, then fix", "fix"),
+        ("prefix fixes fix.", "fix"),
+        ("用户说：继续。", "继续"),
+        ("请继续下去", "继续"),
+        ("缓存Redis缓存", "Redis"),
+        ("Redis怎么部署", "Redis怎么"),
+        ("_id_", "id"),
+        ("naïve", "na"),
+        ("a\nb", "b"),
+    ],
+)
+def test_a_query_between_words_is_contained(text: str, query: str) -> None:
+    current = split_current_turn([user("old"), assistant(), user(text)], query=query).current
+    assert current is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("prefix", "fix"),
+        ("fixed", "fix"),
+        ("fix1", "fix"),
+        ("1fix", "fix"),
+        ("prefix and fixed", "fix"),
+        ("show v1.25", "v1.2"),
+        ("用Redis2缓存", "Redis"),
+        ("Fix", "fix"),
+        ("缓存", "缓存穿透"),
+    ],
+)
+def test_a_query_inside_a_word_is_not_contained(text: str, query: str) -> None:
+    assert split_current_turn([user("old"), assistant(), user(text)], query=query).current is None
+
+
+@given(st.text(st.sampled_from("ab 中.\ud800"), max_size=12), st.text(st.sampled_from("ab 中.\ud800"), max_size=12))
+def test_a_query_with_white_space_around_it_is_always_contained(before: str, query: str) -> None:
+    messages = [user(f"{before} {query}\n")]
+    assert (split_current_turn(messages, query=query).current is None) == (not query.strip())
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("a" * 400_000, "a" * 200_000 + "b"),
+        ("a" * 400_000, "a" * 200_000),
+        ("a" * 400_000, "a"),
+        ("ab" * 200_000, "ba" * 50_000),
+        ("a " * 200_000 + "ab", "a " * 50_000 + "a"),
+        ("中" * 400_000, "中" * 200_000 + "文"),
+        (" " * 400_000, " " * 200_000 + "x"),
+    ],
+)
+def test_a_query_is_looked_for_in_linear_time(text: str, query: str) -> None:
+    started = time.perf_counter()
+    split_current_turn([user(text)], query=query)
+    assert time.perf_counter() - started < 10

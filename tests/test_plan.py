@@ -325,3 +325,43 @@ def test_a_record_knows_its_turn_by_content_and_by_what_it_was_made_of() -> None
     assert not from_text.equals(turn)
     assert from_turn.equals(moved)
     assert not from_turn.equals(("a", "b"))
+
+
+# --- the order of taking
+
+
+@pytest.mark.parametrize(
+    ("turns", "query", "order"),
+    [
+        (NOODLES + LISBON, "New topic: tram 28 in Alfama, and the Lisbon airport metro", (4, 3)),
+        (NOODLES + REDIS, "红烧肉放多少冰糖，要炖多久？", (1, 0, 2)),
+        (NOODLES + LISBON, "红烧肉的冰糖要炒糖色，要炖一个小时 and Lisbon tram 28", (1, 0, 3, 2)),
+    ],
+)
+def test_the_most_valuable_evidence_is_taken_first_and_given_up_last(
+    turns: Pairs, query: str, order: tuple[int, ...]
+) -> None:
+    """000-33: the order of taking is the order of value."""
+    selection = gatekeeper_of(turns).explain(query, trim=False)
+    assert selection.order == order
+    values = [selection.decision(turn).value or 0.0 for turn in order]
+    assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize("mode", ["minimal", "fill"])
+def test_dropping_from_the_end_of_the_order_gives_up_what_was_taken_last(mode: str) -> None:
+    """With room for only the first turns of the order, these are the ones that are taken."""
+    turns = [(f"Redis note {'abcdef'[at]} {'port ' * at}", "x" * (40 - 5 * at)) for at in range(6)]
+    gatekeeper, query = gatekeeper_of(turns, mode=mode), "New topic: Redis note port"
+    whole = gatekeeper.explain(query, trim=False)
+    assert len(whole.order) > 2
+    costs = {turn.turn_id: turn.tokens for turn in whole.turns}
+    for kept in range(1, len(whole.order)):
+        room = sum(costs[turn] for turn in whole.order[:kept])
+        assert gatekeeper.explain(query, trim=False, token_budget=room).order[:kept] == whole.order[:kept]
+
+
+def test_a_word_that_points_back_takes_the_newest_turns_before_any_evidence() -> None:
+    """000-54: they are given up last."""
+    selection = gatekeeper_of(REDIS + LISBON, mode="fill").explain("继续", trim=False)
+    assert selection.order[:2] == (5, 4)

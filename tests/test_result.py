@@ -219,3 +219,23 @@ def test_fill_and_minimal_report_their_figures_alike() -> None:
         selection = gatekeeper.explain("Redis password?")
         assert (selection.turn_count, selection.token_budget) == (2, 4000)
         assert selection.history_tokens == sum(block.tokens_user + block.tokens_assistant for block in gatekeeper.turns)
+
+
+# --- the order of taking
+
+
+@pytest.mark.parametrize("mode", ["minimal", "fill"])
+@pytest.mark.parametrize(
+    "query", ["Redis password?", "冰糖能换成白糖吗？", "继续", "我们聊了什么？", "New topic: Redis 冰糖"]
+)
+def test_the_order_holds_exactly_the_kept_turns(mode: Any, query: str) -> None:
+    gatekeeper = gatekeeper_of(REDIS + NOODLES, config=GatekeeperConfig(mode=mode))
+    for budget in (10, 25, 60, 1000):
+        selection = gatekeeper.explain(query, token_budget=budget, trim=False)
+        assert sorted(selection.order) == [turn.turn_id for turn in selection.turns]
+
+
+def test_the_json_holds_the_order() -> None:
+    assert gatekeeper_of(REDIS).explain("Redis password?").to_dict()["order"] == [1, 0]
+    assert plain_selection(order=(2, 0)).to_dict()["order"] == [2, 0]
+    assert plain_selection().order == ()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+import gc
 import time
 from typing import Any
 
@@ -13,6 +15,7 @@ from gatekeeper_core.tokens import (
     MEDIA_TOKENS,
     TokenBudgetTracker,
     TokenCounter,
+    cached_counter,
     checked_counter,
     count_message,
     count_messages,
@@ -477,3 +480,93 @@ def test_the_tracker_refuses_impossible_numbers() -> None:
 def test_the_tracker_names_the_argument_of_a_wrong_type(argument: str, use: Any) -> None:
     with pytest.raises(TypeError, match=f"^{argument} must be"):
         use()
+
+
+# --- counts that are remembered
+
+
+class Asked:
+    """A real counter that notes what it was asked."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def __call__(self, text: str) -> int:
+        self.texts.append(text)
+        return len(text)
+
+
+@three_scripts
+def test_a_cached_counter_counts_each_text_once(text: str) -> None:
+    asked = Asked()
+    counter = cached_counter(asked)
+    assert [counter(text), counter("x"), counter(text), counter("x")] == [len(text), 1, len(text), 1]
+    assert asked.texts == [text, "x"]
+
+
+@given(st.lists(texts, max_size=20), st.integers(1, 5))
+def test_a_cached_counter_gives_what_its_counter_gives(many: list[str], max_texts: int) -> None:
+    counter = cached_counter(len, max_texts=max_texts)
+    assert [counter(text) for text in many + many] == [len(text) for text in many + many]
+
+
+def test_a_full_cache_forgets_all_and_starts_again() -> None:
+    asked = Asked()
+    counter = cached_counter(asked, max_texts=2)
+    for text in ("a", "b", "a", "c", "a", "c"):
+        counter(text)
+    assert asked.texts == ["a", "b", "c", "a"]
+
+
+def test_the_estimate_and_a_cached_counter_come_back_as_they_are() -> None:
+    assert cached_counter(None) is estimate_text_tokens
+    assert cached_counter(estimate_text_tokens) is estimate_text_tokens
+    counter = cached_counter(len)
+    assert cached_counter(counter) is counter
+    assert checked_counter(counter) is counter
+    assert cached_counter(checked_counter(len))("abc") == 3
+
+
+@pytest.mark.parametrize("tokens", [-1, 1.5, None, True, "3"])
+def test_a_wrong_count_is_refused_each_time_and_not_remembered(tokens: Any) -> None:
+    counter = cached_counter(lambda text: tokens)
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="return an int, at least 0"):
+            counter("abc")
+
+
+def test_an_error_of_the_counter_passes_and_the_next_call_counts() -> None:
+    answers = iter([OSError("no tokenizer"), 7])
+
+    def count(text: str) -> int:
+        answer = next(answers)
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
+
+    counter = cached_counter(count)
+    with pytest.raises(OSError, match="no tokenizer"):
+        counter("abc")
+    assert [counter("abc"), counter("abc")] == [7, 7]
+
+
+def test_the_cache_holds_no_text() -> None:
+    counter = cached_counter(len)
+    counter("a secret of the conversation")
+    assert not any(isinstance(held, str) for held in gc.get_referents(counter) for held in gc.get_referents(held))
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_of_a_cached_counter_counts_alike(copied: Any) -> None:
+    counter = cached_counter(len)
+    counter("abc")
+    assert [copied(counter)("abc"), copied(counter)("缓存")] == [3, 2]
+
+
+def test_a_cache_holds_at_least_one_text_and_its_counter_can_be_called() -> None:
+    with pytest.raises(ConfigError, match="max_texts must be at least 1, got 0"):
+        cached_counter(len, max_texts=0)
+    with pytest.raises(TypeError, match=r"^max_texts must be int"):
+        cached_counter(len, max_texts=2.5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^token_counter must be callable"):
+        cached_counter(7)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import is_
 from typing import Any, Generic, TypeVar
 
@@ -35,7 +35,8 @@ class HistoryConfig:
     """How the histories of threads are selected.
 
     Attributes:
-        token_budget: what everything that is sent may cost, >= 1. Source: specification (4,000).
+        token_budget: what everything that is sent may cost, >= 1; None: what :func:`budget_for_window` gives for the
+            model of the call. Source: specification (4,000).
         reserve_tokens: part of the budget kept free for what is sent besides and cannot be seen here, >= 0.
         floor_turns: newest turns kept on a switch of topic, >= 0. Source: design; a wrong switch must be cheap.
         passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0. Source: ours; below it
@@ -43,26 +44,28 @@ class HistoryConfig:
         shadow: whether to report only: the caller sends what it would have sent without a selection.
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
         max_threads: threads remembered at once, the one used last longest, >= 1. Source: ours.
-        gatekeeper: settings of the selection itself; messages are never trimmed.
+        gatekeeper: settings of the selection itself, None for the defaults; messages are never trimmed.
     """
 
-    token_budget: int = 4000
+    token_budget: int | None = 4000
     reserve_tokens: int = 0
     floor_turns: int = 1
     passthrough_below: int = 1000
     shadow: bool = False
     on_error: OnError = "fallback"
     max_threads: int = 128
-    gatekeeper: GatekeeperConfig = field(default_factory=GatekeeperConfig)
+    gatekeeper: GatekeeperConfig | None = None
 
     def __post_init__(self) -> None:
-        check_range(self, "token_budget", "max_threads", low=1, whole=True)
+        if self.token_budget is not None:
+            check_range(self, "token_budget", low=1, whole=True)
+        check_range(self, "max_threads", low=1, whole=True)
         check_range(self, "reserve_tokens", "floor_turns", "passthrough_below", low=0, whole=True)
         if not isinstance(self.shadow, bool):
             raise TypeError(f"HistoryConfig.shadow must be a bool, got {type(self.shadow).__name__}")
         if self.on_error not in ("fallback", "raise"):
             raise ConfigError(f'HistoryConfig.on_error must be "fallback" or "raise", got {self.on_error!r}')
-        if not isinstance(self.gatekeeper, GatekeeperConfig):
+        if not isinstance(self.gatekeeper, GatekeeperConfig | None):
             got = type(self.gatekeeper).__name__
             raise TypeError(f"HistoryConfig.gatekeeper must be a GatekeeperConfig, got {got}")
 
@@ -165,6 +168,7 @@ class ThreadSelector(Generic[Item]):
         query: str | None = None,
         fixed_tokens: int = 0,
         token_budget: int | None = None,
+        window_tokens: int | None = None,
         pinned: Collection[int] = (),
     ) -> HistoryView:
         """Return which of the messages to send; the arguments are those of ``select_history``.
@@ -175,17 +179,21 @@ class ThreadSelector(Generic[Item]):
             query: the question, None where it is the last user message.
             fixed_tokens: what is sent besides; ``reserve_tokens`` comes on top.
             token_budget: another budget for this call.
+            window_tokens: what the model of this call reads at once, None where that is not known; it counts where no
+                budget is set.
             pinned: positions that are always kept.
 
         Raises:
             ConfigError: a number is out of range.
             Exception: whatever reading a message raises; and a failed selection, where ``on_error`` is ``raise``.
         """
+        budget = self._config.token_budget if token_budget is None else token_budget
+        budget = budget_for_window(window_tokens) if budget is None else budget
         key = thread if thread is not None else self._name_of(items)
         state = self._state(key)
         with state.lock:
             try:
-                view = self._view(state, items, query, fixed_tokens, token_budget, pinned)
+                view = self._view(state, items, query, fixed_tokens, budget, pinned)
             except BaseException:
                 self._drop(key, state)  # half a step would be remembered: the next call starts anew
                 raise
@@ -196,11 +204,11 @@ class ThreadSelector(Generic[Item]):
         return view
 
     def choose(self, items: Sequence[Item], **arguments: Any) -> list[Item]:
-        """Return the messages to send, as a new list of the caller's own objects; arguments as for :meth:`view`.
+        """Return the messages to send; arguments as for :meth:`view`, result as for :meth:`kept`."""
+        return self.kept(items, self.view(items, **arguments))
 
-        In shadow mode all messages come back.
-        """
-        view = self.view(items, **arguments)
+    def kept(self, items: Sequence[Item], view: HistoryView) -> list[Item]:
+        """Return the messages of a view, as a new list of the caller's own objects; in shadow mode all of them."""
         return list(items) if self._config.shadow else [items[at] for at in view.kept]
 
     def _view(
@@ -209,7 +217,7 @@ class ThreadSelector(Generic[Item]):
         items: Sequence[Item],
         query: str | None,
         fixed_tokens: int,
-        token_budget: int | None,
+        budget_tokens: int,
         pinned: Collection[int],
     ) -> HistoryView:
         history = self._history(state, items, query, tuple(pinned))
@@ -217,7 +225,7 @@ class ThreadSelector(Generic[Item]):
         view = select_past(
             history,
             gatekeeper=state.gatekeeper,
-            budget_tokens=self._config.token_budget if token_budget is None else token_budget,
+            budget_tokens=budget_tokens,
             fixed_tokens=fixed_tokens + self._config.reserve_tokens,
             floor_turns=self._config.floor_turns,
             passthrough_below=self._config.passthrough_below,
@@ -266,9 +274,8 @@ class ThreadSelector(Generic[Item]):
         with self._lock:
             state = self._threads.get(key)
             if state is None:
-                gatekeeper = ContextGatekeeper(
-                    self._config.token_budget, config=self._config.gatekeeper, token_counter=self._count
-                )
+                # Each call brings the budget along.
+                gatekeeper = ContextGatekeeper(config=self._config.gatekeeper, token_counter=self._count)
                 state = self._threads[key] = _Thread(gatekeeper)
                 if len(self._threads) > self._config.max_threads:
                     self._threads.popitem(last=False)

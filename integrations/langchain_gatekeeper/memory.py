@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ from pydantic import Field, PrivateAttr, SkipValidation
 
 from gatekeeper_core.context.history import HistoryView, OnError
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
-from gatekeeper_core.messages import Message
+from gatekeeper_core.messages import Message, Role
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.reading import read_message, text_of
@@ -22,8 +22,16 @@ from langchain_gatekeeper.reading import read_message, text_of
 __all__ = ["GatekeeperChatMemory"]
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """The selector of a memory, and the settings that it was made for; it makes no difference between two memories."""
+
+    settings: tuple[object, ...] = field(compare=False)
+    selector: ThreadSelector[BaseMessage] = field(compare=False)
+
+
 class GatekeeperChatMemory(BaseChatMemory):
-    """A chat memory that loads the turns that the new input needs, and keeps all of them in its history.
+    r"""A chat memory that loads the turns that the new input needs, and keeps all of them in its history.
 
     It stands wherever a ``ConversationBufferMemory`` stands. Saving is the base class's: nothing is ever removed.
 
@@ -43,11 +51,11 @@ class GatekeeperChatMemory(BaseChatMemory):
     Raises:
         pydantic.ValidationError: a setting cannot work.
 
-    >>> memory = GatekeeperChatMemory(chat_memory=chat_history(), token_budget=50, passthrough_below=0)
+    >>> memory = GatekeeperChatMemory(floor_turns=0, passthrough_below=0)
     >>> memory.save_context({"input": "The Redis port is 6380."}, {"output": "Noted."})
     >>> memory.save_context({"input": "New topic: how do I bake bread?"}, {"output": "With patience."})
     >>> memory.load_memory_variables({"input": "Which port has Redis?"})
-    {'history': 'Human: The Redis port is 6380.\\nAI: Noted.'}
+    {'history': 'Human: The Redis port is 6380.\nAI: Noted.'}
     """
 
     memory_key: str = "history"
@@ -62,7 +70,7 @@ class GatekeeperChatMemory(BaseChatMemory):
     token_counter: Callable[[str], int] | None = Field(default=None, exclude=True)
     gatekeeper_config: Annotated[GatekeeperConfig | None, SkipValidation] = Field(default=None, exclude=True)
 
-    _built: tuple[tuple[object, ...], ThreadSelector[BaseMessage]] | None = PrivateAttr(default=None)
+    _kept: _Kept | None = PrivateAttr(default=None)
 
     def model_post_init(self, context: Any, /) -> None:
         """Check the settings."""
@@ -141,7 +149,7 @@ class GatekeeperChatMemory(BaseChatMemory):
 
     def _selector(self) -> ThreadSelector[BaseMessage]:
         """Return the selector for the settings as they are now: the fields of a memory may be set at any time."""
-        speakers = None if self.return_messages else (self.human_prefix, self.ai_prefix)
+        speakers: dict[Role, str] = {"user": self.human_prefix, "assistant": self.ai_prefix}
         config = HistoryConfig(
             token_budget=self.token_budget,
             reserve_tokens=self.reserve_tokens,
@@ -151,22 +159,23 @@ class GatekeeperChatMemory(BaseChatMemory):
             on_error=self.on_error,
             gatekeeper=GatekeeperConfig() if self.gatekeeper_config is None else self.gatekeeper_config,
         )
-        settings = (config, self.token_counter, speakers)
-        built = self._built
-        if built is None or built[0] != settings:
-            read = partial(_read_line, speakers=speakers) if speakers else read_message
-            built = self._built = (settings, ThreadSelector(read, config=config, token_counter=self.token_counter))
-        return built[1]
+        settings = (config, self.token_counter, self.return_messages, speakers)
+        kept = self._kept
+        if kept is None or kept.settings != settings:
+            read = read_message if self.return_messages else partial(_read_line, speakers=speakers)
+            selector = ThreadSelector[BaseMessage](read, config=config, token_counter=self.token_counter)
+            kept = self._kept = _Kept(settings, selector)
+        return kept.selector
 
     def __copy__(self) -> GatekeeperChatMemory:
         """Return a copy with a selector of its own."""
         copied = super().__copy__()
-        copied._built = None
+        copied._kept = None
+        copied._selector()
         return copied
 
 
-def _read_line(message: BaseMessage, *, speakers: tuple[str, str]) -> Message:
+def _read_line(message: BaseMessage, *, speakers: Mapping[Role, str]) -> Message:
     """Return a message that is shown as a line of text: the name of its speaker costs as well."""
     read = read_message(message)
-    human, ai = speakers
-    return replace(read, name=f"{dict(user=human, assistant=ai).get(read.role, read.role)}: ")
+    return replace(read, name=f"{speakers.get(read.role, read.role)}: ")

@@ -6,18 +6,17 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware.types import AgentMiddleware
-from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.runnables.config import ensure_config
-from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector, budget_for_window
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.reading import compact_json, read_message
+from langchain_gatekeeper.reading import read_message
+from langchain_gatekeeper.schemas import SchemaTexts
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Hashable, Sequence
 
     from langchain.agents.middleware.types import AgentState, ExtendedModelResponse, ModelRequest, ModelResponse
     from langchain_core.messages import AIMessage, BaseMessage
@@ -33,14 +32,11 @@ else:
 
 __all__ = ["GatekeeperMiddleware"]
 
-_MAX_SCHEMAS = 512
-"""Tools and response formats whose schemas are remembered at once. Source: ours; more than an agent ever has."""
-
 
 class GatekeeperMiddleware(Middleware):
     """A middleware that sends the model what the user's message needs; state and checkpoints keep everything.
 
-    Put it last in the list: it then sees what other middleware left. One object serves any number of agents and threads.
+    Put it last in the list: it then sees what other middleware left. One object serves many agents and threads.
 
     Args:
         token_budget: what the whole request may cost: system message, tools, history and current turn, >= 1. None:
@@ -86,8 +82,8 @@ class GatekeeperMiddleware(Middleware):
             gatekeeper=GatekeeperConfig() if gatekeeper_config is None else gatekeeper_config,
         )
         self._token_budget = token_budget
-        self._selector = ThreadSelector[BaseMessage](read_message, config=config, token_counter=token_counter)
-        self._schemas: dict[int, tuple[object, str]] = {}
+        self._selector = ThreadSelector[Any](read_message, config=config, token_counter=token_counter)
+        self._schemas = SchemaTexts()
 
     @property
     def last_selection(self) -> HistoryView | None:
@@ -130,33 +126,12 @@ class GatekeeperMiddleware(Middleware):
         """Return what the request costs beside its messages: the system message and every schema."""
         system = getattr(request, "system_message", None)  # LangChain 1.0 has the text alone
         said = self._selector.cost([system]) if system else self._selector.count(request.system_prompt or "")
-        formats = [request.response_format] if request.response_format else []
-        return said + self._selector.count(*map(self._schema, [*request.tools, *formats]))
-
-    def _schema(self, source: Any) -> str:
-        """Return the JSON that a tool or a response format adds to the request; made once for each object."""
-        known = self._schemas.get(id(source))
-        if known is None or known[0] is not source:
-            if len(self._schemas) >= _MAX_SCHEMAS:
-                self._schemas.clear()
-            known = self._schemas[id(source)] = (source, "\n".join(map(compact_json, _schemas_of(source))))
-        return known[1]
-
-
-def _schemas_of(source: Any) -> Iterator[object]:
-    if isinstance(source, dict):
-        yield source
-    elif isinstance(source, (ToolStrategy, ProviderStrategy)):
-        for spec in getattr(source, "schema_specs", None) or [source.schema_spec]:
-            yield {"name": spec.name, "description": spec.description, "schema": spec.json_schema}
-    elif isinstance(source, AutoStrategy):
-        yield from _schemas_of(ToolStrategy(source.schema))
-    else:
-        yield convert_to_openai_tool(source)
+        sources = [*request.tools, *([request.response_format] if request.response_format else [])]
+        return said + self._selector.count(*map(self._schemas.of, sources))
 
 
 def _window_budget(model: Any) -> int:
-    profile = getattr(model, "profile", None) or {}
+    profile = getattr(model, "profile", None) or {}  # a model of LangChain 1.0 has none
     return budget_for_window(profile.get("max_input_tokens"))
 
 

@@ -1,13 +1,11 @@
 """LangChain's messages, read as the core's: roles, text, calls and media, whatever form a provider gave them.
 
-Reading never changes a message and never fails on content that LangChain accepts: what is unknown counts as media.
+Reading never changes a message and never fails on content that LangChain accepts.
 """
 
 from __future__ import annotations
 
-import json
-import reprlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.messages import (
@@ -18,12 +16,14 @@ from langchain_core.messages import (
     HumanMessage,
     SystemMessage,
     ToolMessage,
+    convert_to_messages,
 )
 from langchain_core.prompt_values import PromptValue
 
-from gatekeeper_core.messages import MediaKind, MediaPart, Message, Part, Role, TextPart, ToolCall
+from gatekeeper_core.messages import Message, Role, ToolCall
+from langchain_gatekeeper.content import read_blocks, read_call
 
-__all__ = ["compact_json", "read_message", "text_of"]
+__all__ = ["as_messages", "read_message", "text_of"]
 
 _ROLE_OF_CLASS: dict[type[BaseMessage], Role] = {
     HumanMessage: "user",
@@ -40,34 +40,6 @@ _ROLE_OF_NAME: dict[str, Role] = {
     "system": "system",
     "tool": "tool",
 }
-_CALL_TYPES = frozenset(
-    {"tool_use", "tool_call", "function_call", "invalid_tool_call", "tool_call_chunk", "input_json_delta"}
-)
-_ARGUMENT_KEYS = ("args", "arguments", "input")
-_TEXT_KEYS: dict[Any, tuple[str, ...]] = {
-    None: ("text",),
-    "text": ("text",),
-    "input_text": ("text",),
-    "output_text": ("text",),
-    "text-plain": ("text",),
-    "refusal": ("refusal",),
-    "thinking": ("thinking",),
-    "redacted_thinking": (),
-    "reasoning": ("reasoning", "summary", "text"),
-    "reasoning_content": ("reasoning_content",),
-    "tool_result": ("content",),
-}
-_MEDIA_KINDS: dict[Any, MediaKind] = {
-    "image": "image",
-    "image_url": "image",
-    "input_image": "image",
-    "audio": "audio",
-    "input_audio": "audio",
-    "video": "video",
-    "video_url": "video",
-    "input_video": "video",
-}
-_FILE_TYPES = ("file", "input_file", "document", "media", "text-plain")
 
 
 def read_message(message: BaseMessage) -> Message:
@@ -85,9 +57,9 @@ def read_message(message: BaseMessage) -> Message:
     content: Any = message.content
     calls = _calls(message) if role == "assistant" else ()
     if not isinstance(content, str):
-        content, calls = _read_blocks(content, calls)
+        content, calls = read_blocks(content or (), calls)
     answered = _answered_call(message) if role == "tool" else None
-    return Message(role, content, tool_calls=calls, tool_call_id=answered, name=message.name or None)
+    return Message(role, content, tool_calls=calls, tool_call_id=answered, name=message.name)
 
 
 def text_of(value: object) -> str:
@@ -102,26 +74,28 @@ def text_of(value: object) -> str:
     """
     if value is None or isinstance(value, str):
         return value or ""
-    if isinstance(value, BaseMessage):
-        return read_message(value).text
-    if isinstance(value, PromptValue):
-        return text_of(value.to_messages())
+    if isinstance(value, (BaseMessage, PromptValue)):
+        value = as_messages(value)
     if not isinstance(value, (list, tuple, Mapping)):
         return str(value)
     messages = [read_message(item) for item in value if isinstance(item, BaseMessage)]
     asked = [message for message in messages if message.role == "user"] or messages
-    if asked:
-        return asked[-1].text
-    blocks, _ = _read_blocks([value] if isinstance(value, Mapping) else value, ())
-    return Message("user", blocks).text
+    blocks = [value] if isinstance(value, Mapping) else value
+    return asked[-1].text if asked else Message("user", read_blocks(blocks)[0]).text
 
 
-def compact_json(value: object) -> str:
-    """Return a value as JSON without spaces; what JSON cannot hold as ``str`` writes it, in the worst case shortened."""
-    try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-    except (TypeError, ValueError, RecursionError):
-        return reprlib.repr(value)
+def as_messages(value: Any) -> list[BaseMessage]:
+    """Return messages as a new list: what is a message already is the same object, the rest LangChain converts.
+
+    Args:
+        value: messages, tuples, dicts or texts in a list; a prompt; one message or one text.
+
+    Raises:
+        NotImplementedError: LangChain cannot read an entry as a message.
+        ValueError: a dict is no message.
+    """
+    # A message or a text by itself can be iterated over as well, and would come apart.
+    return convert_to_messages([value] if isinstance(value, (str, BaseMessage)) else value)
 
 
 def _role(message: BaseMessage) -> Role:
@@ -140,82 +114,14 @@ def _answered_call(message: BaseMessage) -> str | None:
 
 
 def _calls(message: BaseMessage) -> tuple[ToolCall, ...]:
-    found = [*_mappings(message, "tool_calls"), *_mappings(message, "invalid_tool_calls")]
+    found = [*_listed(getattr(message, "tool_calls", None)), *_listed(getattr(message, "invalid_tool_calls", None))]
     if not found and message.additional_kwargs:
-        found = [item for item in _listed(message.additional_kwargs.get("tool_calls")) if isinstance(item, Mapping)]
         legacy = message.additional_kwargs.get("function_call")
+        found = _listed(message.additional_kwargs.get("tool_calls"))
         if not found and isinstance(legacy, Mapping):
             found = [{**legacy, "id": legacy.get("name")}]
-    return tuple(map(_read_call, found))
+    return tuple(map(read_call, found))
 
 
-def _mappings(message: BaseMessage, field: str) -> list[Mapping[str, Any]]:
-    return [item for item in _listed(getattr(message, field, None)) if isinstance(item, Mapping)]
-
-
-def _listed(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _read_call(data: Mapping[str, Any]) -> ToolCall:
-    function = data.get("function")
-    inner = function if isinstance(function, Mapping) else data
-    arguments = next((inner[key] for key in _ARGUMENT_KEYS if inner.get(key) is not None), "")
-    return ToolCall(
-        str(data.get("call_id") or data.get("id") or ""),
-        str(inner.get("name") or ""),
-        arguments if isinstance(arguments, str) else compact_json(arguments),
-    )
-
-
-def _read_blocks(
-    content: Iterable[Any] | None, calls: tuple[ToolCall, ...]
-) -> tuple[tuple[Part, ...], tuple[ToolCall, ...]]:
-    """Return the parts of a content list, and the calls with those that only the list holds."""
-    parts: list[Part] = []
-    found = list(calls)
-    for block in content or ():
-        if isinstance(block, Mapping) and block.get("type") in _CALL_TYPES:
-            call = _read_call(block)
-            if not any(call.id == known.id if call.id else call.name in ("", known.name) for known in found):
-                found.append(call)
-        else:
-            parts.extend(_parts(block))
-    return tuple(parts), tuple(found)
-
-
-def _parts(block: object) -> Iterator[Part]:
-    if isinstance(block, str):
-        yield TextPart(block)
-    elif not isinstance(block, Mapping):
-        yield MediaPart("other")
-    elif block.get("type") == "tool_result" and isinstance(block.get("content"), list):
-        yield from (_part(item) for item in block["content"])
-    else:
-        yield _part(block)
-
-
-def _part(block: object) -> Part:
-    if not isinstance(block, Mapping):
-        return TextPart(block) if isinstance(block, str) else MediaPart("other")
-    kind = block.get("type")
-    keys = ("text",) if kind in _FILE_TYPES else _TEXT_KEYS.get(kind)
-    texts = [_inner_text(block[key]) for key in keys or () if block.get(key)]
-    if texts or (keys is not None and kind not in _FILE_TYPES and kind is not None):
-        return TextPart(texts[0] if texts else "")
-    return MediaPart(_media_kind(kind, block))
-
-
-def _inner_text(value: object) -> str:
-    if isinstance(value, Mapping):
-        return str(value.get("text") or "")
-    if isinstance(value, list):
-        return "\n".join(str(item.get("text") or "") for item in value if isinstance(item, Mapping))
-    return str(value)
-
-
-def _media_kind(kind: object, block: Mapping[str, Any]) -> MediaKind:
-    if kind not in _FILE_TYPES:
-        return _MEDIA_KINDS.get(kind, "other")
-    family = str(block.get("mime_type") or "").partition("/")[0]
-    return _MEDIA_KINDS.get(family, "document")
+def _listed(value: object) -> list[Mapping[str, Any]]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []

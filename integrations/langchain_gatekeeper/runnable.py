@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import BaseMessage, MessageLikeRepresentation, convert_to_messages
+from langchain_core.messages import BaseMessage, MessageLikeRepresentation
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.reading import read_message, text_of
+from langchain_gatekeeper.reading import as_messages, read_message, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
 
     from gatekeeper_core.context.history import HistoryView, OnError
@@ -31,27 +33,22 @@ class GatekeeperSelector(Runnable[Any, Any]):
     * A dict: a new dict with the same entries, the history under ``messages_key`` selected for the question under
       ``query_key``. Without that entry the last user message of the history is the question.
 
-    The conversation is named by ``thread_id``, else ``session_id``, of the config. Keep the object: it remembers each
+    The config names the conversation, by ``thread_id``, else ``session_id``. Keep the object: it remembers each
     conversation, so that a call costs little.
 
     Args:
         messages_key: where a dict holds its history.
         query_key: where a dict holds its question: a text, a message, content blocks or messages.
         token_budget: what the messages may cost, >= 1.
-        reserve_tokens: part of the budget kept free for what is sent besides, >= 0.
-        floor_turns: newest turns kept on a switch of topic, >= 0.
-        passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0.
-        shadow: whether to let everything through and only report what would have been sent.
-        on_error: ``fallback`` keeps the newest turns that fit when the selection fails; ``raise`` lets the error pass.
         token_counter: counts a text; None: ``estimate_text_tokens``.
         gatekeeper_config: settings of the selection itself.
-        max_threads: conversations remembered at once, >= 1.
+        reserve_tokens, floor_turns, passthrough_below, shadow, on_error, max_threads: as in ``HistoryConfig``.
 
     Raises:
         ConfigError: a number is out of range, or ``on_error`` is unknown.
         TypeError: an argument has the wrong type.
 
-    >>> gate = GatekeeperSelector(token_budget=50, passthrough_below=0)
+    >>> gate = GatekeeperSelector(passthrough_below=0)
     >>> asked = {"input": "Which port has Redis?", "history": ["The Redis port is 6380.", ("ai", "Noted.")]}
     >>> [message.content for message in gate.invoke(asked)["history"]]
     ['The Redis port is 6380.', 'Noted.']
@@ -95,58 +92,84 @@ class GatekeeperSelector(Runnable[Any, Any]):
         """Return what was selected last for a conversation; None where it is unknown or forgotten."""
         return self._selector.view_of(thread_id)
 
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002, ARG002
-        """Return what is to be sent, in the form of the input; further arguments are not read.
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002 (the base's name)
+        """Return what is to be sent, in the form of the input.
 
         Raises:
             KeyError: a dict has no ``messages_key``.
         """
         return self._call_with_config(self._select, input, config)
 
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002, ARG002
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
         """Do the same as ``invoke``; the selection does not block the event loop."""
         return await self._acall_with_config(self._aselect, input, config)
 
-    def _select(self, value: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig) -> Any:  # noqa: ARG002
-        messages, view = self._view(value, config)
+    # LangChain finds both parameters by their names; the config comes with the run as its parent.
+    def _select(self, given: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig) -> Any:  # noqa: ARG002
+        messages, view = self._view(given, config)
         announce(view, config=config)
-        return self._output(value, messages, view)
+        return self._as_given(given, self._kept(messages, view))
 
     async def _aselect(
         self,
-        value: Any,
+        given: Any,
         run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG002
         config: RunnableConfig,
     ) -> Any:
-        messages, view = await asyncio.to_thread(self._view, value, config)
+        messages, view = await asyncio.to_thread(self._view, given, config)
         await aannounce(view, config=config)
-        return self._output(value, messages, view)
+        return self._as_given(given, self._kept(messages, view))
 
-    def _view(self, value: Any, config: RunnableConfig) -> tuple[list[BaseMessage], HistoryView]:
-        query, history = None, value
-        if isinstance(value, dict):
-            history = value[self._messages_key]
-            query = text_of(value[self._query_key]) if self._query_key in value else None
-        named = config.get("configurable", {})
-        messages = _as_messages(history)
-        return messages, self._selector.view(
-            messages, thread=named.get("thread_id", named.get("session_id")), query=query
-        )
+    def _view(self, given: Any, config: RunnableConfig) -> tuple[list[BaseMessage], HistoryView]:
+        messages, query = given, None
+        if isinstance(given, dict):
+            messages = given[self._messages_key]
+            query = text_of(given[self._query_key]) if self._query_key in given else None
+        messages = as_messages(messages)
+        return messages, self._selector.view(messages, thread=_thread_of(config), query=query)
 
-    def _output(self, value: Any, messages: list[BaseMessage], view: HistoryView) -> Any:
-        kept = messages if self._selector.config.shadow else [messages[at] for at in view.kept]
-        return {**value, self._messages_key: kept} if isinstance(value, dict) else kept
+    def _kept(self, messages: list[BaseMessage], view: HistoryView) -> list[BaseMessage]:
+        return messages if self._selector.config.shadow else [messages[at] for at in view.kept]
+
+    def _as_given(self, given: Any, kept: list[BaseMessage]) -> Any:
+        return {**given, self._messages_key: kept} if isinstance(given, dict) else kept
 
 
 def select_messages(
     messages: Sequence[MessageLikeRepresentation] | PromptValue,
     *,
-    query: Any = None,
+    query: object = None,
+    token_budget: int = 4000,
     **options: Any,
 ) -> list[BaseMessage]:
-    ...
+    """Return the messages that the question needs, as a new list of the caller's own objects.
+
+    For a call now and then, or inside a graph's node or ``pre_model_hook``; it remembers nothing. What is called for
+    each message of long conversations is better served by a :class:`GatekeeperSelector` that is kept.
+
+    Args:
+        messages: the whole conversation; what is no message yet is read as one.
+        query: the question: a text, a message, content blocks or messages. None: the last user message. A question that
+            is not in the list makes all of its turns past ones.
+        token_budget: what the messages may cost, >= 1.
+        options: the further arguments of :class:`GatekeeperSelector`.
+
+    Raises:
+        ConfigError: a number is out of range, or ``on_error`` is unknown.
+        TypeError: an argument has the wrong type, or is unknown.
+
+    >>> talk = ["The Redis port is 6380.", ("ai", "Noted."), "New topic: bake bread?", ("ai", "Yes."), "Redis port?"]
+    >>> [message.content for message in select_messages(talk, floor_turns=0, passthrough_below=0)]
+    ['The Redis port is 6380.', 'Noted.', 'Redis port?']
+    """
+    gate = GatekeeperSelector(token_budget=token_budget, **options)
+    listed = as_messages(messages)
+    view = gate._selector.view(listed, query=None if query is None else text_of(query))
+    announce(view)
+    return gate._kept(listed, view)
 
 
-def _as_messages(value: Any) -> list[BaseMessage]:
-    # A text or a message by itself can be iterated over as well, and would come apart.
-    return convert_to_messages([value] if isinstance(value, (str, BaseMessage)) else value)
+def _thread_of(config: RunnableConfig) -> Hashable:
+    named = config.get("configurable", {})
+    thread: Hashable = named.get("thread_id")
+    return named.get("session_id") if thread is None else thread

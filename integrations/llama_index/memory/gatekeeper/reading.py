@@ -4,29 +4,145 @@
 
     ChatMessage(blocks, additional_kwargs) ──read_message──> Message(role, content, tool_calls, tool_call_id)
 
-Whatever LlamaIndex accepts can be read, and nothing of it is changed: calls stand in blocks or, as the object, the dict
-or the ``ToolSelection`` of some provider's package, in ``additional_kwargs``.
+Whatever LlamaIndex accepts can be read, and nothing of it is changed. Calls stand in blocks, or in
+``additional_kwargs`` in the form of some provider's package: objects, dicts, ``ToolSelection``.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
-from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
+from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
 
 from gatekeeper_core.messages import MediaKind, MediaPart, Message, Part, Role, TextPart, ToolCall
 
-__all__ = ["read_message", "text_of"]
+__all__ = ["Question", "read_message", "text_of"]
 
-# A role that is no member of the enumeration passes LlamaIndex only unchecked; then it is a piece of text.
-_ROLES: dict[str, Role] = {}
-for _role in MessageRole:
-    _ROLES[_role] = _ROLES[_role.value] = {
-        "developer": "system",
-        "system": "system",
-        "user": "user",
-        "function": "tool",
-        "tool": "tool",
-    }.get(_role.value, "assistant")  # type: ignore[assignment]
+Question: TypeAlias = str | ChatMessage | None
+"""What engines and agents hand over as ``input``."""
+
+_ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "tool": "tool",
+    "function": "tool",
+}
+_MEDIA: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video", "document": "document"}
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str, skipkeys=True)
+
+
+def read_message(message: ChatMessage) -> Message:
+    """Return a chat message in the core's form; the message is not changed.
+
+    * Roles: ``developer`` reads as ``system``, ``function`` as ``tool``, ``model`` and ``chatbot`` as ``assistant``.
+    * Blocks: text, thoughts and the content of citable and citation blocks are text; images, audio, video, documents
+      and blocks of an unknown type are media; a cache point is nothing.
+    * Calls: the tool call blocks, then those in ``additional_kwargs`` that no block holds. Arguments that are no text
+      become compact JSON.
+    * A result's id is ``tool_call_id``, or a function's name, in ``additional_kwargs``. An assistant message may have
+      one as well (an agent's direct answer): that one answers no call.
+
+    >>> read_message(ChatMessage("hello"))
+    Message(role='user', content='hello', tool_calls=(), tool_call_id=None, name=None, id=None)
+    """
+    role = _ROLES.get(message.role.lower(), "assistant")
+    blocks, extra = message.blocks, message.additional_kwargs
+    if len(blocks) == 1 and type(blocks[0]) is TextBlock and not extra:
+        return Message(role, blocks[0].text)
+    name = _text(extra.get("name")) or None
+    return Message(
+        role,
+        _content(blocks),
+        tool_calls=_calls(blocks, extra),
+        tool_call_id=(_text(extra.get("tool_call_id")) or name) if role == "tool" else None,
+        name=name,
+    )
+
+
+def text_of(question: Question) -> str | None:
+    """Return the text of a question as an engine or agent hands it over, None where there is none.
+
+    >>> text_of(ChatMessage("hello")), text_of("  "), text_of(None)
+    ('hello', None, None)
+    """
+    text = read_message(question).text if isinstance(question, ChatMessage) else _text(question)
+    return text if text.strip() else None
+
+
+def _content(blocks: Iterable[Any]) -> str | tuple[Part, ...]:
+    parts = tuple(part for block in blocks for part in _parts(block))
+    if not parts:
+        return ""
+    only = parts[0]
+    return only.text if len(parts) == 1 and isinstance(only, TextPart) else parts
+
+
+def _parts(block: Any) -> Iterator[Part]:
+    kind = getattr(block, "block_type", "")
+    if kind == "text":
+        yield TextPart(_text(block.text))
+    elif kind == "thinking":
+        yield TextPart(_text(block.content))
+    elif kind == "citable":
+        for cited in block.content:
+            yield from _parts(cited)
+    elif kind == "citation":
+        yield from _parts(block.cited_content)
+    elif kind not in ("cache", "tool_call"):
+        yield MediaPart(_MEDIA.get(kind, "other"))
+
+
+def _calls(blocks: Iterable[Any], extra: Mapping[str, Any]) -> tuple[ToolCall, ...]:
+    """Return the calls in blocks, then those elsewhere that no block holds: same id, or same call without an id."""
+    calls = tuple(_block_calls(blocks))
+    held = {call.id or (call.name, call.arguments) for call in calls}
+    return calls + tuple(call for call in _extra_calls(extra) if (call.id or (call.name, call.arguments)) not in held)
+
+
+def _block_calls(blocks: Iterable[Any]) -> Iterator[ToolCall]:
+    for block in blocks:
+        if isinstance(block, ToolCallBlock):
+            yield ToolCall(_text(block.tool_call_id), _text(block.tool_name), _json(block.tool_kwargs))
+
+
+def _extra_calls(extra: Mapping[str, Any]) -> Iterator[ToolCall]:
+    listed = extra.get("tool_calls")
+    if isinstance(listed, Iterable) and not isinstance(listed, (str, bytes, Mapping)):
+        yield from (_call(item) for item in listed if item is not None)
+    legacy = extra.get("function_call")
+    if legacy is not None:
+        # OpenAI's first form has no id: the function's name stands in for it, in the call and in its result.
+        yield _call({"id": _field(legacy, "name"), "function": legacy})
+
+
+def _call(item: Any) -> ToolCall:
+    function = _field(item, "function") or item
+    return ToolCall(
+        _text(_field(item, "id", "tool_id", "tool_call_id", "toolUseId")),
+        _text(_field(function, "name", "tool_name")),
+        _json(_field(function, "arguments", "tool_kwargs", "input", "args")),
+    )
+
+
+def _field(item: Any, *names: str) -> Any:
+    """Return the first of these keys or attributes that a call has."""
+    values = (item.get(name) if isinstance(item, Mapping) else getattr(item, name, None) for name in names)
+    return next((value for value in values if value is not None), None)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else str(value)
+
+
+def _json(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    try:
+        return _ENCODER.encode(value)
+    except (ValueError, RecursionError):
+        return ""  # a value that holds itself, or one nested without end

@@ -1,0 +1,50 @@
+"""The gatekeeper for LangChain: in front of an agent's model, as the memory of a chain, as a step of a chain or graph.
+
+========================  =======================  =============================================
+name                      stands in the place of   needs
+========================  =======================  =============================================
+``GatekeeperMiddleware``  ``create_agent``'s list  ``langchain``
+``GatekeeperChatMemory``  a buffer memory          ``langchain_classic``
+``GatekeeperSelector``    ``trim_messages``        ``langchain_core``
+``select_messages``       ``trim_messages``        ``langchain_core``
+========================  =======================  =============================================
+
+Each name is imported when it is first used, so that none needs what only another one needs.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from langchain_gatekeeper.memory import GatekeeperChatMemory
+    from langchain_gatekeeper.middleware import GatekeeperMiddleware
+    from langchain_gatekeeper.runnable import GatekeeperSelector, select_messages
+
+__all__ = ["GatekeeperChatMemory", "GatekeeperMiddleware", "GatekeeperSelector", "select_messages"]
+
+_MODULES = {
+    "GatekeeperChatMemory": ("memory", "langchain-classic"),
+    "GatekeeperMiddleware": ("middleware", "langchain"),
+    "GatekeeperSelector": ("runnable", "langchain-core"),
+    "select_messages": ("runnable", "langchain-core"),
+}
+_FRAMEWORK = frozenset({"langchain", "langchain_classic", "langchain_core", "langgraph"})
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, extra = _MODULES[name]
+    try:
+        return getattr(import_module(f"{__name__}.{module}"), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _FRAMEWORK:
+            raise
+        needed = f'{name} needs {error.name}: pip install "context-gatekeeper[{extra}]"'
+        raise ImportError(needed, name=error.name) from error
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,62 @@
+"""What an agent's tools and response format add to each request: the schemas that the model reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from langchain_gatekeeper.content import compact_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["SchemaTexts"]
+
+_MAX_SCHEMAS = 512
+"""Tools and response formats that are remembered at once. Source: ours; more than an agent ever has."""
+
+
+class SchemaTexts:
+    """The JSON of tools and response formats, made once for each object."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, tuple[object, str]] = {}
+
+    def of(self, source: object) -> str:
+        """Return the JSON that a tool or a response format adds to a request, one line for each schema.
+
+        Args:
+            source: a tool, a tool's dict, a response format or a schema.
+
+        >>> SchemaTexts().of({"type": "web_search"})
+        '{"type":"web_search"}'
+        """
+        known = self._texts.get(id(source))
+        if known is None or known[0] is not source:
+            if len(self._texts) >= _MAX_SCHEMAS:
+                self._texts.clear()
+            # The object stays with its text: as long as it lives, no other object has its id.
+            known = self._texts[id(source)] = (source, "\n".join(map(compact_json, _schemas(source))))
+        return known[1]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SchemaTexts:
+        """Return an empty copy: tools may hold what cannot be copied."""
+        return SchemaTexts()
+
+    def __reduce__(self) -> tuple[type[SchemaTexts], tuple[()]]:
+        """Leave the tools out of a pickle as well."""
+        return SchemaTexts, ()
+
+
+def _schemas(source: Any) -> Iterator[object]:
+    if isinstance(source, dict):
+        yield source
+    elif isinstance(source, AutoStrategy):
+        yield from _schemas(ToolStrategy(source.schema))
+    elif isinstance(source, (ToolStrategy, ProviderStrategy)):
+        for spec in source.schema_specs if isinstance(source, ToolStrategy) else [source.schema_spec]:
+            yield {"name": spec.name, "description": spec.description, "schema": spec.json_schema}
+    else:
+        yield convert_to_openai_tool(source)

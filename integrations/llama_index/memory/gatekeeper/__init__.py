@@ -1,0 +1,49 @@
+"""Memories for LlamaIndex that give the turns that matter instead of the newest ones.
+
+>>> from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
+>>> GatekeeperMemoryBuffer.from_defaults(token_limit=3000).get()
+[]
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from llama_index.memory.gatekeeper.block import GatekeeperMemoryBlock
+    from llama_index.memory.gatekeeper.buffer import GatekeeperMemoryBuffer
+    from llama_index.memory.gatekeeper.events import GatekeeperSelectionEvent
+    from llama_index.memory.gatekeeper.memory import GatekeeperMemory
+
+__all__ = ["GatekeeperMemory", "GatekeeperMemoryBlock", "GatekeeperMemoryBuffer", "GatekeeperSelectionEvent"]
+
+_MODULES = {
+    "GatekeeperMemory": "memory",
+    "GatekeeperMemoryBlock": "block",
+    "GatekeeperMemoryBuffer": "buffer",
+    "GatekeeperSelectionEvent": "events",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a public class; its module is loaded when it is first asked for.
+
+    Raises:
+        AttributeError: there is no such name.
+        ImportError: LlamaIndex is not installed.
+    """
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    except ModuleNotFoundError as error:
+        if error.name != "llama_index.core":
+            raise
+        raise ImportError(
+            f'{name} needs LlamaIndex: pip install "context-gatekeeper[llama-index]"', name=error.name
+        ) from error
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,122 @@
+"""A memory block that brings back what a stock ``Memory`` has flushed, when it is on topic again.
+
+::
+
+    archived · active turns, question ──select──> archived turns on topic ──> "user: …", "assistant: …" inside a fence
+"""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.bridge.pydantic import Field, PrivateAttr
+from llama_index.core.memory import BaseMemoryBlock
+from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
+from llama_index.core.utils import get_tokenizer
+
+from gatekeeper_core.messages import group_turns
+from llama_index.memory.gatekeeper.options import SelectionOptions
+from llama_index.memory.gatekeeper.reading import read_message, text_of
+from llama_index.memory.gatekeeper.recalled import RecalledText, lines_of, tag_of
+
+__all__ = ["GatekeeperMemoryBlock"]
+
+
+class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
+    """A block beside a stock ``Memory``: flushed turns that the last user message is about come back as text.
+
+    The turns are chosen with the whole conversation in view, so what the active messages hold already is not brought
+    back. ``last_selection`` speaks of archived and active messages in one list, without system messages.
+
+    Attributes:
+        name: name of the block; also the tag of the fence, its other characters as ``_``.
+        priority: as in LlamaIndex: 0 is never truncated; above it, lower numbers give way first.
+        token_budget: what the text may cost, fence included, at least 1 token.
+        tokenizer_fn: counts tokens; the default is LlamaIndex's.
+        chat_store: the store of the memory (its ``sql_store``). With it the archive is read anew at each call, so a
+            restart, a reset or another process is noticed; without it the block keeps what is flushed to it.
+    """
+
+    name: str = "recalled_turns"
+    priority: int = 1
+    token_budget: int = Field(default=4000, ge=1)
+    tokenizer_fn: Callable[[str], list[Any]] = Field(default_factory=get_tokenizer, exclude=True)
+    chat_store: AsyncDBChatStore | None = Field(default=None, exclude=True)
+    floor_turns: int = Field(default=0, ge=0)
+    passthrough_below: int = Field(default=0, ge=0)
+
+    _flushed: dict[str | None, list[ChatMessage]] = PrivateAttr(default_factory=dict)
+
+    def forget(self, session_id: str | None = None) -> None:
+        """Give up what was flushed of a session; for use beside ``Memory.reset``, where no ``chat_store`` is given."""
+        self._flushed.pop(session_id, None)
+
+    async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
+        """Return the text with so many tokens less, cut by whole turns, or None when none is left.
+
+        A text that this block has not made is given up.
+        """
+        if not isinstance(content, RecalledText):
+            return None
+        return self._fitting(content.turns, self._current_selector().count(content) - tokens_to_truncate) or None
+
+    async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
+        session = block_kwargs.get("session_id")
+        recent = _up_to_question(messages or [])
+        archived = await self._archived(session)
+        if not recent or not archived or text_of(recent[-1]) is None:
+            return ""
+        recalled = await asyncio.to_thread(self._recalled, archived, recent, session)
+        return "" if self.shadow else recalled
+
+    async def _aput(self, messages: list[ChatMessage]) -> None:
+        if self.chat_store is None:
+            for message in messages:
+                self._flushed.setdefault(message.additional_kwargs.get("session_id"), []).append(message)
+
+    async def _archived(self, session: str | None) -> list[ChatMessage]:
+        if self.chat_store is None or session is None:
+            found = self._flushed.get(session, [])
+        else:
+            found = await self.chat_store.get_messages(session, status=MessageStatus.ARCHIVED)
+        return _without_system(found)
+
+    def _recalled(self, archived: list[ChatMessage], recent: list[ChatMessage], session: str | None) -> RecalledText:
+        # What is active is in the prompt anyway, so it is free here.
+        messages = [*archived, *recent]
+        free = self._cost(recent)
+        view = self._select(messages, thread=session, token_budget=self.token_budget + free)
+        turns = group_turns([read_message(message) for message in messages])
+        texts = [(at, lines_of(turns[at].messages[: max(0, len(archived) - turns[at].start)])) for at in view.turns]
+        return self._fitting([turn for turn in texts if turn[1]], self.token_budget)
+
+    def _fitting(self, turns: Sequence[tuple[int, str]], limit_tokens: int) -> RecalledText:
+        """Return the text of as many turns as fit; the labels and the fence cost, too."""
+        tag, count = tag_of(self.name), self._current_selector().count
+        over = bisect_right(
+            range(1, len(turns) + 1), limit_tokens, key=lambda kept: count(RecalledText.of(turns[:kept], tag=tag))
+        )
+        return RecalledText.of(turns[:over], tag=tag)
+
+    def _budget_tokens(self) -> int:
+        return self.token_budget
+
+
+def _without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
+    return [message for message in messages if read_message(message).role != "system"]
+
+
+def _up_to_question(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
+    """Return the messages before the current turn, and its last user message: the question."""
+    read = _without_system(messages)
+    roles = [read_message(message).role for message in read]
+    if "user" not in roles:
+        return []
+    asked = first = len(roles) - 1 - roles[::-1].index("user")
+    while first > 0 and roles[first - 1] == "user":
+        first -= 1
+    return [*read[:first], read[asked]]

@@ -1,0 +1,157 @@
+"""A chat memory buffer that gives the turns that matter instead of the newest ones.
+
+The chat store holds everything and is only read here; each call looks at it anew, so that whatever else writes to it is
+noticed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.bridge.pydantic import field_serializer
+from llama_index.core.llms.llm import LLM
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
+from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
+
+from gatekeeper_core.context.history import OnError
+from gatekeeper_core.selection.plan import GatekeeperConfig
+from llama_index.memory.gatekeeper.options import SelectionOptions
+from llama_index.memory.gatekeeper.reading import Question, text_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["GatekeeperMemoryBuffer"]
+
+
+class GatekeeperMemoryBuffer(SelectionOptions, ChatMemoryBuffer):
+    """A ``ChatMemoryBuffer`` whose ``get`` chooses: whole turns, within ``token_limit``, for the current question.
+
+    Everything else is as in LlamaIndex: the constructors, the store, ``get_all``, ``put``, ``set``, ``reset``. Tokens
+    are counted by ``tokenizer_fn``: texts, names and arguments of calls, and an estimate for media.
+
+    >>> memory = GatekeeperMemoryBuffer.from_defaults([ChatMessage("hello")], token_limit=2000)
+    >>> [message.content for message in memory.get()], memory.last_selection.status
+    (['hello'], 'passthrough')
+    """
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name that serialized memories carry."""
+        return "GatekeeperMemoryBuffer"
+
+    @classmethod
+    def from_defaults(
+        cls,
+        chat_history: list[ChatMessage] | None = None,
+        llm: LLM | None = None,
+        chat_store: BaseChatStore | None = None,
+        chat_store_key: str = DEFAULT_CHAT_STORE_KEY,
+        token_limit: int | None = None,
+        tokenizer_fn: Callable[[str], list[Any]] | None = None,
+        *,
+        reserve_tokens: int = 0,
+        floor_turns: int = 1,
+        passthrough_below: int = 1000,
+        shadow: bool = False,
+        on_error: OnError = "fallback",
+        gatekeeper_config: GatekeeperConfig | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Return a memory; the options before the star are LlamaIndex's, those after it ``SelectionOptions``.
+
+        Raises:
+            ValueError: an option is unknown or out of range.
+        """
+        history = None if chat_history is None else list(chat_history)
+        stock = super().from_defaults(history, llm, chat_store, chat_store_key, token_limit, tokenizer_fn, **kwargs)
+        return cls._with(
+            stock,
+            reserve_tokens=reserve_tokens,
+            floor_turns=floor_turns,
+            passthrough_below=passthrough_below,
+            shadow=shadow,
+            on_error=on_error,
+            gatekeeper_config=gatekeeper_config,
+        )
+
+    # ``input`` is LlamaIndex's name.
+    def get(self, input: Question = None, initial_token_count: int = 0, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002
+        """Return the messages to send: a new list of the store's own objects, in their order.
+
+        Args:
+            input: the question, where the caller knows it; else the last user message is the question.
+            initial_token_count: tokens that are sent besides, and count towards ``token_limit``.
+            kwargs: read in shadow mode only, by LlamaIndex's own ``get``.
+
+        Raises:
+            ValueError: ``initial_token_count`` is larger than ``token_limit``.
+        """
+        self._check_prefix(initial_token_count)
+        query = text_of(input)
+        chosen = self._chosen(list(self.get_all()), query, initial_token_count)
+        return super().get(query, initial_token_count, **kwargs) if self.shadow else chosen
+
+    async def aget(self, input: Question = None, initial_token_count: int = 0, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002
+        """Return the messages to send, as :meth:`get` does; the loop waits neither for the store nor the selection."""
+        self._check_prefix(initial_token_count)
+        query, messages = text_of(input), list(await self.aget_all())
+        chosen = await asyncio.to_thread(self._chosen, messages, query, initial_token_count)
+        if self.shadow:
+            return await asyncio.to_thread(super().get, query, initial_token_count, **kwargs)
+        return chosen
+
+    def set(self, messages: list[ChatMessage]) -> None:
+        """Replace the history; the list stays the caller's."""
+        super().set(list(messages))
+
+    async def aset(self, messages: list[ChatMessage]) -> None:
+        """Replace the history; the list stays the caller's."""
+        await super().aset(list(messages))
+
+    @classmethod
+    def from_string(cls, json_str: str, *, chat_store: BaseChatStore | None = None) -> Self:
+        """Return the memory that ``to_string`` has written; the arguments are those of :meth:`from_dict`."""
+        return cls.from_dict(json.loads(json_str), chat_store=chat_store)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], *, chat_store: BaseChatStore | None = None, **kwargs: Any) -> Self:
+        """Return the memory that ``to_dict`` has written, or that of a ``ChatMemoryBuffer``.
+
+        The tokenizer is not part of it: a loaded memory has LlamaIndex's default one.
+
+        Args:
+            data: the dict; it is not changed.
+            chat_store: stands in for the written one. LlamaIndex itself loads a ``SimpleChatStore`` only.
+            kwargs: not read, as in LlamaIndex.
+        """
+        if chat_store is not None:
+            return cls(**{**data, "chat_store": chat_store})
+        return cast("Self", super().from_dict(dict(data), **kwargs))
+
+    @field_serializer("chat_store")
+    def serialize_courses_in_order(self, chat_store: BaseChatStore) -> dict[str, Any]:
+        """Return the store as a dict; the name is LlamaIndex's, whose own cannot write messages on pydantic 2.14."""
+        if not isinstance(chat_store, SimpleChatStore):
+            return super().serialize_courses_in_order(chat_store)
+        store = {key: [message.model_dump(mode="json") for message in kept] for key, kept in chat_store.store.items()}
+        return {**chat_store.model_dump(exclude={"store"}), "store": store, "class_name": chat_store.class_name()}
+
+    def _chosen(self, messages: Sequence[ChatMessage], query: str | None, fixed_tokens: int) -> list[ChatMessage]:
+        view = self._select(messages, thread=self.chat_store_key, query=query, fixed_tokens=fixed_tokens)
+        return [messages[at] for at in view.kept]
+
+    def _check_prefix(self, initial_token_count: int) -> None:
+        if initial_token_count > self.token_limit:
+            raise ValueError(
+                f"Initial token count exceeds token limit: {initial_token_count} tokens are sent before the history "
+                f"and token_limit is {self.token_limit}; raise token_limit or shorten the system prompt"
+            )
+
+    def _budget_tokens(self) -> int:
+        return self.token_limit

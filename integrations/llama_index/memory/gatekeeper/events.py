@@ -1,0 +1,61 @@
+"""What a selection tells LlamaIndex's instrumentation: counts and ids, no text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# LlamaIndex re-exports both without saying so to type checkers.
+from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
+from llama_index.core.instrumentation.events.base import BaseEvent  # type: ignore[attr-defined]
+
+from gatekeeper_core.context.history import HistoryView
+
+__all__ = ["GatekeeperSelectionEvent", "report"]
+
+
+class GatekeeperSelectionEvent(BaseEvent):
+    """A memory has chosen which messages the model gets to read.
+
+    Attributes:
+        memory: class name of the memory.
+        thread: the chat store key or session id.
+        shadow: whether the choice was only reported.
+        status: how the choice was made, see ``HistoryView``; so for the rest.
+        reason: one word or a short fact that says more.
+        decision: ``continue`` or ``switch``; None where no selection was made.
+        messages_kept: messages that are sent.
+        turns_kept: past turns that are sent.
+        turn_count: past turns of the conversation.
+        turn_ids: 0-based positions of the past turns that are sent, ascending.
+        tokens: what the messages sent cost.
+        history_tokens: what all messages would cost.
+        fixed_tokens: what else the budget has to carry.
+        budget_tokens: what all of it may cost.
+    """
+
+    memory: str
+    thread: str | None
+    shadow: bool
+    status: str
+    reason: str
+    decision: str | None
+    messages_kept: int
+    turns_kept: int
+    turn_count: int
+    turn_ids: list[int]
+    tokens: int
+    history_tokens: int
+    fixed_tokens: int
+    budget_tokens: int
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name of the event."""
+        return "GatekeeperSelectionEvent"
+
+
+def report(view: HistoryView, *, memory: str, thread: str | None, shadow: bool) -> None:
+    """Send the event for a view to the handlers that listen; a handler's error does not come back."""
+    facts: dict[str, Any] = view.facts()
+    event = GatekeeperSelectionEvent(memory=memory, thread=thread, shadow=shadow, **facts)
+    get_dispatcher(__name__).event(event)

@@ -1,0 +1,144 @@
+"""A ``Memory`` that chooses among all messages, active and archived, and keeps its memory blocks at work.
+
+::
+
+    memory blocks ──truncate, format──> fixed cost
+    active + archived messages ──select within token_limit──> messages + what the blocks say
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.base.llms.types import ChatMessage, ContentBlock
+from llama_index.core.memory import Memory
+from llama_index.core.storage.chat_store.base_db import MessageStatus
+
+from gatekeeper_core.context.history import HistoryView, OnError
+from gatekeeper_core.selection.plan import GatekeeperConfig
+from llama_index.memory.gatekeeper.options import SelectionOptions
+from llama_index.memory.gatekeeper.reading import Question, read_message, text_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["GatekeeperMemory"]
+
+
+class GatekeeperMemory(SelectionOptions, Memory):
+    """A ``Memory`` whose ``get`` chooses: whole turns of the whole conversation, beside what the memory blocks say.
+
+    The queue works as in LlamaIndex: what outgrows it is archived and handed to the blocks. What was archived can still
+    be chosen, so the system message is never lost. Tokens are counted by ``tokenizer_fn``: texts, names and arguments
+    of calls, and an estimate for media. ``token_limit`` covers the blocks as well.
+
+    >>> memory = GatekeeperMemory.from_defaults(session_id="s", token_limit=2000)
+    >>> asyncio.run(memory.aput(ChatMessage("hello")))
+    >>> [message.content for message in asyncio.run(memory.aget())], memory.selection_for("s").status
+    (['hello'], 'passthrough')
+    """
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name that serialized memories carry."""
+        return "GatekeeperMemory"
+
+    @classmethod
+    def from_defaults(
+        cls,
+        *args: Any,
+        reserve_tokens: int = 0,
+        floor_turns: int = 1,
+        passthrough_below: int = 1000,
+        shadow: bool = False,
+        on_error: OnError = "fallback",
+        gatekeeper_config: GatekeeperConfig | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Return a memory; ``args`` and ``kwargs`` are those of ``Memory``, the rest ``SelectionOptions``.
+
+        Raises:
+            TypeError: an option is unknown.
+            ValueError: an option is out of range.
+        """
+        return cls._with(
+            super().from_defaults(*args, **kwargs),
+            reserve_tokens=reserve_tokens,
+            floor_turns=floor_turns,
+            passthrough_below=passthrough_below,
+            shadow=shadow,
+            on_error=on_error,
+            gatekeeper_config=gatekeeper_config,
+        )
+
+    async def aget(self, input: Question = None, **block_kwargs: Any) -> list[ChatMessage]:  # noqa: A002 - theirs
+        """Return the messages to send, with what the memory blocks say.
+
+        Args:
+            input: the question, where the caller knows it; else the last user message is the question. The blocks see
+                it as well.
+            block_kwargs: handed on to the blocks; ``initial_token_count`` among them counts towards ``token_limit``.
+        """
+        query, messages = text_of(input), list(await self.aget_all())
+        if self.shadow:
+            result, active = await super().aget(input, **block_kwargs), await self.aget_all(MessageStatus.ACTIVE)
+            await asyncio.to_thread(self._view, messages, query, result, active, **block_kwargs)
+            return result
+        content, said = await self._from_blocks(messages, input, block_kwargs)
+        blocks = [ChatMessage(blocks=content), *said]
+        view = await asyncio.to_thread(self._view, messages, query, blocks, (), **block_kwargs)
+        return self._insert_memory_content([messages[at] for at in view.kept], content, said)
+
+    def _view(
+        self,
+        messages: Sequence[ChatMessage],
+        query: str | None,
+        sent: Sequence[ChatMessage],
+        active: Sequence[ChatMessage],
+        initial_token_count: int = 0,
+        **_: Any,
+    ) -> HistoryView:
+        """Return the view. What is sent beyond the active messages, the blocks' part, is a fixed cost."""
+        fixed = initial_token_count + max(0, self._cost(sent) - self._cost(active))
+        return self._select(messages, thread=self.session_id, query=query, fixed_tokens=fixed)
+
+    async def _from_blocks(
+        self, messages: Sequence[ChatMessage], question: Question, block_kwargs: dict[str, Any]
+    ) -> tuple[list[ContentBlock], list[ChatMessage]]:
+        """Return what the memory blocks say, as content for one message and as messages, truncated as in LlamaIndex.
+
+        The history gets its share of the limit, ``chat_history_token_ratio``, or less where it is smaller.
+        """
+        if not self.memory_blocks:
+            return [], []
+        history = await self.aget_all(status=MessageStatus.ACTIVE)
+        if isinstance(question, ChatMessage):
+            history, question = [*history, question], None
+        contents = await self._get_memory_blocks_content(history, input=question, **block_kwargs)
+        tokens = sum(self._estimate_token_count(content) for content in contents.values())
+        share = int(self.token_limit * self.chat_history_token_ratio)
+        share = min(share, await asyncio.to_thread(self._cost, messages))
+        contents = await self._truncate_memory_blocks(contents, tokens, share)
+        data, said = await self._format_memory_blocks(contents)
+        formatted = self.memory_blocks_template.format_messages(memory_blocks=data) if data else []
+        return list(formatted[0].blocks) if formatted else [], said
+
+    def _insert_memory_content(
+        self, chat_history: list[ChatMessage], memory_content: list[ContentBlock], chat_message_data: list[ChatMessage]
+    ) -> list[ChatMessage]:
+        """Insert as LlamaIndex does, but never into a stored message, and messages after the system messages."""
+        copies = [message.model_copy() for message in chat_history]
+        stored = {id(copy): message for copy, message in zip(copies, chat_history, strict=True)}
+        inserted = super()._insert_memory_content(copies, memory_content, [])
+        result = [self._original(message, stored.get(id(message))) for message in inserted]
+        head = next((at for at, message in enumerate(result) if read_message(message).role != "system"), len(result))
+        return [*result[:head], *chat_message_data, *result[head:]]
+
+    @staticmethod
+    def _original(message: ChatMessage, stored: ChatMessage | None) -> ChatMessage:
+        return stored if stored is not None and stored.blocks is message.blocks else message
+
+    def _budget_tokens(self) -> int:
+        return self.token_limit

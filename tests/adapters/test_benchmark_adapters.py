@@ -1,0 +1,251 @@
+"""The benchmark of the adapters counts what it says: valid histories, broken rules, time and calls of the tokenizer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from benchmarks.adapters import (
+    MEASURES,
+    PROVIDERS,
+    Case,
+    Contender,
+    CopyingHistory,
+    CountingTokenizer,
+    Subject,
+    Tally,
+    cost,
+    from_langchain,
+    from_llama_index,
+    generate_cases,
+    generate_texts,
+    judge,
+    main,
+    measure,
+    pruned,
+    rule_rows,
+    to_langchain,
+    to_llama_index,
+    trimmed,
+    unclean,
+    words,
+)
+from gatekeeper_core import Message, ToolCall, validate_messages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+pytestmark = [
+    pytest.mark.adapters,
+    pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainDeprecationWarning"),
+]
+
+CALL = ToolCall("c1", "search", '{"query": "port"}')
+ANSWERED = (Message("assistant", "", tool_calls=(CALL,)), Message("tool", "6380", tool_call_id="c1"))
+SYSTEM, GREETING = Message("system", "be brief"), Message("assistant", "welcome")
+PAST = (Message("user", "which port"), *ANSWERED, Message("assistant", "the port is 6380"))
+QUESTION = Message("user", "缓存的端口呢")
+CASE = Case((SYSTEM, *PAST, QUESTION), budget=100, head=1, start=5)
+WHOLE = list(CASE.messages)
+
+each_column = pytest.mark.parametrize("open_run", [False, True], ids=["A", "B"])
+
+
+def broken(sent: Sequence[Message], case: Case = CASE, *, history_only: bool = False) -> set[str]:
+    return {name for name, value in judge(case, sent, history_only=history_only).items() if value}
+
+
+@each_column
+def test_the_histories_are_valid_for_every_provider_but_for_a_greeting(open_run: bool) -> None:
+    for case in generate_cases(200, seed=7, open_run=open_run):
+        messages = case.messages[case.head :]
+        messages = messages[1:] if messages[0].role == "assistant" else messages
+        for provider in PROVIDERS:
+            assert not validate_messages(messages, provider=provider, open_run=open_run)  # type: ignore[arg-type]
+
+
+@each_column
+def test_the_whole_history_breaks_no_rule_but_the_budget(open_run: bool) -> None:
+    for case in generate_cases(200, seed=7, open_run=open_run):
+        assert broken(case.messages, case) <= {"over"}
+
+
+def test_the_histories_are_the_same_for_the_same_seed() -> None:
+    assert generate_cases(5, seed=7, open_run=True) == generate_cases(5, seed=7, open_run=True)
+    assert generate_cases(5, seed=7, open_run=True) != generate_cases(5, seed=8, open_run=True)
+
+
+@each_column
+def test_the_histories_hold_what_the_measures_need(open_run: bool) -> None:
+    cases = generate_cases(200, seed=7, open_run=open_run)
+    messages = [message for case in cases for message in case.messages]
+    assert {len(message.tool_calls) for message in messages} == {0, 1, 2, 3}
+    assert any(case.messages[case.head].role == "assistant" for case in cases)
+    assert {case.head for case in cases} == {0, 1, 2}
+    assert max(cost([message]) for message in messages if message.role == "tool") > 60
+    assert all(case.current[0].role == "user" for case in cases)
+    assert all((len(case.current) > 1) is open_run for case in cases)
+    waiting = [bool(case.messages[-1].tool_calls) for case in cases]
+    assert any(waiting) is open_run
+    assert not all(waiting)
+
+
+def test_the_histories_are_chinese_english_and_mixed() -> None:
+    kinds = Counter()
+    for case in generate_cases(50, seed=7, open_run=False):
+        for message in case.messages:
+            kinds[message.text.isascii(), any("a" <= char <= "z" for char in message.text)] += 1
+    assert min(kinds[True, True], kinds[False, False], kinds[False, True]) > 20
+
+
+def test_a_call_costs_the_same_however_a_framework_writes_its_arguments() -> None:
+    assert words('{"query":"端口 port"}') == words('{"query": "端口 port"}') == ["query", "端", "口", "port"]
+
+
+def test_a_result_without_its_call_is_refused_by_every_provider() -> None:
+    assert broken([SYSTEM, PAST[0], PAST[2], PAST[3], QUESTION]) == set(PROVIDERS)
+
+
+def test_a_prompt_without_anything_but_system_messages_is_refused() -> None:
+    assert broken([SYSTEM]) == {*PROVIDERS, "user lost"}
+
+
+def test_a_prompt_that_starts_with_the_assistant_is_refused_by_two_providers() -> None:
+    assert broken([SYSTEM, PAST[3], QUESTION]) == {"anthropic", "gemini"}
+
+
+def test_a_greeting_that_the_caller_has_put_there_is_not_held_against_a_class() -> None:
+    case = Case((GREETING, QUESTION), budget=100, head=0, start=1)
+    assert judge(case, case.messages, history_only=False)["anthropic"] is None
+
+
+def test_a_call_may_wait_for_its_result_at_the_end_only() -> None:
+    asked = Message("assistant", "", tool_calls=(CALL,))
+    case = Case((QUESTION, asked), budget=100, head=0, start=0)
+    assert broken([QUESTION, asked], case) == set()
+    assert broken([asked, QUESTION], case) == set(PROVIDERS)
+
+
+def test_two_user_messages_side_by_side_are_strict_templates_matter() -> None:
+    assert broken([SYSTEM, PAST[0], QUESTION]) == {"strict"}
+
+
+def test_over_the_budget_counts_only_where_head_and_current_turn_fit() -> None:
+    fits = Case(CASE.messages, budget=cost((SYSTEM, QUESTION)), head=1, start=5)
+    too_big = Case(CASE.messages, budget=fits.budget - 1, head=1, start=5)
+    assert judge(fits, WHOLE, history_only=False)["over"] is True
+    assert judge(fits, [SYSTEM, QUESTION], history_only=False)["over"] is False
+    assert judge(too_big, WHOLE, history_only=False)["over"] is None
+
+
+def test_a_history_alone_has_a_hard_limit_and_no_current_message() -> None:
+    case = Case(CASE.messages, budget=cost((SYSTEM, *PAST)), head=1, start=5)
+    assert broken(case.past, case, history_only=True) == set()
+    smaller = Case(CASE.messages, budget=case.budget - 1, head=1, start=5)
+    assert broken(smaller.past, smaller, history_only=True) == {"over"}
+    assert judge(case, case.past, history_only=True)["user lost"] is None
+    assert broken(PAST, Case(CASE.messages, 1, 1, 5), history_only=True) == {"over"}
+
+
+def test_the_leading_system_message_counts_where_there_is_one_that_fits() -> None:
+    assert broken(WHOLE[1:]) == {"system lost"}
+    assert judge(Case(CASE.messages[1:], 100, 0, 4), WHOLE[1:], history_only=False)["system lost"] is None
+    assert judge(Case(CASE.messages, 1, 1, 5), [], history_only=True)["system lost"] is None
+
+
+def test_a_tally_gives_the_share_of_the_prompts_that_a_measure_applies_to() -> None:
+    tally = Tally()
+    for value in (True, False, False, None):
+        tally.add(dict.fromkeys(MEASURES, None) | {"over": value})
+    assert (tally.prompts, tally.clean) == (4, False)
+    assert tally.shares()["over"] == pytest.approx(100 / 3)
+    assert tally.shares()["strict"] is None
+
+
+@pytest.mark.parametrize(
+    "there_and_back",
+    [lambda messages: from_langchain(to_langchain(messages)), lambda m: from_llama_index(to_llama_index(m))],
+    ids=["LangChain", "LlamaIndex"],
+)
+def test_a_history_comes_back_from_a_framework_as_it_was(there_and_back: Any) -> None:
+    for case in generate_cases(30, seed=7, open_run=True):
+        assert there_and_back(case.messages) == list(case.messages)
+
+
+def test_trimming_with_its_defaults_is_found_to_break_rules() -> None:
+    cases = generate_cases(60, seed=7, open_run=True)
+    shares = asyncio.run(measure(Subject("trim_messages", False, trimmed), cases)).shares()
+    assert shares["over"] == 0
+    assert all(shares[name] for name in (*PROVIDERS, "user lost"))
+
+
+def test_a_token_buffer_on_a_history_of_copies_is_found_not_to_prune() -> None:
+    drive = partial(pruned, history=CopyingHistory)
+    cases = generate_cases(60, seed=7, open_run=False)
+    shares = asyncio.run(measure(Subject("x", False, drive, history_only=True), cases)).shares()
+    assert shares["over"]
+    assert shares["openai"] == 0
+
+
+def test_one_of_ours_that_breaks_a_rule_is_named_and_one_of_theirs_is_not() -> None:
+    cases = {"A": [CASE], "B": [CASE]}
+    subjects = [Subject("theirs", False, lambda _: []), Subject("bad", True, lambda _: []), Subject("good", True, _all)]
+    tallies = {s: {name: asyncio.run(measure(s, some)) for name, some in cases.items()} for s in subjects}
+    assert unclean(tallies) == ["bad"]
+    rows = {row["class"]: row for row in rule_rows(tallies)}
+    assert (rows["bad"]["openai"], rows["good"]["openai"], rows["good"]["prompts"]) == (
+        "100.0 / 100.0",
+        "0.0 / 0.0",
+        "1 / 1",
+    )
+
+
+def _all(case: Case) -> list[Message]:
+    return list(case.messages)
+
+
+def test_a_contender_that_counts_a_text_again_is_not_frugal() -> None:
+    def contender(ask_calls: int) -> Contender:
+        tokenizer = CountingTokenizer()
+        made = Contender("x", "y", tokenizer, lambda: [tokenizer("a") for _ in range(ask_calls)], lambda *_: None)
+        made.time("unchanged")
+        made.time("one more turn", ("answer", "question"))
+        return made
+
+    assert (contender(0).frugal, contender(1).frugal) == (True, False)
+    assert contender(3).calls == {"unchanged": 3, "one more turn": 3}
+
+
+def test_the_timed_texts_are_about_sixty_tokens_long() -> None:
+    encode = CountingTokenizer()
+    sizes = [len(encode(text)) for text in generate_texts(100, seed=7)]
+    assert 55 < sum(sizes) / len(sizes) < 65
+
+
+@pytest.mark.parametrize("size", ["3", "0", "-2"])
+def test_an_impossible_size_is_refused(size: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([f"--sizes={size}"])
+    assert "sizes must be even, 2 or more" in capsys.readouterr().err
+
+
+def test_a_small_run_finds_nothing_broken_by_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "figures.json"
+    assert main(["--prompts", "10", "--sizes", "20", "--rounds", "1", "--json", str(path)]) == 0
+    tables = json.loads(path.read_text(encoding="utf-8"))["tables"]
+    ours = [row for row in tables["rules"] if row["whose"] == "ours"]
+    assert len(ours) == 10
+    assert all(row[name] in ("0.0 / 0.0", "-") for row in ours for name in MEASURES)
+    assert [row["call"] for row in tables["speed"]] == [
+        "ChatMemoryBuffer.get",
+        "GatekeeperMemoryBuffer.get",
+        "trim_messages",
+        "GatekeeperSelector.invoke",
+    ]
+    assert "nothing broken" in capsys.readouterr().out

@@ -1,0 +1,624 @@
+"""The memory of classic chains: what a chain's model reads, what its history keeps, and what stock code relies on."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+import pickle
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from langchain_classic.agents import AgentExecutor, create_tool_calling_agent
+from langchain_classic.chains import ConversationalRetrievalChain, ConversationChain, LLMChain
+from langchain_classic.memory import CombinedMemory, ConversationBufferMemory, ReadOnlySharedMemory
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.chat_history import BaseChatMessageHistory, InMemoryChatMessageHistory
+from langchain_core.documents import Document
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder, PromptTemplate
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
+from pydantic import Field, ValidationError
+
+from gatekeeper_core.messages import Turn, validate_messages
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.tokens import estimate_text_tokens
+from langchain_gatekeeper import GatekeeperChatMemory
+from langchain_gatekeeper.reading import read_message
+from tests.adapters.histories import TOPICS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+pytestmark = [
+    pytest.mark.adapters,
+    pytest.mark.filterwarnings("ignore:The (class|method|function) .* was deprecated in LangChain:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:Please see the migration guide at:DeprecationWarning"),
+]
+
+each_script = pytest.mark.parametrize("script", TOPICS)
+OPTIONS: dict[str, Any] = {"on_error": "raise", "passthrough_below": 0, "token_budget": 60}
+
+
+class Scripted(BaseChatModel):
+    """A model that gives the same answers again and again, and remembers what it was sent."""
+
+    answers: list[AIMessage] = Field(default_factory=lambda: [AIMessage("all right")])
+    seen: list[list[BaseMessage]] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools: Any, **_: Any) -> Any:
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        self.seen.append(messages)
+        answer = self.answers[(len(self.seen) - 1) % len(self.answers)]
+        return ChatResult(generations=[ChatGeneration(message=answer)])
+
+    @property
+    def text(self) -> str:
+        """What it was sent last."""
+        return "\n".join(message.text for message in self.seen[-1])
+
+
+class Documents(BaseRetriever):
+    """A retriever that always finds the same page."""
+
+    def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
+        return [Document("a page of the manual")]
+
+
+class Store(BaseChatMessageHistory):
+    """A history that gives copies, as one behind a network does, and can be slow or broken."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.kept: list[BaseMessage] = []
+        self.error = error
+        self.async_reads = 0
+
+    @property
+    def messages(self) -> list[BaseMessage]:  # type: ignore[override]
+        if self.error:
+            raise self.error
+        return copy.deepcopy(self.kept)
+
+    async def aget_messages(self) -> list[BaseMessage]:
+        await asyncio.sleep(0)
+        self.async_reads += 1
+        return self.messages
+
+    def add_messages(self, messages: Sequence[BaseMessage]) -> None:
+        self.kept.extend(messages)
+
+    def clear(self) -> None:
+        self.kept.clear()
+
+
+def memory_of(pairs: Sequence[tuple[str, str]], **options: Any) -> GatekeeperChatMemory:
+    memory = GatekeeperChatMemory(**{**OPTIONS, **options})
+    for asked, answered in pairs:
+        memory.chat_memory.add_messages([HumanMessage(asked), AIMessage(answered)])
+    return memory
+
+
+def texts_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    return [text for pair in pairs for text in pair]
+
+
+def lines_of(pairs: Sequence[tuple[str, str]]) -> str:
+    return "\n".join(f"Human: {asked}\nAI: {answered}" for asked, answered in pairs)
+
+
+def loaded(memory: GatekeeperChatMemory, question: str) -> Any:
+    return memory.load_memory_variables({"input": question})["history"]
+
+
+# --- in chains ------------------------------------------------------------------------------------------------------
+
+
+@each_script
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_conversation_chain_reads_the_topic_and_keeps_everything(script: str, asynchronous: bool) -> None:
+    pairs, question = TOPICS[script]
+    memory, model = memory_of(pairs), Scripted()
+    chain = ConversationChain(llm=model, memory=memory)
+    if asynchronous:
+        asyncio.run(chain.ainvoke({"input": question}))
+    else:
+        chain.invoke({"input": question})
+    assert pairs[0][1] in model.text
+    assert pairs[3][1] not in model.text
+    assert [message.content for message in memory.buffer_as_messages] == [
+        *texts_of(pairs),
+        question,
+        "all right",
+    ]
+    assert memory.last_selection is not None
+    assert memory.last_selection.status == "selected"
+
+
+def test_an_llm_chain_takes_the_messages_into_its_prompt() -> None:
+    pairs, question = TOPICS["english"]
+    prompt = ChatPromptTemplate([("system", "be brief"), MessagesPlaceholder("history"), ("human", "{question}")])
+    memory, model = memory_of(pairs, return_messages=True), Scripted()
+    LLMChain(llm=model, prompt=prompt, memory=memory).invoke({"question": question})
+    assert [message.content for message in model.seen[0]] == ["be brief", *texts_of(pairs[:2]), question]
+
+
+@pytest.mark.parametrize("return_messages", [False, True])
+def test_a_conversational_retrieval_chain_condenses_with_what_was_selected(return_messages: bool) -> None:
+    pairs, question = TOPICS["english"]
+    memory = memory_of(pairs, memory_key="chat_history", output_key="answer", return_messages=return_messages)
+    model = Scripted()
+    chain = ConversationalRetrievalChain.from_llm(
+        model,
+        retriever=Documents(),
+        memory=memory,
+        return_source_documents=True,
+        **({} if return_messages else {"get_chat_history": str}),
+    )
+    assert chain.invoke({"question": question})["answer"] == "all right"
+    condensing = "\n".join(message.text for message in model.seen[0])
+    assert pairs[0][1] in condensing
+    assert pairs[3][1] not in condensing
+    assert len(memory.buffer_as_messages) == 2 * len(pairs) + 2
+
+
+def test_an_agent_executor_starts_from_what_was_selected() -> None:
+    @tool
+    def port(service: str) -> str:
+        """Return the port of a service."""
+        return "6380"
+
+    pairs, question = TOPICS["english"]
+    called = AIMessage("", tool_calls=[{"name": "port", "args": {"service": "redis"}, "id": "c1"}])
+    memory, model = memory_of(pairs, return_messages=True), Scripted(answers=[called, AIMessage("6380")])
+    prompt = ChatPromptTemplate(
+        [MessagesPlaceholder("history"), ("human", "{input}"), MessagesPlaceholder("agent_scratchpad")]
+    )
+    agent = create_tool_calling_agent(model, [port], prompt)
+    executor = AgentExecutor(agent=agent, tools=[port], memory=memory)
+    assert executor.invoke({"input": question})["output"] == "6380"
+    assert [message.content for message in model.seen[0]] == [*texts_of(pairs[:2]), question]
+    assert [message.content for message in model.seen[1]][:5] == [*texts_of(pairs[:2]), question]
+    assert [message.content for message in memory.buffer_as_messages[-2:]] == [question, "6380"]
+
+
+def test_a_combined_and_a_shared_memory_take_it() -> None:
+    pairs, question = TOPICS["english"]
+    ours = memory_of(pairs, input_key="input")
+    other = ConversationBufferMemory(memory_key="all", input_key="input", chat_memory=ours.chat_memory)
+    both = CombinedMemory(memories=[ours, other])
+    values = both.load_memory_variables({"input": question, "persona": "a pirate"})
+    assert pairs[0][1] in values["history"]
+    assert len(values["history"]) < len(values["all"])
+    shared = ReadOnlySharedMemory(memory=ours)
+    assert shared.load_memory_variables({"input": question})["history"] == values["history"]
+    shared.save_context({"input": "x"}, {"output": "y"})
+    assert len(ours.buffer_as_messages) == 2 * len(pairs)
+
+
+# --- what is loaded -------------------------------------------------------------------------------------------------
+
+
+@each_script
+@pytest.mark.parametrize("budget", [25, 60, 4000])
+def test_the_same_turns_as_the_core_chooses(script: str, budget: int) -> None:
+    pairs, question = TOPICS[script]
+    memory = memory_of(pairs, token_budget=budget, floor_turns=0, return_messages=True)
+    gatekeeper = ContextGatekeeper(budget)
+    gatekeeper.sync([Turn.of(*pair) for pair in pairs])
+    expected = [turn.turn_id for turn in gatekeeper.explain(question, trim=False).turns]
+    assert [message.content for message in loaded(memory, question)] == [
+        text for turn in expected for text in pairs[turn]
+    ]
+    assert memory.last_selection is not None
+    assert sorted(memory.last_selection.turns) == expected
+
+
+def test_the_history_s_own_objects_come_back_in_a_new_list() -> None:
+    pairs, question = TOPICS["english"]
+    memory = memory_of(pairs, return_messages=True)
+    before = copy.deepcopy(memory.buffer_as_messages)
+    messages = loaded(memory, question)
+    assert messages[0] is memory.buffer_as_messages[0]
+    messages.clear()
+    assert memory.buffer_as_messages == before
+
+
+def test_an_empty_history_is_an_empty_text_or_an_empty_list() -> None:
+    assert memory_of([]).load_memory_variables({"input": "hi"}) == {"history": ""}
+    assert memory_of([], return_messages=True).load_memory_variables({}) == {"history": []}
+
+
+def test_without_an_input_the_newest_turns_that_fit_are_loaded() -> None:
+    pairs, _ = TOPICS["english"]
+    memory = memory_of(pairs, token_budget=45, return_messages=True)
+    messages = memory.load_memory_variables({})["history"]
+    assert [message.content for message in messages] == texts_of(pairs[-2:])
+    assert memory.last_selection is not None
+    assert memory.last_selection.status == "no_query"
+
+
+def test_several_inputs_load_and_are_refused_when_saved_as_stock_does() -> None:
+    pairs, question = TOPICS["english"]
+    memory, stock = memory_of(pairs), ConversationBufferMemory()
+    inputs = {"input": question, "persona": "a pirate"}
+    assert pairs[-1][1] in memory.load_memory_variables(inputs)["history"]
+    for each in (memory, stock):
+        with pytest.raises(ValueError, match="One input key expected"):
+            each.save_context(inputs, {"output": "x"})
+    memory.input_key = "input"
+    assert pairs[0][1] in memory.load_memory_variables(inputs)["history"]
+    memory.save_context(inputs, {"output": "x"})
+    assert memory.buffer_as_messages[-2].content == question
+
+
+def test_the_stop_words_and_the_memory_itself_are_no_inputs() -> None:
+    pairs, question = TOPICS["english"]
+    memory = memory_of(pairs)
+    text = memory.load_memory_variables({"question": question, "stop": ["\n"], "history": "old"})["history"]
+    assert pairs[0][1] in text
+    assert pairs[3][1] not in text
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda text: [{"type": "text", "text": text}], lambda text: [HumanMessage(text)], HumanMessage]
+)
+def test_an_input_of_blocks_or_messages_is_searched_by_its_text(wrap: Any) -> None:
+    pairs, question = TOPICS["mixed"]
+    memory = memory_of(pairs)
+    assert loaded(memory, wrap(question)) == loaded(memory, question)
+
+
+def test_the_current_input_is_never_part_of_the_history() -> None:
+    pairs, _ = TOPICS["english"]
+    memory = memory_of([*pairs, ("again?", "yes")], return_messages=True)
+    messages = loaded(memory, "something else entirely, about zebras")
+    assert messages[-1].type == "ai"
+    memory.chat_memory.add_messages([HumanMessage("zebras?"), AIMessage("striped")])
+    assert [message.content for message in loaded(memory, "zebras?")][-2:] == ["zebras?", "striped"]
+
+
+def test_exchanges_with_tools_that_other_code_saved_stay_whole() -> None:
+    memory = memory_of([], token_budget=40, return_messages=True)
+    for number, word in enumerate(("harbour", "orchard", "glacier")):
+        memory.chat_memory.add_messages(
+            [
+                HumanMessage(f"look up the {word} table"),
+                AIMessage("", tool_calls=[{"name": "look_up", "args": {"table": word}, "id": f"c{number}"}]),
+                ToolMessage(f"the {word} table has {number + 7} rows", tool_call_id=f"c{number}"),
+                AIMessage(f"{number + 7} rows"),
+            ]
+        )
+    messages = loaded(memory, "how many rows had the orchard table?")
+    assert any(message.type == "tool" and "orchard" in message.text for message in messages)
+    assert len(messages) < 12
+    assert validate_messages([read_message(message) for message in messages], provider="openai") == ()
+
+
+def test_text_names_the_speakers_and_their_names_cost_as_well() -> None:
+    pairs = [(f"{word}?", f"{word}!") for word in ("one", "two", "three", "four")]
+    memory = memory_of(
+        pairs, human_prefix="Traveller", ai_prefix="Guide", token_counter=len, token_budget=60, floor_turns=9
+    )
+    text = memory.load_memory_variables({})["history"]
+    assert text == "Traveller: three?\nGuide: three!\nTraveller: four?\nGuide: four!"
+    lines = text.replace("\n", "")
+    assert memory.last_selection is not None
+    assert memory.last_selection.tokens == len(lines) <= 60
+    memory.return_messages = True
+    assert len(memory.load_memory_variables({})["history"]) == 8
+
+
+def test_a_system_message_in_the_history_is_always_loaded() -> None:
+    pairs, question = TOPICS["english"]
+    memory = GatekeeperChatMemory(**OPTIONS)
+    memory.chat_memory.add_message(SystemMessage("You work for the harbour."))
+    for asked, answered in pairs:
+        memory.save_context({"input": asked}, {"output": answered})
+    assert loaded(memory, question) == f"System: You work for the harbour.\n{lines_of(pairs[:2])}"
+
+
+def test_the_budget_holds_and_what_is_reserved_stays_free() -> None:
+    pairs, question = TOPICS["chinese"]
+    memory = memory_of(pairs, token_budget=60, reserve_tokens=40, return_messages=True)
+    messages = loaded(memory, question)
+    assert sum(estimate_text_tokens(message.text) for message in messages) <= 20
+    assert memory.last_selection is not None
+    assert (memory.last_selection.fixed_tokens, memory.last_selection.budget_tokens) == (40, 60)
+
+
+def test_shadow_loads_the_whole_buffer_and_reports() -> None:
+    pairs, question = TOPICS["english"]
+    memory = memory_of(pairs, shadow=True, return_messages=True)
+    stock = ConversationBufferMemory(chat_memory=memory.chat_memory, return_messages=True)
+    assert loaded(memory, question) == stock.load_memory_variables({})["history"]
+    assert memory.last_selection is not None
+    assert sorted(memory.last_selection.turns) == [0, 1]
+    memory.return_messages = False
+    assert asyncio.run(memory.aload_memory_variables({"input": question}))["history"] == stock.buffer_as_str
+
+
+# --- as a drop-in ---------------------------------------------------------------------------------------------------
+
+
+def test_buffers_show_the_whole_history_as_stock_does() -> None:
+    pairs, _ = TOPICS["mixed"]
+    memory = memory_of(pairs)
+    for return_messages in (False, True):
+        memory.return_messages = return_messages
+        stock = ConversationBufferMemory(chat_memory=memory.chat_memory, return_messages=return_messages)
+        assert memory.buffer == stock.buffer
+        assert memory.buffer_as_str == stock.buffer_as_str
+        assert memory.buffer_as_messages is stock.buffer_as_messages
+    assert memory.memory_variables == stock.memory_variables == ["history"]
+
+
+def test_arguments_of_other_memories_are_ignored() -> None:
+    memory = GatekeeperChatMemory(k=1, llm=None, max_token_limit=9)
+    assert not hasattr(memory, "k")
+
+
+@pytest.mark.parametrize(
+    "options", [{"token_budget": 0}, {"floor_turns": -1}, {"on_error": "ignore"}, {"token_counter": 3}]
+)
+def test_a_setting_that_cannot_work_is_refused_at_once(options: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        GatekeeperChatMemory(**options)
+
+
+def test_the_settings_of_the_selection_have_their_type() -> None:
+    with pytest.raises(TypeError, match="GatekeeperConfig"):
+        GatekeeperChatMemory(gatekeeper_config={"mode": "fill"})
+    config = GatekeeperConfig(mode="fill")
+    assert GatekeeperChatMemory(gatekeeper_config=config).gatekeeper_config is config
+
+
+def test_a_setting_may_be_changed_at_any_time() -> None:
+    pairs, question = TOPICS["english"]
+    memory = memory_of(pairs, return_messages=True)
+    assert len(loaded(memory, question)) == 4
+    memory.shadow = True
+    assert len(loaded(memory, question)) == 10
+    memory.shadow, memory.token_budget = False, 10
+    assert loaded(memory, question) == []
+    assert memory.last_selection is not None
+    assert memory.last_selection.status == "nothing_fits"
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        copy.copy,
+        copy.deepcopy,
+        lambda memory: memory.model_copy(),
+        lambda memory: memory.model_copy(deep=True),
+        lambda memory: pickle.loads(pickle.dumps(memory)),  # noqa: S301 (our own bytes)
+    ],
+    ids=["copy", "deepcopy", "model_copy", "model_copy deep", "pickle"],
+)
+def test_a_copy_is_equal_and_goes_its_own_way(copied: Any) -> None:
+    pairs, question = TOPICS["english"]
+    memory = memory_of(pairs, token_counter=estimate_text_tokens)
+    text = loaded(memory, question)
+    twin = copied(memory)
+    assert twin == memory
+    assert twin.last_selection is None
+    assert loaded(twin, question) == text
+    twin.load_memory_variables({})
+    assert memory.last_selection is not None
+    assert memory.last_selection.status == "selected"
+
+
+def test_what_was_selected_makes_no_difference_between_two_memories() -> None:
+    pairs, question = TOPICS["english"]
+    one, other = memory_of(pairs), memory_of(pairs, token_budget=90)
+    loaded(one, question)
+    assert one != other
+    one.token_budget = 90
+    assert one == other
+
+
+def test_a_copy_with_other_settings_has_them() -> None:
+    pairs, question = TOPICS["english"]
+    memory = memory_of(pairs)
+    assert loaded(memory.model_copy(update={"token_budget": 10}), question) == ""
+
+
+def test_nothing_of_ours_warns() -> None:
+    history = Store()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        memory = GatekeeperChatMemory(chat_memory=history, **OPTIONS)
+        memory.save_context({"input": "hi"}, {"output": "hello"})
+        assert loaded(memory, "hi there") == "Human: hi\nAI: hello"
+
+
+def test_another_history_may_take_the_place_of_the_first() -> None:
+    pairs, question = TOPICS["english"]
+    memory = memory_of(pairs, return_messages=True)
+    loaded(memory, question)
+    first, other = memory.chat_memory, InMemoryChatMessageHistory()
+    other.add_messages([HumanMessage("How old is the oak?"), AIMessage("The oak is 300 years old.")])
+    memory.chat_memory = other
+    assert [message.content for message in loaded(memory, "the age of the oak?")][-1] == "The oak is 300 years old."
+    memory.chat_memory = first
+    assert [message.content for message in loaded(memory, question)] == texts_of(pairs[:2])
+
+
+def test_a_history_with_a_session_id_is_known_by_it() -> None:
+    pairs, question = TOPICS["english"]
+    memory = GatekeeperChatMemory(chat_memory=Store(), **OPTIONS)
+    memory.chat_memory.session_id = "s1"  # type: ignore[attr-defined]  # as the histories of databases have it
+    for asked, answered in pairs:
+        memory.save_context({"input": asked}, {"output": answered})
+    loaded(memory, question)
+    assert memory.selection_for("s1") is memory.last_selection is not None
+    assert memory.selection_for("s2") is None
+
+
+def test_edits_and_deletions_in_the_store_are_noticed() -> None:
+    pairs, question = TOPICS["english"]
+    store = Store()
+    memory = GatekeeperChatMemory(chat_memory=store, **OPTIONS)
+    store.add_messages([message for a, b in pairs for message in (HumanMessage(a), AIMessage(b))])
+    assert "6380" in loaded(memory, question)
+    store.kept[1] = AIMessage("The Redis cache listens on port 7001 now.")
+    assert "7001" in loaded(memory, question)
+    del store.kept[:4]
+    assert "7001" not in loaded(memory, question)
+    memory.clear()
+    assert loaded(memory, question) == ""
+
+
+# --- async, threads, errors -----------------------------------------------------------------------------------------
+
+
+def test_async_loading_awaits_the_store_and_leaves_the_loop_free() -> None:
+    pairs, question = TOPICS["english"]
+    store = Store()
+    memory = GatekeeperChatMemory(chat_memory=store, **OPTIONS)
+    threads = set()
+
+    def counter(text: str) -> int:
+        threads.add(threading.current_thread())
+        return estimate_text_tokens(text)
+
+    memory.token_counter = counter
+
+    async def run() -> str:
+        for asked, answered in pairs:
+            await memory.asave_context({"input": asked}, {"output": answered})
+        return (await memory.aload_memory_variables({"input": question}))["history"]
+
+    assert asyncio.run(run()) == lines_of(pairs[:2])
+    assert store.async_reads == 1
+    assert threads
+    assert threading.main_thread() not in threads
+
+
+def test_errors_of_the_store_pass_through_unchanged() -> None:
+    error = ConnectionError("the database is away")
+    memory = GatekeeperChatMemory(chat_memory=Store(error))
+    with pytest.raises(ConnectionError) as caught:
+        loaded(memory, "hi")
+    assert caught.value is error
+    with pytest.raises(ConnectionError) as caught:
+        asyncio.run(memory.aload_memory_variables({"input": "hi"}))
+    assert caught.value is error
+
+
+def broken(*_: Any, **__: Any) -> Any:
+    raise ZeroDivisionError("a fault in the selection, with secret text")
+
+
+def test_when_the_selection_fails_the_newest_turns_are_loaded(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    pairs, question = TOPICS["english"]
+    memory = memory_of(pairs, on_error="fallback", token_budget=45, return_messages=True)
+    with monkeypatch.context() as patch, caplog.at_level(logging.INFO, logger="gatekeeper"):
+        patch.setattr(ContextGatekeeper, "explain", broken)
+        messages = loaded(memory, question)
+    assert [message.content for message in messages] == texts_of(pairs[-2:])
+    assert memory.last_selection is not None
+    assert memory.last_selection.status == "fallback"
+    assert memory.last_selection.reason.startswith("ZeroDivisionError at test_langchain_memory.py:")
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert loaded(memory, question)[0].content == pairs[0][0]
+
+
+def test_a_failed_selection_is_raised_where_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs, question = TOPICS["english"]
+    memory = memory_of(pairs)
+    with monkeypatch.context() as patch:
+        patch.setattr(ContextGatekeeper, "explain", broken)
+        with pytest.raises(ZeroDivisionError):
+            loaded(memory, question)
+    assert pairs[0][1] in loaded(memory, question)
+
+
+def test_several_threads_may_load_and_save_at_once() -> None:
+    pairs, question = TOPICS["english"]
+    memory = memory_of(pairs, return_messages=True)
+
+    def work(number: int) -> bool:
+        memory.save_context({"input": f"note {number}"}, {"output": "noted"})
+        return any(message.content == pairs[0][1] for message in loaded(memory, question))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(60)))
+    assert len(memory.buffer_as_messages) == 2 * len(pairs) + 120
+
+
+def test_a_load_that_is_cancelled_leaves_a_working_memory() -> None:
+    pairs, question = TOPICS["english"]
+    started, go_on = threading.Event(), threading.Event()
+
+    def slow(text: str) -> int:
+        started.set()
+        go_on.wait(10)
+        return estimate_text_tokens(text)
+
+    memory = memory_of(pairs, token_counter=slow)
+
+    async def run() -> str:
+        task = asyncio.create_task(memory.aload_memory_variables({"input": question}))
+        while not started.is_set():
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        go_on.set()
+        return (await memory.aload_memory_variables({"input": question}))["history"]
+
+    assert asyncio.run(run()) == lines_of(pairs[:2])
+
+
+class Heard(BaseCallbackHandler):
+    """Keeps the events that it hears."""
+
+    raise_error = True
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, Any]] = []
+
+    def on_custom_event(self, name: str, data: Any, **_: Any) -> None:
+        self.events.append((name, data))
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_load_inside_a_run_is_announced_without_text(asynchronous: bool) -> None:
+    pairs, question = TOPICS["english"]
+    memory, heard = memory_of(pairs), Heard()
+    step = RunnableLambda(memory.load_memory_variables, memory.aload_memory_variables)
+    if asynchronous:
+        asyncio.run(step.ainvoke({"input": question}, {"callbacks": [heard]}))
+    else:
+        step.invoke({"input": question}, {"callbacks": [heard]})
+    assert memory.last_selection is not None
+    assert heard.events == [("gatekeeper_selection", memory.last_selection.facts())]
+    assert not any(text in str(heard.events) for pair in pairs for text in pair)
+    loaded(memory, question)
+    assert len(heard.events) == 1
+
+
+def test_prompts_with_one_variable_and_stop_words_work_with_a_text_memory() -> None:
+    pairs, question = TOPICS["chinese"]
+    memory, model = memory_of(pairs), Scripted()
+    prompt = PromptTemplate.from_template("{history}\n{input}")
+    LLMChain(llm=model, prompt=prompt, memory=memory).invoke({"input": question, "stop": ["\n"]})
+    assert model.text.endswith(question)
+    assert pairs[0][1] in model.text

@@ -1,0 +1,639 @@
+"""The middleware in real agents: what the model reads at each step, and that the state keeps everything."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import dataclasses
+import inspect
+import json
+import logging
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    HumanInTheLoopMiddleware,
+    ModelRequest,
+    ModelResponse,
+    SummarizationMiddleware,
+    wrap_model_call,
+)
+from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import BaseTool, tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from pydantic import BaseModel, Field
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Turn, validate_messages
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.tokens import count_messages, estimate_text_tokens
+from langchain_gatekeeper import GatekeeperMiddleware
+from langchain_gatekeeper.reading import read_message
+from langchain_gatekeeper.schemas import SchemaTexts
+from tests.adapters.histories import TOPICS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+pytestmark = pytest.mark.adapters
+
+each_script = pytest.mark.parametrize("script", TOPICS)
+each_way = pytest.mark.parametrize("way", ["invoke", "ainvoke", "stream", "astream"])
+OPTIONS: dict[str, Any] = {"on_error": "raise", "passthrough_below": 0, "floor_turns": 0, "token_budget": 200}
+
+
+class Scripted(BaseChatModel):
+    """A model that answers from a script, then with ``ok``, and remembers what it was sent."""
+
+    script: list[AIMessage] = Field(default_factory=list)
+    seen: list[list[BaseMessage]] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools: Any, **_: Any) -> Any:
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        self.seen.append(list(messages))
+        answer = self.script.pop(0) if self.script else AIMessage("ok")
+        return ChatResult(generations=[ChatGeneration(message=answer)])
+
+
+@tool
+def port(service: str) -> str:
+    """Return the port of a service."""
+    return f"{service} listens on 6380"
+
+
+def calling(number: int = 1, **arguments: Any) -> AIMessage:
+    return AIMessage("", tool_calls=[{"name": "port", "args": arguments or {"service": "redis"}, "id": f"c{number}"}])
+
+
+def talk(pairs: Sequence[tuple[str, str]]) -> list[BaseMessage]:
+    return [message for asked, answered in pairs for message in (HumanMessage(asked), AIMessage(answered))]
+
+
+def texts_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    return [text for pair in pairs for text in pair]
+
+
+def contents(messages: Sequence[BaseMessage]) -> list[Any]:
+    return [message.content for message in messages]
+
+
+def on(thread: str, *callbacks: Any) -> Any:
+    return {"configurable": {"thread_id": thread}, "callbacks": list(callbacks)}
+
+
+def asked(agent: Any, way: str, messages: Any, config: Any) -> None:
+    """Run the agent in one of the four ways."""
+
+    async def run() -> None:
+        if way == "ainvoke":
+            await agent.ainvoke({"messages": messages}, config)
+        else:
+            async for _ in agent.astream({"messages": messages}, config):
+                pass
+
+    if way == "invoke":
+        agent.invoke({"messages": messages}, config)
+    elif way == "stream":
+        list(agent.stream({"messages": messages}, config))
+    else:
+        asyncio.run(run())
+
+
+def request_of(messages: list[Any], **more: Any) -> ModelRequest[Any]:
+    """Return a request with nothing else in it than what is given, also where LangChain 1.0 wants every field."""
+    fields = {field.name for field in dataclasses.fields(ModelRequest)}
+    empty: dict[str, Any] = dict.fromkeys(fields) | {"tools": [], "state": {"messages": messages}, "model_settings": {}}
+    given = empty | {"model": Scripted(), "messages": messages} | more
+    if "system_message" not in fields and (system := given.pop("system_message", None)):
+        given["system_prompt"] = system.text
+    return ModelRequest(**given)
+
+
+def sent(middleware: GatekeeperMiddleware, request: ModelRequest[Any]) -> ModelRequest[Any]:
+    """Return the request that the middleware hands on."""
+    requests: list[ModelRequest[Any]] = []
+
+    def handler(passed: ModelRequest[Any]) -> ModelResponse[Any]:
+        requests.append(passed)
+        return ModelResponse(result=[AIMessage("ok")])
+
+    middleware.wrap_model_call(request, handler)
+    return requests[0]
+
+
+# --- in agents ------------------------------------------------------------------------------------------------------
+
+
+@each_way
+@each_script
+def test_each_step_reads_the_topic_and_the_checkpoint_keeps_everything(script: str, way: str) -> None:
+    pairs, question = TOPICS[script]
+    model, gate = Scripted(script=[calling(1), calling(2), AIMessage("6380")]), GatekeeperMiddleware(**OPTIONS)
+    agent = create_agent(model, [port], middleware=[gate], checkpointer=InMemorySaver(), system_prompt="be brief")
+    asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t1"))
+    past = texts_of(pairs[:2])
+    assert [len(messages) for messages in model.seen] == [6, 8, 10]
+    for messages in model.seen:
+        assert contents(messages)[:6] == ["be brief", *past, question]
+        assert validate_messages([read_message(message) for message in messages], provider="anthropic") == ()
+    state = agent.get_state(on("t1")).values["messages"]
+    assert contents(state)[:11] == [*texts_of(pairs), question]
+    assert len(state) == 16
+    assert gate.selection_for("t1") is gate.last_selection is not None
+    assert gate.last_selection.status == "selected"
+
+
+def test_the_next_question_goes_to_its_own_topic() -> None:
+    pairs, question = TOPICS["english"]
+    model, gate = Scripted(), GatekeeperMiddleware(**OPTIONS, token_counter=estimate_text_tokens)
+    agent = create_agent(model, [], middleware=[gate], checkpointer=InMemorySaver())
+    agent.invoke({"messages": [*talk(pairs), HumanMessage(question)]}, on("t1"))
+    agent.invoke({"messages": "And what temperature did the sourdough need in the oven?"}, on("t1"))
+    assert "Bake sourdough at 240 degrees with steam." in contents(model.seen[1])
+    assert pairs[4][1] not in contents(model.seen[1])
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_threads_do_not_mix(asynchronous: bool) -> None:
+    model, gate = Scripted(), GatekeeperMiddleware(**OPTIONS)
+    agent = create_agent(model, [], middleware=[gate], checkpointer=InMemorySaver())
+    way = "ainvoke" if asynchronous else "invoke"
+    for script in ("english", "chinese"):
+        asked(agent, way, [*talk(TOPICS[script][0]), HumanMessage(TOPICS[script][1])], on(script))
+    for script in ("english", "chinese"):
+        asked(agent, way, TOPICS[script][1], on(script))
+        pairs = TOPICS[script][0]
+        assert set(contents(model.seen[-1])) <= {*texts_of(pairs), TOPICS[script][1], "ok"}
+        assert len(model.seen[-1]) > 1
+    assert gate.selection_for("english") is not gate.selection_for("chinese")
+    assert gate.selection_for("nobody") is None
+
+
+def test_the_thread_is_found_without_a_checkpointer_as_well() -> None:
+    gate = GatekeeperMiddleware(**OPTIONS)
+    agent = create_agent(Scripted(), [], middleware=[gate])
+    agent.invoke({"messages": "hi"}, on("t1"))
+    assert gate.selection_for("t1") is not None
+    agent.invoke({"messages": "hello"})
+    assert gate.last_selection is not gate.selection_for("t1")
+
+
+def test_no_more_threads_are_remembered_than_allowed() -> None:
+    gate = GatekeeperMiddleware(**OPTIONS, max_threads=2)
+    agent = create_agent(Scripted(), [], middleware=[gate])
+    for thread in ("t1", "t2", "t3"):
+        agent.invoke({"messages": "hi"}, on(thread))
+    assert [gate.selection_for(thread) is None for thread in ("t1", "t2", "t3")] == [True, False, False]
+
+
+def test_a_summary_by_another_middleware_is_always_sent_and_never_the_question() -> None:
+    if "trigger" not in inspect.signature(SummarizationMiddleware).parameters:
+        pytest.skip("this version of LangChain does not mark its summaries")
+    pairs, question = TOPICS["english"]
+    model, gate = Scripted(), GatekeeperMiddleware(**OPTIONS)
+    writer = Scripted(script=[AIMessage("They set up a cache and baked bread.")] * 2)
+    summaries = SummarizationMiddleware(writer, trigger=("messages", 9), keep=("messages", 7))
+    agent = create_agent(model, [], middleware=[summaries, gate], checkpointer=InMemorySaver())
+    agent.invoke({"messages": [*talk(pairs), HumanMessage("How many degrees for the sourdough?")]}, on("t1"))
+    read = contents(model.seen[0])
+    assert read[0].endswith("They set up a cache and baked bread.")
+    assert read[-1] == "How many degrees for the sourdough?"
+    assert pairs[2][1] in read
+    assert pairs[4][1] not in read
+    agent.invoke({"messages": question}, on("t1"))
+    assert contents(model.seen[1])[0] == read[0]
+
+
+def test_a_summary_is_sent_whatever_the_question_is_and_costs_its_part() -> None:
+    pairs, _ = TOPICS["english"]
+    question = HumanMessage("And how hot was the oven for the sourdough?")
+    summary = HumanMessage("so far: zebras, at length", additional_kwargs={"lc_source": "summarization"})
+    gate = GatekeeperMiddleware(**OPTIONS)
+    messages = contents(sent(gate, request_of([summary, *talk(pairs), question])).messages)
+    assert messages[0] == summary.content
+    assert pairs[3][1] in messages
+    assert pairs[0][0] not in messages
+    bare = gate.last_selection
+    sent(gate, request_of([*talk(pairs), question]))
+    assert bare is not None
+    assert gate.last_selection is not None
+    assert bare.tokens == gate.last_selection.tokens + estimate_text_tokens("so far: zebras, at length")
+
+
+def test_a_summary_alone_leaves_the_rest_as_the_current_turn() -> None:
+    summary = HumanMessage("so far: much", additional_kwargs={"lc_source": "summarization"})
+    messages = [summary, calling(), ToolMessage("6380", tool_call_id="c1")]
+    gate = GatekeeperMiddleware(**OPTIONS)
+    assert sent(gate, request_of(messages)).messages == messages
+    marked = AIMessage("an answer", additional_kwargs={"lc_source": "summarization"})
+    assert sent(gate, request_of([HumanMessage("hi"), marked, HumanMessage("yo")])).messages[-1].content == "yo"
+
+
+def test_an_edit_or_a_deletion_in_the_state_is_noticed() -> None:
+    pairs, question = TOPICS["english"]
+    model, gate = Scripted(), GatekeeperMiddleware(**OPTIONS)
+    agent = create_agent(model, [], middleware=[gate], checkpointer=InMemorySaver())
+    agent.invoke({"messages": [*talk(pairs), HumanMessage(question)]}, on("t1"))
+    state = agent.get_state(on("t1")).values["messages"]
+    agent.update_state(on("t1"), {"messages": [AIMessage("It is port 7001 now, for the Redis cache.", id=state[1].id)]})
+    agent.invoke({"messages": "Redis cache port?"}, on("t1"))
+    assert "It is port 7001 now, for the Redis cache." in contents(model.seen[-1])
+    agent.update_state(on("t1"), {"messages": [RemoveMessage(id=state[0].id), RemoveMessage(id=state[1].id)]})
+    agent.invoke({"messages": "The port of the Redis cache, once more?"}, on("t1"))
+    assert "It is port 7001 now, for the Redis cache." not in contents(model.seen[-1])
+
+
+def test_a_run_that_a_human_interrupted_goes_on_with_the_same_past_in_another_process() -> None:
+    pairs, question = TOPICS["english"]
+    model, saver = Scripted(script=[calling(), AIMessage("6380")]), InMemorySaver()
+
+    def agent_of(gate: GatekeeperMiddleware) -> Any:
+        people: AgentMiddleware[Any, Any] = HumanInTheLoopMiddleware(interrupt_on={"port": True})
+        return create_agent(model, [port], middleware=[people, gate], checkpointer=saver)
+
+    first, second = GatekeeperMiddleware(**OPTIONS), GatekeeperMiddleware(**OPTIONS)
+    stopped = agent_of(first).invoke({"messages": [*talk(pairs), HumanMessage(question)]}, on("t1"))
+    assert "__interrupt__" in stopped
+    agent_of(second).invoke(Command(resume={"decisions": [{"type": "approve"}]}), on("t1"))
+    assert contents(model.seen[0]) == [*texts_of(pairs[:2]), question]
+    assert contents(model.seen[1])[:5] == contents(model.seen[0])
+    assert first.last_selection is not None
+    assert second.last_selection is not None
+    assert first.last_selection.turns == second.last_selection.turns
+
+
+def test_an_agent_with_a_response_format_works_and_pays_for_it() -> None:
+    class Port(BaseModel):
+        """The port of a service."""
+
+        number: int
+
+    answer = AIMessage("", tool_calls=[{"name": "Port", "args": {"number": 6380}, "id": "p1"}])
+    gate = GatekeeperMiddleware(**OPTIONS)
+    agent = create_agent(Scripted(script=[answer]), [], middleware=[gate], response_format=ToolStrategy(Port))
+    assert agent.invoke({"messages": "which port?"})["structured_response"] == Port(number=6380)
+    assert gate.last_selection is not None
+    assert gate.last_selection.fixed_tokens > estimate_text_tokens("The port of a service.")
+
+
+# --- the request ----------------------------------------------------------------------------------------------------
+
+
+@each_script
+@pytest.mark.parametrize("budget", [60, 120, 4000])
+def test_the_same_turns_as_the_core_chooses(script: str, budget: int) -> None:
+    pairs, question = TOPICS[script]
+    gate = GatekeeperMiddleware(**{**OPTIONS, "token_budget": budget})
+    request = request_of([*talk(pairs), HumanMessage(question)], system_message=SystemMessage("be brief"), tools=[port])
+    messages = sent(gate, request).messages
+    gatekeeper = ContextGatekeeper(budget)
+    gatekeeper.sync([Turn.of(*pair) for pair in pairs])
+    assert gate.last_selection is not None
+    room = budget - gate.last_selection.fixed_tokens - estimate_text_tokens(question)
+    chosen = gatekeeper.explain(question, trim=False, token_budget=room).turns if room > 0 else ()
+    assert contents(messages) == [*texts_of([pairs[turn.turn_id] for turn in chosen]), question]
+
+
+def test_on_a_switch_of_topic_the_newest_turn_comes_along() -> None:
+    pairs, question = TOPICS["english"]
+    request = request_of([*talk(pairs), HumanMessage(question)])
+    messages = sent(GatekeeperMiddleware(**{**OPTIONS, "floor_turns": 1}), request).messages
+    assert contents(messages) == [*texts_of([*pairs[:2], pairs[-1]]), question]
+
+
+def test_the_state_s_own_objects_are_sent_and_nothing_is_changed() -> None:
+    pairs, question = TOPICS["mixed"]
+    messages: list[Any] = [*talk(pairs), HumanMessage(question)]
+    before = copy.deepcopy(messages)
+    request = request_of(messages, system_message=SystemMessage("be brief"))
+    passed = sent(GatekeeperMiddleware(**OPTIONS), request)
+    assert messages == before
+    assert request.messages is messages
+    assert passed is not request
+    assert passed.messages is not messages
+    assert all(any(one is other for other in messages) for one in passed.messages)
+    assert (passed.system_prompt, passed.model) == (request.system_prompt, request.model)
+
+
+def test_shadow_hands_the_very_request_on_and_reports() -> None:
+    pairs, question = TOPICS["english"]
+    gate = GatekeeperMiddleware(**OPTIONS, shadow=True)
+    request = request_of([*talk(pairs), HumanMessage(question)])
+    assert sent(gate, request) is request
+    assert gate.last_selection is not None
+    assert sorted(gate.last_selection.turns) == [0, 1]
+
+
+def test_a_request_without_messages_or_runtime_passes() -> None:
+    assert sent(GatekeeperMiddleware(**OPTIONS), request_of([])).messages == []
+
+
+def test_the_system_message_and_every_schema_count_against_the_budget() -> None:
+    gate = GatekeeperMiddleware(**{**OPTIONS, "token_budget": 5_000, "reserve_tokens": 7}, token_counter=len)
+    search = {"type": "web_search", "name": "web"}
+    plain, system = [HumanMessage("hi")], SystemMessage([{"type": "text", "text": "be brief"}])
+
+    def fixed(**more: Any) -> int:
+        sent(gate, request_of([*plain], **more))
+        assert gate.last_selection is not None
+        return gate.last_selection.fixed_tokens - 7
+
+    assert fixed() == 0
+    assert fixed(system_message=system) == len("be brief")
+    assert fixed(tools=[search]) == len('{"type":"web_search","name":"web"}')
+    schema = SchemaTexts().of(port)
+    assert json.loads(schema)["function"]["description"] == "Return the port of a service."
+    assert fixed(system_message=system, tools=[port, search]) == 8 + len(schema) + 34
+
+
+def test_a_request_of_the_first_versions_has_its_system_prompt_counted() -> None:
+    class OldRequest:
+        def __init__(self, messages: list[Any]) -> None:
+            self.model, self.messages, self.system_prompt = object(), messages, "be brief"
+            self.tools, self.response_format, self.runtime = [], None, None
+
+        def override(self, *, messages: list[Any]) -> OldRequest:
+            return OldRequest(messages)
+
+    gate = GatekeeperMiddleware(**OPTIONS, token_counter=len)
+    old: Any = OldRequest([HumanMessage("hi")])
+    assert sent(gate, old).messages == old.messages
+    assert gate.last_selection is not None
+    assert gate.last_selection.fixed_tokens == len("be brief")
+
+
+def test_a_tool_is_converted_once_however_many_steps_there_are() -> None:
+    reads: list[str] = []
+
+    class Counted(BaseTool):
+        name: str = "port"
+        description: str = "Return the port of a service."
+
+        @property
+        def tool_call_schema(self) -> Any:
+            reads.append(self.name)
+            return super().tool_call_schema
+
+        def _run(self, **_: Any) -> str:
+            return "6380"
+
+    gate = GatekeeperMiddleware(**OPTIONS)
+    request = request_of([HumanMessage("hi")], tools=[Counted()])
+    sent(gate, request)
+    once = len(reads)
+    for _ in range(5):
+        sent(gate, request)
+    assert len(reads) == once > 0
+
+
+class Answer(BaseModel):
+    """An answer to the user."""
+
+    text: str
+
+
+@pytest.mark.parametrize("kind", [ToolStrategy, ProviderStrategy, AutoStrategy])
+def test_every_kind_of_response_format_has_its_schema(kind: Any) -> None:
+    schema = json.loads(SchemaTexts().of(kind(Answer)))
+    assert (schema["name"], schema["description"]) == ("Answer", "An answer to the user.")
+    assert schema["schema"]["properties"]["text"]["type"] == "string"
+
+
+def test_a_union_has_all_of_its_schemas_and_a_raw_schema_is_one() -> None:
+    class Refusal(BaseModel):
+        """No answer."""
+
+    assert len(SchemaTexts().of(ToolStrategy(Answer | Refusal)).splitlines()) == 2  # type: ignore[arg-type]
+    assert "An answer to the user." in SchemaTexts().of(Answer)
+
+
+def test_the_memory_of_schemas_is_bounded_and_never_mistakes_one_tool_for_another() -> None:
+    schemas = SchemaTexts()
+    for number in range(1_200):
+        assert schemas.of({"name": f"tool {number}"}) == f'{{"name":"tool {number}"}}'
+    assert len(schemas._texts) <= 512
+
+
+@pytest.mark.parametrize(
+    ("profile", "budget"), [({"max_input_tokens": 8_000}, 6_000), ({}, 16_000), (None, 16_000), ("absent", 16_000)]
+)
+def test_without_a_budget_it_is_three_quarters_of_what_the_model_reads(profile: Any, budget: int) -> None:
+    gate = GatekeeperMiddleware()
+    model: Any = object() if profile == "absent" else Scripted(profile=profile)
+    sent(gate, request_of([HumanMessage("hi")], model=model))
+    assert gate.last_selection is not None
+    assert gate.last_selection.budget_tokens == budget
+
+
+def test_a_model_that_other_middleware_puts_in_has_its_own_budget() -> None:
+    other = Scripted(profile={"max_input_tokens": 400})
+
+    @wrap_model_call
+    def with_other(request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Any]) -> Any:
+        return handler(request.override(model=other))
+
+    gate = GatekeeperMiddleware()
+    create_agent(Scripted(), [], middleware=[with_other, gate]).invoke({"messages": "hi"})
+    assert gate.last_selection is not None
+    assert gate.last_selection.budget_tokens == 300
+    assert len(other.seen) == 1
+
+
+def test_the_whole_request_stays_within_the_budget_at_every_step() -> None:
+    pairs, question = TOPICS["chinese"]
+    messages: list[Any] = [*talk(pairs * 5), HumanMessage(question)]
+    gate = GatekeeperMiddleware(**{**OPTIONS, "token_budget": 220, "gatekeeper_config": GatekeeperConfig(mode="fill")})
+    sizes = []
+    for step in range(1, 5):
+        passed = sent(gate, request_of(messages, system_message=SystemMessage("请简短回答"), tools=[port]))
+        assert gate.last_selection is not None
+        cost = count_messages(map(read_message, passed.messages)) + gate.last_selection.fixed_tokens
+        assert cost == gate.last_selection.tokens + gate.last_selection.fixed_tokens <= 220
+        sizes.append(gate.last_selection.turn_count and len(gate.last_selection.turns))
+        messages = [*messages, calling(step), ToolMessage("端口 6380。" * 9, tool_call_id=f"c{step}")]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > sizes[-1]
+
+
+def test_a_current_turn_over_the_budget_is_sent_whole_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
+    pairs, _ = TOPICS["english"]
+    gate = GatekeeperMiddleware(**{**OPTIONS, "token_budget": 20})
+    with caplog.at_level(logging.INFO, logger="gatekeeper"):
+        passed = sent(gate, request_of([*talk(pairs), HumanMessage("a long question " * 20)]))
+    assert len(passed.messages) == 1
+    assert gate.last_selection is not None
+    assert gate.last_selection.status == "over_budget"
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+@pytest.mark.parametrize(("options", "error"), [({"token_budget": 0}, ConfigError), ({"floor_turns": 1.5}, TypeError)])
+def test_a_setting_that_cannot_work_is_refused_at_once(options: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        GatekeeperMiddleware(**options)
+
+
+def test_a_copy_works_without_what_the_first_one_knew() -> None:
+    pairs, question = TOPICS["english"]
+    gate, lock = GatekeeperMiddleware(**OPTIONS), threading.Lock()
+    held = port.model_copy(update={"metadata": {"lock": lock}})
+    request = request_of([*talk(pairs), HumanMessage(question)], tools=[held])
+    passed = sent(gate, request).messages
+    for twin in (copy.deepcopy(gate), pickle.loads(pickle.dumps(gate))):  # noqa: S301 (our own bytes)
+        assert twin.last_selection is None
+        assert twin._schemas._texts == {}
+        assert sent(twin, request).messages == passed
+
+
+# --- events, errors, threads ----------------------------------------------------------------------------------------
+
+
+class Heard(BaseCallbackHandler):
+    """Keeps the events that it hears, or fails."""
+
+    raise_error = True
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.events: list[tuple[str, Any]] = []
+        self.error = error
+
+    def on_custom_event(self, name: str, data: Any, **_: Any) -> None:
+        self.events.append((name, data))
+        if self.error:
+            raise self.error
+
+
+@each_way
+def test_each_step_is_announced_without_text(way: str) -> None:
+    pairs, question = TOPICS["english"]
+    gate, heard = GatekeeperMiddleware(**OPTIONS), Heard()
+    agent = create_agent(Scripted(script=[calling()]), [port], middleware=[gate])
+    asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t1", heard))
+    assert gate.last_selection is not None
+    assert [name for name, _ in heard.events] == ["gatekeeper_selection"] * 2
+    assert heard.events[-1][1] == gate.last_selection.facts()
+    assert not any(text in json.dumps(heard.events) for text in texts_of(pairs))
+
+
+def test_events_come_with_the_stream_of_events() -> None:
+    agent = create_agent(Scripted(), [], middleware=[GatekeeperMiddleware(**OPTIONS)])
+
+    async def run() -> list[Any]:
+        stream = agent.astream_events({"messages": "hi"}, version="v2")
+        return [event["data"] async for event in stream if event["event"] == "on_custom_event"]
+
+    assert [data["status"] for data in asyncio.run(run())] == ["passthrough"]
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_the_error_of_a_handler_is_not_swallowed(way: str) -> None:
+    error = RuntimeError("the handler's own")
+    agent = create_agent(Scripted(), [], middleware=[GatekeeperMiddleware(**OPTIONS)])
+    with pytest.raises(RuntimeError) as caught:
+        asked(agent, way, "hi", on("t1", Heard(error)))
+    assert caught.value is error
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_the_error_of_a_model_passes_and_the_next_call_works(way: str) -> None:
+    class Broken(Scripted):
+        def _generate(self, *arguments: Any, **more: Any) -> ChatResult:
+            if not self.seen:
+                self.seen.append([])
+                raise ConnectionError("the model is away")
+            return super()._generate(*arguments, **more)
+
+    gate = GatekeeperMiddleware(**OPTIONS)
+    agent = create_agent(Broken(), [], middleware=[gate], checkpointer=InMemorySaver())
+    with pytest.raises(ConnectionError):
+        asked(agent, way, "hi", on("t1"))
+    asked(agent, way, "hi again", on("t1"))
+    assert gate.selection_for("t1") is not None
+
+
+def broken(*_: Any, **__: Any) -> Any:
+    raise ZeroDivisionError("a fault in the selection, with secret text")
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_when_the_selection_fails_the_newest_turns_are_sent(
+    way: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    pairs, question = TOPICS["english"]
+    model, gate = Scripted(), GatekeeperMiddleware(**{**OPTIONS, "on_error": "fallback", "token_budget": 55})
+    agent = create_agent(model, [], middleware=[gate])
+    with monkeypatch.context() as patch, caplog.at_level(logging.INFO, logger="gatekeeper"):
+        patch.setattr(ContextGatekeeper, "explain", broken)
+        asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t1"))
+    assert contents(model.seen[0]) == [*texts_of(pairs[-2:]), question]
+    assert gate.last_selection is not None
+    assert gate.last_selection.status == "fallback"
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t1"))
+    assert pairs[0][1] in contents(model.seen[1])
+
+
+def test_a_failed_selection_is_raised_where_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs, question = TOPICS["english"]
+    monkeypatch.setattr(ContextGatekeeper, "explain", broken)
+    with pytest.raises(ZeroDivisionError):
+        sent(GatekeeperMiddleware(**OPTIONS), request_of([*talk(pairs), HumanMessage(question)]))
+
+
+def test_many_threads_of_the_process_may_share_one_middleware() -> None:
+    gate = GatekeeperMiddleware(**OPTIONS, max_threads=3)
+
+    def work(number: int) -> bool:
+        pairs, question = TOPICS[list(TOPICS)[number % 3]]
+        messages = sent(gate, request_of([*talk(pairs[: 2 + number % 4]), HumanMessage(question)])).messages
+        return contents(messages) == [*texts_of(pairs[:2]), question]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(80)))
+
+
+def test_the_selection_does_not_block_the_event_loop_and_may_be_cancelled() -> None:
+    pairs, question = TOPICS["english"]
+    started, go_on = threading.Event(), threading.Event()
+    threads = set()
+
+    def slow(text: str) -> int:
+        threads.add(threading.current_thread())
+        started.set()
+        go_on.wait(10)
+        return estimate_text_tokens(text)
+
+    model, gate = Scripted(), GatekeeperMiddleware(**OPTIONS, token_counter=slow)
+    agent = create_agent(model, [], middleware=[gate])
+    given: Any = {"messages": [*talk(pairs), HumanMessage(question)]}
+
+    async def run() -> None:
+        task = asyncio.create_task(agent.ainvoke(given, on("t1")))
+        while not started.is_set():
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert model.seen == []
+        go_on.set()
+        await agent.ainvoke(given, on("t1"))
+
+    asyncio.run(run())
+    assert threading.main_thread() not in threads
+    assert contents(model.seen[0]) == [*texts_of(pairs[:2]), question]

@@ -1,0 +1,523 @@
+"""The selector in chains, in front of stores and in graphs: lists in, lists out, dicts in, dicts out."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from langchain_core.chat_history import InMemoryChatMessageHistory
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
+from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
+from langchain_core.runnables.history import RunnableWithMessageHistory
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from pydantic import Field
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Turn
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.tokens import estimate_text_tokens
+from langchain_gatekeeper import GatekeeperSelector, select_messages
+from langchain_gatekeeper.events import aannounce, announce
+from tests.adapters.histories import TOPICS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+pytestmark = [
+    pytest.mark.adapters,
+    pytest.mark.filterwarnings("ignore:The (class|method|function) .* was deprecated in LangChain:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:RunnableWithMessageHistory is deprecated:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:create_react_agent has been moved:DeprecationWarning"),
+]
+
+each_script = pytest.mark.parametrize("script", TOPICS)
+both_ways = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+OPTIONS: dict[str, Any] = {"on_error": "raise", "passthrough_below": 0, "floor_turns": 0, "token_budget": 200}
+
+
+class Scripted(BaseChatModel):
+    """A model that answers from a script, then with ``ok``, and remembers what it was sent."""
+
+    script: list[AIMessage] = Field(default_factory=list)
+    seen: list[list[BaseMessage]] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools: Any, **_: Any) -> Any:
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        self.seen.append(list(messages))
+        answer = self.script.pop(0) if self.script else AIMessage("ok")
+        return ChatResult(generations=[ChatGeneration(message=answer)])
+
+
+class Heard(BaseCallbackHandler):
+    """Keeps the events and the runs that it hears of, or fails."""
+
+    raise_error = True
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.events: list[tuple[str, Any]] = []
+        self.parents: list[Any] = []
+        self.runs: dict[Any, Any] = {}
+        self.error = error
+
+    def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: Any, **more: Any) -> None:
+        self.runs[run_id] = more.get("name")
+
+    def on_custom_event(self, name: str, data: Any, *, run_id: Any, **_: Any) -> None:
+        self.events.append((name, data))
+        self.parents.append(run_id)
+        if self.error:
+            raise self.error
+
+
+def talk(pairs: Sequence[tuple[str, str]]) -> list[BaseMessage]:
+    return [message for asked, answered in pairs for message in (HumanMessage(asked), AIMessage(answered))]
+
+
+def texts_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    return [text for pair in pairs for text in pair]
+
+
+def contents(messages: Sequence[BaseMessage]) -> list[Any]:
+    return [message.content for message in messages]
+
+
+def called(step: Any, given: Any, config: Any = None, *, asynchronous: bool) -> Any:
+    return asyncio.run(step.ainvoke(given, config)) if asynchronous else step.invoke(given, config)
+
+
+# --- forms ----------------------------------------------------------------------------------------------------------
+
+
+@each_script
+@both_ways
+def test_a_list_comes_back_as_a_list_of_the_same_objects(script: str, asynchronous: bool) -> None:
+    pairs, question = TOPICS[script]
+    messages = [SystemMessage("be brief"), *talk(pairs), HumanMessage(question)]
+    before = copy.deepcopy(messages)
+    gate = GatekeeperSelector(**OPTIONS)
+    kept = called(gate, messages, asynchronous=asynchronous)
+    assert contents(kept) == ["be brief", *texts_of(pairs[:2]), question]
+    assert all(any(one is other for other in messages) for one in kept)
+    assert kept is not messages
+    assert messages == before
+    assert gate.last_selection is not None
+    assert gate.last_selection.kept == (0, 1, 2, 3, 4, 11)
+
+
+@each_script
+@both_ways
+def test_a_dict_comes_back_as_a_new_dict_with_its_history_selected(script: str, asynchronous: bool) -> None:
+    pairs, question = TOPICS[script]
+    given = {"input": question, "history": talk(pairs), "persona": "a pirate"}
+    before = copy.deepcopy(given)
+    passed = called(GatekeeperSelector(**OPTIONS), given, asynchronous=asynchronous)
+    assert contents(passed["history"]) == texts_of(pairs[:2])
+    assert {**passed, "history": None} == {**given, "history": None}
+    assert passed is not given
+    assert given == before
+
+
+@pytest.mark.parametrize("wrap", [HumanMessage, lambda text: [HumanMessage(text)], lambda text: [{"text": text}]])
+def test_the_question_of_a_dict_may_have_any_form(wrap: Any) -> None:
+    pairs, question = TOPICS["english"]
+    gate = GatekeeperSelector(**OPTIONS, messages_key="past", query_key="question")
+    assert contents(gate.invoke({"question": wrap(question), "past": talk(pairs)})["past"]) == texts_of(pairs[:2])
+
+
+def test_a_question_that_stands_in_the_history_is_the_current_turn_and_stays() -> None:
+    pairs, question = TOPICS["english"]
+    gate = GatekeeperSelector(**OPTIONS)
+    passed = gate.invoke({"input": question, "history": [*talk(pairs), HumanMessage(question)]})
+    assert contents(passed["history"]) == [*texts_of(pairs[:2]), question]
+    without = gate.invoke({"history": [*talk(pairs), HumanMessage(question)]})
+    assert without == {"history": passed["history"]}
+
+
+def test_a_blank_question_gets_the_newest_turns() -> None:
+    pairs, _ = TOPICS["english"]
+    gate = GatekeeperSelector(**{**OPTIONS, "token_budget": 45})
+    assert contents(gate.invoke({"input": "", "history": talk(pairs)})["history"]) == texts_of(pairs[-2:])
+    assert gate.last_selection is not None
+    assert gate.last_selection.status == "no_query"
+
+
+def test_nothing_in_is_nothing_out() -> None:
+    gate = GatekeeperSelector(**OPTIONS)
+    assert gate.invoke([]) == []
+    assert gate.invoke({"input": "hi", "history": []}) == {"input": "hi", "history": []}
+    assert select_messages([]) == []
+    assert select_messages([], query="hi") == []
+
+
+def test_a_dict_without_its_history_is_an_error_that_names_the_key() -> None:
+    with pytest.raises(KeyError, match="history"):
+        GatekeeperSelector(**OPTIONS).invoke({"input": "hi", "messages": []})
+
+
+def test_a_prompt_is_selected_from_as_its_messages() -> None:
+    pairs, question = TOPICS["mixed"]
+    prompt = ChatPromptTemplate([("system", "be brief"), MessagesPlaceholder("history"), ("human", "{input}")])
+    chain = prompt | GatekeeperSelector(**OPTIONS)
+    kept = chain.invoke({"history": talk(pairs), "input": question})
+    assert contents(kept) == ["be brief", *texts_of(pairs[:2]), question]
+
+
+def test_shadow_lets_everything_through_and_reports() -> None:
+    pairs, question = TOPICS["english"]
+    gate = GatekeeperSelector(**OPTIONS, shadow=True)
+    messages = [*talk(pairs), HumanMessage(question)]
+    assert gate.invoke(messages) == messages
+    assert gate.last_selection is not None
+    assert sorted(gate.last_selection.turns) == [0, 1]
+    given = {"input": question, "history": talk(pairs)}
+    assert gate.invoke(given) == given
+    assert select_messages(messages, **OPTIONS, shadow=True) == messages
+
+
+@each_script
+@pytest.mark.parametrize("budget", [25, 60, 4000])
+def test_the_same_turns_as_the_core_chooses(script: str, budget: int) -> None:
+    pairs, question = TOPICS[script]
+    gatekeeper = ContextGatekeeper(budget)
+    gatekeeper.sync([Turn.of(*pair) for pair in pairs])
+    chosen = [pairs[turn.turn_id] for turn in gatekeeper.explain(question, trim=False).turns]
+    options = {**OPTIONS, "token_budget": budget}
+    passed = GatekeeperSelector(**options).invoke({"input": question, "history": talk(pairs)})
+    assert contents(passed["history"]) == texts_of(chosen)
+    assert contents(select_messages(talk(pairs), query=question, **options)) == texts_of(chosen)
+
+
+# --- select_messages ------------------------------------------------------------------------------------------------
+
+
+@each_script
+def test_messages_may_be_given_in_any_form_that_langchain_reads(script: str) -> None:
+    pairs, question = TOPICS[script]
+    message = AIMessage(pairs[0][1])
+    listed: list[Any] = [pairs[0][0], message, ("human", pairs[2][0]), {"role": "ai", "content": pairs[2][1]}, question]
+    kept = select_messages(listed, **OPTIONS)
+    assert contents(kept) == [*pairs[0], question]
+    assert kept[1] is message
+
+
+def test_the_question_may_be_given_or_found() -> None:
+    pairs, question = TOPICS["english"]
+    messages = talk(pairs)
+    assert contents(select_messages(messages, query=HumanMessage(question), **OPTIONS)) == texts_of(pairs[:2])
+    assert contents(select_messages([*messages, HumanMessage(question)], **OPTIONS)) == [*texts_of(pairs[:2]), question]
+    assert contents(select_messages(messages, query="", **{**OPTIONS, "token_budget": 45})) == texts_of(pairs[-2:])
+
+
+def test_without_options_it_takes_the_place_of_trim_messages() -> None:
+    pairs, question = TOPICS["english"]
+    long = [(f"{asked} " * 20, f"{answered} " * 20) for asked, answered in pairs]
+    kept = select_messages([*talk(long), HumanMessage(question)])
+    assert contents(kept)[:2] == [*long[0]]
+    assert kept[-1].content == question
+    assert len(kept) < 11
+    short = [*talk(pairs), HumanMessage(question)]
+    assert select_messages(short) == short
+
+
+def test_an_unknown_option_and_an_impossible_one_are_refused() -> None:
+    with pytest.raises(TypeError, match="max_tokens"):
+        select_messages([], max_tokens=3)
+    with pytest.raises(ConfigError):
+        select_messages([], token_budget=0)
+
+
+# --- chains and stores ----------------------------------------------------------------------------------------------
+
+
+@each_script
+@both_ways
+def test_inside_a_runnable_with_history_the_store_keeps_everything(script: str, asynchronous: bool) -> None:
+    pairs, question = TOPICS[script]
+    store, model = InMemoryChatMessageHistory(), Scripted()
+    store.add_messages(talk(pairs))
+    gate = GatekeeperSelector(**OPTIONS)
+    prompt = ChatPromptTemplate([MessagesPlaceholder("history"), ("human", "{input}")])
+    chain = RunnableWithMessageHistory(
+        gate | prompt | model, lambda _: store, input_messages_key="input", history_messages_key="history"
+    )
+    for number in range(2):
+        called(chain, {"input": question}, {"configurable": {"session_id": "s1"}}, asynchronous=asynchronous)
+        assert len(store.messages) == 12 + 2 * number
+    assert contents(model.seen[0]) == [*texts_of(pairs[:2]), question]
+    assert contents(store.messages) == [*texts_of(pairs), question, "ok", question, "ok"]
+    assert gate.selection_for("s1") is gate.last_selection is not None
+
+
+@both_ways
+def test_a_runnable_with_history_of_plain_messages_keeps_everything_as_well(asynchronous: bool) -> None:
+    pairs, question = TOPICS["english"]
+    store, model = InMemoryChatMessageHistory(), Scripted()
+    store.add_messages(talk(pairs))
+    prompt = ChatPromptTemplate([("system", "be brief"), MessagesPlaceholder("messages")])
+    chain = RunnableWithMessageHistory(GatekeeperSelector(**OPTIONS) | prompt | model, lambda _: store)
+    config = {"configurable": {"session_id": "s1"}}
+    called(chain, [HumanMessage(question)], config, asynchronous=asynchronous)
+    assert contents(model.seen[0]) == ["be brief", *texts_of(pairs[:2]), question]
+    assert contents(store.messages) == [*texts_of(pairs), question, "ok"]
+
+
+def test_batches_keep_their_order_and_their_threads() -> None:
+    gate = GatekeeperSelector(**OPTIONS)
+    given = [[*talk(pairs), HumanMessage(question)] for pairs, question in TOPICS.values()]
+    configs: list[Any] = [{"configurable": {"thread_id": script}} for script in TOPICS]
+    expected = [[*texts_of(pairs[:2]), question] for pairs, question in TOPICS.values()]
+    assert [contents(kept) for kept in gate.batch(given, configs)] == expected
+    assert [contents(kept) for kept in asyncio.run(gate.abatch(given, configs))] == expected
+    assert all(gate.selection_for(script) is not None for script in TOPICS)
+
+
+def test_the_thread_comes_before_the_session() -> None:
+    gate = GatekeeperSelector(**OPTIONS)
+    gate.invoke([HumanMessage("hi")], {"configurable": {"thread_id": "t1", "session_id": "s1"}})
+    assert gate.selection_for("t1") is gate.last_selection
+    assert gate.selection_for("s1") is None
+
+
+@both_ways
+def test_a_stream_gives_it_whole_also_from_pieces(asynchronous: bool) -> None:
+    pairs, question = TOPICS["english"]
+    given = {"input": question, "past": talk(pairs)}
+    parts: Any = {"history": itemgetter("past"), "input": itemgetter("input")}
+    chain = RunnableParallel(parts) | GatekeeperSelector(**OPTIONS) | RunnablePassthrough()
+
+    async def run() -> list[Any]:
+        return [chunk async for chunk in chain.astream(given)]
+
+    chunks = asyncio.run(run()) if asynchronous else list(chain.stream(given))
+    assert [contents(chunk["history"]) for chunk in chunks] == [texts_of(pairs[:2])]
+
+
+def test_it_describes_itself_and_can_be_configured_and_copied() -> None:
+    pairs, question = TOPICS["english"]
+    gate = GatekeeperSelector(**OPTIONS)
+    messages = [*talk(pairs), HumanMessage(question)]
+    kept = gate.invoke(messages)
+    assert gate.get_name() == "GatekeeperSelector"
+    assert gate.with_config(tags=["gate"]).bind(stop=["x"]).with_retry().invoke(messages) == kept
+    assert "GatekeeperSelector" in str((gate | Scripted()).get_graph().draw_mermaid())
+    assert isinstance(gate.get_input_jsonschema(), dict)
+    for twin in (copy.deepcopy(gate), pickle.loads(pickle.dumps(gate))):  # noqa: S301 (our own bytes)
+        assert twin.last_selection is None
+        assert twin.invoke(messages) == kept
+
+
+# --- graphs ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["function", "selector"])
+def test_a_node_of_a_graph_selects_and_the_state_keeps_everything(kind: str) -> None:
+    pairs, question = TOPICS["chinese"]
+    model, gate, heard = Scripted(), GatekeeperSelector(**OPTIONS), Heard()
+
+    def answer(state: MessagesState) -> dict[str, Any]:
+        messages = state["messages"]
+        kept = select_messages(messages, **OPTIONS) if kind == "function" else gate.invoke(messages)
+        return {"messages": [model.invoke(kept)]}
+
+    graph = StateGraph(MessagesState).add_node("answer", answer).add_edge(START, "answer").compile(InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "t1"}, "callbacks": [heard]}
+    graph.invoke({"messages": [*talk(pairs), HumanMessage(question)]}, config)
+    assert contents(model.seen[0]) == [*texts_of(pairs[:2]), question]
+    assert len(graph.get_state(config).values["messages"]) == 12
+    assert [name for name, _ in heard.events] == ["gatekeeper_selection"]
+    assert (gate.selection_for("t1") is not None) is (kind == "selector")
+
+
+def test_a_hook_before_the_model_gives_the_same_past_at_each_step() -> None:
+    prebuilt = pytest.importorskip(
+        "langgraph.prebuilt", exc_type=ImportError, reason="LangGraph 1.0 does not fit the newest of its own parts"
+    )
+
+    @tool
+    def port(service: str) -> str:
+        """Return the port of a service."""
+        return "6380"
+
+    pairs, question = TOPICS["english"]
+    call = AIMessage("", tool_calls=[{"name": "port", "args": {"service": "redis"}, "id": "c1"}])
+    model = Scripted(script=[call, AIMessage("6380")])
+
+    def hook(state: Any) -> dict[str, Any]:
+        return {"llm_input_messages": select_messages(state["messages"], **OPTIONS)}
+
+    agent = prebuilt.create_react_agent(model, [port], pre_model_hook=hook, checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "t1"}}
+    agent.invoke({"messages": [*talk(pairs), HumanMessage(question)]}, config)
+    assert contents(model.seen[0]) == [*texts_of(pairs[:2]), question]
+    assert contents(model.seen[1]) == [*texts_of(pairs[:2]), question, "", "6380"]
+    assert len(agent.get_state(config).values["messages"]) == 14
+
+
+def test_the_steps_of_a_run_only_add_to_what_was_sent() -> None:
+    pairs, question = TOPICS["mixed"]
+    gate = GatekeeperSelector(**OPTIONS)
+    messages = [*talk(pairs), HumanMessage(question)]
+    first = gate.invoke(messages)
+    step = [
+        AIMessage("", tool_calls=[{"name": "port", "args": {}, "id": "c1"}]),
+        ToolMessage("the choir sings at 6380 degrees", tool_call_id="c1"),
+    ]
+    assert gate.invoke([*messages, *step]) == [*first, *step]
+
+
+# --- events ---------------------------------------------------------------------------------------------------------
+
+
+@both_ways
+def test_a_selection_is_announced_by_its_own_run_without_text(asynchronous: bool) -> None:
+    pairs, question = TOPICS["english"]
+    gate, heard = GatekeeperSelector(**OPTIONS), Heard()
+    called(gate, [*talk(pairs), HumanMessage(question)], {"callbacks": [heard]}, asynchronous=asynchronous)
+    assert gate.last_selection is not None
+    assert heard.events == [("gatekeeper_selection", gate.last_selection.facts())]
+    assert [heard.runs[parent] for parent in heard.parents] == ["GatekeeperSelector"]
+    assert not any(text in str(heard.events) for text in texts_of(pairs))
+
+
+def test_an_async_handler_hears_of_it() -> None:
+    class Listener(AsyncCallbackHandler):
+        def __init__(self) -> None:
+            self.names: list[str] = []
+
+        async def on_custom_event(self, name: str, data: Any, **_: Any) -> None:
+            await asyncio.sleep(0)
+            self.names.append(name)
+
+    listener = Listener()
+    called(GatekeeperSelector(**OPTIONS), [HumanMessage("hi")], {"callbacks": [listener]}, asynchronous=True)
+    assert listener.names == ["gatekeeper_selection"]
+
+
+def test_outside_a_run_nobody_is_told() -> None:
+    heard = Heard()
+    gate = GatekeeperSelector(**OPTIONS)
+    gate.invoke([HumanMessage("hi")])
+    assert gate.last_selection is not None
+    announce(gate.last_selection)
+    announce(gate.last_selection, config={"callbacks": [heard]})
+    asyncio.run(aannounce(gate.last_selection, config={"callbacks": [heard]}))
+    select_messages(["hi"])
+    assert heard.events == []
+
+
+@both_ways
+def test_the_error_of_a_handler_is_not_swallowed(asynchronous: bool) -> None:
+    error = RuntimeError("the handler's own")
+    with pytest.raises(RuntimeError) as caught:
+        called(
+            GatekeeperSelector(**OPTIONS),
+            [HumanMessage("hi")],
+            {"callbacks": [Heard(error)]},
+            asynchronous=asynchronous,
+        )
+    assert caught.value is error
+
+
+# --- errors, threads ------------------------------------------------------------------------------------------------
+
+
+def broken(*_: Any, **__: Any) -> Any:
+    raise ZeroDivisionError("a fault in the selection, with secret text")
+
+
+@both_ways
+def test_when_the_selection_fails_the_newest_turns_come(
+    asynchronous: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    pairs, question = TOPICS["english"]
+    gate = GatekeeperSelector(**{**OPTIONS, "on_error": "fallback", "token_budget": 55})
+    messages = [*talk(pairs), HumanMessage(question)]
+    with monkeypatch.context() as patch, caplog.at_level(logging.INFO, logger="gatekeeper"):
+        patch.setattr(ContextGatekeeper, "explain", broken)
+        kept = called(gate, messages, asynchronous=asynchronous)
+    assert contents(kept) == [*texts_of(pairs[-2:]), question]
+    assert gate.last_selection is not None
+    assert gate.last_selection.status == "fallback"
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert contents(called(gate, messages, asynchronous=asynchronous))[0] == pairs[0][0]
+
+
+@both_ways
+def test_a_failed_selection_is_raised_where_that_is_wanted(asynchronous: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs, question = TOPICS["english"]
+    monkeypatch.setattr(ContextGatekeeper, "explain", broken)
+    messages = [*talk(pairs), HumanMessage(question)]
+    with pytest.raises(ZeroDivisionError):
+        called(GatekeeperSelector(**OPTIONS), messages, asynchronous=asynchronous)
+    with pytest.raises(ZeroDivisionError):
+        select_messages(messages, **OPTIONS)
+
+
+def test_the_error_of_a_store_passes_through_unchanged() -> None:
+    error = ConnectionError("the database is away")
+
+    def away(_: Any) -> Any:
+        raise error
+
+    chain = RunnablePassthrough.assign(history=RunnableLambda(away)) | GatekeeperSelector(**OPTIONS)
+    with pytest.raises(ConnectionError) as caught:
+        chain.invoke({"input": "hi"})
+    assert caught.value is error
+
+
+def test_many_threads_of_the_process_may_share_one_selector() -> None:
+    gate = GatekeeperSelector(**OPTIONS, max_threads=2)
+
+    def work(number: int) -> bool:
+        pairs, question = TOPICS[list(TOPICS)[number % 3]]
+        return contents(gate.invoke([*talk(pairs), HumanMessage(question)])) == [*texts_of(pairs[:2]), question]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(90)))
+
+
+def test_a_selection_that_is_cancelled_leaves_a_working_selector() -> None:
+    pairs, question = TOPICS["english"]
+    messages = [*talk(pairs), HumanMessage(question)]
+    started, go_on = threading.Event(), threading.Event()
+    threads = set()
+
+    def slow(text: str) -> int:
+        threads.add(threading.current_thread())
+        started.set()
+        go_on.wait(10)
+        return estimate_text_tokens(text)
+
+    gate = GatekeeperSelector(**OPTIONS, token_counter=slow)
+
+    async def run() -> Any:
+        task = asyncio.create_task(gate.ainvoke(messages))
+        while not started.is_set():
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        go_on.set()
+        return await gate.ainvoke(messages)
+
+    assert contents(asyncio.run(run())) == [*texts_of(pairs[:2]), question]
+    assert threading.main_thread() not in threads

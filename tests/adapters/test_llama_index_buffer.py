@@ -1,0 +1,815 @@
+"""GatekeeperMemoryBuffer in LlamaIndex's engines and agents, on its stores, and through its serializers."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import logging
+import pickle
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
+from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRole, TextBlock, ToolCallBlock
+from llama_index.core.chat_engine import (
+    CondensePlusContextChatEngine,
+    CondenseQuestionChatEngine,
+    ContextChatEngine,
+    SimpleChatEngine,
+)
+from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.instrumentation.event_handlers import BaseEventHandler
+from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.llms.mock import MockFunctionCallingLLM, MockLLM, MockLLMWithChatMemoryOfLastCall
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.query_engine import CustomQueryEngine
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
+from llama_index.core.tools import FunctionTool
+from llama_index.core.workflow import Context, JsonSerializer
+from pydantic import Field
+
+from gatekeeper_core.messages import group_turns, validate_messages
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.plan import GatekeeperConfig, PlanConfig
+from gatekeeper_core.tokens import count_messages
+from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer, GatekeeperSelectionEvent
+from llama_index.memory.gatekeeper.reading import read_message
+
+pytestmark = pytest.mark.adapters
+
+TALKS = {
+    "english": (
+        [
+            ("The staging Redis listens on port 6380.", "Noted: staging Redis, port 6380."),
+            ("New topic: how long does sourdough bread rise?", "About twelve hours in a cool kitchen."),
+            ("And which flour for the bread?", "Strong wheat flour with some rye."),
+        ],
+        "Which port does the staging Redis listen on?",
+        "6380",
+    ),
+    "chinese": (
+        [
+            ("测试环境的数据库端口是 6380。", "记住了：测试环境数据库端口 6380。"),
+            ("换个话题：酸面包要发酵多久？", "在凉爽的厨房里大约十二个小时。"),
+            ("做面包用什么面粉？", "高筋小麦粉加一点黑麦粉。"),
+        ],
+        "测试环境的数据库端口是多少？",
+        "6380",
+    ),
+    "mixed": (
+        [
+            ("staging 的 Redis 端口是 6380。", "好的，staging Redis port 6380。"),
+            ("换个话题：sourdough 面包要发酵多久？", "大约 12 hours，放在凉爽的厨房。"),
+            ("面包用什么 flour？", "高筋小麦粉 plus rye。"),
+        ],
+        "staging 的 Redis 端口是多少？",
+        "6380",
+    ),
+}
+each_talk = pytest.mark.parametrize("talk", TALKS)
+
+
+def user(text: str) -> ChatMessage:
+    return ChatMessage(text, role="user")
+
+
+def assistant(text: str) -> ChatMessage:
+    return ChatMessage(text, role="assistant")
+
+
+def history_of(pairs: Sequence[tuple[str, str]]) -> list[ChatMessage]:
+    return [message for asked, answered in pairs for message in (user(asked), assistant(answered))]
+
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+def buffer(messages: Sequence[ChatMessage] = (), **options: Any) -> GatekeeperMemoryBuffer:
+    wanted = {"token_limit": 1000, "on_error": "raise", "floor_turns": 0, "passthrough_below": 0} | options
+    return GatekeeperMemoryBuffer.from_defaults(list(messages), **wanted)
+
+
+def texts(messages: Sequence[ChatMessage]) -> list[str]:
+    return [message.content or "" for message in messages]
+
+
+# --- what is chosen -------------------------------------------------------------------------------------------------
+
+
+@each_talk
+@pytest.mark.parametrize("inside", [True, False])
+def test_the_turns_are_those_of_the_core(talk: str, inside: bool) -> None:
+    pairs, question, planted = TALKS[talk]
+    past = history_of(pairs)
+    memory = buffer([*past, user(question)] if inside else past)
+    got = memory.get() if inside else memory.get(question)
+    core = ContextGatekeeper(token_counter=lambda text: len(memory.tokenizer_fn(text)))
+    core.sync(group_turns([read_message(message) for message in past]))
+    room = 1000 - (len(memory.tokenizer_fn(question)) if inside else 0)
+    chosen = core.explain(question, token_budget=room, trim=False)
+    turns = sorted(turn.turn_id for turn in chosen.turns)
+    assert turns == [0]
+    assert texts(got) == [*texts(past[:2]), *([question] if inside else [])]
+    assert planted in "".join(texts(got))
+
+
+@each_talk
+def test_the_question_may_be_a_message_and_blank_counts_as_none(talk: str) -> None:
+    pairs, question, _ = TALKS[talk]
+    memory = buffer(history_of(pairs))
+    assert memory.get(user(question)) == memory.get(question)
+    assert memory.get("  ") == memory.get(None) == memory.get()
+    assert memory.get()[-1].content == pairs[-1][1]
+
+
+def test_the_messages_are_the_stores_own_in_a_new_list() -> None:
+    past = history_of(TALKS["english"][0])
+    memory = buffer([*past, user("Which port does Redis use?")])
+    got = memory.get()
+    kept = memory.get_all()
+    assert got is not kept
+    assert all(any(message is stored for stored in kept) for message in got)
+    assert got[-1] is kept[-1]
+
+
+def test_asynchronous_and_synchronous_get_choose_the_same() -> None:
+    pairs, question, _ = TALKS["english"]
+    memory = buffer([*history_of(pairs), user(question)])
+    assert asyncio.run(memory.aget()) == memory.get()
+    assert asyncio.run(memory.aget(question, 5)) == memory.get(question, 5)
+
+
+def test_a_prefix_counts_towards_the_limit() -> None:
+    memory = buffer([user("a " * 30), assistant("b " * 30), user("c " * 30)], token_limit=100, tokenizer_fn=words)
+    assert len(memory.get("a " * 30, initial_token_count=0)) > 0
+    assert texts(memory.get(initial_token_count=60)) == ["c " * 30]
+
+
+def test_a_prefix_over_the_limit_is_refused_with_the_numbers() -> None:
+    memory = buffer([user("hi")], token_limit=100)
+    wanted = "^Initial token count exceeds token limit: 101 tokens .* token_limit is 100; raise token_limit"
+    with pytest.raises(ValueError, match=wanted):
+        memory.get(initial_token_count=101)
+    with pytest.raises(ValueError, match=wanted):
+        asyncio.run(memory.aget(initial_token_count=101))
+
+
+def test_a_small_history_is_sent_whole_by_default() -> None:
+    past = history_of(TALKS["english"][0])
+    memory = GatekeeperMemoryBuffer.from_defaults([*past, user("Bread?")], token_limit=3000)
+    assert len(memory.get()) == 7
+    assert memory.last_selection is not None
+    assert memory.last_selection.status == "passthrough"
+
+
+def test_calls_and_media_cost_something() -> None:
+    call = ToolCallBlock(tool_call_id="c1", tool_name="search", tool_kwargs={"q": "word " * 300})
+    picture = ChatMessage(blocks=[TextBlock(text="look"), ImageBlock(image=b"x")])
+    memory = buffer([picture, ChatMessage(role="assistant", blocks=[call]), user("next")], tokenizer_fn=words)
+    memory.get()
+    view = memory.selection_for("chat_history")
+    assert view is not None
+    assert view.history_tokens > 300 + 765
+
+
+messages_drawn = st.lists(
+    st.tuples(
+        st.sampled_from(["user", "assistant", "system", "tool", "call"]),
+        st.text(alphabet="ab端口 ", max_size=30),
+        st.sampled_from(["c1", "c2"]),
+    ),
+    max_size=14,
+)
+
+
+def drawn_message(role: str, text: str, call_id: str) -> ChatMessage:
+    if role == "call":
+        block = ToolCallBlock(tool_call_id=call_id, tool_name="f", tool_kwargs={"q": text})
+        return ChatMessage(role="assistant", blocks=[block])
+    extra = {"tool_call_id": call_id} if role == "tool" else {}
+    return ChatMessage(text, role=role, additional_kwargs=extra)
+
+
+@given(messages_drawn, st.integers(1, 60), st.integers(0, 20))
+def test_a_selection_keeps_the_question_and_the_limit_and_breaks_no_rule(drawn: Any, limit: int, prefix: int) -> None:
+    history = [*(drawn_message(*parts) for parts in drawn), user("port?")]
+    memory = buffer(history, token_limit=max(limit, prefix), tokenizer_fn=list)
+    got = memory.get(initial_token_count=prefix)
+    view = memory.last_selection
+    assert view is not None
+    assert got[-1] is history[-1]
+    cost = count_messages(map(read_message, got), token_counter=len)
+    assert view.status == "over_budget" or cost + prefix <= memory.token_limit
+    for provider in ("openai", "anthropic", "gemini"):
+        if not validate_messages([read_message(message) for message in history], provider=provider):  # type: ignore[arg-type]
+            assert not validate_messages([read_message(message) for message in got], provider=provider)  # type: ignore[arg-type]
+
+
+@given(messages_drawn)
+def test_nothing_is_changed_and_a_second_call_gives_the_same(drawn: Any) -> None:
+    memory = buffer([drawn_message(*parts) for parts in drawn], token_limit=30, tokenizer_fn=list)
+    before = memory.to_string()
+    assert memory.get() == memory.get()
+    assert memory.to_string() == before
+
+
+# --- what is stored -------------------------------------------------------------------------------------------------
+
+
+def test_the_callers_list_stays_the_callers() -> None:
+    mine = [user("hello")]
+    memory = GatekeeperMemoryBuffer.from_defaults(chat_history=mine)
+    memory.put(assistant("hi"))
+    memory.set(mine)
+    memory.put(assistant("hi"))
+    asyncio.run(memory.aset(mine))
+    memory.put(assistant("hi"))
+    assert texts(mine) == ["hello"]
+    assert len(memory.get_all()) == 2
+
+
+def test_set_reset_delete_and_another_writer_are_noticed() -> None:
+    pairs, question, planted = TALKS["english"]
+    store = SimpleChatStore()
+    memory = buffer(history_of(pairs), chat_store=store, chat_store_key="t")
+    assert planted in "".join(texts(memory.get(question)))
+    store.delete_message("t", 0)
+    store.delete_message("t", 0)
+    assert planted not in "".join(texts(memory.get(question)))
+    store.add_message("t", user("The Redis port is 7001."))
+    store.add_message("t", assistant("Redis port 7001, noted."))
+    assert "7001" in "".join(texts(memory.get(question)))
+    memory.set(history_of(pairs[:1]))
+    assert len(memory.get(question)) == 2
+    memory.reset()
+    assert memory.get(question) == []
+
+
+def test_an_edited_message_is_noticed() -> None:
+    pairs, question, _ = TALKS["english"]
+    memory = buffer(history_of(pairs))
+    memory.get(question)
+    memory.get_all()[0].content = "The staging Redis listens on port 9999."
+    assert "9999" in "".join(texts(memory.get(question)))
+
+
+class AsyncOnlyStore(BaseChatStore):
+    """A store of a server whose driver has no synchronous side."""
+
+    kept: list[ChatMessage] = Field(default_factory=list)
+
+    def get_messages(self, key: str) -> list[ChatMessage]:
+        raise NotImplementedError
+
+    async def aget_messages(self, key: str) -> list[ChatMessage]:
+        await asyncio.sleep(0)
+        return list(self.kept)
+
+    async def async_add_message(self, key: str, message: ChatMessage) -> None:
+        self.kept.append(message)
+
+    set_messages = add_message = delete_messages = delete_message = delete_last_message = get_keys = get_messages  # type: ignore[assignment]
+
+
+def test_a_store_with_asynchronous_methods_only_will_do() -> None:
+    async def run() -> list[ChatMessage]:
+        memory = GatekeeperMemoryBuffer(token_limit=100, chat_store=AsyncOnlyStore(), on_error="raise")
+        await memory.aput(user("hello"))
+        return await memory.aget()
+
+    assert texts(asyncio.run(run())) == ["hello"]
+
+
+class BrokenStore(SimpleChatStore):
+    def get_messages(self, key: str) -> list[ChatMessage]:
+        raise OSError("no route to the store")
+
+
+@pytest.mark.parametrize("shadow", [False, True])
+def test_errors_of_the_store_pass_unchanged(shadow: bool) -> None:
+    memory = GatekeeperMemoryBuffer(token_limit=100, chat_store=BrokenStore(), shadow=shadow)
+    with pytest.raises(OSError, match="no route to the store"):
+        memory.get()
+    with pytest.raises(OSError, match="no route to the store"):
+        asyncio.run(memory.aget())
+
+
+def broken(*args: Any, **options: Any) -> Any:
+    raise RuntimeError("broken")
+
+
+def test_a_failing_selection_falls_back_to_the_newest_turns(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(ContextGatekeeper, "explain", broken)
+    pairs, question, _ = TALKS["english"]
+    memory = buffer(history_of(pairs), on_error="fallback", token_limit=40)
+    with caplog.at_level(logging.WARNING, "gatekeeper.history"):
+        got = memory.get(question)
+    assert texts(got) == [*pairs[1], *pairs[2]]
+    assert memory.last_selection is not None
+    assert memory.last_selection.status == "fallback"
+    assert memory.last_selection.reason.startswith("RuntimeError")
+    assert len(caplog.records) == 1
+    memory.on_error = "raise"
+    with pytest.raises(RuntimeError, match="broken"):
+        memory.get(question)
+
+
+def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(events: list[GatekeeperSelectionEvent]) -> None:
+    pairs, question, _ = TALKS["english"]
+    history = [*history_of(pairs), user(question)]
+    memory = buffer(history, shadow=True, token_limit=50)
+    stock = ChatMemoryBuffer.from_defaults(history, token_limit=50)
+    assert memory.get() == stock.get() == asyncio.run(memory.aget())
+    assert len(stock.get()) == 5
+    assert memory.last_selection is not None
+    assert memory.last_selection.kept == (0, 1, 6)
+    assert [(event.shadow, event.turn_ids) for event in events] == [(True, [0])] * 2
+
+
+# --- what is reported -----------------------------------------------------------------------------------------------
+
+
+class Listener(BaseEventHandler):
+    """Keeps the events that it hears."""
+
+    heard: list[Any] = Field(default_factory=list)
+
+    def handle(self, event: Any, **more: Any) -> None:
+        if isinstance(event, GatekeeperSelectionEvent):
+            self.heard.append(event)
+
+
+@pytest.fixture
+def events() -> Iterator[list[GatekeeperSelectionEvent]]:
+    root, listener = get_dispatcher(), Listener()
+    root.add_event_handler(listener)
+    yield listener.heard
+    root.event_handlers.remove(listener)
+
+
+def test_a_selection_is_an_event_without_text(events: list[GatekeeperSelectionEvent]) -> None:
+    pairs, question, planted = TALKS["english"]
+    memory = buffer([*history_of(pairs), user(question)], chat_store_key="t7")
+    memory.get()
+    assert memory.last_selection is memory.selection_for("t7")
+    assert memory.selection_for("t8") is None
+    (event,) = events
+    facts = event.model_dump()
+    assert facts["memory"] == "GatekeeperMemoryBuffer"
+    assert facts["class_name"] == "GatekeeperSelectionEvent"
+    assert (facts["thread"], facts["shadow"], facts["turn_ids"], facts["messages_kept"]) == ("t7", False, [0], 3)
+    assert memory.last_selection is not None
+    assert {name: facts[name] for name in memory.last_selection.facts()} == memory.last_selection.facts()
+    assert planted not in json.dumps(facts, default=str)
+
+
+def test_changed_options_hold_from_the_next_call_on() -> None:
+    pairs, question, _ = TALKS["english"]
+    memory = buffer([*history_of(pairs), user(question)])
+    assert len(memory.get()) == 3
+    memory.passthrough_below = 500
+    assert len(memory.get()) == 7
+    memory.token_limit = 20
+    assert texts(memory.get()) == [question]
+    memory.tokenizer_fn = lambda text: []
+    assert len(memory.get()) == 7
+
+
+@pytest.mark.parametrize(
+    "options", [{"reserve_tokens": -1}, {"floor_turns": -1}, {"passthrough_below": -1}, {"on_error": "ignore"}]
+)
+def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(options))):
+        GatekeeperMemoryBuffer.from_defaults(**options)
+
+
+def test_reserved_tokens_are_kept_free() -> None:
+    pairs, question, _ = TALKS["english"]
+    memory = buffer([*history_of(pairs), user(question)], token_limit=60)
+    assert len(memory.get()) == 3
+    memory.reserve_tokens = 40
+    assert texts(memory.get()) == [question]
+
+
+# --- writing and reading --------------------------------------------------------------------------------------------
+
+OPTIONS: dict[str, Any] = {
+    "token_limit": 77,
+    "reserve_tokens": 5,
+    "floor_turns": 2,
+    "passthrough_below": 3,
+    "shadow": True,
+    "on_error": "raise",
+    "gatekeeper_config": GatekeeperConfig(mode="fill", plan=PlanConfig(referring_turns=1)),
+}
+
+
+def rich_history() -> list[ChatMessage]:
+    call = ToolCallBlock(tool_call_id="c1", tool_name="search", tool_kwargs={"q": "面包"})
+    selection = ToolSelection(tool_id="c2", tool_name="now", tool_kwargs={})
+    return [
+        ChatMessage(blocks=[TextBlock(text="看"), ImageBlock(image=b"x", image_mimetype="image/png")]),
+        ChatMessage(role="assistant", blocks=[call], additional_kwargs={"tool_calls": [selection]}),
+        ChatMessage("42", role="tool", additional_kwargs={"tool_call_id": "c1"}),
+        assistant("done"),
+    ]
+
+
+def test_a_memory_goes_through_text_and_back_with_its_options() -> None:
+    memory = GatekeeperMemoryBuffer.from_defaults(rich_history(), **OPTIONS)
+    again = GatekeeperMemoryBuffer.from_string(memory.to_string())
+    assert type(again) is GatekeeperMemoryBuffer
+    assert again.to_dict() == memory.to_dict()
+    assert {name: getattr(again, name) for name in OPTIONS} == OPTIONS
+    assert [message.model_dump(mode="json") for message in again.get_all()] == [
+        message.model_dump(mode="json") for message in rich_history()
+    ]
+
+
+def test_a_dict_is_json_and_reading_it_does_not_change_it() -> None:
+    data = GatekeeperMemoryBuffer.from_defaults(rich_history(), **OPTIONS).to_dict()
+    before = json.dumps(data)
+    GatekeeperMemoryBuffer.from_dict(data)
+    assert json.dumps(data) == before
+
+
+def test_llama_index_reads_ours_and_ours_reads_llama_indexs() -> None:
+    ours = buffer([user("hello"), assistant("hi")], chat_store_key="t")
+    stock = ChatMemoryBuffer.from_string(ours.to_string())
+    assert type(stock) is ChatMemoryBuffer
+    assert stock.get_all() == ours.get_all()
+    written = {
+        "chat_store": {
+            "store": {"t": [{"role": MessageRole.USER, "additional_kwargs": {}, "blocks": [{"block_type": "text", "text": "hello"}]}]},
+            "class_name": "SimpleChatStore",
+        },
+        "chat_store_key": "t",
+        "token_limit": 3000,
+        "class_name": "ChatMemoryBuffer",
+    }  # fmt: skip
+    again = GatekeeperMemoryBuffer.from_dict(written)
+    assert (texts(again.get()), again.floor_turns, again.passthrough_below) == (["hello"], 1, 1000)
+
+
+def test_the_old_form_with_a_chat_history_is_read() -> None:
+    data = {"token_limit": 50, "chat_history": [user("hello").model_dump(mode="json")]}
+    assert texts(GatekeeperMemoryBuffer.from_dict(data).get()) == ["hello"]
+
+
+class ServerStore(SimpleChatStore):
+    """A store that LlamaIndex does not know by name."""
+
+    url: str = "redis://somewhere"
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "ServerStore"
+
+
+def test_a_store_that_llama_index_cannot_load_is_handed_over() -> None:
+    store = ServerStore()
+    memory = GatekeeperMemoryBuffer.from_defaults([user("hello")], chat_store=store)
+    data = memory.to_dict()
+    assert data["chat_store"]["url"] == "redis://somewhere"
+    with pytest.raises(ValueError, match="Invalid ChatStore name"):
+        GatekeeperMemoryBuffer.from_dict(data)
+    assert GatekeeperMemoryBuffer.from_dict(data, chat_store=store).chat_store is store
+    assert GatekeeperMemoryBuffer.from_string(memory.to_string(), chat_store=store).get_all() == memory.get_all()
+
+
+def test_a_memory_is_part_of_a_workflows_saved_context() -> None:
+    async def run() -> tuple[list[ChatMessage], GatekeeperMemoryBuffer]:
+        agent = FunctionAgent(llm=scripted(answer("hi")), streaming=False)
+        context = Context(agent)
+        memory = GatekeeperMemoryBuffer.from_defaults(llm=agent.llm, **(OPTIONS | {"shadow": False}))
+        await agent.run("hello", ctx=context, memory=memory)
+        saved = json.loads(json.dumps(context.to_dict(serializer=JsonSerializer())))
+        loaded = Context.from_dict(agent, saved, serializer=JsonSerializer())
+        return memory.get_all(), await loaded.store.get("memory")
+
+    messages, memory = asyncio.run(run())
+    assert type(memory) is GatekeeperMemoryBuffer
+    assert memory.get_all() == messages
+    assert texts(messages) == ["hello", "hi"]
+    assert (memory.reserve_tokens, memory.gatekeeper_config) == (5, OPTIONS["gatekeeper_config"])
+
+
+def test_a_pickled_memory_works_and_the_original_stays_whole(caplog: pytest.LogCaptureFixture) -> None:
+    memory = GatekeeperMemoryBuffer.from_defaults(history_of(TALKS["english"][0]), **(OPTIONS | {"shadow": False}))
+    before = memory.get()
+    again = pickle.loads(pickle.dumps(memory))  # noqa: S301 - our own bytes
+    assert again.get() == before
+    assert again.gatekeeper_config == OPTIONS["gatekeeper_config"]
+    assert not caplog.records
+    memory.tokenizer_fn = lambda text: list(text)
+    pickle.dumps(memory)
+    assert memory.tokenizer_fn("ab") == ["a", "b"]
+    assert [record.message for record in caplog.records] == ["Removing unpickleable attribute tokenizer_fn"]
+
+
+def test_a_deep_copy_lives_by_itself() -> None:
+    pairs, question, _ = TALKS["english"]
+    memory = buffer(history_of(pairs), tokenizer_fn=words)
+    before = memory.get(question)
+    twin = copy.deepcopy(memory)
+    twin.put(user("something else"))
+    assert memory.get(question) == before
+    assert len(twin.get_all()) == len(memory.get_all()) + 1
+    assert twin.get(question)[0] is not before[0]
+
+
+# --- chat engines ---------------------------------------------------------------------------------------------------
+
+
+class OneNote(BaseRetriever):
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return [NodeWithScore(node=TextNode(text="a note"), score=1.0)]
+
+
+class Echo(CustomQueryEngine):
+    def custom_query(self, query_str: str) -> str:
+        return f"answer to: {query_str}"
+
+
+def listening() -> MockLLMWithChatMemoryOfLastCall:
+    return MockLLMWithChatMemoryOfLastCall(max_tokens=2, is_chat_model=True)
+
+
+@each_talk
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_simple_chat_engine_sends_the_turns_on_topic(talk: str, asynchronous: bool) -> None:
+    pairs, question, _ = TALKS[talk]
+    llm, memory = listening(), buffer(history_of(pairs))
+    engine = SimpleChatEngine.from_defaults(llm=llm, memory=memory, system_prompt="Be brief.")
+    asyncio.run(engine.achat(question)) if asynchronous else engine.chat(question)
+    assert texts(llm.last_chat_messages or []) == ["Be brief.", *pairs[0], question]
+    assert len(engine.chat_history) == 8
+    engine.reset()
+    assert engine.chat_history == []
+
+
+def test_an_engine_makes_the_memory_itself_and_keeps_an_empty_one() -> None:
+    made = SimpleChatEngine.from_defaults(llm=listening(), memory_cls=GatekeeperMemoryBuffer, chat_history=[user("a")])
+    assert isinstance(made._memory, GatekeeperMemoryBuffer)
+    assert made._memory.token_limit == listening().metadata.context_window - 256
+    memory = buffer()
+    assert SimpleChatEngine.from_defaults(llm=listening(), memory=memory)._memory is memory
+
+
+def test_a_history_handed_to_an_engine_replaces_the_old_one() -> None:
+    pairs, question, _ = TALKS["english"]
+    llm, memory = listening(), buffer([user("old"), assistant("old answer")])
+    history = history_of(pairs)
+    SimpleChatEngine.from_defaults(llm=llm, memory=memory).chat(question, chat_history=history)
+    assert texts(llm.last_chat_messages or []) == [*pairs[0], question]
+    assert len(history) == 6
+
+
+def test_a_streaming_engine_writes_its_answer_into_the_memory() -> None:
+    pairs, question, _ = TALKS["english"]
+    memory = buffer(history_of(pairs))
+    engine = SimpleChatEngine.from_defaults(llm=listening(), memory=memory)
+    response = engine.stream_chat(question)
+    assert "".join(response.response_gen)  # waits for the thread that writes
+    assert [message.role.value for message in memory.get_all()[-2:]] == ["user", "assistant"]
+
+    async def run() -> None:
+        streamed = await engine.astream_chat(question)
+        assert [part async for part in streamed.async_response_gen()]
+
+    asyncio.run(run())
+    assert len(memory.get_all()) == 10
+    assert memory.get_all()[-1].role == MessageRole.ASSISTANT
+
+
+@pytest.mark.parametrize("kind", [ContextChatEngine, CondensePlusContextChatEngine])
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_context_engine_gets_past_turns_and_adds_the_question_itself(kind: Any, asynchronous: bool) -> None:
+    pairs, question, _ = TALKS["english"]
+    llm, memory = listening(), buffer(history_of(pairs))
+    engine = kind.from_defaults(retriever=OneNote(), llm=llm, memory=memory)
+    asyncio.run(engine.achat(question)) if asynchronous else engine.chat(question)
+    sent = [text for text in texts(llm.last_chat_messages or []) if "a note" not in text]
+    assert sent == [*pairs[0], question]
+    assert len(memory.get_all()) == 8
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_condensing_engine_condenses_the_turns_on_topic(asynchronous: bool) -> None:
+    pairs, question, _ = TALKS["english"]
+    memory = buffer(history_of(pairs))
+    engine = CondenseQuestionChatEngine.from_defaults(query_engine=Echo(), llm=MockLLM(), memory=memory)
+    asyncio.run(engine.achat(question)) if asynchronous else engine.chat(question)
+    condensed = memory.get_all()[-1].content or ""
+    assert pairs[0][1] in condensed
+    assert pairs[1][1] not in condensed
+
+
+# --- agents ---------------------------------------------------------------------------------------------------------
+
+Script = Callable[[Sequence[ChatMessage]], ChatMessage]
+
+
+class Model(MockFunctionCallingLLM):
+    """A model that says what its script says, and keeps what it was sent."""
+
+    sent: list[list[str]] = Field(default_factory=list)
+
+
+def scripted(*script: ChatMessage) -> Model:
+    steps = iter(script)
+
+    def respond(messages: Sequence[ChatMessage], **more: Any) -> ChatMessage:
+        model.sent.append(texts(messages))
+        return copy.deepcopy(next(steps))
+
+    model = Model(response_generator=respond, is_chat_model=True)
+    return model
+
+
+def answer(text: str) -> ChatMessage:
+    return assistant(text)
+
+
+def calling(name: str, call_id: str, **arguments: Any) -> ChatMessage:
+    block = ToolCallBlock(tool_call_id=call_id, tool_name=name, tool_kwargs=arguments)
+    return ChatMessage(role="assistant", blocks=[block])
+
+
+def look_up(key: str) -> str:
+    """Look something up."""
+    return f"{key} found"
+
+
+def shout(key: str) -> str:
+    """Say the answer directly."""
+    return key.upper()
+
+
+LOOK_UP, SHOUT = FunctionTool.from_defaults(look_up), FunctionTool.from_defaults(shout, return_direct=True)
+
+
+@each_talk
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_function_agent_chooses_the_same_past_in_each_round(
+    talk: str, streaming: bool, events: list[GatekeeperSelectionEvent]
+) -> None:
+    pairs, question, _ = TALKS[talk]
+    llm = scripted(calling("look_up", "c1", key="bread"), calling("look_up", "c2", key="flour"), answer("6380"))
+    memory = buffer(history_of(pairs))
+
+    async def run() -> None:
+        agent = FunctionAgent(tools=[LOOK_UP], llm=llm, system_prompt="Be brief.", streaming=streaming)
+        assert str(await agent.run(question, memory=memory)) == "6380"
+
+    asyncio.run(run())
+    opening = ["Be brief.", *pairs[0], question]
+    assert [sent[: len(opening)] for sent in llm.sent] == [opening] * 3
+    assert {tuple(event.turn_ids) for event in events} == {(0,)}
+    # At the end the run is stored whole: question, call, result, call, result, answer.
+    assert [message.role.value for message in memory.get_all()[6:]] == ["user", *["assistant", "tool"] * 2, "assistant"]
+    asked_again = memory.get("What was found for flour?")
+    assert not validate_messages([read_message(message) for message in asked_again], provider="openai")
+
+
+def test_an_agents_direct_answer_is_stored_and_stays_an_answer() -> None:
+    llm, memory = scripted(calling("shout", "c1", key="hey")), buffer()
+
+    async def run() -> None:
+        await FunctionAgent(tools=[SHOUT], llm=llm, streaming=False).run("shout hey", memory=memory)
+
+    asyncio.run(run())
+    roles = [read_message(message).role for message in memory.get()]
+    assert roles == ["user", "assistant", "tool", "assistant"]
+    assert memory.get()[-1].additional_kwargs == {"tool_call_id": "c1"}
+
+
+def test_the_agents_default_memory_can_be_ours() -> None:
+    llm = scripted(answer("hi"))
+    assert GatekeeperMemoryBuffer.from_defaults(llm=llm).token_limit == int(llm.metadata.context_window * 0.75)
+
+
+@pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")  # LlamaIndex's own call
+def test_a_react_agent_gets_the_turns_on_topic() -> None:
+    pairs, question, _ = TALKS["english"]
+    llm = scripted(
+        answer('Thought: I need a tool.\nAction: look_up\nAction Input: {"key": "bread"}'),
+        answer("Thought: I can answer.\nAnswer: 6380"),
+    )
+    memory = buffer(history_of(pairs))
+
+    async def run() -> None:
+        agent = ReActAgent(tools=[LOOK_UP], llm=llm, streaming=False)
+        assert str(await agent.run(question, memory=memory)).strip() == "6380"
+
+    asyncio.run(run())
+    assert [sent[1:4] for sent in llm.sent] == [[*pairs[0], question]] * 2
+    assert memory.get()[-1] is memory.get_all()[-1]
+    assert memory.get()[-1].role == MessageRole.ASSISTANT
+
+
+@each_talk
+def test_a_state_that_an_agent_writes_into_the_question_changes_no_selection(
+    talk: str, events: list[GatekeeperSelectionEvent]
+) -> None:
+    pairs, question, _ = TALKS[talk]
+    llm = scripted(calling("look_up", "c1", key="bread"), calling("look_up", "c2", key="flour"), answer("6380"))
+    memory = buffer(history_of(pairs))
+
+    async def run() -> None:
+        agent = FunctionAgent(name="one", description="one", tools=[LOOK_UP], llm=llm, streaming=False)
+        flow = AgentWorkflow(agents=[agent], initial_state={"dough": "sourdough bread, 面包, flour"})
+        await flow.run(question, memory=memory)
+
+    asyncio.run(run())
+    assert "sourdough bread, 面包, flour" in (memory.get_all()[6].content or "")  # the stored message, in place
+    assert all("sourdough bread, 面包, flour" in sent[2] for sent in llm.sent)
+    assert [sent[:2] for sent in llm.sent] == [list(pairs[0])] * 3
+    assert {tuple(event.turn_ids) for event in events} == {(0,)}
+
+
+def test_the_past_stays_the_same_when_one_agent_hands_off_to_another() -> None:
+    pairs, question, _ = TALKS["english"]
+    first = scripted(calling("handoff", "c1", to_agent="two", reason="bread and flour and sourdough"))
+    second = scripted(calling("look_up", "c2", key="bread"), answer("6380"))
+    memory = buffer(history_of(pairs))
+
+    async def run() -> None:
+        one = FunctionAgent(name="one", description="starts", llm=first, can_handoff_to=["two"], streaming=False)
+        two = FunctionAgent(name="two", description="ends", tools=[LOOK_UP], llm=second, streaming=False)
+        await AgentWorkflow(agents=[one, two], root_agent="one").run(question, memory=memory)
+
+    asyncio.run(run())
+    assert [sent[:3] for sent in first.sent + second.sent] == [[*pairs[0], question]] * 3
+    assert not validate_messages([read_message(message) for message in memory.get()], provider="openai")
+
+
+# --- threads and tasks ----------------------------------------------------------------------------------------------
+
+
+def test_many_threads_read_while_others_write() -> None:
+    pairs, question, _ = TALKS["english"]
+    store = SimpleChatStore()
+    memories = [buffer(history_of(pairs), chat_store=store, chat_store_key=key) for key in "ab"]
+    start = threading.Barrier(8)
+
+    def work(number: int) -> None:
+        memory = memories[number % 2]
+        start.wait()
+        for at in range(10):
+            if number < 2:
+                memory.put_messages([user(f"bread {at}"), assistant("rise")])
+            got = memory.get(question)
+            assert texts(got[:2]) == list(pairs[0])
+            assert [message.role.value for message in got] == ["user", "assistant"] * (len(got) // 2)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    assert [len(memory.get_all()) for memory in memories] == [26, 26]
+
+
+def test_the_loop_does_not_wait_for_the_selection() -> None:
+    seen = set()
+
+    def tokenizer(text: str) -> list[str]:
+        seen.add(threading.get_ident())
+        return text.split()
+
+    memory = buffer([*history_of(TALKS["english"][0]), user("Redis?")], tokenizer_fn=tokenizer)
+    asyncio.run(memory.aget())
+    assert seen
+    assert threading.get_ident() not in seen
+
+
+def test_a_cancelled_call_leaves_no_half_state() -> None:
+    pairs, question, _ = TALKS["english"]
+    started, release = threading.Event(), threading.Event()
+
+    def slow(text: str) -> list[str]:
+        started.set()
+        release.wait(10)
+        return text.split()
+
+    memory = buffer([*history_of(pairs), user(question)], tokenizer_fn=slow)
+
+    async def run() -> None:
+        task = asyncio.create_task(memory.aget())
+        await asyncio.to_thread(started.wait, 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        release.set()
+
+    asyncio.run(run())
+    assert texts(memory.get()) == [*pairs[0], question]

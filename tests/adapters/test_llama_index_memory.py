@@ -1,0 +1,528 @@
+"""GatekeeperMemory: its queue, its memory blocks, its stores, and engines and agents that use it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import pickle
+import threading
+from collections.abc import Coroutine, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.base.llms.types import ChatMessage, ContentBlock, ImageBlock, TextBlock, ToolCallBlock
+from llama_index.core.chat_engine import SimpleChatEngine
+from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.instrumentation.event_handlers import BaseEventHandler
+from llama_index.core.llms.mock import MockFunctionCallingLLM, MockLLMWithChatMemoryOfLastCall
+from llama_index.core.memory import BaseMemoryBlock, InsertMethod, Memory, StaticMemoryBlock
+from llama_index.core.storage.chat_store.base_db import MessageStatus
+from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
+from llama_index.core.tools import FunctionTool
+from pydantic import Field
+
+from gatekeeper_core.messages import group_turns
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.tokens import count_messages
+from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperSelectionEvent
+from llama_index.memory.gatekeeper.reading import read_message
+
+pytestmark = pytest.mark.adapters
+
+TALKS = {
+    "english": (
+        [
+            ("The staging Redis listens on port 6380.", "Noted: staging Redis, port 6380."),
+            ("New topic: how long does sourdough bread rise?", "About twelve hours in a cool kitchen."),
+            ("And which flour for the bread?", "Strong wheat flour with some rye."),
+        ],
+        "Which port does the staging Redis listen on?",
+    ),
+    "chinese": (
+        [
+            ("测试环境的数据库端口是 6380。", "记住了：测试环境数据库端口 6380。"),
+            ("换个话题：酸面包要发酵多久？", "在凉爽的厨房里大约十二个小时。"),
+            ("做面包用什么面粉？", "高筋小麦粉加一点黑麦粉。"),
+        ],
+        "测试环境的数据库端口是多少？",
+    ),
+    "mixed": (
+        [
+            ("staging 的 Redis 端口是 6380。", "好的，staging Redis port 6380。"),
+            ("换个话题：sourdough 面包要发酵多久？", "大约 12 hours，放在凉爽的厨房。"),
+            ("面包用什么 flour？", "高筋小麦粉 plus rye。"),
+        ],
+        "staging 的 Redis 端口是多少？",
+    ),
+}
+each_talk = pytest.mark.parametrize("talk", TALKS)
+
+
+def user(text: str) -> ChatMessage:
+    return ChatMessage(text, role="user")
+
+
+def assistant(text: str) -> ChatMessage:
+    return ChatMessage(text, role="assistant")
+
+
+def system(text: str) -> ChatMessage:
+    return ChatMessage(text, role="system")
+
+
+def history_of(pairs: Sequence[tuple[str, str]]) -> list[ChatMessage]:
+    return [message for asked, answered in pairs for message in (user(asked), assistant(answered))]
+
+
+def texts(messages: Sequence[ChatMessage]) -> list[str]:
+    return [message.content or "" for message in messages]
+
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+def memory(messages: Sequence[ChatMessage] | None = None, **options: Any) -> GatekeeperMemory:
+    wanted = {"token_limit": 1000, "on_error": "raise", "floor_turns": 0, "passthrough_below": 0} | options
+    return GatekeeperMemory.from_defaults("s", list(messages) if messages else None, **wanted)
+
+
+def cost(messages: Sequence[ChatMessage]) -> int:
+    return count_messages(map(read_message, messages), token_counter=lambda text: len(words(text)))
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    made = asyncio.new_event_loop()
+    yield made
+    gc.collect()
+    made.run_until_complete(made.shutdown_default_executor())
+    made.close()
+
+
+@pytest.fixture(autouse=True)
+def current_loop(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    # LlamaIndex's SQL store cannot be closed: what is left of it must not outlive its loop.
+    asyncio.set_event_loop(loop)
+    yield
+    asyncio.set_event_loop(None)
+
+
+def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    return asyncio.get_event_loop().run_until_complete(coroutine)
+
+
+# --- what is chosen -------------------------------------------------------------------------------------------------
+
+
+@each_talk
+@pytest.mark.parametrize("inside", [True, False])
+def test_the_turns_are_those_of_the_core(talk: str, inside: bool) -> None:
+    pairs, question = TALKS[talk]
+    past = history_of(pairs)
+    mine = memory([*past, user(question)] if inside else past)
+    got = mine.get() if inside else mine.get(question)
+    core = ContextGatekeeper(token_counter=lambda text: len(mine.tokenizer_fn(text)))
+    core.sync(group_turns([read_message(message) for message in past]))
+    assert [turn.turn_id for turn in core.explain(question, trim=False).turns] == [0]
+    assert texts(got) == [*pairs[0], *([question] if inside else [])]
+
+
+@each_talk
+def test_archived_turns_can_be_chosen(talk: str) -> None:
+    pairs, question = TALKS[talk]
+    mine = memory(token_limit=250, token_flush_size=10, chat_history_token_ratio=0.1)
+    for message in [*history_of(pairs), user(question)]:
+        mine.put(message)
+    assert pairs[0][0] not in texts(mine.get_all(MessageStatus.ACTIVE))
+    assert texts(mine.get()) == [*pairs[0], question]
+    assert len(mine.get_all()) == 7
+
+
+def test_a_history_that_was_set_is_selected_from() -> None:
+    """Stock never flushes what ``set`` has written: it sends everything."""
+    history = history_of([(f"q{at} " * 50, f"a{at} " * 50) for at in range(20)])
+    mine = memory(history, token_limit=300, tokenizer_fn=words)
+    assert cost(mine.get()) <= 300
+    mine.set(history)
+    assert cost(mine.get("q3")) <= 300
+
+
+def test_a_system_message_that_was_flushed_is_sent() -> None:
+    mine = memory(token_limit=100, tokenizer_fn=words)
+    mine.put(system("Be brief."))
+    for at in range(10):
+        mine.put_messages(history_of([(f"q{at} " * 10, f"a{at} " * 10)]))
+    assert "Be brief." not in texts(mine.get_all(MessageStatus.ACTIVE))
+    assert texts(mine.get())[0] == "Be brief."
+
+
+def test_a_prefix_counts_towards_the_limit() -> None:
+    pairs, question = TALKS["english"]
+    mine = memory([*history_of(pairs), user(question)], token_limit=100)
+    assert len(mine.get(initial_token_count=10)) == 3
+    assert texts(mine.get(initial_token_count=90)) == [question]
+
+
+@pytest.mark.parametrize("put", [True, False])
+def test_a_question_that_is_a_message_is_the_query(put: bool) -> None:
+    pairs, question = TALKS["english"]
+    mine = memory([*history_of(pairs), *([user(question)] if put else [])])
+    assert texts(mine.get(user(question))) == texts(mine.get(question)) == [*pairs[0], *([question] if put else [])]
+
+
+messages_drawn = st.lists(st.tuples(st.sampled_from(["user", "assistant", "system"]), st.text("ab端 ", max_size=20)))
+
+
+class LiveStore(SQLAlchemyChatStore):
+    """A store that gives out the very messages that it holds."""
+
+    held: list[ChatMessage] = Field(default_factory=list)
+
+    async def get_messages(self, key: str, status: Any = MessageStatus.ACTIVE, **more: Any) -> list[ChatMessage]:
+        return self.held
+
+    async def set_messages(self, key: str, messages: list[ChatMessage], status: Any = MessageStatus.ACTIVE) -> None:
+        self.held = messages
+
+
+@given(messages_drawn, st.integers(1, 60))
+def test_the_question_is_always_sent_and_the_limit_kept(drawn: Any, limit: int) -> None:
+    history = [*(ChatMessage(text, role=role) for role, text in drawn), user("port?")]
+    mine = memory(history, token_limit=limit, tokenizer_fn=list, chat_store=LiveStore(table_name="m"))
+    got, view = mine.get(), mine.last_selection
+    assert view is not None
+    assert got[-1].content == "port?"
+    assert view.status == "over_budget" or count_messages(map(read_message, got), token_counter=len) <= limit
+    assert texts(mine.get_all()) == texts(history)
+
+
+# --- memory blocks --------------------------------------------------------------------------------------------------
+
+
+class Note(BaseMemoryBlock[Any]):
+    """A block that says one thing and keeps what it was shown."""
+
+    name: str = "note"
+    says: Any = "noted"
+    shown: list[ChatMessage] = Field(default_factory=list)
+    given: dict[str, Any] = Field(default_factory=dict)
+    flushed: list[ChatMessage] = Field(default_factory=list)
+
+    async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> Any:
+        self.shown, self.given = list(messages or []), block_kwargs
+        return self.says
+
+    async def _aput(self, messages: list[ChatMessage]) -> None:
+        self.flushed.extend(messages)
+
+
+@pytest.mark.parametrize("method", [InsertMethod.SYSTEM, InsertMethod.USER, "system", "user"])
+@pytest.mark.parametrize("head", [True, False])
+def test_blocks_stand_where_llama_index_puts_them(method: Any, head: bool) -> None:
+    messages = [*([system("Be brief.")] if head else []), user("hello"), assistant("hi"), user("again")]
+    options: dict[str, Any] = {"insert_method": method, "token_limit": 3000}
+    ours = GatekeeperMemory.from_defaults("s", messages, memory_blocks=[Note()], **options)
+    stock = Memory.from_defaults("s", messages, memory_blocks=[Note()], **options)
+    assert ours.get() == stock.get()
+    assert "noted" in "".join(texts(ours.get()))
+
+
+def test_blocks_of_content_are_inserted_as_content() -> None:
+    picture = ImageBlock(url="https://example.org/a.png")
+    options: dict[str, Any] = {"memory_blocks": [StaticMemoryBlock(static_content=[TextBlock(text="look"), picture])]}
+    ours = GatekeeperMemory.from_defaults("s", [user("hello")], token_limit=5000, **options)
+    stock = Memory.from_defaults("s", [user("hello")], token_limit=5000, **options)
+    assert ours.get() == stock.get()
+    assert any(block.block_type == "image" for block in ours.get()[0].blocks)
+
+
+def test_messages_of_a_block_stand_after_the_system_message() -> None:
+    block = Note(says=[user("earlier"), assistant("yes")])
+    mine = memory([system("Be brief."), user("hello")], memory_blocks=[block])
+    assert texts(mine.get()) == ["Be brief.", "earlier", "yes", "hello"]
+
+
+def test_what_blocks_say_is_part_of_the_limit() -> None:
+    pairs, question = TALKS["english"]
+    history = [*history_of(pairs), user(question)]
+    assert len(memory(history, token_limit=100).get()) == 3
+    note = Note(says="note " * 80, priority=0)  # never truncated
+    got = memory(history, token_limit=100, memory_blocks=[note]).get()
+    assert [message.role.value for message in got] == ["system", "user"]
+    mine = memory(history, token_limit=100, memory_blocks=[Note(says=[system("note " * 80)])])
+    assert question in texts(mine.get())
+    assert mine.last_selection is not None
+    assert mine.last_selection.fixed_tokens >= 80
+
+
+def test_blocks_are_truncated_only_where_the_history_needs_the_room() -> None:
+    note = Note(says="note " * 60, priority=1)
+    assert "note" in texts(memory([user("hello")], token_limit=100, tokenizer_fn=words, memory_blocks=[note]).get())[0]
+    crowd = history_of([(f"q{at} " * 10, f"a{at} " * 10) for at in range(20)])
+    mine = memory([*crowd, user("q3")], token_limit=100, tokenizer_fn=words, memory_blocks=[note])
+    assert "note" not in "".join(texts(mine.get()))
+
+
+def test_blocks_see_the_active_messages_the_question_and_the_session() -> None:
+    note = Note()
+    mine = memory(token_limit=100, token_flush_size=10, tokenizer_fn=words, memory_blocks=[note])
+    mine.put_messages(history_of([(f"q{at} " * 10, f"a{at} " * 10) for at in range(10)]))
+    active = texts(mine.get_all(MessageStatus.ACTIVE))
+    assert note.flushed
+    assert len(active) < 20
+    mine.get("what now?", initial_token_count=3)
+    assert texts(note.shown) == [*active, "what now?"]
+    assert note.given == {"session_id": "s", "initial_token_count": 3}
+    question = ChatMessage(blocks=[TextBlock(text="what is it?"), ImageBlock(image=b"x")])
+    mine.get(question)
+    assert note.shown[-1] is question
+
+
+@pytest.mark.parametrize("method", list(InsertMethod))
+@pytest.mark.parametrize("shadow", [False, True])
+def test_no_stored_message_is_changed_and_the_others_are_the_stores_own(method: InsertMethod, shadow: bool) -> None:
+    store = LiveStore(table_name="m")
+    history = [system("Be brief."), user("hello"), assistant("hi"), user("again")]
+    mine = memory(history, chat_store=store, memory_blocks=[Note()], insert_method=method, shadow=shadow)
+    before = [message.model_dump() for message in store.held]
+    first, second = mine.get(), mine.get()
+    assert [message.model_dump() for message in store.held] == before
+    assert first == second
+    wanted = 1 if method == InsertMethod.SYSTEM or shadow else 0
+    assert sum(any(message is held for held in store.held) for message in first) == len(first) - 1
+    assert len(first) >= 2 + wanted
+
+
+def test_an_error_of_a_block_passes_unchanged() -> None:
+    class Broken(Note):
+        async def _aget(self, *args: Any, **options: Any) -> list[ContentBlock]:
+            raise OSError("no route to the block")
+
+    with pytest.raises(OSError, match="no route to the block"):
+        memory([user("hello")], memory_blocks=[Broken()]).get()
+
+
+# --- shadow, errors, reports ----------------------------------------------------------------------------------------
+
+
+class Listener(BaseEventHandler):
+    heard: list[Any] = Field(default_factory=list)
+
+    def handle(self, event: Any, **more: Any) -> None:
+        if isinstance(event, GatekeeperSelectionEvent):
+            self.heard.append(event)
+
+
+@pytest.fixture
+def events() -> Iterator[list[GatekeeperSelectionEvent]]:
+    root, listener = get_dispatcher(), Listener()
+    root.add_event_handler(listener)
+    yield listener.heard
+    root.event_handlers.remove(listener)
+
+
+@pytest.mark.parametrize("question", [None, "Which port does the staging Redis listen on?"])
+def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(
+    question: str | None, events: list[GatekeeperSelectionEvent]
+) -> None:
+    pairs, asked = TALKS["english"]
+    history = [*history_of(pairs), *([] if question else [user(asked)])]
+    note = Note()
+    mine = memory(history, shadow=True, memory_blocks=[note])
+    stock = Memory.from_defaults("s", history, token_limit=1000, memory_blocks=[Note()])
+    assert mine.get(question, initial_token_count=7) == stock.get(question)
+    (event,) = events
+    assert (event.memory, event.thread, event.shadow, event.turn_ids) == ("GatekeeperMemory", "s", True, [0])
+    live = memory(history, memory_blocks=[Note()])
+    live.get(question, initial_token_count=7)
+    assert live.last_selection is not None
+    assert event.fixed_tokens == live.last_selection.fixed_tokens
+
+
+def test_a_failing_selection_falls_back_to_the_newest_turns(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*args: Any, **options: Any) -> Any:
+        raise LookupError("broken")
+
+    monkeypatch.setattr(ContextGatekeeper, "explain", broken)
+    pairs, question = TALKS["english"]
+    mine = memory(history_of(pairs), on_error="fallback", token_limit=40)
+    with caplog.at_level(logging.WARNING, "gatekeeper.history"):
+        assert texts(mine.get(question)) == [*pairs[1], *pairs[2]]
+    assert [record.name for record in caplog.records] == ["gatekeeper.history"]
+    assert mine.last_selection is not None
+    assert mine.last_selection.status == "fallback"
+    mine.on_error = "raise"
+    with pytest.raises(LookupError, match="broken"):
+        mine.get(question)
+
+
+class BrokenStore(SQLAlchemyChatStore):
+    async def get_messages(self, *args: Any, **options: Any) -> list[ChatMessage]:
+        raise OSError("no route to the store")
+
+
+@pytest.mark.parametrize("shadow", [False, True])
+def test_errors_of_the_store_pass_unchanged(shadow: bool) -> None:
+    with pytest.raises(OSError, match="no route to the store"):
+        memory(chat_store=BrokenStore(table_name="m"), shadow=shadow).get()
+
+
+def test_the_last_selection_is_known_by_session() -> None:
+    mine = memory([user("hello")])
+    mine.get()
+    assert mine.last_selection is not None
+    assert mine.last_selection is mine.selection_for("s")
+    assert mine.selection_for("t") is None
+
+
+# --- stores ---------------------------------------------------------------------------------------------------------
+
+
+def sql(path: Path) -> SQLAlchemyChatStore:
+    return SQLAlchemyChatStore(table_name="m", async_database_uri=f"sqlite+aiosqlite:///{path / 'chat.db'}")
+
+
+def test_another_writer_an_edit_a_deletion_and_a_reset_are_noticed(tmp_path: Path) -> None:
+    pairs, question = TALKS["english"]
+
+    async def talk_it_over() -> None:
+        mine, other = memory(chat_store=sql(tmp_path)), memory(chat_store=sql(tmp_path))
+        assert await mine.aget(question) == []
+        await other.aput_messages(history_of(pairs))
+        assert texts(await mine.aget(question)) == list(pairs[0])
+        await other.aset(history_of([("The staging Redis port is 7001 now.", "Port 7001, noted."), *pairs[1:]]))
+        assert "7001" in "".join(texts(await mine.aget(question)))
+        store = other.sql_store
+        assert isinstance(store, SQLAlchemyChatStore)
+        await store.delete_oldest_messages("s", 2)
+        assert "7001" not in "".join(texts(await mine.aget(question)))
+        await other.areset()
+        assert await mine.aget(question) == []
+
+    run(talk_it_over())
+
+
+def test_two_sessions_of_one_store_are_kept_apart(tmp_path: Path) -> None:
+    store = sql(tmp_path)
+    one = GatekeeperMemory.from_defaults("one", [user("mine")], token_limit=100, chat_store=store)
+    two = GatekeeperMemory.from_defaults("two", token_limit=100, chat_store=store)
+    assert texts(one.get()) == ["mine"]
+    assert two.get() == []
+
+
+# --- options and copies ---------------------------------------------------------------------------------------------
+
+
+def test_the_options_are_llama_indexs_and_ours() -> None:
+    mine = GatekeeperMemory.from_defaults(
+        session_id="t",
+        chat_history=[user("hello")],
+        token_limit=500,
+        chat_history_token_ratio=0.5,
+        reserve_tokens=5,
+        floor_turns=2,
+        passthrough_below=3,
+        on_error="raise",
+        gatekeeper_config=GatekeeperConfig(mode="fill"),
+    )
+    assert (mine.session_id, mine.token_limit, mine.chat_history_token_ratio) == ("t", 500, 0.5)
+    assert (mine.reserve_tokens, mine.floor_turns, mine.passthrough_below) == (5, 2, 3)
+    assert (mine.gatekeeper_config, mine.class_name()) == (GatekeeperConfig(mode="fill"), "GatekeeperMemory")
+    with pytest.raises(TypeError, match="window"):
+        GatekeeperMemory.from_defaults(window=3)
+    with pytest.raises(ValueError, match="reserve_tokens"):
+        GatekeeperMemory.from_defaults(reserve_tokens=-1)
+
+
+def test_the_dict_of_a_memory_holds_our_options() -> None:
+    """LlamaIndex itself cannot read the dict of a ``Memory`` again, and its store is no part of it."""
+    data = memory(reserve_tokens=5, gatekeeper_config=GatekeeperConfig(mode="fill")).to_dict()
+    assert (data["class_name"], data["session_id"], data["reserve_tokens"]) == ("GatekeeperMemory", "s", 5)
+    assert data["gatekeeper_config"]["mode"] == "fill"
+    assert set(Memory(token_limit=5).to_dict()) < set(data)
+
+
+def test_pickling_a_memory_leaves_it_whole() -> None:
+    mine = memory([user("hello")])
+    pickle.dumps(mine)
+    assert texts(mine.get()) == ["hello"]
+
+
+# --- engines and agents ---------------------------------------------------------------------------------------------
+
+
+@each_talk
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_simple_chat_engine_sends_the_turns_on_topic(talk: str, asynchronous: bool) -> None:
+    pairs, question = TALKS[talk]
+    llm = MockLLMWithChatMemoryOfLastCall(max_tokens=2, is_chat_model=True)
+    mine = memory(history_of(pairs))
+    engine = SimpleChatEngine.from_defaults(llm=llm, memory=mine, system_prompt="Be brief.")
+    run(engine.achat(question)) if asynchronous else engine.chat(question)
+    assert texts(llm.last_chat_messages or []) == ["Be brief.", *pairs[0], question]
+    assert len(mine.get_all()) == 8
+
+
+def test_an_engine_makes_the_memory_itself() -> None:
+    llm = MockLLMWithChatMemoryOfLastCall(max_tokens=2, is_chat_model=True)
+    engine = SimpleChatEngine.from_defaults(llm=llm, memory_cls=GatekeeperMemory, chat_history=[user("a")])
+    engine.chat("again")
+    assert isinstance(engine._memory, GatekeeperMemory)
+    assert texts(engine.chat_history)[:2] == ["a", "again"]
+
+
+def look_up(key: str) -> str:
+    """Look something up."""
+    return f"{key} found"
+
+
+@each_talk
+def test_a_function_agent_chooses_the_same_past_in_each_round(
+    talk: str, events: list[GatekeeperSelectionEvent]
+) -> None:
+    pairs, question = TALKS[talk]
+    call = ToolCallBlock(tool_call_id="c1", tool_name="look_up", tool_kwargs={"key": "bread 面包"})
+    script = iter([ChatMessage(role="assistant", blocks=[call]), assistant("6380")])
+    sent: list[list[str]] = []
+
+    def respond(messages: Sequence[ChatMessage], **more: Any) -> ChatMessage:
+        sent.append(texts(messages))
+        return next(script)
+
+    mine = memory(history_of(pairs))
+
+    async def talk_it_over() -> None:
+        llm = MockFunctionCallingLLM(response_generator=respond, is_chat_model=True)
+        agent = FunctionAgent(tools=[FunctionTool.from_defaults(look_up)], llm=llm, streaming=False)
+        await agent.run(question, memory=mine)
+
+    run(talk_it_over())
+    assert [opening[:3] for opening in sent] == [[*pairs[0], question]] * 2
+    assert {tuple(event.turn_ids) for event in events} == {(0,)}
+    assert [message.role.value for message in mine.get_all()[6:]] == ["user", "assistant", "tool", "assistant"]
+
+
+def test_the_loop_does_not_wait_for_the_selection() -> None:
+    seen = set()
+
+    def tokenizer(text: str) -> list[str]:
+        seen.add(threading.get_ident())
+        return text.split()
+
+    async def talk_it_over() -> None:
+        mine = GatekeeperMemory(token_limit=100, tokenizer_fn=tokenizer)
+        await mine.sql_store.add_message(mine.session_id, user("hello"))
+        await mine.aget()
+
+    run(talk_it_over())
+    assert seen
+    assert threading.get_ident() not in seen
