@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import gc
 import pickle
 import threading
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,23 +69,6 @@ def assistant(text: str) -> ChatMessage:
 
 def history_of(pairs: Sequence[tuple[str, str]]) -> list[ChatMessage]:
     return [message for asked, answered in pairs for message in (user(asked), assistant(answered))]
-
-
-@pytest.fixture(scope="module")
-def loop() -> Iterator[asyncio.AbstractEventLoop]:
-    made = asyncio.new_event_loop()
-    yield made
-    gc.collect()
-    made.run_until_complete(made.shutdown_default_executor())
-    made.close()
-
-
-@pytest.fixture(autouse=True)
-def current_loop(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    # LlamaIndex's SQL store cannot be closed: what is left of it must not outlive its loop.
-    asyncio.set_event_loop(loop)
-    yield
-    asyncio.set_event_loop(None)
 
 
 def run(coroutine: Coroutine[Any, Any, Any]) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import pickle
 import threading
@@ -95,23 +94,6 @@ def memory(messages: Sequence[ChatMessage] | None = None, **options: Any) -> Gat
 
 def cost(messages: Sequence[ChatMessage]) -> int:
     return count_messages(map(read_message, messages), token_counter=lambda text: len(words(text)))
-
-
-@pytest.fixture(scope="module")
-def loop() -> Iterator[asyncio.AbstractEventLoop]:
-    made = asyncio.new_event_loop()
-    yield made
-    gc.collect()
-    made.run_until_complete(made.shutdown_default_executor())
-    made.close()
-
-
-@pytest.fixture(autouse=True)
-def current_loop(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    # LlamaIndex's SQL store cannot be closed: what is left of it must not outlive its loop.
-    asyncio.set_event_loop(loop)
-    yield
-    asyncio.set_event_loop(None)
 
 
 def run(coroutine: Coroutine[Any, Any, Any]) -> Any:

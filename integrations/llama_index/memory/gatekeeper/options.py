@@ -12,7 +12,7 @@ from gatekeeper_core.context.history import HistoryView, OnError
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from llama_index.memory.gatekeeper.events import report
-from llama_index.memory.gatekeeper.reading import read_message
+from llama_index.memory.gatekeeper.reading import read_message, reads_as
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -82,10 +82,10 @@ class SelectionOptions(BaseModel):
         settings = {name: getattr(self, name) for name in _SHARED}
         made_from = (self._budget_tokens(), tokenizer, gatekeeper, *settings.values())
         if self._selector is None or self._made_from != made_from:
-            config = HistoryConfig(
-                token_budget=self._budget_tokens(), gatekeeper=gatekeeper or GatekeeperConfig(), **settings
+            config = HistoryConfig(token_budget=self._budget_tokens(), gatekeeper=gatekeeper, **settings)
+            selector = ThreadSelector(
+                read_message, unchanged=reads_as, config=config, token_counter=lambda text: len(tokenizer(text))
             )
-            selector = ThreadSelector(read_message, config=config, token_counter=lambda text: len(tokenizer(text)))
             self._selector, self._made_from = selector, made_from
             return selector
         return self._selector

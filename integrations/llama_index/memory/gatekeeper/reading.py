@@ -14,11 +14,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
+from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock, ToolCallBlock
 
 from gatekeeper_core.messages import MediaKind, MediaPart, Message, Part, Role, TextPart, ToolCall
 
-__all__ = ["Question", "read_message", "text_of"]
+__all__ = ["Question", "read_message", "reads_as", "text_of"]
 
 Question: TypeAlias = str | ChatMessage | None
 """What engines and agents hand over as ``input``."""
@@ -29,6 +29,10 @@ _ROLES: Mapping[str, Role] = {
     "user": "user",
     "tool": "tool",
     "function": "tool",
+}
+# A role that was assigned later is a plain text: LlamaIndex does not check assignments.
+_ROLE_OF: Mapping[str, Role] = {
+    name: _ROLES.get(role.value, "assistant") for role in MessageRole for name in (role, role.value)
 }
 _MEDIA: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video", "document": "document"}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str, skipkeys=True)
@@ -48,7 +52,7 @@ def read_message(message: ChatMessage) -> Message:
     >>> read_message(ChatMessage("hello"))
     Message(role='user', content='hello', tool_calls=(), tool_call_id=None, name=None, id=None)
     """
-    role = _ROLES.get(message.role.lower(), "assistant")
+    role = _ROLE_OF.get(message.role, "assistant")
     blocks, extra = message.blocks, message.additional_kwargs
     if len(blocks) == 1 and type(blocks[0]) is TextBlock and not extra:
         return Message(role, blocks[0].text)
@@ -59,6 +63,25 @@ def read_message(message: ChatMessage) -> Message:
         tool_calls=_calls(blocks, extra),
         tool_call_id=(_text(extra.get("tool_call_id")) or name) if role == "tool" else None,
         name=name,
+    )
+
+
+def reads_as(message: ChatMessage, read: Message) -> bool:
+    """Return whether a chat message is plain text and still reads as this one; False may also mean: look closer.
+
+    >>> reads_as(ChatMessage("hello"), Message("user", "hello")), reads_as(ChatMessage("hi"), Message("user", "hello"))
+    (True, False)
+    """
+    blocks = message.blocks
+    return (
+        len(blocks) == 1
+        and type(blocks[0]) is TextBlock
+        and blocks[0].text == read.content
+        and not message.additional_kwargs
+        and _ROLE_OF.get(message.role) == read.role
+        and read.name is None
+        and read.tool_call_id is None
+        and read.tool_calls == ()
     )
 
 
