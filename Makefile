@@ -36,8 +36,9 @@ format-check: $(VENV)/.stamp-lint ## say which files `make format` would change
 lint: $(VENV)/.stamp-lint ## ruff
 	@$(RUN) ruff check .
 
-types: $(VENV)/.stamp-lint ## strict mypy over the core, the command and the benchmarks
+types: $(VENV)/.stamp-lint ## strict mypy over the core, the command, the adapters and the benchmarks
 	@$(RUN) mypy
+	@$(RUN) mypy -p llama_index.memory.gatekeeper
 
 check-lowest: ## run the tests of the adapters on the lowest versions of the frameworks that we allow
 	@$(MAKE) --no-print-directory VENV=$(VENV)-lowest lowest-tests
@@ -52,6 +53,7 @@ bench: $(VENV)/.stamp-bench ## run the benchmarks; GATEKEEPER_DATA=DIR names the
 	@if [ -n "$$GATEKEEPER_DATA" ]; then $(RUN) benchmarks.selection --data "$$GATEKEEPER_DATA"; \
 	else echo "benchmarks.selection left out: set GATEKEEPER_DATA to the folder of its data"; fi
 	@$(RUN) benchmarks.speed
+	@$(RUN) benchmarks.adapters --prompts 200
 
 thorough: $(VENV)/.stamp-test ## everything long: 500 examples, hostile seeds, small machine, every Python, benchmarks
 	@VENV="$(VENV)" MAKE="$(MAKE)" bash .ci/thorough
@@ -86,7 +88,7 @@ $(VENV)/.stamp-test: pyproject.toml $(VENV)/.stamp-cli
 	@$(PIP) install --editable '.[$(EXTRAS)]' --group test --group test-adapters --group build
 	@touch $@
 
-$(VENV)/.stamp-lint: pyproject.toml $(VENV)/.stamp-cli
+$(VENV)/.stamp-lint: pyproject.toml $(VENV)/.stamp-test
 	@$(PIP) install --group lint
 	@touch $@
 
@@ -100,6 +102,6 @@ lowest-tests: pyproject.toml $(VENV)/.stamp-venv
 	@$(PIP) install --editable '.[$(EXTRAS)]' $(LOWEST) --group test --group test-adapters
 	@$(RUN) pytest -q -n auto -p no:cacheprovider tests/adapters $(PYTEST_ARGS)
 
-$(VENV)/.stamp-bench: pyproject.toml $(VENV)/.stamp-cli
+$(VENV)/.stamp-bench: pyproject.toml $(VENV)/.stamp-test
 	@$(PIP) install --group bench
 	@touch $@

@@ -401,8 +401,9 @@ def test_a_small_history_that_does_not_fit_is_selected_from(past: list[Message],
     messages = [*past, user(question)]
     cost = count_messages(messages)
     assert view_of(messages, passthrough_below=10**6, budget_tokens=cost).status == "passthrough"
-    assert view_of(messages, passthrough_below=10**6, budget_tokens=cost - 1).status == "selected"
-    assert view_of(messages, passthrough_below=10**6, budget_tokens=cost + 4, fixed_tokens=5).status == "selected"
+    for arguments in ({"budget_tokens": cost - 1}, {"budget_tokens": cost + 4, "fixed_tokens": 5}):
+        view = view_of(messages, passthrough_below=10**6, **arguments)
+        assert (view.status, view.turns) == ("selected", (0,))
 
 
 @pytest.mark.parametrize("query", ["", " \n\t", "\u3000"])
@@ -480,17 +481,42 @@ def test_the_floor_takes_only_the_room_that_is_left(past: list[Message], questio
     assert view_of([*past, user(question)], floor_turns=1, budget_tokens=exact - 1).turns == (0,)
 
 
-def test_the_floor_does_not_add_to_what_is_chosen_when_the_topic_goes_on() -> None:
-    messages = talk(
-        ("How do I set the Redis password?", "Set requirepass in redis.conf."),
-        ("Where does Redis keep redis.conf?", "In /etc/redis."),
-        ("thanks", "you are welcome"),
-    )
-    for floor in (0, 1, 2):
-        view = view_of(messages, query="Does Redis read redis.conf again without a restart?", floor_turns=floor)
-        assert view.selection is not None
-        assert view.selection.gate.decision == "continue"
-        assert view.turns == view.selection.order
+@pytest.mark.parametrize(
+    ("past", "question"),
+    [
+        (
+            talk(
+                ("How do I set the Redis password?", "Set requirepass in redis.conf."),
+                ("Where does Redis keep redis.conf?", "In /etc/redis."),
+                ("Which user runs Redis?", "The user redis." * 30),
+            ),
+            "Does Redis read redis.conf again without a restart?",
+        ),
+        (
+            talk(
+                ("红烧肉放多少冰糖？", "五百克五花肉放三十克冰糖。"),
+                ("红烧肉要炖多久？", "小火慢炖一个小时。"),
+                ("红烧肉怎么收汁？", "大火收汁。" * 30),
+            ),
+            "红烧肉放多少冰糖，要炖多久？",
+        ),
+    ],
+)
+def test_the_floor_does_not_add_to_what_is_chosen_when_the_topic_goes_on(past: list[Message], question: str) -> None:
+    core = ContextGatekeeper()
+    core.sync(read_history(past, query=question).past)
+    chosen = core.explain(question, trim=False, token_budget=90)
+    assert chosen.gate.decision == "continue"
+    assert chosen.order
+    assert 2 not in chosen.order
+    small = [*past, *talk(("ok", "ok"))]
+    core.sync(read_history(small, query=question).past)
+    for messages in (past, small):
+        for floor in (0, 1, 2):
+            view = view_of(messages, query=question, floor_turns=floor, budget_tokens=90)
+            assert view.selection is not None
+            if view.selection.gate.decision == "continue":
+                assert view.turns == view.selection.order
 
 
 def test_where_nothing_is_chosen_the_floor_keeps_the_newest_turns() -> None:
@@ -636,6 +662,16 @@ def test_a_summary_in_the_middle_is_kept_although_its_turn_is_not() -> None:
     view = view_of(messages, pinned=[4])
     assert view.kept == (0, 1, 4, 7)
     assert view.turn_count == 3
+
+
+def test_a_summary_in_the_middle_stands_within_the_turn_that_it_was_written_into() -> None:
+    past, question = TALKS["english"]
+    messages = [*past[:2], user("Summary: sourdough."), assistant("The cache is up."), *past[2:], user(question)]
+    view = view_of(messages, pinned=[2])
+    assert view.turn_count == 3
+    assert view.kept == (0, 1, 2, 3, 8)
+    about_bread = [*messages[:-1], user("New topic: for how long does sourdough proof?")]
+    assert view_of(about_bread, pinned=[2]).kept == (2, 4, 5, 8)
 
 
 def test_a_summary_in_the_middle_is_not_searched() -> None:

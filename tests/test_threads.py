@@ -6,6 +6,7 @@ import copy
 import json
 import logging
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -211,7 +212,9 @@ def test_threads_without_a_name_are_told_apart_by_their_first_user_message() -> 
     english, chinese = ([*past, user(question)] for past, question in (TALKS["english"], TALKS["chinese"]))
     views = [selector.view(items) for items in (english, chinese)]
     for _ in range(3):
-        assert [selector.view(items) for items in (english, chinese)] == views
+        again = [selector.view(items) for items in (english, chinese)]
+        assert again == views
+        assert all(view.selection is before.selection for view, before in zip(again, views, strict=True))
     assert set(counter.asked.values()) == {1}
     assert selector.view([]).kept == ()
     assert selector.view([assistant("hello")]).kept == (0,)
@@ -714,6 +717,25 @@ def test_one_conversation_from_many_sides_gives_each_side_its_own_history() -> N
     with ThreadPoolExecutor(8) as workers:
         for worker, served in enumerate(workers.map(serve, range(8))):
             assert set(served) == {expected[worker]}
+
+
+def test_one_conversation_is_served_one_call_at_a_time() -> None:
+    inside: list[int] = []
+    most: list[int] = []
+
+    def read(item: Item) -> Message:
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.002)
+        inside.pop()
+        return Message.from_dict(item)
+
+    selector = selector_of(read=read)
+    items = conversation(1, turn_count=4)
+    with ThreadPoolExecutor(4) as workers:
+        views = list(workers.map(lambda _: selector.view(items, thread="t"), range(4)))
+    assert all(view == views[0] for view in views)
+    assert max(most) == 1
 
 
 def test_a_slow_conversation_does_not_hold_up_another_one() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from langchain.agents.middleware.types import AgentMiddleware
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -31,6 +31,8 @@ else:
     Middleware = AgentMiddleware  # LangChain 1.0 takes fewer type parameters
 
 __all__ = ["GatekeeperMiddleware"]
+
+Value = TypeVar("Value")
 
 
 class GatekeeperMiddleware(Middleware):
@@ -72,14 +74,14 @@ class GatekeeperMiddleware(Middleware):
     ) -> None:
         super().__init__()
         config = HistoryConfig(
-            token_budget=budget_for_window(None) if token_budget is None else token_budget,
+            token_budget=_given(token_budget, budget_for_window(None)),
             reserve_tokens=reserve_tokens,
             floor_turns=floor_turns,
             passthrough_below=passthrough_below,
             shadow=shadow,
             on_error=on_error,
             max_threads=max_threads,
-            gatekeeper=GatekeeperConfig() if gatekeeper_config is None else gatekeeper_config,
+            gatekeeper=_given(gatekeeper_config, GatekeeperConfig()),
         )
         self._token_budget = token_budget
         self._selector = ThreadSelector[Any](read_message, config=config, token_counter=token_counter)
@@ -113,7 +115,7 @@ class GatekeeperMiddleware(Middleware):
             request.messages,
             thread=_thread_of(request),
             fixed_tokens=self._fixed_tokens(request),
-            token_budget=_window_budget(request.model) if self._token_budget is None else self._token_budget,
+            token_budget=_given(self._token_budget, _window_budget(request.model)),
             pinned=[at for at, message in enumerate(request.messages) if _is_summary(message)],
         )
 
@@ -128,6 +130,10 @@ class GatekeeperMiddleware(Middleware):
         said = self._selector.cost([system]) if system else self._selector.count(request.system_prompt or "")
         sources = [*request.tools, *([request.response_format] if request.response_format else [])]
         return said + self._selector.count(*map(self._schemas.of, sources))
+
+
+def _given(value: Value | None, otherwise: Value) -> Value:
+    return otherwise if value is None else value
 
 
 def _window_budget(model: Any) -> int:

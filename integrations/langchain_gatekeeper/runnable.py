@@ -18,8 +18,6 @@ from langchain_gatekeeper.reading import as_messages, read_message, text_of
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
-
     from gatekeeper_core.context.history import HistoryView, OnError
     from gatekeeper_core.tokens import TokenCounter
 
@@ -33,8 +31,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
     * A dict: a new dict with the same entries, the history under ``messages_key`` selected for the question under
       ``query_key``. Without that entry the last user message of the history is the question.
 
-    The config names the conversation, by ``thread_id``, else ``session_id``. Keep the object: it remembers each
-    conversation, so that a call costs little.
+    The config names the conversation, by ``thread_id``, else ``session_id``. Keep the object: it remembers each one.
 
     Args:
         messages_key: where a dict holds its history.
@@ -104,34 +101,28 @@ class GatekeeperSelector(Runnable[Any, Any]):
         """Do the same as ``invoke``; the selection does not block the event loop."""
         return await self._acall_with_config(self._aselect, input, config)
 
-    # LangChain finds both parameters by their names; the config comes with the run as its parent.
-    def _select(self, given: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig) -> Any:  # noqa: ARG002
+    # LangChain finds the last two parameters by their names; the config names this run as the parent of events.
+    def _select(self, given: Any, run_manager: Any, config: RunnableConfig) -> Any:  # noqa: ARG002
         messages, view = self._view(given, config)
         announce(view, config=config)
-        return self._as_given(given, self._kept(messages, view))
+        return self._output(given, messages, view)
 
-    async def _aselect(
-        self,
-        given: Any,
-        run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG002
-        config: RunnableConfig,
-    ) -> Any:
+    async def _aselect(self, given: Any, run_manager: Any, config: RunnableConfig) -> Any:  # noqa: ARG002
         messages, view = await asyncio.to_thread(self._view, given, config)
         await aannounce(view, config=config)
-        return self._as_given(given, self._kept(messages, view))
+        return self._output(given, messages, view)
 
     def _view(self, given: Any, config: RunnableConfig) -> tuple[list[BaseMessage], HistoryView]:
         messages, query = given, None
         if isinstance(given, dict):
             messages = given[self._messages_key]
             query = text_of(given[self._query_key]) if self._query_key in given else None
-        messages = as_messages(messages)
-        return messages, self._selector.view(messages, thread=_thread_of(config), query=query)
+        listed, named = as_messages(messages), config.get("configurable", {})
+        thread = named.get("thread_id") or named.get("session_id")
+        return listed, self._selector.view(listed, thread=thread, query=query)
 
-    def _kept(self, messages: list[BaseMessage], view: HistoryView) -> list[BaseMessage]:
-        return messages if self._selector.config.shadow else [messages[at] for at in view.kept]
-
-    def _as_given(self, given: Any, kept: list[BaseMessage]) -> Any:
+    def _output(self, given: Any, messages: list[BaseMessage], view: HistoryView) -> Any:
+        kept = messages if self._selector.config.shadow else [messages[at] for at in view.kept]
         return {**given, self._messages_key: kept} if isinstance(given, dict) else kept
 
 
@@ -144,8 +135,7 @@ def select_messages(
 ) -> list[BaseMessage]:
     """Return the messages that the question needs, as a new list of the caller's own objects.
 
-    For a call now and then, or inside a graph's node or ``pre_model_hook``; it remembers nothing. What is called for
-    each message of long conversations is better served by a :class:`GatekeeperSelector` that is kept.
+    It remembers nothing: for long conversations keep a :class:`GatekeeperSelector`, in a graph's node or hook as well.
 
     Args:
         messages: the whole conversation; what is no message yet is read as one.
@@ -166,10 +156,5 @@ def select_messages(
     listed = as_messages(messages)
     view = gate._selector.view(listed, query=None if query is None else text_of(query))
     announce(view)
-    return gate._kept(listed, view)
-
-
-def _thread_of(config: RunnableConfig) -> Hashable:
-    named = config.get("configurable", {})
-    thread: Hashable = named.get("thread_id")
-    return named.get("session_id") if thread is None else thread
+    kept: list[BaseMessage] = gate._output(listed, listed, view)
+    return kept

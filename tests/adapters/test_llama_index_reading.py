@@ -242,13 +242,6 @@ def test_a_question_without_text_is_none(question: Any) -> None:
     assert text_of(question) is None
 
 
-def test_a_role_that_was_assigned_as_text_is_read() -> None:
-    message = ChatMessage("hello")
-    message.role = "system"  # type: ignore[assignment]
-    assert read_message(message) == Message("system", "hello")
-    assert reads_as(message, Message("system", "hello"))
-
-
 PLAIN = ["hello", "缓存的端口是多少？", "Redis 缓存 port?"]
 
 
