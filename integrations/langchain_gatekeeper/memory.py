@@ -87,4 +87,4 @@ class GatekeeperChatMemory(SelectionOptions):
         return text_of(inputs.get(keys[0])) if len(keys) == 1 else ""
 
     def _loaded(self, messages: list[BaseMessage], view: HistoryView) -> dict[str, Any]:
-        return {self.memory_key: self._shown(messages if self.shadow else [messages[at] for at in view.kept])}
+        return {self.memory_key: self._shown(self._selector().kept(messages, view))}

@@ -9,10 +9,10 @@ from langchain.agents.middleware.types import AgentMiddleware
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.runnables.config import ensure_config
 
-from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector, budget_for_window
+from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.reading import read_message
+from langchain_gatekeeper.reading import read_message, reads_as
 from langchain_gatekeeper.schemas import SchemaTexts
 
 if TYPE_CHECKING:
@@ -74,17 +74,18 @@ class GatekeeperMiddleware(Middleware):
     ) -> None:
         super().__init__()
         config = HistoryConfig(
-            token_budget=_given(token_budget, budget_for_window(None)),
+            token_budget=token_budget,
             reserve_tokens=reserve_tokens,
             floor_turns=floor_turns,
             passthrough_below=passthrough_below,
             shadow=shadow,
             on_error=on_error,
             max_threads=max_threads,
-            gatekeeper=_given(gatekeeper_config, GatekeeperConfig()),
+            gatekeeper=gatekeeper_config,
         )
-        self._token_budget = token_budget
-        self._selector = ThreadSelector[Any](read_message, config=config, token_counter=token_counter)
+        self._selector = ThreadSelector[Any](
+            read_message, unchanged=reads_as, config=config, token_counter=token_counter
+        )
         self._schemas = SchemaTexts()
 
     @property
@@ -115,7 +116,7 @@ class GatekeeperMiddleware(Middleware):
             request.messages,
             thread=_thread_of(request),
             fixed_tokens=self._fixed_tokens(request),
-            token_budget=_given(self._token_budget, _window_budget(request.model)),
+            window_tokens=_window_of(request.model),
             pinned=[at for at, message in enumerate(request.messages) if _is_summary(message)],
         )
 
@@ -132,13 +133,10 @@ class GatekeeperMiddleware(Middleware):
         return said + self._selector.count(*map(self._schemas.of, sources))
 
 
-def _given(value: Value | None, otherwise: Value) -> Value:
-    return otherwise if value is None else value
-
-
-def _window_budget(model: Any) -> int:
+def _window_of(model: Any) -> int | None:
     profile = getattr(model, "profile", None) or {}  # a model of LangChain 1.0 has none
-    return budget_for_window(profile.get("max_input_tokens"))
+    tokens: int | None = profile.get("max_input_tokens")
+    return tokens
 
 
 def _is_summary(message: BaseMessage) -> bool:

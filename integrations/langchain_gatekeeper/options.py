@@ -16,7 +16,7 @@ from gatekeeper_core.context.history import HistoryView, OnError
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
 from gatekeeper_core.messages import Message, Role
 from gatekeeper_core.selection.plan import GatekeeperConfig
-from langchain_gatekeeper.reading import read_message
+from langchain_gatekeeper.reading import read_message, reads_as
 
 __all__ = ["SelectionOptions"]
 
@@ -84,13 +84,17 @@ class SelectionOptions(BaseChatMemory):
             passthrough_below=self.passthrough_below,
             shadow=self.shadow,
             on_error=self.on_error,
-            gatekeeper=GatekeeperConfig() if self.gatekeeper_config is None else self.gatekeeper_config,
+            gatekeeper=self.gatekeeper_config,
         )
         settings = (config, self.token_counter, self.return_messages, speakers)
         kept = self._kept
         if kept is None or kept.settings != settings:
-            read = read_message if self.return_messages else partial(_read_line, speakers=speakers)
-            selector = ThreadSelector[BaseMessage](read, config=config, token_counter=self.token_counter)
+            selector = ThreadSelector[BaseMessage](
+                read_message if self.return_messages else partial(_read_line, speakers=speakers),
+                unchanged=reads_as if self.return_messages else None,
+                config=config,
+                token_counter=self.token_counter,
+            )
             kept = self._kept = _Kept(settings, selector)
         return kept.selector
 

@@ -23,7 +23,7 @@ from langchain_core.prompt_values import PromptValue
 from gatekeeper_core.messages import Message, Role, ToolCall
 from langchain_gatekeeper.content import read_blocks, read_call
 
-__all__ = ["as_messages", "read_message", "text_of"]
+__all__ = ["as_messages", "read_message", "reads_as", "text_of"]
 
 _ROLE_OF_CLASS: dict[type[BaseMessage], Role] = {
     HumanMessage: "user",
@@ -32,6 +32,7 @@ _ROLE_OF_CLASS: dict[type[BaseMessage], Role] = {
     ToolMessage: "tool",
     FunctionMessage: "tool",
 }
+_LEGACY_CALLS = frozenset({"function_call", "tool_calls"})
 _ROLE_OF_NAME: dict[str, Role] = {
     "ai": "assistant",
     "assistant": "assistant",
@@ -60,6 +61,25 @@ def read_message(message: BaseMessage) -> Message:
         content, calls = read_blocks(content or (), calls)
     answered = _answered_call(message) if role == "tool" else None
     return Message(role, content, tool_calls=calls, tool_call_id=answered, name=message.name)
+
+
+def reads_as(message: BaseMessage, read: Message) -> bool:
+    """Return whether a message is plain text and still reads as this one; False may also mean: look closer.
+
+    >>> [reads_as(HumanMessage(text), Message("user", "hello")) for text in ("hello", "hi")]
+    [True, False]
+    """
+    return (
+        type(message.content) is str
+        and message.content == read.content
+        and _ROLE_OF_CLASS.get(type(message)) == read.role
+        and (message.name or None) == read.name
+        and getattr(message, "tool_call_id", None) == read.tool_call_id
+        and not getattr(message, "tool_calls", None)
+        and not getattr(message, "invalid_tool_calls", None)
+        and not message.additional_kwargs.keys() & _LEGACY_CALLS
+        and read.tool_calls == ()
+    )
 
 
 def text_of(value: object) -> str:

@@ -13,7 +13,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.reading import as_messages, read_message, text_of
+from langchain_gatekeeper.reading import as_messages, read_message, reads_as, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -66,6 +66,8 @@ class GatekeeperSelector(Runnable[Any, Any]):
         gatekeeper_config: GatekeeperConfig | None = None,
         max_threads: int = 128,
     ) -> None:
+        self._messages_key = messages_key
+        self._query_key = query_key
         config = HistoryConfig(
             token_budget=token_budget,
             reserve_tokens=reserve_tokens,
@@ -74,11 +76,9 @@ class GatekeeperSelector(Runnable[Any, Any]):
             shadow=shadow,
             on_error=on_error,
             max_threads=max_threads,
-            gatekeeper=GatekeeperConfig() if gatekeeper_config is None else gatekeeper_config,
+            gatekeeper=gatekeeper_config,
         )
-        self._messages_key = messages_key
-        self._query_key = query_key
-        self._selector = ThreadSelector[BaseMessage](read_message, config=config, token_counter=token_counter)
+        self._selector = ThreadSelector(read_message, unchanged=reads_as, config=config, token_counter=token_counter)
 
     @property
     def last_selection(self) -> HistoryView | None:
@@ -122,7 +122,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
         return listed, self._selector.view(listed, thread=thread, query=query)
 
     def _output(self, given: Any, messages: list[BaseMessage], view: HistoryView) -> Any:
-        kept = messages if self._selector.config.shadow else [messages[at] for at in view.kept]
+        kept = self._selector.kept(messages, view)
         return {**given, self._messages_key: kept} if isinstance(given, dict) else kept
 
 

@@ -138,7 +138,8 @@ def to_llama_index(messages: Sequence[Message]) -> list[ChatMessage]:
         for call in message.tool_calls:
             arguments = json.loads(call.arguments)
             blocks.append(ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=arguments))
-        more = {"position": at} | ({"tool_call_id": message.tool_call_id} if message.tool_call_id else {})
+        more = {"position": at, "tool_call_id": message.tool_call_id, "name": message.name}
+        more = {key: value for key, value in more.items() if value is not None}
         made.append(ChatMessage(role=message.role, blocks=blocks, additional_kwargs=more))
     return made
 
