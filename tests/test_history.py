@@ -482,36 +482,35 @@ def test_the_floor_takes_only_the_room_that_is_left(past: list[Message], questio
 
 
 @pytest.mark.parametrize(
-    ("past", "question"),
+    ("past", "question", "order"),
     [
         (
             talk(
-                ("How do I set the Redis password?", "Set requirepass in redis.conf."),
+                ("How do I bake bread?", "With sourdough and patience."),
+                ("New topic: How do I set the Redis password?", "Set requirepass in redis.conf."),
                 ("Where does Redis keep redis.conf?", "In /etc/redis."),
-                ("Which user runs Redis?", "The user redis." * 30),
             ),
             "Does Redis read redis.conf again without a restart?",
+            (2, 1),
         ),
         (
             talk(
-                ("红烧肉放多少冰糖？", "五百克五花肉放三十克冰糖。"),
+                ("面包怎么烤？", "二百四十度烤四十分钟。"),
+                ("换个话题，红烧肉放多少冰糖？", "五百克五花肉放三十克冰糖。"),
                 ("红烧肉要炖多久？", "小火慢炖一个小时。"),
-                ("红烧肉怎么收汁？", "大火收汁。" * 30),
             ),
             "红烧肉放多少冰糖，要炖多久？",
+            (1, 2),
         ),
     ],
 )
-def test_the_floor_does_not_add_to_what_is_chosen_when_the_topic_goes_on(past: list[Message], question: str) -> None:
-    core = ContextGatekeeper()
-    core.sync(read_history(past, query=question).past)
-    chosen = core.explain(question, trim=False, token_budget=90)
-    assert chosen.gate.decision == "continue"
-    assert chosen.order
-    assert 2 not in chosen.order
-    for floor in (0, 1, 2):
-        view = view_of(past, query=question, floor_turns=floor, budget_tokens=90)
-        assert view.turns == chosen.order
+def test_the_floor_does_not_add_to_what_is_chosen_when_the_topic_goes_on(
+    past: list[Message], question: str, order: tuple[int, ...]
+) -> None:
+    for floor in (0, 1, 9):
+        view = view_of(past, query=question, floor_turns=floor)
+        assert view.selection is not None
+        assert (view.selection.gate.decision, view.turns) == ("continue", order)
 
 
 def test_where_nothing_is_chosen_the_floor_keeps_the_newest_turns() -> None:
