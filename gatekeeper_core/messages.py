@@ -544,7 +544,10 @@ def split_current_turn(messages: Sequence[Message], *, query: str | None = None)
 
 
 def _holds_whole(text: str, part: str) -> bool:
-    """Return whether a text holds another one, not blank, that does not start or end inside an ASCII word."""
+    """Return whether a text holds another one, not blank, that does not start or end inside an ASCII word.
+
+    Places that overlap a refused one are not looked at, so that repetitions cost linear time.
+    """
     at = text.find(part) if part else -1
     while at >= 0:
         stop = at + len(part)

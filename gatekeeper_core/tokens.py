@@ -22,6 +22,7 @@ __all__ = [
     "TokenBudgetTracker",
     "TokenCounter",
     "cached_counter",
+    "check_tokens",
     "checked_counter",
     "count_message",
     "count_messages",
@@ -162,7 +163,7 @@ def cached_counter(counter: TokenCounter | None, *, max_texts: int = 16_384) -> 
     >>> cached_counter(None) is estimate_text_tokens, cached_counter(len)("abc")
     (True, 3)
     """
-    _require_tokens("max_texts", max_texts, at_least=1)
+    check_tokens("max_texts", max_texts, at_least=1)
     checked = checked_counter(counter)
     if checked is estimate_text_tokens or isinstance(checked, _CachedCounter):
         return checked
@@ -202,7 +203,7 @@ def count_messages(
     4
     """
     counter = checked_counter(token_counter)
-    _require_tokens("per_message_tokens", per_message_tokens)
+    check_tokens("per_message_tokens", per_message_tokens)
     total = 0
     for message in messages:
         if not isinstance(message, Message):
@@ -256,7 +257,7 @@ def truncate_to_tokens(
     """
     _require_str("text", text)
     _require_str("marker", marker)
-    _require_tokens("budget_tokens", budget_tokens)
+    check_tokens("budget_tokens", budget_tokens)
     counter = checked_counter(token_counter)
 
     def fits(candidate: str) -> bool:
@@ -370,12 +371,12 @@ class TokenBudgetTracker:
     __slots__ = ("_breakdown", "_caps", "_total", "_used")
 
     def __init__(self, total: int, *, caps: Mapping[str, int] | None = None) -> None:
-        _require_tokens("total", total, at_least=1)
+        check_tokens("total", total, at_least=1)
         self._total = total
         self._caps = dict(caps or {})
         for category, cap in self._caps.items():
             _require_str("a category of caps", category)
-            _require_tokens(f"caps[{reprlib.repr(category)}]", cap)
+            check_tokens(f"caps[{reprlib.repr(category)}]", cap)
         self._breakdown: dict[str, int] = {}
         self._used = 0
 
@@ -387,7 +388,7 @@ class TokenBudgetTracker:
             TypeError: an argument has the wrong type.
         """
         _require_str("category", category)
-        _require_tokens("tokens", tokens)
+        check_tokens("tokens", tokens)
         taken = self._breakdown.get(category, 0) + tokens
         if self._used + tokens > self._total or taken > self._caps.get(category, self._total):
             return False
@@ -421,7 +422,13 @@ def _require_str(argument: str, value: object) -> None:
         raise TypeError(f"{argument} must be str, got {type(value).__name__}")
 
 
-def _require_tokens(argument: str, value: object, *, at_least: int = 0) -> None:
+def check_tokens(argument: str, value: object, *, at_least: int = 0) -> None:
+    """Check a whole number, of tokens or of turns, that an argument gives.
+
+    Raises:
+        TypeError: it is no whole number.
+        ConfigError: it is below ``at_least``.
+    """
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{argument} must be int, got {type(value).__name__}")
     if value < at_least:

@@ -824,7 +824,7 @@ def test_a_run_keeps_its_past_when_the_index_fails_in_the_middle_of_it() -> None
     first = view_of([*past, user(question)], floor_turns=1)
     run = [user(question), calls("c"), result("c")]
     again = view_of([*past, *run], gatekeeper=WithoutSync(), on_error="fallback", previous=first)
-    assert (again.turns, again.status) == (first.turns, "selected")
+    assert (again.turns, again.status) == (first.turns, "fallback")
 
 
 def test_what_is_no_error_of_the_selection_is_not_caught() -> None:
@@ -839,7 +839,7 @@ def test_what_is_no_error_of_the_selection_is_not_caught() -> None:
 @pytest.mark.parametrize("name", ["budget_tokens", "fixed_tokens", "floor_turns", "passthrough_below"])
 @pytest.mark.parametrize("value", [None, "5", 5.0, True])
 def test_a_number_of_the_wrong_type_is_named(name: str, value: object) -> None:
-    with pytest.raises(TypeError, match=f"^{name} must be an int, got {type(value).__name__}$"):
+    with pytest.raises(TypeError, match=f"^{name} must be int, got {type(value).__name__}$"):
         view_of([user()], **{name: value})
 
 
@@ -848,7 +848,7 @@ def test_a_number_of_the_wrong_type_is_named(name: str, value: object) -> None:
     [("budget_tokens", 0, 1), ("fixed_tokens", -1, 0), ("floor_turns", -1, 0), ("passthrough_below", -1, 0)],
 )
 def test_a_number_below_its_range_is_refused(name: str, value: int, lowest: int) -> None:
-    with pytest.raises(ConfigError, match=f"^{name} must be {lowest} or more, got {value}$"):
+    with pytest.raises(ConfigError, match=f"^{name} must be at least {lowest}, got {value}$"):
         view_of([user()], **{name: value})
 
 
@@ -928,3 +928,19 @@ def seconds(turn_count: int) -> float:
 
 def test_long_histories_are_read_in_linear_time() -> None:
     assert seconds(1_000) <= 16 * seconds(250) + 0.5
+
+
+def test_wrong_types_are_named() -> None:
+    talk = [user("hello")]
+    with pytest.raises(TypeError, match="gatekeeper must be a ContextGatekeeper"):
+        select_history(talk, gatekeeper=None, budget_tokens=10)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="previous"):
+        view_of(talk, previous="x")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="Message"):
+        view_of(["a"], pinned=[0])  # type: ignore[list-item]
+
+
+def test_the_view_of_another_conversation_cannot_break_this_one() -> None:
+    longer = view_of([user("a"), assistant("b"), user("c"), assistant("d"), user("e")], passthrough_below=1000)
+    assert longer.turns == (1, 0)
+    assert view_of([user("a"), assistant("b"), user("e")], previous=longer).turns == (0,)

@@ -762,3 +762,24 @@ def test_no_text_raises(text: str) -> None:
     items = [Message("user", text), Message("assistant", text, tool_calls=calls), Message("user", text)]
     selector: ThreadSelector[Message] = ThreadSelector(lambda item: item, token_counter=len)
     assert selector.choose(items, query=text)[-1] is items[-1]
+
+
+def test_a_run_that_is_taken_back_to_try_again_chooses_anew() -> None:
+    selector = selector_of(token_budget=60, floor_turns=1)
+    asked = [user("a " * 20), assistant("b"), user("c")]
+    before = selector.view(asked, thread="t")
+    assert before.turns == (0,)
+    assert selector.view([*asked, assistant("d " * 120)], thread="t").turns == ()
+    assert selector.view(asked, thread="t").turns == (0,)
+
+
+def test_wrong_types_are_named_before_anything_is_read() -> None:
+    with pytest.raises(TypeError, match="read must be callable"):
+        ThreadSelector(5)  # type: ignore[arg-type]
+    for wrong in (None, True, 1.5):
+        with pytest.raises(TypeError, match="fixed_tokens"):
+            selector_of().view([user("a")], fixed_tokens=wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="max_input_tokens"):
+        budget_for_window(1.9e3)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="max_input_tokens"):
+        budget_for_window(-8)

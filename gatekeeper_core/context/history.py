@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from gatekeeper_core.context.window import newest_turns
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Turn, split_current_turn
-from gatekeeper_core.tokens import count_messages
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.tokens import check_tokens, count_messages
 
 if TYPE_CHECKING:
-    from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
 
@@ -198,14 +198,16 @@ def select_past(
     on_error: OnError = "fallback",
 ) -> HistoryView:
     """Return the view of a conversation that :func:`read_history` has read; the rest as for :func:`select_history`."""
-    _check_number("budget_tokens", budget_tokens, lowest=1)
-    _check_number("fixed_tokens", fixed_tokens)
-    _check_number("floor_turns", floor_turns)
-    _check_number("passthrough_below", passthrough_below)
+    _check_type("gatekeeper", gatekeeper, ContextGatekeeper)
+    _check_type("previous", previous, HistoryView | None)
+    check_tokens("budget_tokens", budget_tokens, at_least=1)
+    check_tokens("fixed_tokens", fixed_tokens)
+    check_tokens("floor_turns", floor_turns)
+    check_tokens("passthrough_below", passthrough_below)
     if on_error not in ("fallback", "raise"):
         raise ConfigError(f'on_error must be "fallback" or "raise", got {on_error!r}')
     books = _Books(history, gatekeeper.token_counter, budget_tokens, fixed_tokens)
-    chosen = _chosen_before(previous) if previous else None
+    chosen = _chosen_before(previous, len(history.past)) if previous else None
     try:
         gatekeeper.sync(history.past)
         books.costs = gatekeeper.turn_tokens
@@ -215,14 +217,14 @@ def select_past(
             raise
         books.costs = books.counted_past()
         newest = newest_turns(books.costs, budget_tokens=books.room_at_start)
-        chosen = chosen or _Choice(newest[::-1], "fallback", _where(error))
+        chosen = _Choice(chosen.turns if chosen else newest[::-1], "fallback", _where(error))
     return books.view(chosen)
 
 
-def _chosen_before(view: HistoryView) -> _Choice:
+def _chosen_before(view: HistoryView, turn_count: int) -> _Choice:
     # Whether anything fits is found out anew at each step.
     status = "selected" if view.status in ("nothing_fits", "over_budget") else view.status
-    return _Choice(view.turns, status, view.reason, view.selection)
+    return _Choice(tuple(turn for turn in view.turns if turn < turn_count), status, view.reason, view.selection)
 
 
 def _choose(
@@ -342,8 +344,8 @@ def _without_pinned(messages: tuple[Message, ...], pinned: Sequence[int]) -> tup
     Before the first other user message a pinned one opens a turn, so that what follows it is not lost; later it stands
     within the turn that it was written into.
     """
-    emptied = list(messages)
-    users = (at for at, message in enumerate(messages) if message.role == "user" and at not in pinned)
+    emptied, apart = list(messages), frozenset(pinned)
+    users = (at for at, message in enumerate(messages) if message.role == "user" and at not in apart)
     asked = next(users, len(messages))
     for at in pinned:
         opens = messages[at].role == "user" and at < asked
@@ -357,17 +359,17 @@ def _checked_pins(messages: tuple[Message, ...], pinned: Collection[int]) -> tup
             raise TypeError(f"pinned must hold positions, got {type(at).__name__}")
         if not 0 <= at < len(messages):
             raise ConfigError(f"pinned position {at} is not in a list of {len(messages)} messages")
+        _check_type(f"messages[{at}]", messages[at], Message)
         role = messages[at].role
         if role not in ("user", "system"):
             raise ConfigError(f"message {at} has the role {role}: only user and system messages can be pinned")
     return tuple(sorted(set(pinned)))
 
 
-def _check_number(name: str, value: int, *, lowest: int = 0) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} must be an int, got {type(value).__name__}")
-    if value < lowest:
-        raise ConfigError(f"{name} must be {lowest} or more, got {value}")
+def _check_type(name: str, value: object, wanted: Any) -> None:
+    if not isinstance(value, wanted):
+        expected = getattr(wanted, "__name__", wanted)
+        raise TypeError(f"{name} must be a {expected}, got {type(value).__name__}")
 
 
 def _where(error: Exception) -> str:

@@ -15,12 +15,18 @@ from dataclasses import dataclass
 from operator import is_
 from typing import Any, Generic, TypeVar
 
-from gatekeeper_core.context.history import History, HistoryView, OnError, read_history, select_past
+from gatekeeper_core.context.history import (
+    History,
+    HistoryView,
+    OnError,
+    read_history,
+    select_past,
+)
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
-from gatekeeper_core.tokens import TokenCounter, cached_counter, count_messages
+from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
 
 __all__ = ["HistoryConfig", "ThreadSelector", "budget_for_window"]
 
@@ -75,10 +81,17 @@ def budget_for_window(max_input_tokens: int | None) -> int:
 
     Source: LlamaIndex's ratio of 0.75 for the same purpose; the 16,000 are ours.
 
+    Raises:
+        TypeError: the number is no whole one.
+        ConfigError: it is negative.
+
     >>> budget_for_window(8192), budget_for_window(None)
     (6144, 16000)
     """
-    return max(1, max_input_tokens * 3 // 4) if max_input_tokens else 16_000
+    if max_input_tokens is None or max_input_tokens == 0:
+        return 16_000
+    check_tokens("max_input_tokens", max_input_tokens)
+    return max(1, max_input_tokens * 3 // 4)
 
 
 class _Thread(Generic[Item]):
@@ -130,6 +143,8 @@ class ThreadSelector(Generic[Item]):
     ) -> None:
         if config is not None and not isinstance(config, HistoryConfig):
             raise TypeError(f"config must be a HistoryConfig, got {type(config).__name__}")
+        if not callable(read):
+            raise TypeError(f"read must be callable, got {type(read).__name__}")
         self._read = read
         self._unchanged = unchanged or _never
         self._config = config or HistoryConfig()
@@ -187,6 +202,7 @@ class ThreadSelector(Generic[Item]):
             ConfigError: a number is out of range.
             Exception: whatever reading a message raises; and a failed selection, where ``on_error`` is ``raise``.
         """
+        check_tokens("fixed_tokens", fixed_tokens)
         budget = self._config.token_budget if token_budget is None else token_budget
         budget = budget_for_window(window_tokens) if budget is None else budget
         key = thread if thread is not None else self._name_of(items)
@@ -323,6 +339,8 @@ def _same_run(state: _Thread[Item], history: History, opening: Item | None) -> b
     before = state.history
     if before is None or before.current is None or history.current is None or before.past != history.past:
         return False
+    if len(history.current.messages) < len(before.current.messages):
+        return False  # a run only grows: this one was taken back to try again
     asked, was_asked = history.current.user_text, before.current.user_text
     wrapped = opening is not None and opening is state.opening and before.query != "" and before.query in asked
     return asked == was_asked or wrapped

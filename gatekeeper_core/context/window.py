@@ -15,7 +15,7 @@ def newest_turns(costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]
 
     Args:
         costs: tokens of each turn, oldest first, each at least 0.
-        budget_tokens: what they may cost together; below 0 counts as 0.
+        budget_tokens: what they may cost together; below 0 nothing fits.
 
     Source: specification 001 (the last rounds within the budget); passing over is ours.
 
