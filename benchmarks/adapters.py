@@ -554,14 +554,13 @@ async def measure_rules(prompts: int, seed: int) -> dict[Subject, dict[str, Tall
     cases = {name: generate_cases(prompts, seed=seed, open_run=name == "B") for name in COLUMNS}
     engine = create_async_engine("sqlite+aiosqlite://")
     store = SQLAlchemyChatStore(table_name="benchmark", async_engine=engine)
+    tallies: dict[Subject, dict[str, Tally]] = {}
     try:
-        return {
-            subject: {
-                name: await measure(subject, some[: -(-prompts // 5)] if subject.slow else some)
-                for name, some in cases.items()
-            }
-            for subject in subjects(store)
-        }
+        for subject in subjects(store):
+            tallies[subject] = {}
+            for name, some in cases.items():
+                tallies[subject][name] = await measure(subject, some[: -(-prompts // 5)] if subject.slow else some)
+        return tallies
     finally:
         await engine.dispose()
 
