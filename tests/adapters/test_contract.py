@@ -125,6 +125,9 @@ class ClassicMemoryOnSql(ClassicMemory):
     def store(self) -> BaseChatMessageHistory:
         return SQLChatMessageHistory("thread", connection=f"sqlite:///{self.folder / 'history.db'}")
 
+    def close(self) -> None:
+        self.history.engine.dispose()  # type: ignore[attr-defined]
+
 
 class Selector(Door):
     """GatekeeperSelector before a prompt: the history and the question side by side."""
@@ -205,6 +208,9 @@ class SelectorInFile(SelectorInHistory):
 class SelectorInSql(SelectorInHistory):
     def store(self) -> BaseChatMessageHistory:
         return SQLChatMessageHistory("thread", connection=f"sqlite:///{self.folder / 'history.db'}")
+
+    def close(self) -> None:
+        self.history.engine.dispose()  # type: ignore[attr-defined]
 
 
 class Recorder(GenericFakeChatModel):

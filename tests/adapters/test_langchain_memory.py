@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import logging
-import pickle
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -405,9 +404,8 @@ def test_a_setting_may_be_changed_at_any_time() -> None:
         copy.deepcopy,
         lambda memory: memory.model_copy(),
         lambda memory: memory.model_copy(deep=True),
-        lambda memory: pickle.loads(pickle.dumps(memory)),  # noqa: S301 (our own bytes)
     ],
-    ids=["copy", "deepcopy", "model_copy", "model_copy deep", "pickle"],
+    ids=["copy", "deepcopy", "model_copy", "model_copy deep"],
 )
 def test_a_copy_is_equal_and_goes_its_own_way(copied: Any) -> None:
     pairs, question = TOPICS["english"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import pickle
 import threading
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
@@ -24,6 +23,7 @@ from pydantic import Field
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from llama_index.memory.gatekeeper import GatekeeperMemoryBlock, GatekeeperSelectionEvent
 from llama_index.memory.gatekeeper.recalled import RecalledText, tag_of
+from tests.adapters.pickling import by_pickle
 
 pytestmark = pytest.mark.adapters
 
@@ -408,7 +408,7 @@ def test_nothing_of_a_message_is_changed_but_the_session_that_llama_index_writes
 def test_a_copy_knows_what_was_flushed() -> None:
     pairs, question, _ = TALKS["english"]
     block = flushed(history_of(pairs))
-    for twin in (copy.deepcopy(block), pickle.loads(pickle.dumps(block))):  # noqa: S301 - our own bytes
+    for twin in (copy.deepcopy(block), by_pickle(block)):
         assert recall(twin, question) == recall(block, question)
         twin.forget("s")
     assert recall(block, question)

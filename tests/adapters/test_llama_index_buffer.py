@@ -6,7 +6,6 @@ import asyncio
 import copy
 import json
 import logging
-import pickle
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +41,7 @@ from gatekeeper_core.selection.plan import GatekeeperConfig, PlanConfig
 from gatekeeper_core.tokens import count_messages
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer, GatekeeperSelectionEvent
 from llama_index.memory.gatekeeper.reading import read_message
+from tests.adapters.pickling import by_pickle
 
 pytestmark = pytest.mark.adapters
 
@@ -508,12 +508,12 @@ def test_a_memory_is_part_of_a_workflows_saved_context() -> None:
 def test_a_pickled_memory_works_and_the_original_stays_whole(caplog: pytest.LogCaptureFixture) -> None:
     memory = GatekeeperMemoryBuffer.from_defaults(history_of(TALKS["english"][0]), **(OPTIONS | {"shadow": False}))
     before = memory.get()
-    again = pickle.loads(pickle.dumps(memory))  # noqa: S301 - our own bytes
+    again = by_pickle(memory)
     assert again.get() == before
     assert again.gatekeeper_config == OPTIONS["gatekeeper_config"]
     assert not caplog.records
     memory.tokenizer_fn = lambda text: list(text)
-    pickle.dumps(memory)
+    by_pickle(memory)
     assert memory.tokenizer_fn("ab") == ["a", "b"]
     assert [record.message for record in caplog.records] == ["Removing unpickleable attribute tokenizer_fn"]
 

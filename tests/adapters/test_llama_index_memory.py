@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import pickle
 import threading
 from collections.abc import Coroutine, Iterator, Sequence
 from pathlib import Path
@@ -31,6 +30,7 @@ from gatekeeper_core.selection.plan import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperSelectionEvent
 from llama_index.memory.gatekeeper.reading import read_message
+from tests.adapters.pickling import by_pickle
 
 pytestmark = pytest.mark.adapters
 
@@ -435,7 +435,7 @@ def test_the_dict_of_a_memory_holds_our_options() -> None:
 
 def test_pickling_a_memory_leaves_it_whole() -> None:
     mine = memory([user("hello")])
-    pickle.dumps(mine)
+    by_pickle(mine)
     assert texts(mine.get()) == ["hello"]
 
 
