@@ -359,7 +359,7 @@ ASKING_DOORS = [
 ]
 DOORS: list[type[Door]] = [*FINISHED_DOORS, *ASKING_DOORS]
 REMEMBERING_DOORS = [door for door in DOORS if door not in (SelectMessages, BufferReloaded)]
-# One door of each adapter without files behind it, for the tests that draw many histories.
+# One door of each adapter, for the tests that draw many histories.
 QUICK_DOORS: list[type[Door]] = [
     ClassicMemory,
     Selector,
@@ -368,6 +368,7 @@ QUICK_DOORS: list[type[Door]] = [
     SelectMessages,
     Middleware,
     Buffer,
+    WholeMemory,
 ]
 
 every_door = pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
