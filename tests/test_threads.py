@@ -584,7 +584,7 @@ def test_a_failed_selection_falls_back_with_one_warning_and_the_thread_starts_an
     assert "6380" not in json.dumps(facts_of(record))
     assert (view.status, view.turns) == ("fallback", (2, 1, 0))
     assert selector.last_view is view
-    assert selector.view_of("t") is None
+    assert selector.view_of("t") is view
     again = selector.view([*past, user(question)], thread="t")
     assert (again.status, again.turns) == ("selected", (0,))
 

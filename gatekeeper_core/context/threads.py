@@ -213,8 +213,9 @@ class ThreadSelector(Generic[Item]):
             except BaseException:
                 self._drop(key, state)  # half a step would be remembered: the next call starts anew
                 raise
-        if view.status == "fallback":
-            self._drop(key, state)
+            if view.status == "fallback":
+                # What failed may have left it between two turns; the next call chooses anew.
+                state.gatekeeper, state.history = self._gatekeeper(), None
         self._last_view = view
         self._report(view)
         return view
@@ -290,13 +291,15 @@ class ThreadSelector(Generic[Item]):
         with self._lock:
             state = self._threads.get(key)
             if state is None:
-                # Each call brings the budget along.
-                gatekeeper = ContextGatekeeper(config=self._config.gatekeeper, token_counter=self._count)
-                state = self._threads[key] = _Thread(gatekeeper)
+                state = self._threads[key] = _Thread(self._gatekeeper())
                 if len(self._threads) > self._config.max_threads:
                     self._threads.popitem(last=False)
             self._threads.move_to_end(key)
             return state
+
+    def _gatekeeper(self) -> ContextGatekeeper:
+        # Each call brings its budget along.
+        return ContextGatekeeper(config=self._config.gatekeeper, token_counter=self._count)
 
     def _drop(self, key: Hashable, state: _Thread[Item]) -> None:
         with self._lock:
