@@ -97,9 +97,9 @@ def budget_for_window(max_input_tokens: int | None) -> int:
 class _Thread(Generic[Item]):
     """What is remembered of one thread."""
 
-    def __init__(self, gatekeeper: ContextGatekeeper) -> None:
+    def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.gatekeeper = gatekeeper
+        self.gatekeeper: ContextGatekeeper | None = None
         self.messages: tuple[Message, ...] = ()
         self.asked: tuple[str | None, tuple[int, ...]] = (None, ())
         self.history: History | None = None
@@ -215,7 +215,7 @@ class ThreadSelector(Generic[Item]):
                 raise
             if view.status == "fallback":
                 # What failed may have left it between two turns; the next call chooses anew.
-                state.gatekeeper, state.history = self._gatekeeper(), None
+                state.gatekeeper = state.history = None
         self._last_view = view
         self._report(view)
         return view
@@ -239,6 +239,8 @@ class ThreadSelector(Generic[Item]):
     ) -> HistoryView:
         history = self._history(state, items, query, tuple(pinned))
         opening = items[history.current.start] if history.current else None
+        if state.gatekeeper is None:  # each call brings its budget along
+            state.gatekeeper = ContextGatekeeper(config=self._config.gatekeeper, token_counter=self._count)
         view = select_past(
             history,
             gatekeeper=state.gatekeeper,
@@ -291,15 +293,11 @@ class ThreadSelector(Generic[Item]):
         with self._lock:
             state = self._threads.get(key)
             if state is None:
-                state = self._threads[key] = _Thread(self._gatekeeper())
+                state = self._threads[key] = _Thread()
                 if len(self._threads) > self._config.max_threads:
                     self._threads.popitem(last=False)
             self._threads.move_to_end(key)
             return state
-
-    def _gatekeeper(self) -> ContextGatekeeper:
-        # Each call brings its budget along.
-        return ContextGatekeeper(config=self._config.gatekeeper, token_counter=self._count)
 
     def _drop(self, key: Hashable, state: _Thread[Item]) -> None:
         with self._lock:
