@@ -16,6 +16,7 @@ from gatekeeper_core.context.history import HistoryStatus, HistoryView, read_his
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message, Provider, TextPart, ToolCall, Turn, validate_messages
 from gatekeeper_core.tokens import MEDIA_TOKENS, count_messages
+from tests import talks
 
 PROVIDERS: tuple[Provider, ...] = get_args(Provider)
 STATUSES: tuple[HistoryStatus, ...] = get_args(HistoryStatus)
@@ -45,33 +46,7 @@ def talk(*pairs: tuple[str, str]) -> list[Message]:
     return [message for asked, answered in pairs for message in (user(asked), assistant(answered))]
 
 
-TALKS = {
-    "english": (
-        talk(
-            ("Which port does the Redis cache listen on?", "The Redis cache listens on port 6380."),
-            ("New topic: how long does sourdough proof?", "Sourdough proofs for five hours at 26 degrees."),
-            ("New topic: who keeps the minutes of the choir?", "Marta keeps the minutes of the choir."),
-        ),
-        "New topic: what was the port of the Redis cache?",
-    ),
-    "chinese": (
-        talk(
-            ("缓存监听哪个端口？", "缓存监听六三八零端口。"),
-            ("换个话题，酸面包要发酵多久？", "酸面包在二十六度下发酵五个小时。"),
-            ("换个话题，合唱团的会议记录谁负责？", "合唱团的会议记录由玛尔塔负责。"),
-        ),
-        "换个话题，缓存的端口是多少？",
-    ),
-    "mixed": (
-        talk(
-            ("Redis 缓存的 port 是多少？", "Redis 缓存用 6380 端口。"),
-            ("换个话题，sourdough 要发酵多久？", "Sourdough 在 26 度发酵五小时。"),
-            ("换个话题，choir 的 minutes 谁负责？", "Choir 的 minutes 由 Marta 负责。"),
-        ),
-        "换个话题，Redis 缓存的 port 再说一遍？",
-    ),
-}
-"""By script: three turns, each on a topic of its own, and a question that goes back to the first."""
+TALKS = {script: (talk(*pairs), question) for script, (pairs, question) in talks.TALKS.items()}
 
 three_scripts = pytest.mark.parametrize(("past", "question"), TALKS.values(), ids=TALKS)
 

@@ -25,13 +25,12 @@ from langchain.agents.middleware import (
 )
 from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.outputs import ChatResult
 from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Turn, validate_messages
@@ -42,6 +41,7 @@ from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper.reading import read_message
 from langchain_gatekeeper.schemas import SchemaTexts
 from tests.adapters.histories import TOPICS
+from tests.adapters.scripted import Scripted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,25 +52,6 @@ each_script = pytest.mark.parametrize("script", TOPICS)
 WAYS = ["invoke", "ainvoke", "stream", "astream"]
 each_way = pytest.mark.parametrize("way", WAYS)
 OPTIONS: dict[str, Any] = {"on_error": "raise", "passthrough_below": 0, "floor_turns": 0, "token_budget": 200}
-
-
-class Scripted(BaseChatModel):
-    """A model that answers from a script, then with ``ok``, and remembers what it was sent."""
-
-    script: list[AIMessage] = Field(default_factory=list)
-    seen: list[list[BaseMessage]] = Field(default_factory=list)
-
-    @property
-    def _llm_type(self) -> str:
-        return "scripted"
-
-    def bind_tools(self, tools: Any, **_: Any) -> Any:
-        return self
-
-    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
-        self.seen.append(list(messages))
-        answer = self.script.pop(0) if self.script else AIMessage("ok")
-        return ChatResult(generations=[ChatGeneration(message=answer)])
 
 
 @tool

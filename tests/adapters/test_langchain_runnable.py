@@ -13,16 +13,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from langchain_core.chat_history import InMemoryChatMessageHistory
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
-from pydantic import Field
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Turn
@@ -31,6 +28,7 @@ from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperSelector, select_messages
 from langchain_gatekeeper.events import aannounce, announce
 from tests.adapters.histories import TOPICS
+from tests.adapters.scripted import Scripted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,25 +43,6 @@ pytestmark = [
 each_script = pytest.mark.parametrize("script", TOPICS)
 both_ways = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
 OPTIONS: dict[str, Any] = {"on_error": "raise", "passthrough_below": 0, "floor_turns": 0, "token_budget": 200}
-
-
-class Scripted(BaseChatModel):
-    """A model that answers from a script, then with ``ok``, and remembers what it was sent."""
-
-    script: list[AIMessage] = Field(default_factory=list)
-    seen: list[list[BaseMessage]] = Field(default_factory=list)
-
-    @property
-    def _llm_type(self) -> str:
-        return "scripted"
-
-    def bind_tools(self, tools: Any, **_: Any) -> Any:
-        return self
-
-    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
-        self.seen.append(list(messages))
-        answer = self.script.pop(0) if self.script else AIMessage("ok")
-        return ChatResult(generations=[ChatGeneration(message=answer)])
 
 
 class Heard(BaseCallbackHandler):

@@ -1,0 +1,29 @@
+"""A scripted model of LangChain for the tests of the adapters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import Field
+
+
+class Scripted(BaseChatModel):
+    """A model that answers from a script, then with ``ok``, and remembers what it was sent."""
+
+    script: list[AIMessage] = Field(default_factory=list)
+    seen: list[list[BaseMessage]] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools: Any, **_: Any) -> Any:
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        self.seen.append(list(messages))
+        answer = self.script.pop(0) if self.script else AIMessage("ok")
+        return ChatResult(generations=[ChatGeneration(message=answer)])
