@@ -69,15 +69,17 @@ def reads_as(message: BaseMessage, read: Message) -> bool:
     >>> [reads_as(HumanMessage(text), Message("user", "hello")) for text in ("hello", "hi")]
     [True, False]
     """
+    fields = message.__dict__  # to ask pydantic for a field that a class does not have takes ten times as long
+    content = fields["content"]
     return (
-        type(message.content) is str
-        and message.content == read.content
+        type(content) is str
+        and content == read.content
         and _ROLE_OF_CLASS.get(type(message)) == read.role
-        and (message.name or None) == read.name
-        and getattr(message, "tool_call_id", None) == read.tool_call_id
-        and not getattr(message, "tool_calls", None)
-        and not getattr(message, "invalid_tool_calls", None)
-        and not message.additional_kwargs.keys() & _LEGACY_CALLS
+        and (fields["name"] or None) == read.name
+        and fields.get("tool_call_id") == read.tool_call_id
+        and not fields.get("tool_calls")
+        and not fields.get("invalid_tool_calls")
+        and not fields["additional_kwargs"].keys() & _LEGACY_CALLS
         and read.tool_calls == ()
     )
 
@@ -114,6 +116,8 @@ def as_messages(value: Any) -> list[BaseMessage]:
         NotImplementedError: LangChain cannot read an entry as a message.
         ValueError: a dict is no message.
     """
+    if isinstance(value, (list, tuple)) and all(isinstance(item, BaseMessage) for item in value):
+        return list(value)  # LangChain looks at each of them for much longer
     # A message or a text by itself can be iterated over as well, and would come apart.
     return convert_to_messages([value] if isinstance(value, (str, BaseMessage)) else value)
 
