@@ -46,7 +46,7 @@ class SchemaTexts:
         return SchemaTexts()
 
     def __reduce__(self) -> tuple[type[SchemaTexts], tuple[()]]:
-        """Leave the tools out of a pickle as well."""
+        """Leave the tools out of what is written of it as well."""
         return SchemaTexts, ()
 
 

@@ -98,7 +98,7 @@ class SelectionOptions(BaseModel):
     def __getstate__(self) -> dict[Any, Any]:
         """Return the state without the selector, which is worked out again.
 
-        LlamaIndex deletes from the state what cannot be pickled, and the state is the object's own dict: it gets that
+        LlamaIndex deletes from the state what cannot be written, and the state is the object's own dict: it gets that
         of a shallow copy.
         """
         copy = self.model_copy()
