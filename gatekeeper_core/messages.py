@@ -21,6 +21,7 @@ from typing import Any, Literal, NamedTuple, cast
 from gatekeeper_core.errors import ConfigError, MessageFormatError
 
 __all__ = [
+    "MEDIA_TYPES",
     "Conversation",
     "MediaKind",
     "MediaPart",
@@ -48,7 +49,7 @@ _PROVIDERS = ("openai", "anthropic", "gemini", "minimax")
 _MEDIA_KINDS = ("image", "audio", "video", "document", "other")
 
 _TEXT_KEYS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
-_MEDIA_TYPES: dict[str, MediaKind] = {
+MEDIA_TYPES: Mapping[str, MediaKind] = {
     "image": "image",
     "image_url": "image",
     "input_image": "image",
@@ -61,6 +62,7 @@ _MEDIA_TYPES: dict[str, MediaKind] = {
     "file": "document",
     "input_file": "document",
 }
+"""What the types of content parts that hold no text are, in the formats of OpenAI and Anthropic."""
 
 _RESULT_END_CHARS = 1_000
 """Characters searched at each end of a tool result. Source: design, "Turns"."""
@@ -289,7 +291,7 @@ def _read_part(item: object, where: str) -> Part:
     if not isinstance(kind, str):
         raise MessageFormatError(f'"{where}.type" must be text, {_got(kind)}')
     if kind not in _TEXT_KEYS:
-        return MediaPart(_MEDIA_TYPES.get(kind, "other"))
+        return MediaPart(MEDIA_TYPES.get(kind, "other"))
     key = _TEXT_KEYS[kind]
     if not isinstance(item.get(key), str):
         raise MessageFormatError(f'"{where}.{key}" must be text, {_got(item.get(key))}')

@@ -10,7 +10,7 @@ import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from gatekeeper_core.messages import MediaKind, MediaPart, Part, TextPart, ToolCall
+from gatekeeper_core.messages import MEDIA_TYPES, MediaKind, MediaPart, Part, TextPart, ToolCall
 
 __all__ = ["compact_json", "read_blocks", "read_call"]
 
@@ -28,16 +28,6 @@ _TEXT_KEYS: dict[Any, tuple[str, ...]] = {
     "reasoning": ("reasoning", "summary", "text"),
     "reasoning_content": ("reasoning_content",),
     "tool_result": ("content",),
-}
-_MEDIA_KINDS: dict[Any, MediaKind] = {
-    "image": "image",
-    "image_url": "image",
-    "input_image": "image",
-    "audio": "audio",
-    "input_audio": "audio",
-    "video": "video",
-    "video_url": "video",
-    "input_video": "video",
 }
 _FILE_TYPES = frozenset({"file", "input_file", "document", "media", "text-plain"})
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
@@ -115,7 +105,7 @@ def _part(block: object) -> Part:
         return TextPart(text) if isinstance(text, str) else MediaPart(_file_kind(block))
     if kind in _TEXT_KEYS:
         return TextPart(next((_inner_text(block[key]) for key in _TEXT_KEYS[kind] if block.get(key)), ""))
-    return MediaPart(_MEDIA_KINDS.get(kind, "other"))
+    return MediaPart(MEDIA_TYPES.get(kind, "other"))
 
 
 def _inner_text(value: object) -> str:
@@ -128,4 +118,4 @@ def _inner_text(value: object) -> str:
 
 
 def _file_kind(block: Mapping[str, Any]) -> MediaKind:
-    return _MEDIA_KINDS.get(str(block.get("mime_type") or "").partition("/")[0], "document")
+    return MEDIA_TYPES.get(str(block.get("mime_type") or "").partition("/")[0], "document")

@@ -30,53 +30,16 @@ from gatekeeper_core.selection.plan import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperSelectionEvent
 from llama_index.memory.gatekeeper.reading import read_message
+from tests.adapters.chats import TALKS, assistant, history_of, user
 from tests.adapters.pickling import by_pickle
 
 pytestmark = pytest.mark.adapters
 
-TALKS = {
-    "english": (
-        [
-            ("The staging Redis listens on port 6380.", "Noted: staging Redis, port 6380."),
-            ("New topic: how long does sourdough bread rise?", "About twelve hours in a cool kitchen."),
-            ("And which flour for the bread?", "Strong wheat flour with some rye."),
-        ],
-        "Which port does the staging Redis listen on?",
-    ),
-    "chinese": (
-        [
-            ("测试环境的数据库端口是 6380。", "记住了：测试环境数据库端口 6380。"),
-            ("换个话题：酸面包要发酵多久？", "在凉爽的厨房里大约十二个小时。"),
-            ("做面包用什么面粉？", "高筋小麦粉加一点黑麦粉。"),
-        ],
-        "测试环境的数据库端口是多少？",
-    ),
-    "mixed": (
-        [
-            ("staging 的 Redis 端口是 6380。", "好的，staging Redis port 6380。"),
-            ("换个话题：sourdough 面包要发酵多久？", "大约 12 hours，放在凉爽的厨房。"),
-            ("面包用什么 flour？", "高筋小麦粉 plus rye。"),
-        ],
-        "staging 的 Redis 端口是多少？",
-    ),
-}
 each_talk = pytest.mark.parametrize("talk", TALKS)
-
-
-def user(text: str) -> ChatMessage:
-    return ChatMessage(text, role="user")
-
-
-def assistant(text: str) -> ChatMessage:
-    return ChatMessage(text, role="assistant")
 
 
 def system(text: str) -> ChatMessage:
     return ChatMessage(text, role="system")
-
-
-def history_of(pairs: Sequence[tuple[str, str]]) -> list[ChatMessage]:
-    return [message for asked, answered in pairs for message in (user(asked), assistant(answered))]
 
 
 def texts(messages: Sequence[ChatMessage]) -> list[str]:
