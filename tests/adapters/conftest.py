@@ -1,28 +1,40 @@
-"""One event loop for the tests of a file: LlamaIndex's SQL store cannot be closed, and must not outlive its loop."""
+"""One event loop for each test, and no connection that outlives it: LlamaIndex's SQL store cannot be closed.
+
+A connection of aiosqlite that the collector finds tells the loop that runs just then, from its own thread: a test that has
+nothing to do with it fails when its loop has closed by that time.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import gc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import event
+from sqlalchemy.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@pytest.fixture(scope="module")
-def loop() -> Iterator[asyncio.AbstractEventLoop]:
-    made = asyncio.new_event_loop()
-    yield made
-    gc.collect()
-    made.run_until_complete(made.shutdown_default_executor())
-    made.close()
-
-
 @pytest.fixture(autouse=True)
-def current_loop(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+def current_loop() -> Iterator[None]:
+    opened: list[Any] = []
+
+    def remember(_connection: object, record: Any) -> None:
+        opened.append(record.driver_connection)
+
+    async def close_all() -> None:
+        for connection in opened:
+            if hasattr(connection, "stop"):  # aiosqlite's; the others are sqlite3's own and need no loop
+                await connection.close()
+
+    event.listen(Pool, "connect", remember)
+    loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     yield
+    event.remove(Pool, "connect", remember)
+    loop.run_until_complete(close_all())
+    loop.run_until_complete(loop.shutdown_default_executor())
     asyncio.set_event_loop(None)
+    loop.close()
