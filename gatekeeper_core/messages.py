@@ -19,6 +19,7 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple, cast
 
 from gatekeeper_core.errors import ConfigError, MessageFormatError
+from gatekeeper_core.text import split_thinking
 
 __all__ = [
     "MEDIA_TYPES",
@@ -423,7 +424,8 @@ class Turn(NamedTuple):
 
         That is the assistant's texts (the preamble's first), the name and the argument values of each tool call, and
         the first and the last 1,000 characters of each tool result (the whole of it up to 2,000). It is what a search
-        reads; the cost of a turn counts everything. System messages add nothing.
+        reads; the cost of a turn counts everything. What a model thought aloud (``<think>``) and system messages add
+        nothing.
         """
         pieces = (piece for message in self.preamble + self.messages for piece in _assistant_pieces(message))
         return "\n".join(filter(None, pieces))
@@ -431,7 +433,7 @@ class Turn(NamedTuple):
 
 def _assistant_pieces(message: Message) -> Iterator[str]:
     if message.role == "assistant":
-        yield message.text
+        yield split_thinking(message.text)[1]
         for call in message.tool_calls:
             yield call.name
             yield from _argument_values(call.arguments)

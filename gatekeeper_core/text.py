@@ -34,6 +34,7 @@ __all__ = [
     "is_wide",
     "script_of",
     "sentences",
+    "split_thinking",
     "word_strings",
     "words",
 ]
@@ -690,3 +691,38 @@ def fence(text: str, *, tag: str) -> str:
 
 def _escaped(mark: re.Match[str]) -> str:
     return f"{mark[0][:-1]}\\/"
+
+
+_THINK_OPEN, _THINK_CLOSE = "<think>", "</think>"
+
+
+def split_thinking(text: str) -> tuple[str, str]:
+    r"""Return what a reasoning model thought aloud at the start of its text, and the rest: its answer.
+
+    Only ``<think>`` blocks that begin the text (white space aside) are thinking; a mark further on is what the answer
+    is about. A block that is never closed, as of an answer that was cut off, takes all of the text. A text without
+    thinking comes back as it is.
+
+    Raises:
+        TypeError: the text is none.
+
+    Source: the format of MiniMax-M2, DeepSeek-R1 and Qwen3 where thinking is part of the content.
+
+    >>> split_thinking("<think>\nThe port?\n</think>\n\nIt is 6380.")
+    ('The port?', 'It is 6380.')
+    """
+    _check_text("text", text)
+    thoughts: list[str] = []
+    at = _after_space(text, 0)
+    while text.startswith(_THINK_OPEN, at):
+        start = at + len(_THINK_OPEN)
+        stop = text.find(_THINK_CLOSE, start)
+        thoughts.append(text[start : stop if stop >= 0 else len(text)].strip())
+        at = _after_space(text, stop + len(_THINK_CLOSE)) if stop >= 0 else len(text)
+    return ("\n".join(filter(None, thoughts)), text[at:]) if thoughts else ("", text)
+
+
+def _after_space(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at

@@ -532,3 +532,34 @@ def test_one_gatekeeper_can_be_used_from_several_threads() -> None:
     for query in QUERIES:
         assert gatekeeper.explain(query).turns == rebuilt.explain(query).turns
     assert gatekeeper.verdicts == rebuilt.verdicts
+
+
+@pytest.mark.parametrize(
+    ("question", "thinking", "answer"),
+    [
+        ("缓存用哪个端口？", "用户问的是端口，也许和面包有关。", "缓存用 6380 端口。"),
+        ("Which port does the cache use?", "The user asks for a port, or maybe sourdough.", "The cache uses 6380."),
+        ("Redis 缓存的 port？", "用户问 port，也许是 sourdough。", "Redis 用 6380。"),
+    ],
+)
+def test_thinking_is_left_out_of_a_turn(question: str, thinking: str, answer: str) -> None:
+    """000-50: added or synced, a turn with thinking is the turn without it: anchors, tokens and what is selected."""
+    thought = f"<think>\n{thinking}\n</think>\n\n{answer}"
+    added, synced, plain = ContextGatekeeper(), ContextGatekeeper(), gatekeeper_of([(question, answer)])
+    added.add_turn(question, thought)
+    synced.sync([(question, thought)])
+    assert observed(added) == observed(synced) == observed(plain)
+    assert added.select(question) == [{"user": question, "assistant": answer, "turn_id": 0}]
+
+
+def test_a_turn_with_thinking_is_recognised_at_the_next_sync() -> None:
+    counted: Counter[str] = Counter()
+
+    def counter(text: str) -> int:
+        counted[text] += 1
+        return len(text)
+
+    gatekeeper = ContextGatekeeper(token_counter=counter)
+    for _ in range(2):
+        gatekeeper.sync([("port?", "<think>hm</think>6380")])
+    assert counted == {"port?": 1, "6380": 1}

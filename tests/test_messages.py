@@ -680,3 +680,23 @@ def test_a_query_is_looked_for_in_linear_time(text: str, query: str) -> None:
     started = time.perf_counter()
     split_current_turn([user(text)], query=query)
     assert time.perf_counter() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("thinking", "answer"), [("先想端口", "是 6380 端口。"), ("the port", "It is 6380."), ("Redis 的 port", "用 6380。")]
+)
+def test_what_the_model_thought_aloud_is_not_searched(thinking: str, answer: str) -> None:
+    """000-50: thinking gives no anchors, in any message of a turn."""
+    call = ToolCall("c1", "lookup", "{}")
+    turn = Turn(
+        (
+            Message("user", "<think>which port?</think>"),
+            Message("assistant", f"<think>\n{thinking}\n</think>", tool_calls=(call,)),
+            Message("tool", "<think>6380</think>", tool_call_id="c1"),
+            Message("assistant", f"<think>{thinking}</think>\n\n{answer}"),
+        ),
+        0,
+        4,
+    )
+    assert turn.assistant_text == f"lookup\n<think>6380</think>\n{answer}"
+    assert turn.user_text == "<think>which port?</think>"

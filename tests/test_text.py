@@ -24,6 +24,7 @@ from gatekeeper_core.text import (
     is_wide,
     script_of,
     sentences,
+    split_thinking,
     word_strings,
     words,
 )
@@ -609,3 +610,45 @@ def test_a_fence_is_built_in_linear_time(unit: str) -> None:
 
     short, long = ("<" + unit * (size // len(unit)) for size in (20_000, 80_000))
     assert seconds(build, long) <= 10 * seconds(build, short) + 0.1
+
+
+@pytest.mark.parametrize(
+    ("text", "thinking", "answer"),
+    [
+        ("<think>\n用户问端口。\n</think>\n\n是 6380 端口。", "用户问端口。", "是 6380 端口。"),
+        (" \n<think>the port?</think>It is 6380.", "the port?", "It is 6380."),
+        ("<think>Redis 的 port</think>\u3000用 6380。", "Redis 的 port", "用 6380。"),
+        ("<think>one</think>\n<think>two</think> answer", "one\ntwo", "answer"),
+        ("<think></think>\n\nanswer ", "", "answer "),
+        ("<think>cut off", "cut off", ""),
+        ("<think>says </think> to close</think>rest", "says", "to close</think>rest"),
+    ],
+)
+def test_thinking_at_the_start_is_split_from_the_answer(text: str, thinking: str, answer: str) -> None:
+    """000-50: what a model thought aloud is no part of its answer."""
+    assert split_thinking(text) == (thinking, answer)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  answer", "The tag <think> opens it, </think> closes it.", "</think>x", "<Think>x</Think>", "<think"]
+)
+def test_a_text_that_does_not_begin_with_thinking_comes_back_as_it_is(text: str) -> None:
+    assert split_thinking(text) == ("", text)
+
+
+@given(st.text("<>/think 中\n"))
+def test_an_answer_never_begins_with_thinking(text: str) -> None:
+    answer = split_thinking(text)[1]
+    assert text.endswith(answer)
+    assert split_thinking(answer) == ("", answer)
+
+
+def test_thinking_is_split_from_text_only() -> None:
+    with pytest.raises(TypeError, match="^text must be a str, not "):
+        split_thinking(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("unit", ["<think></think>", "<think>", " ", "<think>中</think>\n"])
+def test_thinking_is_split_in_linear_time(unit: str) -> None:
+    short, long = (unit * (size // len(unit)) for size in (20_000, 80_000))
+    assert seconds(split_thinking, long) <= 10 * seconds(split_thinking, short) + 0.1

@@ -27,6 +27,7 @@ from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.plan import GatekeeperConfig, Planner, Record
 from gatekeeper_core.selection.retrieval import read_query
 from gatekeeper_core.selection.topics import Topic, TopicMap, Verdict, judge, topic_terms
+from gatekeeper_core.text import split_thinking
 from gatekeeper_core.tokens import checked_counter, count_messages
 
 if TYPE_CHECKING:
@@ -184,7 +185,8 @@ class ContextGatekeeper:
 
         Args:
             user_text: what the user said.
-            assistant_text: what the assistant answered; "" for a turn that waits for its answer.
+            assistant_text: what the assistant answered; "" for a turn that waits for its answer. What it thought aloud
+                at the start (``<think>``) is left out.
 
         Raises:
             TypeError: an argument is no text.
@@ -192,7 +194,7 @@ class ContextGatekeeper:
         _check_text("user_text", user_text)
         _check_text("assistant_text", assistant_text)
         with self._lock:
-            self._append(Record(user_text, assistant_text, self._count(user_text), self._count(assistant_text)))
+            self._append(self._record((user_text, assistant_text)))
 
     def sync(self, turns: Iterable[Turn | tuple[str, str]]) -> None:
         """Make the history equal to the given turns, at the price of what differs.
@@ -297,7 +299,8 @@ class ContextGatekeeper:
             rest = [message for message in turn.messages if message.role != "user"]
             tokens_user, tokens_rest = (count_messages(side, token_counter=self._count) for side in (user, rest))
             return Record(turn.user_text, turn.assistant_text, tokens_user, tokens_rest, source=turn)
-        return Record(*turn, self._count(turn[0]), self._count(turn[1]))
+        question, answer = turn[0], split_thinking(turn[1])[1]
+        return Record(question, answer, self._count(question), self._count(answer))
 
     def _append(self, record: Record) -> None:
         user_terms, assistant_terms = count_terms(record.user), count_terms(record.assistant)

@@ -26,6 +26,7 @@ from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
 from gatekeeper_core.selection.retrieval import RetrievalConfig, Score, score_turns
 from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt, tight_excerpt
+from gatekeeper_core.text import split_thinking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -122,7 +123,7 @@ class Record(NamedTuple):
     def equals(self, turn: Turn | tuple[str, str]) -> bool:
         """Return whether a given turn is the one that is kept here, by its content."""
         if not isinstance(turn, Turn):
-            return self.source is None and (self.user, self.assistant) == turn
+            return self.source is None and (self.user, self.assistant) == (turn[0], split_thinking(turn[1])[1])
         source = self.source
         return source is not None and (source.messages, source.preamble) == (turn.messages, turn.preamble)
 
