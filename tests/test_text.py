@@ -644,7 +644,7 @@ def test_an_answer_never_begins_with_thinking(text: str) -> None:
 
 
 def test_thinking_is_split_from_text_only() -> None:
-    with pytest.raises(TypeError, match="^text must be a str, not "):
+    with pytest.raises(TypeError, match=r"^text must be a str, not "):
         split_thinking(None)  # type: ignore[arg-type]
 
 
