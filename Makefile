@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
-EXTRAS := cli,langchain-core,langchain,langchain-classic,llama-index
+EXTRAS := cli,minimax,langchain-core,langchain,langchain-classic,llama-index
 
 RUN := $(VENV)/bin/python -m
 PIP := $(RUN) pip --disable-pip-version-check --quiet

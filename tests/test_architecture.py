@@ -57,7 +57,7 @@ def modules_of(package: str, root: Path) -> list[Module]:
     return found
 
 
-PORCH = ("gatekeeper_cli", "langchain_gatekeeper", "llama_index.memory.gatekeeper")
+PORCH = ("gatekeeper_cli", "gatekeeper_minimax", "langchain_gatekeeper", "llama_index.memory.gatekeeper")
 ADAPTERS = {
     "langchain_gatekeeper": ("memory", "middleware", "runnable"),
     "llama_index.memory.gatekeeper": ("buffer", "block", "memory"),

@@ -25,13 +25,14 @@ READMES = [ROOT / "README.md", ROOT / "README.zh-CN.md"]
 PAGES = [*READMES, *sorted((ROOT / "docs").glob("*.md"))]
 RUN_MARK = "<!-- run -->"
 
-NEEDS_FRAMEWORKS = {"langchain.md", "llamaindex.md"}
+NEEDS = {"langchain.md": "adapters", "llamaindex.md": "adapters", "minimax.md": "minimax"}
+"""The marker of the extras that a page needs."""
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
 
 each_page = pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=[pytest.mark.adapters] if page.name in NEEDS_FRAMEWORKS else [], id=page.name)
+        pytest.param(page, marks=[getattr(pytest.mark, NEEDS[page.name])] if page.name in NEEDS else [], id=page.name)
         for page in PAGES
     ],
 )
@@ -123,7 +124,7 @@ def test_the_readme_shows_the_two_commands_and_code_that_runs(page: Path) -> Non
 def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
     program = tmp_path / f"page_{page.stem}.py"  # a page is named as a framework that it imports
     program.write_text(python_program(page.read_text(encoding="utf-8")), encoding="utf-8")
-    warned = "default" if page.name in NEEDS_FRAMEWORKS else "error"  # the frameworks deprecate much of themselves
+    warned = "default" if NEEDS.get(page.name) == "adapters" else "error"  # the frameworks deprecate much of themselves
     run([sys.executable, "-W", warned, str(program)], tmp_path)
 
 

@@ -19,8 +19,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-PACKAGES = {"gatekeeper_core", "gatekeeper_cli", "langchain_gatekeeper", "llama_index"}
-TYPED = ["gatekeeper_core", "gatekeeper_cli", "langchain_gatekeeper", "llama_index/memory/gatekeeper"]
+PACKAGES = {"gatekeeper_core", "gatekeeper_cli", "gatekeeper_minimax", "langchain_gatekeeper", "llama_index"}
+TYPED = ["gatekeeper_core", "gatekeeper_cli", "gatekeeper_minimax", "langchain_gatekeeper", "llama_index/memory/gatekeeper"]
 
 
 @pytest.fixture(scope="session")
@@ -97,7 +97,7 @@ def test_every_requirement_belongs_to_an_extra(metadata: Message) -> None:
 
 
 def test_the_extras_are_named(metadata: Message) -> None:
-    extras = {"cli", "langchain-core", "langchain", "langchain-classic", "llama-index"}
+    extras = {"cli", "langchain-core", "langchain", "langchain-classic", "llama-index", "minimax"}
     assert extras == set(metadata.get_all("Provides-Extra", []))
 
 

@@ -1,0 +1,257 @@
+"""The protocol, without any connection: messages to a request, the JSON of an answer to a reply.
+
+MiniMax is stricter than the format that it shares with OpenAI. It takes one system message, at the head; a tool without
+parameters, and a call with empty arguments, are refused; and the thinking of a tool loop has to come back as it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+from gatekeeper_core.errors import MessageFormatError
+from gatekeeper_core.messages import (
+    MediaPart,
+    Message,
+    ToolCall,
+    read_messages,
+    split_current_turn,
+    validate_messages,
+)
+from gatekeeper_core.text import split_thinking
+from gatekeeper_minimax.errors import MiniMaxResponseError, error_in
+
+__all__ = [
+    "Reply",
+    "Usage",
+    "first_choice",
+    "read_reply",
+    "read_usage",
+    "reply_of",
+    "whole_message",
+    "wire_messages",
+    "wire_tools",
+]
+
+_THINKING_KEYS = ("reasoning_content", "reasoning_details")
+
+
+class Usage(NamedTuple):
+    """What the model counted, in tokens; ``cached_tokens`` of the prompt came from its cache."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+    cached_tokens: int
+
+
+class Reply(NamedTuple):
+    """An answer of the model.
+
+    Attributes:
+        text: what it says, without thinking.
+        thinking: what it thought aloud, "" where it did not.
+        tool_calls: the calls that it asks for, in order.
+        finish_reason: ``stop``, ``length``, ``tool_calls`` ..., as the API gave it.
+        usage: what it counted, None where it did not say.
+        message: the whole assistant message as the API gave it, thinking included: what to append to the conversation
+            while a tool loop is open.
+        request_id: what MiniMax calls the request.
+    """
+
+    text: str
+    thinking: str
+    tool_calls: tuple[ToolCall, ...]
+    finish_reason: str | None
+    usage: Usage | None
+    message: dict[str, Any]
+    request_id: str | None
+
+
+# --- there ----------------------------------------------------------------------------------------------------------
+
+
+def wire_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages as MiniMax takes them; the given ones are not changed.
+
+    * All system messages become one at the head, joined by blank lines.
+    * Thinking stays in the open tool loop (what follows the last user message) and is left out of finished turns; an
+      assistant message of a finished turn that was nothing else is left out whole.
+    * Empty arguments of a call become ``{}``. All other keys of a dict go through as they are.
+
+    Args:
+        messages: ``Message`` values or dicts in OpenAI's chat format.
+
+    Raises:
+        TypeError: something else is among them.
+        MessageFormatError: a message cannot be read or sent, or breaks MiniMax's order rules; ``position`` says which.
+
+    >>> talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "<think>greet</think>hello"}]
+    >>> [message["content"] for message in wire_messages([*talk, {"role": "user", "content": "and now?"}])]
+    ['hi', 'hello', 'and now?']
+    """
+    items = tuple(messages)
+    read = _read(items)
+    current = split_current_turn(read).current
+    open_from = current.start if current else 0
+    pairs = list(zip(items, read, strict=True))
+    system = "\n\n".join(message.text for message in read if message.role == "system" and message.text)
+    wired = [{"role": "system", "content": system}] if system else []
+    for at, (item, message) in enumerate(pairs):
+        if message.role != "system":
+            data = _as_dict(item, message, at)
+            data = data if at >= open_from or message.role != "assistant" else _without_thinking(data)
+            if data.get("content") or data.get("tool_calls") or at >= open_from or message.role != "assistant":
+                wired.append(data)
+    return wired
+
+
+def wire_tools(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return tools in OpenAI's format with the parameters that MiniMax demands of each.
+
+    >>> wire_tools([{"type": "function", "function": {"name": "now"}}])[0]["function"]["parameters"]
+    {'type': 'object', 'properties': {}}
+    """
+    wired = []
+    for at, tool in enumerate(cast(Sequence[object], tools)):
+        function = tool.get("function") if isinstance(tool, Mapping) else None
+        if not isinstance(tool, Mapping) or not isinstance(function, Mapping):
+            raise TypeError(f'tools must hold dicts with a "function", got {type(tool).__name__} at position {at}')
+        parameters = function.get("parameters") or {"type": "object", "properties": {}}
+        wired.append({**tool, "function": {**function, "parameters": parameters}})
+    return wired
+
+
+def _read(items: Sequence[Message | Mapping[str, Any]]) -> tuple[Message, ...]:
+    for at, item in enumerate(items):
+        if not isinstance(item, (Message, Mapping)):
+            raise TypeError(f"messages must hold Message values or dicts, got {type(item).__name__} at position {at}")
+    read = tuple(
+        item if isinstance(item, Message) else Message.from_dict(item, position=at) for at, item in enumerate(items)
+    )
+    if not any(message.role != "system" for message in read):
+        raise MessageFormatError("there is no message to answer: give at least one user message")
+    for violation in validate_messages(read, provider="minimax"):
+        raise MessageFormatError(f"{violation.rule}: {violation.detail}", position=violation.position)
+    return read
+
+
+def _as_dict(item: Message | Mapping[str, Any], message: Message, at: int) -> dict[str, Any]:
+    if isinstance(item, Message):
+        if not isinstance(item.content, str) and any(isinstance(part, MediaPart) for part in item.content):
+            raise MessageFormatError("holds media without its data: pass the dict that it was read from", position=at)
+        data = {key: value for key, value in item.to_dict().items() if key != "id"}
+    else:
+        data = {**item, "role": message.role}
+    calls = data.get("tool_calls")
+    return {**data, "tool_calls": [_with_arguments(call) for call in calls]} if calls else data
+
+
+def _with_arguments(call: Mapping[str, Any]) -> dict[str, Any]:
+    function = call.get("function") or {}
+    arguments = function.get("arguments") or "{}"
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return {**call, "function": {**function, "arguments": text}}
+
+
+def _without_thinking(data: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in data.items() if key not in _THINKING_KEYS}
+    content = kept.get("content")
+    if isinstance(content, str):
+        kept["content"] = split_thinking(content)[1]
+    elif content:
+        kept["content"] = [_part_without_thinking(part) for part in content]
+    return kept
+
+
+def _part_without_thinking(part: Any) -> Any:
+    if isinstance(part, Mapping) and isinstance(part.get("text"), str):
+        return {**part, "text": split_thinking(part["text"])[1]}
+    return part
+
+
+# --- and back -------------------------------------------------------------------------------------------------------
+
+
+def read_reply(payload: object, *, status: int = 200) -> Reply:
+    """Return the reply that the JSON of an answer holds.
+
+    Raises:
+        MiniMaxError: the JSON tells an error.
+        MiniMaxResponseError: it is no answer at all.
+    """
+    error = error_in(payload, status)
+    if error:
+        raise error
+    message, choice = whole_message(payload)
+    if message is None:
+        raise MiniMaxResponseError("MiniMax sent an answer without a message", status=status)
+    return reply_of(message, finish_reason=choice.get("finish_reason"), about=payload)
+
+
+def whole_message(payload: object) -> tuple[dict[str, Any] | None, Mapping[str, Any]]:
+    """Return the message of the first choice, or None, and that choice."""
+    choice = first_choice(payload)
+    message = choice.get("message")
+    return (dict(message) if isinstance(message, Mapping) else None), choice
+
+
+def first_choice(payload: object) -> Mapping[str, Any]:
+    """Return the first choice of an answer or of a chunk; an empty one where there is none."""
+    choices = payload.get("choices") if isinstance(payload, Mapping) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, Mapping) else {}
+
+
+def reply_of(message: dict[str, Any], *, finish_reason: object, about: object) -> Reply:
+    """Return the reply that a whole assistant message is.
+
+    Args:
+        message: the message as the API gave it.
+        finish_reason: why it ended.
+        about: the answer, or the last chunk that tells: where usage and the id stand.
+    """
+    message = {**message, "role": "assistant"}
+    try:
+        (read,) = read_messages([message])
+    except MessageFormatError as error:
+        raise MiniMaxResponseError(f"MiniMax sent a message that cannot be read: {error.reason}") from error
+    thought, text = split_thinking(read.text)
+    facts = about if isinstance(about, Mapping) else {}
+    request_id = facts.get("id")
+    return Reply(
+        text=text,
+        thinking="\n".join(dict.fromkeys(filter(None, (_split_off(message), thought)))),  # some models send it twice
+        tool_calls=read.tool_calls,
+        finish_reason=finish_reason if isinstance(finish_reason, str) else None,
+        usage=read_usage(facts.get("usage")),
+        message=message,
+        request_id=request_id if isinstance(request_id, str) else None,
+    )
+
+
+def _split_off(message: Mapping[str, Any]) -> str:
+    """Return the thinking that came beside the content."""
+    details = message.get("reasoning_details")
+    if isinstance(details, list):
+        texts = [detail.get("text") for detail in details if isinstance(detail, Mapping)]
+        return "\n".join(text.strip() for text in texts if isinstance(text, str))
+    beside = message.get("reasoning_content")
+    return beside.strip() if isinstance(beside, str) else ""
+
+
+def read_usage(usage: object) -> Usage | None:
+    """Return what the model counted; None where it says nothing, or nothing but zeros."""
+    if not isinstance(usage, Mapping):
+        return None
+    details = usage.get("prompt_tokens_details")
+    prompt, completion, total = (
+        _count(usage.get(key)) for key in ("prompt_tokens", "completion_tokens", "total_tokens")
+    )
+    cached = _count(details.get("cached_tokens")) if isinstance(details, Mapping) else 0
+    return Usage(prompt, completion, total or prompt + completion, cached) if prompt or completion else None
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0

@@ -1,0 +1,191 @@
+"""Pieces of a stream put together: cut anywhere, the same as in one piece."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.text import split_thinking
+from gatekeeper_minimax.errors import MiniMaxResponseError
+from gatekeeper_minimax.stream import Assembly, events
+from gatekeeper_minimax.wire import Reply
+
+pytestmark = pytest.mark.minimax
+
+
+def event(delta: dict[str, Any], **choice: Any) -> str:
+    return json.dumps({"id": "r1", "choices": [{"index": 0, "delta": delta, **choice}]})
+
+
+END = event({"content": "", "role": ""}, finish_reason="stop")
+
+
+def assembled(*data: str, split: bool = False) -> tuple[list[str], Reply]:
+    assembly = Assembly(split=split)
+    pieces = [assembly.add(text) for text in data]
+    last, reply = assembly.end()
+    assert assembly.text == "".join(pieces) + last
+    return [piece for piece in (*pieces, last) if piece], reply
+
+
+def cut(text: Any, places: list[int]) -> list[Any]:
+    at = sorted({place % (len(text) + 1) for place in places} | {0, len(text)})
+    return [text[start:stop] for start, stop in pairwise(at)]
+
+
+places = st.lists(st.integers(0, 500), max_size=12)
+contents = st.one_of(
+    st.text("<>/thinkab 中\n", max_size=60),
+    st.lists(st.sampled_from(["<think>", "</think>", "端口", " port ", "\n", "<", "think", "<th"]), max_size=12).map(
+        "".join
+    ),
+)
+
+
+@given(contents, places)
+def test_text_cut_anywhere_is_the_text_and_thinking_never_shows(content: str, where: list[int]) -> None:
+    pieces, reply = assembled(*(event({"content": piece}) for piece in cut(content, where)), END)
+    thinking, answer = split_thinking(content)
+    assert "".join(pieces) == reply.text == answer
+    assert reply.thinking == thinking
+    assert reply.message["content"] == content
+
+
+@given(st.lists(st.text("data: [DONE]{}中\r", max_size=20).map(lambda text: text.strip("\r")), max_size=6), places)
+def test_events_cut_anywhere_are_the_same_events(lines: list[str], where: list[int]) -> None:
+    body = "".join(f"{line}\n\n" for line in lines).encode()
+    assert list(events(cut(body, where))) == list(events([body]))
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("data: 端口\n\ndata:port\n\n", ["端口", "port"]),
+        ("data: a\r\n\r\ndata: b", ["a", "b"]),
+        (": comment\nevent: x\nid: 1\nretry: 5\ndata: a\n", ["a"]),
+        ("data: a\n\ndata: [DONE]\n\ndata: b\n\n", ["a"]),
+        ("data: a\n\ndata: [DONE]", ["a"]),
+        ("data:\n\ndata: \n", []),
+        ("data: a\u2028b\n", ["a\u2028b"]),
+        ("", []),
+    ],
+)
+def test_an_event_is_a_line_of_data(body: str, expected: list[str]) -> None:
+    assert list(events([body.encode()])) == expected
+
+
+@pytest.mark.parametrize("text", ["先想一想端口再说。", "the port, then the memory", "想 port，再 memory"])
+def test_thinking_beside_the_text_comes_in_steps_or_as_it_grows(text: str) -> None:
+    def thoughts(pieces: list[str]) -> list[str]:
+        return [event({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": part}]}) for part in pieces]
+
+    for pieces in ([text[:3], text[3:6], text[6:]], [text[:3], text[:6], text]):
+        _, reply = assembled(*thoughts(pieces), event({"content": "ok"}), END, split=True)
+        assert (reply.thinking, reply.text) == (text, "ok")
+        assert reply.message["reasoning_details"] == [{"type": "reasoning.text", "index": 0, "text": text}]
+
+
+def test_thinking_as_a_plain_text_beside_the_text_is_kept_too() -> None:
+    _, reply = assembled(event({"reasoning_content": "a"}), event({"reasoning_content": "b", "content": "ok"}), END)
+    assert (reply.thinking, reply.message["reasoning_content"]) == ("ab", "ab")
+
+
+@given(st.text("ab中 ", min_size=12, max_size=40), st.lists(st.integers(1, 11), max_size=5))
+def test_text_that_repeats_itself_in_each_piece_is_told_once(text: str, where: list[int]) -> None:
+    """Asked for thinking apart, the service may send all the text so far with each piece."""
+    stops = sorted({*where, len(text)})
+    snapshots, _ = assembled(*(event({"content": text[:stop]}) for stop in stops), END, split=True)
+    assert "".join(snapshots) == text
+
+
+@pytest.mark.parametrize(
+    "pieces", [["a", "and", " then"], ["2", "2", "4"], ["哈", "哈哈", "笑"], ["one"], ["", "x", "y"]]
+)
+def test_pieces_that_begin_alike_by_chance_stay_pieces(pieces: list[str]) -> None:
+    shown, _ = assembled(*(event({"content": piece}) for piece in pieces), END, split=True)
+    assert "".join(shown) == "".join(pieces)
+
+
+def test_tool_calls_are_put_together_by_their_index() -> None:
+    first = {"index": 0, "id": "c1", "type": "function", "function": {"name": "look", "arguments": ""}}
+    second = {"index": 1, "id": "c2", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+    _, reply = assembled(
+        event({"tool_calls": [first]}),
+        event({"tool_calls": [{"index": 0, "function": {"arguments": '{"词": '}}]}),
+        event({"tool_calls": [second, {"index": 0, "id": "", "function": {"name": "", "arguments": '"port"}'}}]}),
+        event({}, finish_reason="tool_calls"),
+    )
+    assert [(call.id, call.name, call.arguments) for call in reply.tool_calls] == [
+        ("c1", "look", '{"词": "port"}'),
+        ("c2", "find", "{}"),
+    ]
+    assert reply.message["tool_calls"][0]["function"] == {"name": "look", "arguments": '{"词": "port"}'}
+    assert reply.finish_reason == "tool_calls"
+
+
+def test_the_last_usage_that_says_something_counts() -> None:
+    def usage(**counts: int) -> str:
+        return json.dumps({"choices": [], "usage": counts})
+
+    chunks = [event({"content": "a"}), usage(total_tokens=0), END, usage(prompt_tokens=4, completion_tokens=1), usage()]
+    reply = assembled(*chunks)[1]
+    assert reply.usage is not None
+    assert reply.usage.prompt_tokens == 4
+    assert reply.request_id == "r1"
+
+
+def test_a_whole_message_at_the_end_stands_in_only_where_nothing_came() -> None:
+    whole = json.dumps(
+        {"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": "all of it"}}]}
+    )
+    assert assembled(event({"content": "all "}), event({"content": "of it"}), whole)[0] == ["all ", "of it"]
+    assert assembled(whole)[0] == ["all of it"]
+
+
+def test_a_stream_without_a_reason_to_end_was_cut_off() -> None:
+    assembly = Assembly()
+    assembly.add(event({"content": "<think>x</think>half"}))
+    with pytest.raises(MiniMaxResponseError) as caught:
+        assembly.end()
+    assert caught.value.partial == "half"
+
+
+@pytest.mark.parametrize("data", ["{", "[]", "7", '"x"', "[" * 100_000])
+def test_data_that_is_no_object_is_an_error(data: str) -> None:
+    with pytest.raises(MiniMaxResponseError):
+        Assembly().add(data)
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        {},
+        {"choices": None},
+        {"choices": [None]},
+        {"choices": [{"delta": None}]},
+        {"choices": [{"delta": {"content": None, "tool_calls": None, "reasoning_details": None}}]},
+        {
+            "choices": [
+                {"delta": {"content": 5, "tool_calls": [None, {"function": None}], "reasoning_details": ["x", {}]}}
+            ]
+        },
+        {"choices": [{"finish_reason": 3}], "usage": "x", "id": 7},
+    ],
+)
+def test_a_chunk_that_says_nothing_adds_nothing(chunk: dict[str, Any]) -> None:
+    assert Assembly().add(json.dumps(chunk)) == ""
+
+
+def test_a_long_stream_takes_linear_work() -> None:
+    """A thought of a million characters in small pieces, and a mark that never comes."""
+    assembly = Assembly()
+    assembly.add(event({"content": "<think>"}))
+    for _ in range(20_000):
+        assert assembly.add(event({"content": "想一想" * 16})) == ""
+    assembly.add(event({"content": "</think>ok"}, finish_reason="stop"))
+    assert assembly.end()[1].text == "ok"
