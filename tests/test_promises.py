@@ -13,10 +13,17 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gatekeeper_core import ContextGatekeeper, CoverageConfig, GatekeeperConfig, TrimmingConfig
+from gatekeeper_core import (
+    ContextGatekeeper,
+    CoverageConfig,
+    GateConfig,
+    GatekeeperConfig,
+    RetrievalConfig,
+    TrimmingConfig,
+)
 from gatekeeper_core.selection.cues import without_cues
 from gatekeeper_core.selection.result import Selection
 from gatekeeper_core.text import sentences
@@ -149,6 +156,66 @@ def test_a_budget_for_one_call_is_kept_as_the_configured_one_is(
 
 
 # --- order and wording
+
+
+weights = st.sampled_from([0, 0.2, 1.5])
+shares = st.sampled_from([0, 0.5, 1])
+retrievals = st.builds(
+    RetrievalConfig,
+    user_weight=weights,
+    assistant_weight=weights,
+    exact_weight=weights,
+    recency_weight=weights,
+    candidates=st.sampled_from([1, 20]),
+    neighbour_weight=st.sampled_from([0, 0.5]),
+    k1=weights,
+    b=shares,
+)
+covers = st.builds(
+    CoverageConfig,
+    eta=shares,
+    alpha=shares,
+    sharpness=st.sampled_from([0.1, 20]),
+    pool=st.sampled_from([1, 60]),
+    known_enough=shares,
+)
+gates = st.builds(
+    GateConfig,
+    continue_above=st.just(1),
+    switch_below=shares,
+    new_above=shares,
+    evidence_share=shares,
+    staying_prior=st.sampled_from([0.05, 0.9]),
+)
+
+
+@example(
+    [("Which port does Redis use?", "6379"), ("And the Redis password?", "none")],
+    "Redis port?",
+    300,
+    RetrievalConfig(user_weight=0, assistant_weight=0, exact_weight=0, recency_weight=0),
+    CoverageConfig(),
+    GateConfig(),
+)
+@example(
+    [("Redis", "6379"), ("New topic: how long does sourdough proof?", "5 hours"), ("And the oven?", "230")],
+    "Back to redis",
+    300,
+    RetrievalConfig(user_weight=0, assistant_weight=0, exact_weight=0),
+    CoverageConfig(),
+    GateConfig(),
+)
+@given(conversations, texts, st.integers(1, 300), retrievals, covers, gates)
+def test_any_settings_that_are_allowed_give_a_selection_within_the_budget(
+    turns: Pairs, query: str, budget: int, retrieval: RetrievalConfig, cover: CoverageConfig, gate: GateConfig
+) -> None:
+    """000-55: weights of nothing, one candidate, thresholds at both ends."""
+    config = GatekeeperConfig(retrieval=retrieval, coverage=cover, gate=gate)
+    gatekeeper = ContextGatekeeper(budget, config=config)
+    gatekeeper.sync(turns)
+    selection = gatekeeper.explain(query)
+    assert selection.tokens <= budget
+    assert 0 <= selection.coverage <= 1
 
 
 @given(conversations, texts, budgets, modes)

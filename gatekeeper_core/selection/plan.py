@@ -240,8 +240,9 @@ class Planner:
 
     def _cover(self, candidates: Sequence[Score]) -> None:
         """Take the evidence, by value, until it is covered; what lacks evidence of its own comes last."""
+        open_ones = [score for score in candidates if score.turn_id not in self._kept]
         order = sorted(
-            (score for score in candidates if score.turn_id not in self._kept),
+            (score for score in open_ones if score.turn_id in self._values),
             key=lambda score: (not self._evidenced(score), -self._values[score.turn_id], -score.turn_id),
         )
         rest = choose(
@@ -249,7 +250,8 @@ class Planner:
             eta=2.0 if self._fill else self._config.coverage.eta,
             take=lambda turn_id: self._take(turn_id, "cover", "evidence"),
         )
-        for candidate in rest:
+        worthless = [score for score in open_ones if score.turn_id not in self._values]  # where weights of 0 say so
+        for candidate in (*rest, *worthless):
             self._drop(candidate.turn_id, "cover", "enough")
 
     def _by_topic(self, candidates: Sequence[Score]) -> None:
@@ -268,7 +270,7 @@ class Planner:
     def _topic_weights(self, candidates: Sequence[Score]) -> dict[int, float]:
         """Return by turn how likely it belongs to what the query is about, with a share for its own evidence."""
         active, best = self._topic_map.topic_count - 1, max((score.total for score in candidates), default=0.0)
-        relative = {score.turn_id: score.total / best for score in candidates}
+        relative = {score.turn_id: score.total / best if best else 0.0 for score in candidates}
         weights = {}
         for turn_id in {**relative, **dict.fromkeys(self._newest_of(active))}:
             topic, evidence = self._topic_of(turn_id), relative.get(turn_id, 0.0)
