@@ -224,13 +224,13 @@ def test_a_stream_without_chunks_comes_in_pieces_too() -> None:
                 asked += connection.recv(65_536)
             connection.sendall(b"HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
             connection.sendall((line % ("first", "null")).encode())
-            release.wait(5)
+            release.wait(30)
             connection.sendall((line % ("last", '"stop"')).encode())
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve)
         thread.start()
-        config = MiniMaxConfig(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}/v1", read_timeout_seconds=5)
+        config = MiniMaxConfig(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}/v1", read_timeout_seconds=2)
         with MiniMaxClient(API_KEY, config=config) as client, client.stream(ASK) as stream:
             pieces = iter(stream)
             assert next(pieces) == "first"
@@ -292,6 +292,7 @@ NEVER_AGAIN: list[tuple[Behaviour, type[MiniMaxError], int | None, int | None]] 
     (Failure(429, code=2056, message="usage limit exceeded"), MiniMaxBalanceError, 429, 2056),
     (Failure(404, body=b"404 page not found"), MiniMaxRequestError, 404, None),
     (Failure(422, body={"error": "unprocessable"}), MiniMaxRequestError, 422, None),
+    (Failure(400, body={"error": {"message": "bad", "code": 400}}), MiniMaxRequestError, 400, None),
     (InBody(1004, "not authorized"), MiniMaxAuthError, 200, 1004),
     (InBody(2049, "invalid api key"), MiniMaxAuthError, 200, 2049),
     (InBody(1008, "insufficient balance"), MiniMaxBalanceError, 200, 1008),

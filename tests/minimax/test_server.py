@@ -111,6 +111,12 @@ def test_the_end_of_a_stream_may_be_missing(server: MiniMaxServer, done: bool, l
     assert b"usage" not in body
 
 
+def test_the_usage_may_be_missing_or_another(server: MiniMaxServer) -> None:
+    server.script(Answer("Hi.", usage=None), Answer("Hi.", usage={"total_tokens": 7}))
+    assert "usage" not in streamed(server)[-1]
+    assert json.loads(answered(server)[1])["usage"] == {"total_tokens": 7}
+
+
 def test_thinking_in_a_field_of_its_own_comes_as_snapshots(server: MiniMaxServer) -> None:
     server.script(Answer("Hi.", thinking="First this, then that."), Answer("Hi.", thinking="Hm.", split=True))
     events = streamed(server, reasoning_split=True)
