@@ -683,7 +683,8 @@ def test_a_query_is_looked_for_in_linear_time(text: str, query: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("thinking", "answer"), [("先想端口", "是 6380 端口。"), ("the port", "It is 6380."), ("Redis 的 port", "用 6380。")]
+    ("thinking", "answer"),
+    [("先想端口", "是 6380 端口。"), ("the port", "It is 6380."), ("Redis 的 port", "用 6380。")],
 )
 def test_what_the_model_thought_aloud_is_not_searched(thinking: str, answer: str) -> None:
     """000-50: thinking gives no anchors, in any message of a turn."""

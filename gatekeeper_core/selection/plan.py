@@ -250,9 +250,9 @@ class Planner:
             eta=2.0 if self._fill else self._config.coverage.eta,
             take=lambda turn_id: self._take(turn_id, "cover", "evidence"),
         )
-        worthless = [score for score in open_ones if score.turn_id not in self._values]  # where weights of 0 say so
-        for candidate in (*rest, *worthless):
-            self._drop(candidate.turn_id, "cover", "enough")
+        worthless = [score.turn_id for score in open_ones if score.turn_id not in self._values]  # by weights of 0
+        for turn_id in [*(each.turn_id for each in rest), *worthless]:
+            self._drop(turn_id, "cover", "enough")
 
     def _by_topic(self, candidates: Sequence[Score]) -> None:
         """Take turns by the weight of their topic and their evidence, until neither is worth it."""
