@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import gatekeeper_core
+from tests.minimax.server import API_KEY, MiniMaxServer
 
 ROOT = Path(__file__).resolve().parents[1]
 READMES = [ROOT / "README.md", ROOT / "README.zh-CN.md"]
@@ -93,11 +94,12 @@ def shell_program(markdown: str) -> str:
     return "".join(script)
 
 
-def run(command: list[str], folder: Path) -> None:
+def run(command: list[str], folder: Path, **variables: str) -> None:
     environment = os.environ | {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
         "PYTHONPATH": str(Path(gatekeeper_core.__file__).parents[1]),
         "PYTHONUTF8": "1",
+        **variables,
     }
     done = subprocess.run(
         command,
@@ -125,7 +127,13 @@ def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
     program = tmp_path / f"page_{page.stem}.py"  # a page is named as a framework that it imports
     program.write_text(python_program(page.read_text(encoding="utf-8")), encoding="utf-8")
     warned = "default" if NEEDS.get(page.name) == "adapters" else "error"  # the frameworks deprecate much of themselves
-    run([sys.executable, "-W", warned, str(program)], tmp_path)
+    command = [sys.executable, "-W", warned, str(program)]
+    if page.name != "minimax.md":
+        run(command, tmp_path)
+        return
+    with MiniMaxServer() as server:
+        run(command, tmp_path, MINIMAX_API_KEY=API_KEY, MINIMAX_BASE_URL=server.base_url, NO_PROXY="127.0.0.1")
+        assert server.requests
 
 
 @pytest.mark.adapters
@@ -138,6 +146,12 @@ def test_an_example_program_runs(program: Path, tmp_path: Path) -> None:
 @each_page
 def test_the_marked_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     run(["bash", "-euo", "pipefail", "-c", shell_program(page.read_text(encoding="utf-8"))], tmp_path)
+
+
+@pytest.mark.cli
+def test_the_recorded_session_of_the_readme_is_what_the_command_answers() -> None:
+    """Where it is not: make recording."""
+    run([sys.executable, str(ROOT / "docs" / "record_chat.py"), "--check"], ROOT)
 
 
 MODULES = [

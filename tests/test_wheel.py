@@ -20,7 +20,13 @@ import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 PACKAGES = {"gatekeeper_core", "gatekeeper_cli", "gatekeeper_minimax", "langchain_gatekeeper", "llama_index"}
-TYPED = ["gatekeeper_core", "gatekeeper_cli", "gatekeeper_minimax", "langchain_gatekeeper", "llama_index/memory/gatekeeper"]
+TYPED = [
+    "gatekeeper_core",
+    "gatekeeper_cli",
+    "gatekeeper_minimax",
+    "langchain_gatekeeper",
+    "llama_index/memory/gatekeeper",
+]
 
 
 @pytest.fixture(scope="session")

@@ -9,14 +9,22 @@ import io
 import os
 import sys
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
+from gatekeeper_cli.chat import Chat, offered_model
 from gatekeeper_cli.demo import DEMO_BUDGET_TOKENS, demo_dict, run_demo
+from gatekeeper_cli.history_file import HistoryFile
+from gatekeeper_cli.models import MissingExtraError, Model, minimax_model
+from gatekeeper_cli.offline import OfflineModel
 from gatekeeper_cli.reading import InputError, read_turns, without_current
+from gatekeeper_cli.session import Session
+from gatekeeper_cli.terminal import Terminal
 from gatekeeper_cli.views import demo_view, selection_view, visible, why_view, write_json
+from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
 
@@ -107,6 +115,67 @@ def select(
     _show(selection_view(selection, gatekeeper.topics))
     if why:
         _show(why_view(selection))
+
+
+@app.command()
+def chat(
+    history: Annotated[
+        str | None,
+        typer.Option(
+            help="JSON lines of messages: read at the start, appended to after each answer.", metavar="FILE.jsonl"
+        ),
+    ] = None,
+    budget: Budget = 4000,
+    offline: Annotated[bool, typer.Option("--offline", help="Chat with a scripted model, without a network.")] = False,
+    env_file: Annotated[str | None, typer.Option(help="A file that holds MINIMAX_API_KEY=...", metavar="FILE")] = None,
+) -> None:
+    """Chat with a model that is sent, with each question, only the turns that the question needs."""
+    tokens, file, terminal = _checked(budget), _history(history), Terminal()
+    model = OfflineModel() if offline else _minimax(env_file) or offered_model(terminal)
+    if model is None:
+        return
+    try:
+        raise typer.Exit(_chat(model, file, terminal, budget=tokens))
+    finally:
+        model.close()
+
+
+def _history(path: str | None) -> HistoryFile | None:
+    try:
+        return None if path is None else HistoryFile(path)
+    except InputError as error:
+        _refuse(str(error))
+
+
+def _minimax(env_file: str | None) -> Model | None:
+    if env_file is not None:
+        try:
+            Path(env_file).read_bytes()
+        except OSError as error:
+            _refuse(f"{env_file}: {error.strerror or error}")
+        except ValueError as error:  # a NUL in the name
+            _refuse(f"{env_file!a}: {error}")
+    try:
+        return minimax_model(env_file=env_file)
+    except (GatekeeperError, MissingExtraError) as error:
+        _refuse(str(error))
+
+
+def _chat(model: Model, file: HistoryFile | None, terminal: Terminal, *, budget: int) -> int:
+    session = Session(
+        model,
+        token_budget=budget,
+        messages=file.messages if file else (),
+        store=file.append if file else None,
+    )
+    if file and file.note:
+        terminal.complain(file.note)
+    if terminal.interactive:
+        turns = len(session.gatekeeper.turns)
+        known = f" about a conversation of {turns:,} turns" if turns else ""
+        terminal.note(f"A chat with {model.name}{known}. /help lists the commands, Ctrl-D ends it.")
+        terminal.remember(block.user_text for block in session.gatekeeper.turns)
+    return Chat(session, terminal).run()
 
 
 def _checked(budget: int) -> int:

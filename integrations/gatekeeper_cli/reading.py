@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from gatekeeper_core.errors import MessageFormatError
 from gatekeeper_core.messages import Message, Turn, group_turns
 
-__all__ = ["STANDARD_INPUT", "InputError", "parse_turns", "read_turns", "without_current"]
+__all__ = ["STANDARD_INPUT", "InputError", "parse_message_lines", "parse_turns", "read_turns", "without_current"]
 
 STANDARD_INPUT = "-"
 """The file name that stands for standard input."""
@@ -26,6 +26,13 @@ STANDARD_INPUT = "-"
 _BOM = b"\xef\xbb\xbf"
 _TOO_DEEP = "the JSON is nested too deeply"
 _MIXED = 'mixes {"user", "assistant"} with {"role", "content"}: use one of them in a file'
+
+_CONVERT = {
+    "a JSON list": "jq -c '.[]'",
+    'an object with "messages"': "jq -c '.messages[]'",
+    '{"user", "assistant"} lines': """jq -c '{role:"user", content:.user}, {role:"assistant", content:.assistant}'""",
+}
+"""The command that makes JSON lines of messages of each other format."""
 
 
 class InputError(Exception):
@@ -81,6 +88,33 @@ def parse_turns(content: bytes, *, name: str) -> tuple[Turn, ...]:
         if items and "role" not in items[0].value:
             return tuple(_pair(item, start=2 * at) for at, item in enumerate(items))
         return group_turns([_message(item) for item in items])
+    except _PlaceError as problem:
+        raise InputError(f"{name}: {problem}") from problem.__cause__
+
+
+def parse_message_lines(content: bytes, *, name: str) -> tuple[Message, ...]:
+    r"""Return the messages of JSON lines, one message each, which can be appended to; no line, no message.
+
+    Args:
+        content: UTF-8, with or without a byte order mark, with any line ends.
+        name: what the file is called in an error.
+
+    Raises:
+        InputError: the content is no such file; of another format that is read here, with the command that converts it.
+
+    >>> parse_message_lines(b'{"role": "user", "content": "hi"}\n', name="chat.jsonl")[0].text
+    'hi'
+    """
+    if not content.removeprefix(_BOM).strip():
+        return ()
+    try:
+        text = _text(content)
+        form = _other_form(text)
+        if form is not None:
+            raise _PlaceError(
+                f"is {form}; a chat appends to JSON lines of messages, so convert it first: {_CONVERT[form]}"
+            )
+        return tuple(_message(_line_item(number, line)) for number, line in _lines(text))
     except _PlaceError as problem:
         raise InputError(f"{name}: {problem}") from problem.__cause__
 
@@ -149,6 +183,19 @@ def _document_items(document: object) -> list[_Item]:
         return [_Item("line 1", document)]
     got = 'an object without "messages"' if isinstance(document, dict) else _kind(document)
     raise _PlaceError(f'must be a list of messages or an object with "messages", got {got}')
+
+
+def _other_form(text: str) -> str | None:
+    """Return which of the other formats a text has, or None for JSON lines of messages and for what is none of them."""
+    try:
+        document = json.loads(text if not _starts_with_whole_line(text) else text.lstrip().partition("\n")[0])
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(document, list):
+        return "a JSON list"
+    if not isinstance(document, dict) or "role" in document:
+        return None
+    return 'an object with "messages"' if "messages" in document else '{"user", "assistant"} lines'
 
 
 def _starts_with_whole_line(text: str) -> bool:

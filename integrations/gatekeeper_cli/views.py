@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from gatekeeper_cli.demo import Answer, Demo
+    from gatekeeper_cli.session import Exchange
+    from gatekeeper_core.selection.gatekeeper import Block
     from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
     from gatekeeper_core.selection.topics import Topic, Verdict
 
@@ -28,8 +30,11 @@ __all__ = [
     "WHY_WORDS",
     "as_json",
     "demo_view",
+    "exchange_line",
     "selection_view",
+    "topics_view",
     "visible",
+    "visible_lines",
     "why_view",
     "write_json",
 ]
@@ -67,6 +72,7 @@ WHY_WORDS = {
 _UNSHOWABLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
+_UNSHOWABLE_IN_LINES = re.compile(f"(?![\t\n]){_UNSHOWABLE.pattern}")
 _UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\ud800-\udfff]")
 _BEGINNING_CHARACTERS = 240
 
@@ -78,6 +84,15 @@ def visible(text: str) -> str:
     'one two \ufffd[31m'
     """
     return _UNSHOWABLE.sub("\ufffd", " ".join(text.split()))
+
+
+def visible_lines(text: str) -> str:
+    r"""Return a text with its lines and tabs, and the same replacement character; a carriage return is left out.
+
+    >>> visible_lines("one\r\n\ttwo \x1b[31m")
+    'one\n\ttwo \ufffd[31m'
+    """
+    return _UNSHOWABLE_IN_LINES.sub("\ufffd", text.replace("\r", ""))
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
@@ -193,9 +208,11 @@ def _token_line(selection: Selection) -> str:
 
 
 def _saved(selection: Selection) -> str:
-    if not selection.history_tokens:
-        return "0 %"
-    return f"{100 * (1 - selection.tokens / selection.history_tokens):.1f} %"
+    return _percent(selection.history_tokens - selection.tokens, selection.history_tokens)
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "0 %"
 
 
 def _decision_table(decisions: Sequence[Decision]) -> Table:
@@ -229,6 +246,46 @@ def _kept_with(decision: Decision) -> str:
 
 def _listed(anchors: Sequence[str]) -> str:
     return ", ".join(map(visible, anchors)) or "none"
+
+
+# --- the chat -------------------------------------------------------------------------------------------------------
+
+
+def exchange_line(exchange: Exchange) -> str:
+    """Return what one answered question cost, what that saved, and how its turns were chosen, on one line."""
+    selection, saved = exchange.selection, exchange.full_tokens - exchange.sent_tokens
+    resumed = selection.gate.resumed_topic
+    back = "" if resumed is None else f", back to topic {resumed}"
+    parts = [
+        f"{exchange.sent_tokens:,} tokens sent, {saved:,} saved ({_percent(saved, exchange.full_tokens)})",
+        f"topic {exchange.topic_id} (gate: {selection.gate.decision}{back})",
+        f"{len(selection.turns):,} of {selection.turn_count:,} turns kept",
+    ]
+    if exchange.prompt_tokens is not None:
+        parts.append(f"the model counted {exchange.prompt_tokens:,}")
+    return f"[{' | '.join(parts)}]"
+
+
+def topics_view(topics: Sequence[Topic], turns: Sequence[Block]) -> Iterator[RenderableType]:
+    """Yield a table of the topics of a conversation: which turns each holds, and how it begins.
+
+    Args:
+        topics: the topics, oldest first.
+        turns: all turns of the conversation.
+    """
+    if not topics:
+        yield Text("There is no topic yet.")
+        return
+    table = _table()
+    table.add_column("topic", justify="right", no_wrap=True)
+    table.add_column("turns", no_wrap=True)
+    table.add_column("begins with", ratio=1, no_wrap=True, overflow="ellipsis")
+    for topic in topics:
+        last = topic.stop - 1
+        span = str(last) if topic.start == last else f"{topic.start} to {last}"
+        beginning = visible(turns[topic.start].user_text[:_BEGINNING_CHARACTERS])
+        table.add_row(Text(str(topic.topic_id)), Text(span), Text(beginning))
+    yield table
 
 
 # --- the demo -------------------------------------------------------------------------------------------------------

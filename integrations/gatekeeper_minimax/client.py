@@ -27,6 +27,7 @@ from gatekeeper_minimax.errors import (
     MiniMaxAuthError,
     MiniMaxConnectionError,
     MiniMaxError,
+    MiniMaxNoKeyError,
     MiniMaxRequestError,
     MiniMaxResponseError,
     error_in,
@@ -111,7 +112,8 @@ class MiniMaxClient:
 
     Raises:
         TypeError: the key is no text.
-        MiniMaxAuthError: it is empty, or holds what no key holds.
+        MiniMaxNoKeyError: it is empty.
+        MiniMaxAuthError: it holds what no key holds.
     """
 
     def __init__(
@@ -150,7 +152,8 @@ class MiniMaxClient:
             options: ``sleep`` and ``jitter``, as for the class.
 
         Raises:
-            MiniMaxAuthError: there is no key.
+            MiniMaxNoKeyError: there is no key.
+            MiniMaxAuthError: the key holds what no key holds.
             ConfigError: the file cannot be read, or a value is impossible.
         """
         found = _Environment(os.environ if env is None else env, env_file)
@@ -397,7 +400,7 @@ class _Bearer(AuthBase):
 
     def check(self) -> None:
         if not self._key:
-            raise MiniMaxAuthError(f"there is no key: put {_KEY}=your-key into the environment or a .env file")
+            raise MiniMaxNoKeyError("there is no key")
         if not all("!" <= character <= "~" for character in self._key):
             raise MiniMaxAuthError("the key holds a space or a character that no key holds")
 

@@ -4,7 +4,8 @@ r"""What can go wrong between here and the model; none of it ever holds the key.
 
     GatekeeperError
     └── MiniMaxError
-        ├── MiniMaxAuthError         no key, or one that is refused       401, 403, codes 1004 and 2049
+        ├── MiniMaxAuthError         the key is refused                   401, 403, codes 1004 and 2049
+        │   └── MiniMaxNoKeyError    there is none
         ├── MiniMaxBalanceError      the account or the plan is used up   402, codes 1008, 2056 and 2061
         ├── MiniMaxRateLimitError    too many requests or tokens          429, codes 1002, 1039, 1041 and 2045
         ├── MiniMaxRequestError      the request is refused as it is      other 3xx and 4xx, other codes
@@ -32,6 +33,7 @@ __all__ = [
     "MiniMaxConnectionError",
     "MiniMaxContentError",
     "MiniMaxError",
+    "MiniMaxNoKeyError",
     "MiniMaxRateLimitError",
     "MiniMaxRequestError",
     "MiniMaxResponseError",
@@ -84,9 +86,15 @@ class MiniMaxError(GatekeeperError):
 
 
 class MiniMaxAuthError(MiniMaxError):
-    """There is no key, or MiniMax refuses it."""
+    """The key is refused, by MiniMax or because it cannot be one."""
 
     advice = "check MINIMAX_API_KEY, and that MINIMAX_BASE_URL is the region that the key belongs to"
+
+
+class MiniMaxNoKeyError(MiniMaxAuthError):
+    """There is no key."""
+
+    advice = "put MINIMAX_API_KEY=your-key into the environment or a .env file"
 
 
 class MiniMaxBalanceError(MiniMaxError):

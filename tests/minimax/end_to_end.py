@@ -405,7 +405,7 @@ def live_client() -> MiniMaxClient:
     """Return a client of the real API, with the key of the environment or of ``.env``.
 
     Raises:
-        MiniMaxAuthError: there is no key.
+        MiniMaxNoKeyError: there is no key.
     """
     return MiniMaxClient.from_env(env_file=ENV_FILE if ENV_FILE.is_file() else None)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from dotenv import dotenv_values
 
-from gatekeeper_minimax import MiniMaxAuthError
+from gatekeeper_minimax import MiniMaxNoKeyError
 from tests.minimax.conversations import CONVERSATIONS
 from tests.minimax.end_to_end import (
     BUDGET_TOKENS,
@@ -50,7 +50,7 @@ def talk(request: pytest.FixtureRequest) -> Talk:
     conversation: Conversation = request.param
     try:
         live_client().close()
-    except MiniMaxAuthError:
+    except MiniMaxNoKeyError:
         pytest.skip("MINIMAX_API_KEY is not set, neither in the environment nor in .env (see .env.example)")
     with recorded() as bodies:
         asked = live_run(conversation)

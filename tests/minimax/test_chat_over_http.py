@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -222,6 +223,7 @@ def test_a_chat_that_is_ended_in_the_middle_of_an_answer_keeps_the_turns_before(
         piece = os.read(process.stdout.fileno(), 1_000)
         assert piece, seen
         seen += piece
+    time.sleep(0.3)  # Python begins to wait for more a moment after it has shown this
     process.send_signal(signal.Signals[kind])
     _, errors = process.communicate(timeout=60)
     deadline.cancel()

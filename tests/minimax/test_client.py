@@ -25,6 +25,7 @@ from gatekeeper_minimax import (
     MiniMaxConnectionError,
     MiniMaxContentError,
     MiniMaxError,
+    MiniMaxNoKeyError,
     MiniMaxRateLimitError,
     MiniMaxRequestError,
     MiniMaxResponseError,
@@ -555,6 +556,7 @@ def test_a_value_of_a_file_is_taken_as_it_stands(tmp_path: Path) -> None:
 def test_no_key_and_an_impossible_key_are_refused(key: str) -> None:
     with pytest.raises(MiniMaxAuthError) as caught:
         MiniMaxClient.from_env(env={"MINIMAX_API_KEY": key})
+    assert isinstance(caught.value, MiniMaxNoKeyError) == (not key.strip())
     assert "MINIMAX_API_KEY" in str(caught.value)
     assert not key.strip() or key not in str(caught.value)
 
@@ -656,7 +658,7 @@ def test_an_error_survives_a_copy_and_the_way_to_another_process() -> None:
 
 def test_every_error_is_one_of_the_family() -> None:
     names = [name for name in gatekeeper_minimax.__all__ if name.endswith("Error")]
-    assert len(names) == 9
+    assert len(names) == 10
     for name in names:
         assert issubclass(getattr(gatekeeper_minimax, name), GatekeeperError)
     assert sorted(gatekeeper_minimax.__all__) == gatekeeper_minimax.__all__

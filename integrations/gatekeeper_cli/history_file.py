@@ -1,0 +1,179 @@
+"""The file that a chat is kept in: JSON lines of messages, whole turns only, whatever happens to the machine.
+
+A turn is appended in one write and forced to the disk. What a power loss may leave at the end, a line cut off or never
+written, is moved to ``FILE.torn`` when the file is opened again.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gatekeeper_cli.reading import STANDARD_INPUT, InputError, parse_message_lines
+
+if TYPE_CHECKING:
+    from gatekeeper_core.messages import Message
+
+__all__ = ["HistoryFile", "turn_lines"]
+
+_OWNER_ONLY = 0o600
+_LINE_START = b'{"role"'
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class HistoryFile:
+    """A file of JSON lines of messages, read once and then appended to.
+
+    A file that does not exist is made by the first :meth:`append`, readable by its owner alone.
+
+    Args:
+        path: the file.
+
+    Attributes:
+        messages: what it held when it was opened, oldest first.
+        note: one line about a torn end that was set aside, or None.
+
+    Raises:
+        InputError: it cannot be read or written, or holds something else; the text is one line that names it.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self.note: str | None = None
+        self.messages: tuple[Message, ...] = ()
+        try:
+            self.messages = self._opened()
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror or error}") from error
+        except ValueError as error:  # a NUL or a lone surrogate in the name
+            raise InputError(f"{path!a}: {error}") from error
+
+    def append(self, user_text: str, assistant_text: str) -> None:
+        """Append one turn, all of it or nothing, and wait until the disk has it.
+
+        Raises:
+            OSError: it could not be written.
+        """
+        lines = turn_lines(user_text, assistant_text)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _BINARY, _OWNER_ONLY)
+        try:
+            size = os.fstat(descriptor).st_size
+            _write_whole(descriptor, lines if _ends_a_line(descriptor, size) else b"\n" + lines, size=size)
+        finally:
+            os.close(descriptor)
+
+    def _opened(self) -> tuple[Message, ...]:
+        if self._path == STANDARD_INPUT:
+            raise InputError("--history needs a file that can be appended to, not standard input")
+        try:
+            kind = os.stat(self._path).st_mode
+        except FileNotFoundError:
+            _check_folder(Path(os.path.realpath(self._path)).parent)
+            return ()
+        if not stat.S_ISREG(kind):
+            raise InputError(f"{self._path}: is no regular file")
+        os.close(os.open(self._path, os.O_WRONLY | os.O_APPEND))
+        content = Path(self._path).read_bytes()
+        whole = _whole_bytes(content)
+        messages = parse_message_lines(content[:whole], name=self._path)
+        if whole < len(content):
+            self._set_aside(content, whole)
+        return messages
+
+    def _set_aside(self, content: bytes, whole: int) -> None:
+        """Move what follows the whole lines to the file of torn ends; it is there before it goes here."""
+        torn, path = content[whole:], f"{self._path}.torn"
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _BINARY, _OWNER_ONLY)
+        try:
+            _write_whole(descriptor, torn + b"\n", size=os.fstat(descriptor).st_size)
+        finally:
+            os.close(descriptor)
+        descriptor = os.open(self._path, os.O_RDWR | _BINARY)
+        try:
+            os.ftruncate(descriptor, whole)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        self.note = f"{self._path}: its end was cut off; the {len(torn):,} torn bytes were moved to {path}"
+
+
+_BINARY = getattr(os, "O_BINARY", 0)
+
+
+def turn_lines(user_text: str, assistant_text: str) -> bytes:
+    r"""Return a turn as two JSON lines of messages; they parse to the same texts, lone surrogates too.
+
+    >>> turn_lines("端口?", "6380")
+    b'{"role": "user", "content": "\xe7\xab\xaf\xe5\x8f\xa3?"}\n{"role": "assistant", "content": "6380"}\n'
+    """
+    pair = (("user", user_text), ("assistant", assistant_text))
+    text = "".join(json.dumps({"role": role, "content": said}, ensure_ascii=False) + "\n" for role, said in pair)
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {folder}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, f"the folder {folder} cannot be written to")
+
+
+def _ends_a_line(descriptor: int, size: int) -> bool:
+    if not size:
+        return True
+    os.lseek(descriptor, -1, os.SEEK_END)
+    return os.read(descriptor, 1) == b"\n"
+
+
+def _write_whole(descriptor: int, content: bytes, *, size: int) -> None:
+    """Write everything at the end of a file of this size, or leave the file as it was."""
+    try:
+        written = os.write(descriptor, content)
+        if written < len(content):
+            raise OSError(errno.ENOSPC, "the disk took only a part of it")
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise
+
+
+def _whole_bytes(content: bytes) -> int:
+    """Return how many bytes of a file are whole: all, or those before a turn whose last line was cut off.
+
+    A last line without its end is torn if it begins as a message and is no JSON, or holds only NULs, which is what some
+    file systems show of a write that never reached the disk. The question just before a torn answer goes with it.
+    """
+    start = content.rfind(b"\n") + 1
+    tail = content[start:]
+    if not tail or not (_begins_a_message(tail, alone=not start) and _is_no_json(tail)):
+        return len(content)
+    before = content.rfind(b"\n", 0, max(0, start - 1)) + 1
+    return before if _is_question(content[before:start]) else start
+
+
+def _begins_a_message(tail: bytes, *, alone: bool) -> bool:
+    """Return whether a line may be the beginning of a message; one that stands alone could be of any other format."""
+    if tail.startswith(b"\0"):
+        return True
+    return tail[: len(_LINE_START)] == _LINE_START[: len(tail)] if alone else tail.startswith(b"{")
+
+
+def _is_no_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+def _is_question(line: bytes) -> bool:
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(message, dict) and message.get("role") == "user"

@@ -1,0 +1,101 @@
+"""What can answer in a chat: the protocol, and the MiniMax model where there is a key for it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from gatekeeper_minimax import MiniMaxClient
+
+__all__ = ["KEY_NAME", "MINIMAX_PIP_LINE", "MiniMaxModel", "MissingExtraError", "Model", "minimax_model"]
+
+KEY_NAME = "MINIMAX_API_KEY"
+"""The environment variable that holds the key."""
+
+MINIMAX_PIP_LINE = 'pip install "context-gatekeeper[cli,minimax]"'
+"""What installs the client."""
+
+_CLIENT_PACKAGES = ("dotenv", "requests", "tenacity", "gatekeeper_minimax")
+
+
+class MissingExtraError(Exception):
+    """There is a key, and no client to use it with; the text is one line with the line that installs it."""
+
+
+class Model(Protocol):
+    """Anything that answers a list of chat messages."""
+
+    @property
+    def name(self) -> str:
+        """What a reader may call it."""
+        ...
+
+    def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, int | None]:
+        """Yield the visible text of the answer in pieces; return the prompt tokens that it counted, if it says so.
+
+        Raises:
+            GatekeeperError: it failed; its text is one line without any secret.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+        ...
+
+
+class MiniMaxModel:
+    """A MiniMax model, answering over the network.
+
+    Args:
+        client: who speaks to it; closed with the model.
+    """
+
+    def __init__(self, client: MiniMaxClient) -> None:
+        self._client = client
+
+    @property
+    def name(self) -> str:
+        """The name that the service knows it by."""
+        return self._client.config.model
+
+    def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, int | None]:
+        """Yield the visible text of the answer in pieces; return the prompt tokens that the service counted.
+
+        Raises:
+            MiniMaxError: no answer, or not the whole of it.
+        """
+        with self._client.stream(messages) as stream:
+            yield from stream
+            usage = stream.reply.usage
+        return None if usage is None else usage.prompt_tokens
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+
+def minimax_model(*, env_file: str | None = None) -> MiniMaxModel | None:
+    """Return the model that the environment, or else the file, holds a key for; None without a key.
+
+    Args:
+        env_file: a file of ``NAME=value`` lines; what the environment holds wins.
+
+    Raises:
+        MissingExtraError: a key is there (or a file, which only the client can read), and the client is not installed.
+        GatekeeperError: what the environment or the file says cannot work.
+    """
+    if env_file is None and not os.environ.get(KEY_NAME, "").strip():
+        return None
+    try:
+        from gatekeeper_minimax import MiniMaxClient, MiniMaxNoKeyError
+    except ImportError as error:
+        if (error.name or "gatekeeper_minimax").partition(".")[0] not in _CLIENT_PACKAGES:
+            raise
+        raise MissingExtraError(f"the MiniMax client needs its extra: {MINIMAX_PIP_LINE}") from error
+    try:
+        return MiniMaxModel(MiniMaxClient.from_env(env_file=env_file))
+    except MiniMaxNoKeyError:
+        return None

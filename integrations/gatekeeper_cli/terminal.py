@@ -1,0 +1,144 @@
+"""The two sides of a chat: lines in, text out, at a terminal or through pipes.
+
+At a terminal there are a prompt, line editing and recall; on one that calls itself dumb, only the prompt. With a pipe
+on either side there are none of them, and each line that is read is written out, so that the transcript reads well.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from contextlib import suppress
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from gatekeeper_cli.views import visible, visible_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import ModuleType
+    from typing import TextIO
+
+    from rich.console import RenderableType
+
+__all__ = ["PROMPT", "Terminal"]
+
+PROMPT = "> "
+_MAX_RECALLED = 1_000
+_READLINE_SETTINGS = (
+    # Bytes above 127 are text, also where the locale does not say so.
+    "set input-meta on",
+    "set output-meta on",
+    "set convert-meta off",
+    # A pasted text of several lines is one question.
+    "set enable-bracketed-paste on",
+)
+
+
+class Terminal:
+    """Where a chat reads and writes.
+
+    Attributes:
+        interactive: whether a person sits there: both sides are a terminal.
+    """
+
+    def __init__(self) -> None:
+        self._in: TextIO = sys.stdin or io.StringIO()  # None: the command was started with it closed
+        self._out: TextIO = sys.stdout or io.StringIO()
+        if isinstance(self._in, io.TextIOWrapper):
+            self._in.reconfigure(errors="surrogateescape")
+        self.interactive = self._in.isatty() and self._out.isatty()
+        self._console = _console(self._out)
+        self._editor = _line_editor() if self.interactive and not self._console.is_dumb_terminal else None
+        self._at_line_start = True
+
+    def read(self, prompt: str = PROMPT) -> str:
+        """Return the next line, without its end.
+
+        Raises:
+            EOFError: there is none.
+            KeyboardInterrupt: the person does not want to finish it.
+        """
+        if self.interactive:
+            return _as_utf8(input(prompt))
+        line = self._in.readline()
+        if not line:
+            raise EOFError
+        text = _as_utf8(line.removesuffix("\n").removesuffix("\r")).removeprefix("\ufeff")
+        if text.strip():
+            self.write(f"{prompt}{text}\n")
+        return text
+
+    def remember(self, texts: Iterable[str]) -> None:
+        """Let the arrow keys bring texts back, the last one first."""
+        if self._editor is None:
+            return
+        for text in list(texts)[-_MAX_RECALLED:]:
+            with suppress(ValueError):  # the locale cannot write it
+                self._editor.add_history(visible_lines(text))
+
+    def write(self, text: str) -> None:
+        """Write a piece of text at once; what a terminal would obey or cannot show is replaced."""
+        if text:
+            self._at_line_start = False  # an interrupt may come before the last line here
+            self._out.write(visible_lines(text))
+            self._out.flush()
+            self._at_line_start = text.endswith("\n")
+
+    def end_line(self) -> None:
+        """Go to the beginning of a line, if the text does not stand there."""
+        if not self._at_line_start:
+            self.write("\n")
+
+    def show(self, view: Iterable[RenderableType]) -> None:
+        """Write a view."""
+        self.end_line()
+        for part in view:
+            self._console.print(part)
+        self._out.flush()
+
+    def note(self, text: str) -> None:
+        """Write one line of the command's own, dim where the terminal can."""
+        self.end_line()
+        self._console.print(Text(visible(text), style="dim"), soft_wrap=True)
+        self._out.flush()
+
+    def complain(self, text: str) -> None:
+        """Write one line to standard error."""
+        self.end_line()
+        if sys.stderr is not None:
+            sys.stderr.write(f"gatekeeper: {visible(text)}\n")
+            sys.stderr.flush()
+
+
+def _console(file: TextIO) -> Console:
+    console = Console(file=file, highlight=False, markup=False, emoji=False)
+    if console.no_color:  # that alone would leave bold and dim, which are control sequences too
+        return Console(file=file, highlight=False, markup=False, emoji=False, color_system=None)
+    return console
+
+
+def _line_editor() -> ModuleType | None:
+    """Return the module that edits lines, set up, or None where the system has none."""
+    if not os.environ.get("TERM"):
+        return None
+    try:
+        readline = import_module("readline")
+    except ImportError:
+        return None
+    readline.set_auto_history(False)
+    for setting in _READLINE_SETTINGS:
+        readline.parse_and_bind(setting)
+    return readline
+
+
+def _as_utf8(text: str) -> str:
+    """Return a line in which bytes that the locale could not read are read as UTF-8, or are replaced."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:  # a surrogate that stands for no byte
+        return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,1091 @@
+"""``gatekeeper chat``: one turn, its file, the scripted model, the commands, and what a terminal and a pipe see."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gatekeeper_cli.history_file import HistoryFile, turn_lines
+from gatekeeper_cli.offline import OfflineModel, scripted_answer
+from gatekeeper_cli.reading import InputError, parse_turns
+from gatekeeper_cli.session import EmptyAnswerError, Exchange, NotStoredError, Session
+from gatekeeper_core.errors import ConfigError, GatekeeperError
+from gatekeeper_core.messages import Message
+from gatekeeper_core.tokens import estimate_text_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Sequence
+
+pytestmark = pytest.mark.cli
+
+MAIN = "from gatekeeper_cli import main; main()"
+NO_KEY = {name: value for name, value in os.environ.items() if not name.startswith(("MINIMAX_", "GATEKEEPER_"))}
+UTF8 = {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
+
+TALKS = {
+    "chinese": [
+        ("我们的缓存用 6380 端口。", "好的，记下了。"),
+        ("酸面包要在二十六度发酵五小时。", "好的，记下了。"),
+        ("缓存用哪个端口？", "我们的缓存用 6380 端口。"),
+    ],
+    "english": [
+        ("Our cache listens on port 6380.", "Noted."),
+        ("The sourdough rises for five hours.", "Noted."),
+        ("Which port does the cache use?", "Our cache listens on port 6380."),
+    ],
+    "mixed": [
+        ("我们的 Redis cache 用 6380 port。", "好的，记下了。"),
+        ("sourdough 要发酵 five hours。", "好的，记下了。"),
+        ("Redis cache 的 port 是多少？", "我们的 Redis cache 用 6380 port。"),
+    ],
+}
+"""What is said, and what the scripted model answers when it is sent everything."""
+
+each_language = pytest.mark.parametrize("language", TALKS)
+posix = pytest.mark.skipif(os.name == "nt", reason="a POSIX terminal, signals and pipes")
+texts = st.text(st.characters(codec=None), min_size=1, max_size=30).filter(str.strip)
+pairs_of_texts = st.lists(st.tuples(texts, texts), min_size=1, max_size=4)
+
+
+def chat(
+    *arguments: str, stdin: bytes = b"", environment: dict[str, str] | None = None, code: str = MAIN
+) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, "chat", *arguments],
+        input=stdin,
+        env=NO_KEY | UTF8 | (environment or {}),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def lines_of(questions: Sequence[str]) -> bytes:
+    return "".join(f"{question}\n" for question in questions).encode()
+
+
+def said_in(file: Path) -> list[tuple[str, str]]:
+    return [(turn.user_text, turn.assistant_text) for turn in parse_turns(file.read_bytes(), name=file.name)]
+
+
+# --- the scripted model ---------------------------------------------------------------------------------------------
+
+
+def messages_of(*said: str) -> list[dict[str, str]]:
+    return [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(said)]
+
+
+@each_language
+def test_the_scripted_model_finds_the_sentence_that_the_question_is_about(language: str) -> None:
+    (fact, noted), (other, other_noted), (question, answer) = TALKS[language]
+    assert scripted_answer(messages_of(fact, noted, other, other_noted, question)) == answer
+
+
+@each_language
+def test_the_scripted_model_knows_only_what_it_is_sent(language: str) -> None:
+    _, (other, noted), (question, answer) = TALKS[language]
+    unknown = scripted_answer(messages_of(other, noted, question))
+    assert unknown != answer
+    assert unknown in ("Nothing that I was sent answers this.", "发给我的内容里没有提到。")
+    assert ("发给" in unknown) == (language != "english")
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        pytest.param(["Which port?", "6380. Restart it.", "What was the port?"], "6380.", id="a short answer"),
+        pytest.param(["哪个端口？", "6380。", "端口是多少来着？"], "6380。", id="a short answer in Chinese"),
+        pytest.param(
+            ["The port is 6380.", "Noted.", "The port is 6390.", "Noted.", "Which port is it?"],
+            "The port is 6380.\nThe port is 6390.",
+            id="two facts",
+        ),
+        pytest.param(["The port is 6380.", "The port is 6380.", "Which port?"], "The port is 6380.", id="said twice"),
+        pytest.param(["Take tram 28. It is slow.", "Noted.", "展开说说"], "It is slow.", id="pointing back"),
+        pytest.param(["I like tea."], "Noted.", id="a statement"),
+        pytest.param(["我喜欢茶"], "好的，记下了。", id="a statement in Chinese"),
+        pytest.param([""], "Noted.", id="nothing"),
+    ],
+)
+def test_the_scripted_model_answers_sensibly(said: list[str], answer: str) -> None:
+    assert scripted_answer(messages_of(*said)) == answer
+
+
+def test_a_question_is_never_given_back_as_an_answer() -> None:
+    said = messages_of("Which port does the cache use?", "Nothing that I was sent answers this.", "Which cache port?")
+    assert scripted_answer(said) == "Nothing that I was sent answers this."
+
+
+@given(said=st.lists(texts, min_size=1, max_size=6))
+def test_every_line_of_a_scripted_answer_was_sent_or_acknowledges(said: list[str]) -> None:
+    messages = messages_of(*said)
+    answer = "".join(OfflineModel().answer(messages))
+    assert answer == scripted_answer(messages)
+    assert answer.strip()
+    acknowledgements = ("Noted.", "好的，记下了。", "Nothing that I was sent answers this.", "发给我的内容里没有提到。")
+    sent = "\n".join(said[:-1])
+    assert answer in acknowledgements or answer in sent or all(line in sent for line in answer.split("\n"))
+
+
+# --- one turn -------------------------------------------------------------------------------------------------------
+
+
+class RecordingModel:
+    """Answers with fixed texts and keeps what it was sent; an error among the pieces is raised."""
+
+    name = "recording"
+
+    def __init__(self, *answers: str, prompt_tokens: int | None = None, error: GatekeeperError | None = None) -> None:
+        self.sent: list[list[dict[str, str]]] = []
+        self.closed = 0
+        self._answers = answers
+        self._prompt_tokens = prompt_tokens
+        self._error = error
+
+    def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, int | None]:
+        self.sent.append(messages)
+        text = self._answers[(len(self.sent) - 1) % len(self._answers)] if self._answers else "An answer."
+        try:
+            yield text[:3]
+            if self._error is not None:
+                raise self._error
+            yield text[3:]
+        finally:
+            self.closed += 1
+        return self._prompt_tokens
+
+    def close(self) -> None: ...
+
+
+def answered(session: Session, question: str) -> tuple[str, Exchange]:
+    ends: list[Exchange] = []
+
+    def ask() -> Generator[str, None, None]:
+        ends.append((yield from session.ask(question)))
+
+    return "".join(ask()), ends[0]
+
+
+@each_language
+def test_the_figures_are_those_of_what_was_sent(language: str) -> None:
+    model = RecordingModel(*(answer for _, answer in TALKS[language]))
+    session = Session(model, messages=[Message("system", "Be brief and kind.")])
+    session.gatekeeper.set_constraint("language", "English 或中文")
+    for question, answer in TALKS[language]:
+        text, exchange = answered(session, question)
+        assert text == answer
+        assert exchange.sent_tokens == sum(estimate_text_tokens(message["content"]) for message in model.sent[-1])
+        history = sum(block.tokens_user + block.tokens_assistant for block in session.gatekeeper.turns[:-1])
+        assert exchange.full_tokens - exchange.sent_tokens == history - exchange.selection.tokens >= 0
+        assert exchange.topic_id == session.gatekeeper.topics[-1].topic_id
+    assert [block.user_text for block in session.gatekeeper.turns] == [question for question, _ in TALKS[language]]
+
+
+def test_the_head_and_the_constraints_are_one_system_message_before_everything() -> None:
+    model = RecordingModel()
+    head = [Message("system", "Be brief."), Message("system", "Be kind."), Message("user", "Which port?")]
+    session = Session(model, messages=[*head, Message("assistant", "Port 6380."), Message("system", "later")])
+    session.gatekeeper.set_constraint("language", "Chinese")
+    answered(session, "Which port was it?")
+    assert model.sent[0] == [
+        {"role": "system", "content": "Be brief.\n\nBe kind.\n\nConstraints:\n- language: Chinese"},
+        {"role": "user", "content": "Which port?"},
+        {"role": "assistant", "content": "Port 6380."},
+        {"role": "user", "content": "Which port was it?"},
+    ]
+
+
+def test_the_prompt_tokens_of_the_model_are_passed_on() -> None:
+    assert answered(Session(RecordingModel(prompt_tokens=61)), "port?")[1].prompt_tokens == 61
+    assert answered(Session(RecordingModel()), "port?")[1].prompt_tokens is None
+
+
+@pytest.mark.parametrize("budget", [1, 10, 30])
+def test_the_budget_holds_and_can_change_in_the_middle(budget: int) -> None:
+    session = Session(OfflineModel())
+    for question, _ in TALKS["english"] * 2:
+        answered(session, question)
+    session.token_budget = budget
+    selection = answered(session, "Which port does the cache use?")[1].selection
+    assert selection.tokens <= selection.token_budget == budget
+    with pytest.raises(ConfigError, match="1 or more"):
+        session.token_budget = 0
+    assert session.token_budget == budget
+
+
+def stored_session(model: RecordingModel) -> tuple[Session, list[tuple[str, str]]]:
+    stored: list[tuple[str, str]] = []
+    return Session(model, store=lambda user, assistant: stored.append((user, assistant))), stored
+
+
+def test_an_answer_that_is_given_up_records_nothing() -> None:
+    model = RecordingModel()
+    session, stored = stored_session(model)
+    answer = session.ask("Which port?")
+    assert next(answer) == "An "
+    answer.close()
+    assert (stored, len(session.gatekeeper.turns), model.closed) == ([], 0, 1)
+    assert session.selection is not None
+
+
+@pytest.mark.parametrize("kind", ["fails", "says nothing"])
+def test_a_failed_or_empty_answer_records_nothing_and_the_next_question_is_answered(kind: str) -> None:
+    error = GatekeeperError("rate limit")
+    model = RecordingModel(error=error) if kind == "fails" else RecordingModel(" \n", "6380")
+    session, stored = stored_session(model)
+    with pytest.raises(GatekeeperError if kind == "fails" else EmptyAnswerError):
+        answered(session, "Which port?")
+    assert (stored, len(session.gatekeeper.turns), model.closed) == ([], 0, 1)
+    model._error = None
+    answered(session, "Which port?")
+    assert len(stored) == len(session.gatekeeper.turns) == 1
+
+
+def test_a_turn_that_cannot_be_stored_was_not_said() -> None:
+    def full(user: str, assistant: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    session = Session(RecordingModel(), store=full)
+    with pytest.raises(NotStoredError, match="No space left"):
+        answered(session, "Which port?")
+    assert len(session.gatekeeper.turns) == 0
+
+
+@given(pairs=pairs_of_texts, open_question=st.booleans())
+def test_a_chat_that_is_read_again_is_the_chat_that_went_on(pairs: list[tuple[str, str]], open_question: bool) -> None:
+    before = [Message("user", "and the port?")] if open_question else []
+    model = RecordingModel(*(assistant for _, assistant in pairs))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "chat.jsonl")
+        path.write_text("".join(json.dumps(message.to_dict()) for message in before), encoding="utf-8")
+        session = Session(model, messages=before, store=HistoryFile(str(path)).append)
+        for user, _ in pairs:
+            answered(session, user)
+        again = Session(model, messages=HistoryFile(str(path)).messages)
+    assert as_read(session) == list(again.gatekeeper.turns)
+    assert session.gatekeeper.topics == again.gatekeeper.topics
+
+
+def as_read(session: Session) -> list[object]:
+    """Return the blocks with each pair of lone surrogates joined, which is how JSON reads them."""
+    return [
+        block._replace(
+            user_text=json.loads(json.dumps(block.user_text)),
+            assistant_text=json.loads(json.dumps(block.assistant_text)),
+        )
+        for block in session.gatekeeper.turns
+    ]
+
+
+# --- the file -------------------------------------------------------------------------------------------------------
+
+
+@given(pairs=pairs_of_texts)
+@example(pairs=[("\ud800 端口\u2028?", "half an emoji \ude00")])
+def test_any_turns_come_back_from_the_file_as_select_reads_it(pairs: list[tuple[str, str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "chat.jsonl")
+        file = HistoryFile(str(path))
+        for user, assistant in pairs:
+            file.append(user, assistant)
+        content = path.read_bytes()
+        messages = HistoryFile(str(path)).messages
+    assert content.count(b"\n") == 2 * len(pairs) == len(messages)
+    texts_read = [message.text for message in messages]
+    assert texts_read == [json.loads(json.dumps(text)) for pair in pairs for text in pair]
+    assert sum(len(turn.messages) for turn in parse_turns(content, name="chat")) == len(messages)
+
+
+@given(pairs=pairs_of_texts, data=st.data())
+def test_a_file_that_was_cut_off_anywhere_loses_no_byte_and_goes_on(
+    pairs: list[tuple[str, str]], data: st.DataObject
+) -> None:
+    whole = b"".join(turn_lines(user, assistant) for user, assistant in pairs)
+    cut = whole[: data.draw(st.integers(0, len(whole)))]
+    with tempfile.TemporaryDirectory() as folder:
+        path, torn = Path(folder, "chat.jsonl"), Path(folder, "chat.jsonl.torn")
+        path.write_bytes(cut)
+        file = HistoryFile(str(path))
+        aside = torn.read_bytes().removesuffix(b"\n") if file.note else b""
+        assert path.read_bytes() + aside == cut
+        assert (file.note is not None) == torn.exists() == bool(aside)
+        if file.note:
+            assert len(file.messages) % 2 == 0, "a question stays without its torn answer"
+        file.append("and now?", "all right")
+        again = HistoryFile(str(path))
+    assert again.note is None
+    assert [message.text for message in again.messages][-2:] == ["and now?", "all right"]
+    assert again.messages[:-2] == file.messages
+
+
+def test_the_torn_ends_of_several_accidents_are_all_kept(tmp_path: Path) -> None:
+    path = tmp_path / "chat.jsonl"
+    for torn in (b'{"role": "us', b'{"role": "user", "content": "\xe7\xab', b"\0" * 50):
+        with path.open("ab") as file:
+            file.write(torn)
+        note = HistoryFile(str(path)).note
+        assert note is not None
+        assert f"{len(torn)} torn bytes" in note
+        assert note.startswith(f"{path}: ")
+        assert str(path) + ".torn" in note
+        HistoryFile(str(path)).append("port?", "6380")
+    kept = (tmp_path / "chat.jsonl.torn").read_bytes()
+    assert kept == b'{"role": "us\n{"role": "user", "content": "\xe7\xab\n' + b"\0" * 50 + b"\n"
+    assert said_in(path) == [("port?", "6380")] * 3
+
+
+def test_a_last_line_without_its_line_feed_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "chat.jsonl"
+    path.write_bytes(turn_lines("port?", "6380").removesuffix(b"\n"))
+    file = HistoryFile(str(path))
+    assert (file.note, len(file.messages)) == (None, 2)
+    file.append("端口?", "6381")
+    assert said_in(path) == [("port?", "6380"), ("端口?", "6381")]
+
+
+@posix
+def test_a_new_file_is_made_at_the_first_answer_and_is_the_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "chat.jsonl"
+    file = HistoryFile(str(path))
+    assert not path.exists()
+    file.append("port?", "6380")
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_turn_is_one_write_and_is_forced_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    write, fsync = os.write, os.fsync
+    monkeypatch.setattr(os, "write", lambda file, content: calls.append("write") or write(file, content))
+    monkeypatch.setattr(os, "fsync", lambda file: calls.append("fsync") or fsync(file))
+    HistoryFile(str(tmp_path / "chat.jsonl")).append("port?", "6380" * 10_000)
+    assert calls == ["write", "fsync"]
+
+
+def test_a_write_that_fails_half_way_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "chat.jsonl"
+    file = HistoryFile(str(path))
+    file.append("port?", "6380")
+    before, write = path.read_bytes(), os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, content: write(descriptor, content[:20]))
+    with pytest.raises(OSError, match="only a part"):
+        file.append("port?", "6381")
+    assert path.read_bytes() == before
+
+
+HI = '{"role": "user", "content": "hi"}'
+REFUSED = {
+    "a list": (f"[{HI}]", r"is a JSON list; .* convert it first: jq -c '\.\[\]'"),
+    "an indented list": (f"[\n {HI}\n]\n", r"is a JSON list; "),
+    "an object": (f'{{"messages": [{HI}]}}\n', r"is an object with \"messages\"; .* jq -c '\.messages\[\]'"),
+    "an indented object": (f'{{\n"messages": [{HI}]\n}}', r"is an object with \"messages\"; "),
+    "pairs": ('{"user": "hi", "assistant": "x"}\n' * 2, r'is \{"user", "assistant"\} lines; .* jq -c \'\{role:"user"'),
+    "text": ("hello", "line 1, column 1: not JSON"),
+    "a broken line in the middle": (f'{HI}\n{{"role": "us\n{HI}\n', "line 2, column 10: not JSON"),
+    "an unknown role": ('{"role": "robot", "content": ""}\n', "line 1: role must be one of"),
+    "no UTF-8": ("\udcff\n", "line 1, byte 0: not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_file_that_cannot_be_appended_to_is_refused_and_stays_as_it_is(case: str, tmp_path: Path) -> None:
+    text, reason = REFUSED[case]
+    path = tmp_path / "chat.json"
+    content = text.encode("utf-8", "surrogateescape")
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=f"^{re.escape(str(path))}: {reason}"):
+        HistoryFile(str(path))
+    assert path.read_bytes() == content
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_byte_order_mark_blank_lines_and_an_empty_file_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "chat.jsonl"
+    for content, count in ((b"", 0), (b"\xef\xbb\xbf\n", 0), (f"\ufeff{HI}\r\n\r\n{HI}\r\n".encode(), 2)):
+        path.write_bytes(content)
+        assert len(HistoryFile(str(path)).messages) == count
+
+
+@posix
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        (".", "no regular file"),
+        ("pipe", "no regular file"),
+        ("nowhere/chat.jsonl", "there is no folder"),
+        ("a\0b", "null byte"),
+        ("x" * 5_000, "File name too long"),
+    ],
+    ids=["a folder", "a pipe", "no folder", "a NUL", "a long name"],
+)
+def test_a_place_that_cannot_be_written_is_refused_before_the_first_question(
+    name: str, reason: str, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match=reason):
+        HistoryFile(str(tmp_path / name))
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_file_without_permission_is_refused_with_one_line(
+    there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "chat.jsonl"
+    if there:
+        path.write_bytes(turn_lines("a", "b"))
+
+    def refuse(file: str, flags: int, mode: int = 0o777) -> int:
+        raise PermissionError(13, "Permission denied", file)
+
+    # The tests may run as root, whom no file mode keeps out.
+    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(os, "access", lambda folder, mode: False)
+    with pytest.raises(InputError, match="Permission denied" if there else "cannot be written"):
+        HistoryFile(str(path))
+
+
+def test_standard_input_is_no_history() -> None:
+    done = chat("--offline", "--history", "-", stdin=b"hi\n")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.count(b"\n") == 1
+
+
+# --- the command through pipes --------------------------------------------------------------------------------------
+
+
+@each_language
+def test_three_lines_through_a_pipe_are_three_turns(language: str, tmp_path: Path) -> None:
+    """000-51, 000-52: without a key the scripted model answers at once, after two lines that say how to get one."""
+    file = tmp_path / "chat.jsonl"
+    done = chat("--history", str(file), stdin=lines_of([question for question, _ in TALKS[language]]))
+    assert done.returncode == 0
+    notes = done.stderr.decode().splitlines()
+    assert len(notes) == 2
+    assert "https://platform.minimax.io" in notes[0]
+    assert "MINIMAX_API_KEY" in notes[0]
+    assert "--env-file .env" in notes[0]
+    assert 'pip install "context-gatekeeper[cli,minimax]"' in notes[1]
+    lines = done.stdout.decode().splitlines()
+    assert [line for line in lines if line.startswith("> ")] == [f"> {question}" for question, _ in TALKS[language]]
+    for question, answer in TALKS[language]:
+        at = lines.index(f"> {question}")
+        assert lines[at + 1] == answer
+        assert re.fullmatch(STATUS_LINE, lines[at + 2])
+    assert said_in(file) == TALKS[language]
+
+
+STATUS_LINE = (
+    r"\[(?P<sent>[\d,]+) tokens sent, (?P<saved>[\d,]+) saved \((?P<percent>[\d.]+) %\) \| "
+    r"topic (?P<topic>\d+) \(gate: (?P<gate>continue|switch)(, back to topic \d+)?\) \| "
+    r"(?P<kept>\d+) of (?P<turns>\d+) turns kept\]"
+)
+
+
+def status_lines(output: bytes) -> list[re.Match[str]]:
+    return list(re.finditer(f"(?m)^{STATUS_LINE}$", output.decode()))
+
+
+def test_the_line_under_an_answer_says_what_was_sent_saved_and_kept(tmp_path: Path) -> None:
+    """000-53: after a switch nothing of the old topic is sent, and the line says so."""
+    file = tmp_path / "chat.jsonl"
+    file.write_bytes(b"".join(turn_lines(*turn) for turn in TALKS["english"]))
+    question = "New topic: which cat food is best?"
+    done = chat("--offline", "--history", str(file), stdin=lines_of([question]))
+    (line,) = status_lines(done.stdout)
+    assert line["gate"] == "switch"
+    assert (line["kept"], line["turns"], line["topic"]) == ("0", "3", "1")
+    history = sum(estimate_text_tokens(text) for turn in TALKS["english"] for text in turn)
+    asked = estimate_text_tokens(question)
+    assert (int(line["sent"]), int(line["saved"])) == (asked, history)
+    assert line["percent"] == f"{100 * history / (history + asked):.1f}"
+
+
+def test_offline_is_taken_without_notes() -> None:
+    done = chat("--offline", stdin=b"hello\n")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"Noted." in done.stdout
+
+
+@pytest.mark.parametrize("stdin", [b"", b"\n  \n\t\n", b"/quit\n", b"/quit\nhi\n", b" /QUIT \n"])
+def test_an_end_without_a_question_is_no_error(stdin: bytes) -> None:
+    done = chat("--offline", stdin=stdin)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"tokens sent" not in done.stdout
+
+
+def test_blank_lines_are_ignored_and_two_slashes_send_one(tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    chat("--offline", "--history", str(file), stdin="\n   \n//etc/hosts 是什么\r\n\u3000\n  //x\n".encode())
+    assert [user for user, _ in said_in(file)] == ["/etc/hosts 是什么", "  /x"]
+
+
+def test_a_last_line_without_its_end_is_a_question() -> None:
+    assert b"> hi\nNoted.\n[" in chat("--offline", stdin=b"hi").stdout
+
+
+def replies(*lines: str) -> list[str]:
+    """Return what the chat writes under each line."""
+    output = chat("--offline", stdin=lines_of(lines)).stdout.decode()
+    shown = re.split(r"(?m)^> .*\n", output)
+    assert shown[0] == ""
+    return [part.strip() for part in shown[1:]]
+
+
+def test_why_shows_the_decisions_on_the_last_question() -> None:
+    first, *_, last = replies("/why", *(question for question, _ in TALKS["english"]), "/why")
+    assert first == "There was no question yet."
+    assert last.startswith("turn  outcome")
+    assert "anchors covered: port, cache" in last
+
+
+def test_topics_shows_where_each_topic_begins() -> None:
+    empty, *_, table = replies("/topics", "我们的缓存用 6380 端口。", "New topic: which cat food is best?", "/topics")
+    assert empty == "There is no topic yet."
+    rows = [line.split(None, 2) for line in table.splitlines()[2:]]
+    assert [row[:2] for row in rows] == [["0", "0"], ["1", "1"]]
+    assert [row[2].strip() for row in rows] == ["我们的缓存用 6380 端口。", "New topic: which cat food is best?"]
+
+
+def test_pins_are_set_listed_sent_and_removed() -> None:
+    empty, done, listed, sent, usage, gone, again, missing, nothing = replies(
+        "/pin", "/pin 语言 只用 中文", "/pin", "hello", "/pin 语言", "/unpin 语言", "/pin", "/unpin 语言", "/unpin"
+    )
+    assert empty == again == "Nothing is pinned."
+    assert done == "Pinned, and sent with every question: 语言: 只用 中文"
+    assert listed == "语言: 只用 中文"
+    assert int(status_lines(sent.encode())[0]["sent"]) > estimate_text_tokens("hello")
+    assert usage.startswith("/pin: give a value")
+    assert gone == "No longer pinned: 语言"
+    assert missing == "/unpin: nothing is pinned as 语言"
+    assert nothing == "/unpin: give a key: /unpin KEY"
+
+
+def test_a_pin_that_is_too_long_is_refused_in_one_line_and_nothing_is_lost() -> None:
+    _, refused, listed = replies("/pin style short", f"/pin more {'long ' * 3_000}", "/pin")
+    assert refused.startswith("/pin: the constraints would need ")
+    assert "\n" not in refused
+    assert listed == "style: short"
+
+
+def test_the_budget_can_be_shown_and_set() -> None:
+    shown, changed, zero, word, kept = replies("/budget", "/budget 30", "/budget 0", "/budget many", "/budget")
+    assert shown == "The kept turns may cost 4,000 tokens together."
+    assert changed == kept == "The kept turns may cost 30 tokens together."
+    assert zero == "/budget: the budget must be 1 or more tokens, got 0"
+    assert word == "/budget: give a whole number of tokens, got many"
+
+
+def test_an_unknown_command_names_the_known_ones_and_the_help_explains_them() -> None:
+    unknown, bare, helped = replies("/resume chat", "/", "/help")
+    for name in ("why", "topics", "pin", "unpin", "budget", "help", "quit"):
+        assert f"/{name}" in unknown
+        assert f"/{name}" in bare
+        assert any(line.startswith(f"/{name} ") for line in helped.splitlines())
+    assert unknown.startswith("no command /resume;")
+    assert unknown.endswith("write //resume chat")
+
+
+def test_the_budget_option_means_the_kept_turns(tmp_path: Path) -> None:
+    """000-55: what is kept never costs more than the budget."""
+    file = tmp_path / "chat.jsonl"
+    file.write_bytes(b"".join(turn_lines(*turn) for turn in TALKS["english"] * 5))
+    done = chat(
+        "--offline", "--history", str(file), "--budget", "9", stdin=lines_of(["Which port does the cache use?"])
+    )
+    asked = estimate_text_tokens("Which port does the cache use?")
+    assert int(status_lines(done.stdout)[0]["sent"]) - asked <= 9
+    assert chat("--offline", "--budget", "0").returncode == 2
+
+
+@each_language
+def test_a_chat_is_taken_up_where_it_was_left(language: str, tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    *before, (question, answer) = TALKS[language]
+    chat("--offline", "--history", str(file), stdin=lines_of([user for user, _ in before]))
+    done = chat("--offline", "--history", str(file), stdin=lines_of([question]))
+    assert f"> {question}\n{answer}\n[" in done.stdout.decode()
+    assert said_in(file) == TALKS[language]
+
+
+def test_a_torn_file_is_mended_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    file.write_bytes(turn_lines("port?", "6380") + turn_lines("端口？", "六三八零")[:-20])
+    done = chat("--offline", "--history", str(file), stdin=b"hello\n")
+    assert done.returncode == 0
+    assert done.stderr.decode().startswith(f"gatekeeper: {file}: its end was cut off; the ")
+    assert done.stderr.count(b"\n") == 1
+    assert said_in(file) == [("port?", "6380"), ("hello", "Noted.")]
+    assert "端口" in (tmp_path / "chat.jsonl.torn").read_text(encoding="utf-8")
+
+
+def test_a_wrong_history_ends_with_one_line_and_status_2_before_the_first_question(tmp_path: Path) -> None:
+    done = chat("--offline", "--history", str(tmp_path / "no" / "chat.jsonl"), stdin=b"hello\n")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"gatekeeper: ")
+    assert done.stderr.count(b"\n") == 1
+
+
+@posix
+def test_a_full_disk_costs_the_turn_and_not_the_chat(tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)); {MAIN}"
+    stdin = lines_of(["Our port is 6380.", "x" * 400, "hello"])
+    done = chat("--offline", "--history", str(file), stdin=stdin, code=limited)
+    assert done.returncode == 0
+    assert b"no answer: it could not be stored: " in done.stdout
+    assert said_in(file) == [("Our port is 6380.", "Noted."), ("hello", "Noted.")]
+
+
+HOSTILE = "port \x1b[31m\x9b2J\x07\u202eevil\u2066 [bold]x[/] :smile: \x00 end."
+
+
+@pytest.mark.parametrize("command", ["/why", "/topics", "/pin", "/" + HOSTILE.replace("port ", ""), "port"])
+def test_control_characters_never_reach_the_output(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    file.write_bytes(turn_lines(HOSTILE, f"{HOSTILE}\r\nsecond\tline \ud800"))
+    lines = ["What is the port?", f"/pin port {HOSTILE}", "What is the port?", HOSTILE, command]
+    done = chat("--offline", "--history", str(file), stdin=lines_of(lines))
+    assert (done.returncode, done.stderr) == (0, b"")
+    output = done.stdout.decode()
+    assert not set("\x1b\x9b\x07\x00\r\u202e\u2066") & set(output)
+    assert "[bold]x[/] :smile:" in output
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"LC_ALL": "C"},
+        {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+        {"PYTHONIOENCODING": "utf-8:strict"},
+        {"LC_ALL": "C.UTF-8"},
+    ],
+    ids=lambda environment: " ".join(f"{name}={value}" for name, value in environment.items()),
+)
+def test_any_locale_and_any_bytes_are_read(environment: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    stdin = "我们的缓存用 6380 端口。\n".encode() + b"caf\xe9 \xf0\x9f\n" + "\ufeff缓存用哪个端口？\n".encode()
+    plain = {"LC_ALL": "", "PYTHONUTF8": "", "PYTHONIOENCODING": ""}
+    done = chat("--offline", "--history", str(file), stdin=stdin, environment=plain | environment)
+    assert (done.returncode, done.stderr) == (0, b"")
+    said = said_in(file)
+    assert [user for user, _ in said] == ["我们的缓存用 6380 端口。", "caf\ufffd \ufffd", "缓存用哪个端口？"]
+    assert said[2][1] == "我们的缓存用 6380 端口。"
+
+
+@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"NO_COLOR": "1"}, {"TERM": ""}, {"TERM": "xterm-256color"}])
+def test_a_pipe_gets_no_control_sequence(environment: dict[str, str]) -> None:
+    done = chat("--offline", stdin=b"hello\n/why\n/topics\n/help\n", environment=environment)
+    assert b"\x1b" not in done.stdout
+
+
+@posix
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_side_is_no_traceback(closed: str) -> None:
+    command = f"echo hello | {sys.executable} -c '{MAIN}' chat {closed}"
+    done = subprocess.run(["bash", "-c", command], env=NO_KEY | UTF8, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+
+
+@posix
+def test_a_reader_that_goes_away_ends_the_chat_quietly() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", MAIN, "chat", "--offline"],
+        env=NO_KEY | UTF8,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    process.stdout = None
+    _, errors = process.communicate(b"hello\n" * 100, timeout=60)
+    assert errors == b""
+
+
+# --- the key --------------------------------------------------------------------------------------------------------
+
+KEY = "sk-test-0123456789abcdef"
+WITHOUT_CLIENT = f"import sys; sys.modules.update(dict.fromkeys(['requests', 'dotenv', 'tenacity']))\n{MAIN}"
+
+
+@pytest.mark.parametrize("where", ["environment", "file"])
+def test_a_key_without_the_client_names_the_pip_line(where: str, tmp_path: Path) -> None:
+    env_file = tmp_path / ".env"
+    env_file.write_text(f"MINIMAX_API_KEY={KEY}\n", encoding="utf-8")
+    if where == "file":
+        done = chat("--env-file", str(env_file), stdin=b"hi\n", code=WITHOUT_CLIENT)
+    else:
+        done = chat(stdin=b"hi\n", code=WITHOUT_CLIENT, environment={"MINIMAX_API_KEY": KEY})
+    expected = b'gatekeeper: the MiniMax client needs its extra: pip install "context-gatekeeper[cli,minimax]"\n'
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", expected)
+
+
+def test_without_a_key_the_client_is_not_needed() -> None:
+    done = chat(stdin=b"hi\n", code=WITHOUT_CLIENT, environment={"MINIMAX_API_KEY": " "})
+    assert (done.returncode, done.stderr.count(b"\n")) == (0, 2)
+
+
+def test_offline_does_not_look_for_a_key() -> None:
+    done = chat("--offline", stdin=b"hi\n", code=WITHOUT_CLIENT, environment={"MINIMAX_API_KEY": KEY})
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("name", ["missing.env", ".", "a\udcffb"])
+def test_an_env_file_that_cannot_be_read_gives_one_line(name: str, tmp_path: Path) -> None:
+    done = chat("--env-file", str(tmp_path / name), stdin=b"hi\n")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.startswith(b"gatekeeper: ")
+    assert done.stderr.count(b"\n") == 1
+
+
+# --- at a terminal --------------------------------------------------------------------------------------------------
+
+SLOW = """
+import time
+from gatekeeper_cli import app
+from gatekeeper_core.errors import GatekeeperError
+
+class SlowModel(app.OfflineModel):
+    def answer(self, messages):
+        question = messages[-1]["content"]
+        if question.startswith("slow"):
+            yield "one half "
+            for _ in range(600):  # a signal just before a long sleep would be seen after it
+                time.sleep(0.1)
+        if question.startswith("broken"):
+            yield "one half "
+            raise GatekeeperError("the stream was cut\\n\x1b[31m")
+        return (yield from super().answer(messages))
+
+app.OfflineModel = SlowModel
+"""
+CONTROLLING = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
+
+CTRL_C, CTRL_D, UP = "\x03", "\x04", "\x1b[A"
+
+
+class Person:
+    """Someone at a terminal, who types and reads."""
+
+    def __init__(self, *arguments: str, environment: dict[str, str] | None = None) -> None:
+        import pty
+
+        self._master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", CONTROLLING + SLOW + MAIN, "chat", *arguments],
+            env=NO_KEY | UTF8 | {"TERM": "xterm", "INPUTRC": os.devnull} | (environment or {}),
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+        )
+        os.close(slave)
+        self.seen = ""
+        self._read_to = 0
+        self._bytes = b""
+
+    def types(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    def sees(self, text: str) -> str:
+        """Wait for a text after the last one that was waited for; return everything up to it."""
+        deadline = time.monotonic() + 30
+        while (at := self.seen.find(text, self._read_to)) < 0:
+            assert time.monotonic() < deadline, f"no {text!r} in {self.seen[self._read_to :]!r}"
+            if not self._more(deadline):
+                pytest.fail(f"the chat ended without {text!r}: {self.seen[self._read_to :]!r}")
+        before = self.seen[self._read_to : at]
+        self._read_to = at + len(text)
+        return before
+
+    def interrupts(self) -> None:
+        time.sleep(0.3)  # Python begins to wait for a line a moment after it has shown the prompt
+        self.types(CTRL_C)
+
+    def says_goodbye(self) -> None:
+        self.sees("> ")  # what is typed before the prompt is there belongs to the terminal, not to the line editor
+        self.types(CTRL_D)
+        assert self.leaves() == 0
+
+    def leaves(self) -> int:
+        """Wait for the end of the chat and return its status."""
+        deadline = time.monotonic() + 30
+        while self._more(deadline):
+            pass
+        return self.process.wait(timeout=30)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait(timeout=30)
+        os.close(self._master)
+
+    def _more(self, deadline: float) -> bool:
+        ready, _, _ = select.select([self._master], [], [], max(0.0, deadline - time.monotonic()))
+        try:
+            read = os.read(self._master, 65_536) if ready else b""
+        except OSError:  # the other side of a terminal that is gone
+            read = b""
+        self._bytes += read
+        self.seen = self._bytes.decode("utf-8", "replace")
+        return bool(read)
+
+
+@pytest.fixture
+def sit_down() -> Iterator[type[Person]]:
+    people: list[Person] = []
+
+    class Seated(Person):
+        def __init__(self, *arguments: str, environment: dict[str, str] | None = None) -> None:
+            super().__init__(*arguments, environment=environment)
+            people.append(self)
+
+    yield Seated
+    for person in people:
+        person.close()
+
+
+@posix
+@each_language
+def test_a_person_asks_and_leaves(language: str, sit_down: type[Person]) -> None:
+    person = sit_down("--offline")
+    person.sees("A chat with the scripted offline model. /help lists the commands, Ctrl-D ends it.")
+    for question, answer in TALKS[language]:
+        person.sees("> ")
+        person.types(f"{question}\r")
+        person.sees(f"{answer}\r\n")
+        person.sees("turns kept]")
+    person.says_goodbye()
+
+
+@posix
+def test_quit_ends_with_status_0(sit_down: type[Person]) -> None:
+    person = sit_down("--offline")
+    person.sees("> ")
+    person.types("/quit\r")
+    assert person.leaves() == 0
+
+
+@posix
+def test_an_answer_is_shown_as_it_comes_and_an_interrupt_drops_it(sit_down: type[Person], tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    person = sit_down("--offline", "--history", str(file))
+    person.sees("> ")
+    person.types("slow question\r")
+    person.sees("one half ")
+    person.types(CTRL_C)
+    assert person.sees("interrupted: nothing was recorded").endswith("\r\n\x1b[2m")
+    person.sees("> ")
+    assert not file.exists()
+    person.types(UP)
+    person.sees("slow question")
+    person.types("\x15Our port is 6380.\r")  # Ctrl-U clears what was recalled
+    person.sees("Noted.")
+    person.says_goodbye()
+    assert said_in(file) == [("Our port is 6380.", "Noted.")]
+
+
+@posix
+def test_a_failed_answer_is_one_line_and_can_be_asked_again(sit_down: type[Person], tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    person = sit_down("--offline", "--history", str(file))
+    person.sees("> ")
+    person.types("broken question\r")
+    person.sees("one half ")
+    person.sees("no answer: the stream was cut \ufffd[31m; nothing was recorded")
+    person.sees("> ")
+    person.types(UP)
+    person.sees("broken question")
+    person.interrupts()
+    person.sees("> ")
+    person.types("/quit\r")
+    assert person.leaves() == 0
+    assert not file.exists()
+
+
+@posix
+def test_an_interrupt_at_the_prompt_clears_the_line(sit_down: type[Person]) -> None:
+    person = sit_down("--offline")
+    person.sees("> ")
+    person.types("half a thou")
+    person.sees("half a thou")
+    person.interrupts()
+    assert "interrupted" not in person.sees("> ")
+    person.types("hello\r")
+    person.sees("Noted.")
+    person.sees("0 of 0 turns kept")
+    person.says_goodbye()
+
+
+@posix
+def test_the_questions_of_an_earlier_chat_can_be_recalled(sit_down: type[Person], tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    file.write_bytes(turn_lines("端口是 \x1b[31m6380。", "好的，记下了。") + turn_lines("and the second", "Noted."))
+    person = sit_down("--offline", "--history", str(file))
+    person.sees("about a conversation of 2 turns")
+    person.sees("> ")
+    person.types(UP)
+    person.sees("and the second")
+    person.types(UP)
+    person.sees("\ufffd[31m6380。")
+    person.types("\r")
+    person.sees("2 turns kept")
+    person.says_goodbye()
+    assert said_in(file)[2][0] == "端口是 \ufffd[31m6380。"
+
+
+@posix
+def test_a_line_can_be_edited_in_the_middle(sit_down: type[Person], tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    person = sit_down("--offline", "--history", str(file))
+    person.sees("> ")
+    person.types("端口是 638\x1b[D\x1b[D\x7f9\r")  # two steps to the left, backspace
+    person.sees("turns kept")
+    person.says_goodbye()
+    assert said_in(file)[0][0] == "端口是 938"
+
+
+@posix
+def test_a_pasted_text_of_several_lines_is_one_question(sit_down: type[Person], tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    person = sit_down("--offline", "--history", str(file))
+    person.sees("> ")
+    person.types("\x1b[200~Traceback:\n  第二行\nlast line\x1b[201~\r")
+    person.sees("turns kept")
+    person.says_goodbye()
+    assert [user for user, _ in said_in(file)] == ["Traceback:\n  第二行\nlast line"]
+
+
+@posix
+@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"TERM": ""}, {"TERM": "dumb", "NO_COLOR": "1"}])
+def test_a_dumb_terminal_gets_a_prompt_and_no_control_sequence(
+    environment: dict[str, str], sit_down: type[Person]
+) -> None:
+    person = sit_down("--offline", environment=environment)
+    for line in ("hello", "我们的缓存用 6380 端口。", "/why", "/topics", "/help"):
+        person.sees("> ")
+        person.types(f"{line}\n")
+    person.sees("//text")
+    person.sees("> ")
+    person.interrupts()
+    person.says_goodbye()
+    if environment["TERM"]:
+        assert "\x1b" not in person.seen
+
+
+@posix
+def test_no_color_leaves_no_style(sit_down: type[Person]) -> None:
+    person = sit_down("--offline", environment={"NO_COLOR": "1"})
+    person.sees("> ")
+    person.types("hello\r/why\r/topics\r")
+    person.sees("begins with")
+    person.says_goodbye()
+    assert not re.search("\x1b\\[[0-9;]*m", person.seen)
+
+
+@posix
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_chinese_can_be_typed_in_a_locale_of_ascii(term: str, sit_down: type[Person], tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TERM": term}
+    person = sit_down("--offline", "--history", str(file), environment=environment)
+    person.sees("> ")
+    person.types("我们的缓存用 6380 端口。\r")
+    person.sees("turns kept")
+    person.says_goodbye()
+    assert said_in(file) == [("我们的缓存用 6380 端口。", "好的，记下了。")]
+
+
+@posix
+@pytest.mark.parametrize(
+    ("answer", "chats"), [("\r", True), ("y\r", True), ("n\r", False), (CTRL_D, False), (CTRL_C, False)]
+)
+def test_without_a_key_a_person_is_asked(answer: str, chats: bool, sit_down: type[Person]) -> None:
+    person = sit_down()
+    notes = person.sees("Chat with the scripted offline model? [Y/n] ")
+    assert notes.count("\r\n") == 2
+    if answer == CTRL_C:
+        person.interrupts()
+    else:
+        person.types(answer)
+    if chats:
+        person.sees("> ")
+        person.types("hello\r")
+        person.sees("Noted.")
+        person.says_goodbye()
+    else:
+        assert person.leaves() == 0
+        assert "Noted." not in person.seen
+
+
+@posix
+def test_a_killed_chat_leaves_whole_turns(sit_down: type[Person], tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    person = sit_down("--offline", "--history", str(file))
+    for question, _ in TALKS["mixed"]:
+        person.sees("> ")
+        person.types(f"{question}\r")
+        person.sees("turns kept")
+    before = file.read_bytes()
+    person.sees("> ")
+    person.types("slow question\r")
+    person.sees("one half ")
+    person.process.send_signal(signal.SIGKILL)
+    assert person.leaves() == -signal.SIGKILL
+    assert file.read_bytes() == before
+    assert said_in(file) == TALKS["mixed"]
+    assert HistoryFile(str(file)).note is None
+
+
+@posix
+def test_an_interrupt_ends_a_chat_that_reads_a_pipe(tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", SLOW + MAIN, "chat", "--offline", "--history", str(file)],
+        env=NO_KEY | UTF8,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"hello\nslow question\nnever asked\n")
+    process.stdin.flush()
+    seen = b""
+    while b"one half " not in seen:
+        seen += os.read(process.stdout.fileno(), 1_000)
+    process.send_signal(signal.SIGINT)
+    rest, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, b"")
+    assert b"interrupted: nothing was recorded" in rest
+    assert b"never asked" not in rest
+    assert said_in(file) == [("hello", "Noted.")]
+
+
+# --- words and examples ---------------------------------------------------------------------------------------------
+
+
+def test_the_help_of_the_command_names_its_options() -> None:
+    shown = chat("--help", environment={"COLUMNS": "120"}).stdout.decode()
+    assert {"--history", "--budget", "--offline", "--env-file"} <= set(shown.split())
+
+
+@pytest.mark.parametrize("name", ["chat", "history_file", "models", "offline", "session", "terminal"])
+def test_the_examples_in_the_docstrings_run(name: str) -> None:
+    failed, _ = doctest.testmod(importlib.import_module(f"gatekeeper_cli.{name}"))
+    assert failed == 0
