@@ -13,7 +13,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs bench thorough ci clean
+.PHONY: help demo test check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs bench e2e recording thorough ci clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,13 @@ bench: $(VENV)/.stamp-bench ## run the benchmarks; GATEKEEPER_DATA=DIR names the
 	else echo "benchmarks.selection left out: set GATEKEEPER_DATA to the folder of its data"; fi
 	@$(RUN) benchmarks.speed
 	@$(RUN) benchmarks.adapters --prompts 200
+
+e2e: $(VENV)/.stamp-test ## two conversations over HTTP and the four checks; with MINIMAX_API_KEY against MiniMax, too
+	@$(RUN) tests.minimax.end_to_end
+	@$(RUN) pytest -q -rs -p no:cacheprovider tests/minimax/live_end_to_end.py
+
+recording: $(VENV)/.stamp-cli ## record the terminal sessions of the README files
+	@$(VENV)/bin/python docs/record_chat.py
 
 thorough: $(VENV)/.stamp-test ## everything long: 500 examples, hostile seeds, small machine, every Python, benchmarks
 	@VENV="$(VENV)" MAKE="$(MAKE)" bash .ci/thorough
