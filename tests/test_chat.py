@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,11 @@ from gatekeeper_cli.history_file import HistoryFile, turn_lines
 from gatekeeper_cli.offline import OfflineModel, scripted_answer
 from gatekeeper_cli.reading import InputError, parse_turns
 from gatekeeper_cli.session import EmptyAnswerError, Exchange, NotStoredError, Session
+from gatekeeper_cli.views import exchange_line
 from gatekeeper_core.errors import ConfigError, GatekeeperError
 from gatekeeper_core.messages import Message
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.result import SelectedTurn
 from gatekeeper_core.tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
@@ -491,7 +495,7 @@ def test_three_lines_through_a_pipe_are_three_turns(language: str, tmp_path: Pat
 STATUS_LINE = (
     r"\[(?P<sent>[\d,]+) tokens sent, (?P<saved>[\d,]+) saved \((?P<percent>[\d.]+) %\) \| "
     r"topic (?P<topic>\d+) \(gate: (?P<gate>continue|switch)(, back to topic \d+)?\) \| "
-    r"(?P<kept>\d+) of (?P<turns>\d+) turns kept\]"
+    r"(?P<kept>\d+) of (?P<turns>\d+) turns kept(: (?P<ids>[\d, to.]+))?\]"
 )
 
 
@@ -512,6 +516,24 @@ def test_the_line_under_an_answer_says_what_was_sent_saved_and_kept(tmp_path: Pa
     asked = estimate_text_tokens(question)
     assert (int(line["sent"]), int(line["saved"])) == (asked, history)
     assert line["percent"] == f"{100 * history / (history + asked):.1f}"
+
+
+@pytest.mark.parametrize(
+    ("kept", "told"),
+    [
+        ([], "0 of 40 turns kept]"),
+        ([3], "1 of 40 turns kept: 3]"),
+        ([0, 1, 2, 5, 7, 8], "6 of 40 turns kept: 0 to 2, 5, 7 to 8]"),
+        (list(range(0, 40, 2)), "20 of 40 turns kept: 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22 ...]"),
+    ],
+)
+def test_the_line_names_the_kept_turns(kept: list[int], told: str) -> None:
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync([("Redis 的 port？", f"6380, turn {turn}") for turn in range(40)])
+    selection = gatekeeper.explain("port?")
+    turns = tuple(SelectedTurn(turn, "q", "a", 2, trimmed=False) for turn in kept)
+    line = exchange_line(Exchange(replace(selection, turns=turns), 10, 20, 0, None))
+    assert line.endswith(f"| {told}")
 
 
 def test_offline_is_taken_without_notes() -> None:
@@ -869,7 +891,7 @@ def test_a_person_asks_and_leaves(language: str, sit_down: type[Person]) -> None
         person.sees("> ")
         person.types(f"{question}\r")
         person.sees(f"{answer}\r\n")
-        person.sees("turns kept]")
+        person.sees("turns kept")
     person.says_goodbye()
 
 

@@ -75,6 +75,7 @@ _UNSHOWABLE = re.compile(
 _UNSHOWABLE_IN_LINES = re.compile(f"(?![\t\n]){_UNSHOWABLE.pattern}")
 _UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\ud800-\udfff]")
 _BEGINNING_CHARACTERS = 240
+_MAX_SPANS = 12
 
 
 def visible(text: str) -> str:
@@ -259,11 +260,25 @@ def exchange_line(exchange: Exchange) -> str:
     parts = [
         f"{exchange.sent_tokens:,} tokens sent, {saved:,} saved ({_percent(saved, exchange.full_tokens)})",
         f"topic {exchange.topic_id} (gate: {selection.gate.decision}{back})",
-        f"{len(selection.turns):,} of {selection.turn_count:,} turns kept",
+        f"{len(selection.turns):,} of {selection.turn_count:,} turns kept{_listed_ids(selection)}",
     ]
     if exchange.prompt_tokens is not None:
         parts.append(f"the model counted {exchange.prompt_tokens:,}")
     return f"[{' | '.join(parts)}]"
+
+
+def _listed_ids(selection: Selection) -> str:
+    """Return the numbers of the kept turns, neighbours as a span; the line stays a line, so not all of very many."""
+    spans: list[list[int]] = []
+    for turn in selection.turns:
+        if spans and turn.turn_id == spans[-1][1] + 1:
+            spans[-1][1] = turn.turn_id
+        else:
+            spans.append([turn.turn_id, turn.turn_id])
+    shown = [str(first) if first == last else f"{first} to {last}" for first, last in spans[:_MAX_SPANS]]
+    if not shown:
+        return ""
+    return ": " + ", ".join(shown) + (" ..." if len(spans) > _MAX_SPANS else "")
 
 
 def topics_view(topics: Sequence[Topic], turns: Sequence[Block]) -> Iterator[RenderableType]:
