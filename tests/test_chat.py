@@ -667,7 +667,7 @@ def test_a_full_disk_costs_the_turn_and_not_the_chat(tmp_path: Path) -> None:
     limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)); {MAIN}"
     stdin = lines_of(["Our port is 6380.", "x" * 400, "hello"])
     done = chat("--offline", "--history", str(file), stdin=stdin, code=limited)
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert b"no answer: it could not be stored: " in done.stdout
     assert said_in(file) == [("Our port is 6380.", "Noted."), ("hello", "Noted.")]
 

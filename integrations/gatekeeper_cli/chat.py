@@ -55,9 +55,13 @@ class Chat:
         self._terminal = terminal
         self._over = False
         self._answering = False
+        self._unanswered = 0
 
     def run(self) -> int:
-        """Read and answer until the end of the input or ``/quit``; return the exit status."""
+        """Read and answer until the end of the input or ``/quit``; return the exit status.
+
+        Through a pipe nobody reads a note, so a question without an answer is told by status 1.
+        """
         status = None
         while status is None:
             status = self._step()
@@ -69,11 +73,15 @@ class Chat:
             self._take(self._terminal.read())
         except EOFError:
             self._terminal.write("\n" if self._terminal.interactive else "")
-            return 0
+            return self._status
         except KeyboardInterrupt:
             self._interrupted()
             return None if self._terminal.interactive else _INTERRUPTED_STATUS
-        return 0 if self._over else None
+        return self._status if self._over else None
+
+    @property
+    def _status(self) -> int:
+        return int(self._unanswered > 0 and not self._terminal.interactive)
 
     def _interrupted(self) -> None:
         if self._answering:
@@ -104,6 +112,7 @@ class Chat:
                 self._terminal.note(exchange_line(end.value))
             except GatekeeperError as error:
                 self._answering = False
+                self._unanswered += 1
                 self._terminal.note(f"no answer: {error}; nothing was recorded")
 
     # --- commands

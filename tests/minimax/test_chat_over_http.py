@@ -128,7 +128,7 @@ def test_a_failed_answer_is_one_line_and_the_chat_goes_on(fault: str, server: Mi
     behaviour, reason = FAULTS[fault]
     server.script(Answer("first answer"), behaviour, Answer("third answer"))
     done = chat(server, "--history", str(file), lines=["first", "second", "third"])
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (1, "")
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("no answer: ")]
     assert reason in line
     assert line.endswith("; nothing was recorded")
@@ -146,7 +146,7 @@ def test_a_rate_limit_is_waited_out(server: MiniMaxServer) -> None:
 def test_a_refused_key_is_one_line_without_the_key(server: MiniMaxServer) -> None:
     wrong = API_KEY.replace("0", "9")
     done = chat(server, MINIMAX_API_KEY=wrong)
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert "no answer: " in done.stdout
     assert "MINIMAX_API_KEY" in done.stdout
     assert wrong not in done.stdout + done.stderr
@@ -157,7 +157,7 @@ def test_no_server_is_one_line() -> None:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
         done = chat(None, MINIMAX_API_KEY=API_KEY, MINIMAX_BASE_URL=url)
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert done.stdout.count("no answer: MiniMax could not be reached") == 1
 
 
