@@ -25,7 +25,6 @@ from gatekeeper_cli.history_file import HistoryFile, turn_lines
 from gatekeeper_cli.offline import OfflineModel, scripted_answer
 from gatekeeper_cli.reading import InputError, parse_turns
 from gatekeeper_cli.session import EmptyAnswerError, Exchange, NotStoredError, Session
-from gatekeeper_cli.views import exchange_line
 from gatekeeper_core.errors import ConfigError, GatekeeperError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -528,6 +527,8 @@ def test_the_line_under_an_answer_says_what_was_sent_saved_and_kept(tmp_path: Pa
     ],
 )
 def test_the_line_names_the_kept_turns(kept: list[int], told: str) -> None:
+    from gatekeeper_cli.views import exchange_line  # needs the extra, and this file is collected without it
+
     gatekeeper = ContextGatekeeper()
     gatekeeper.sync([("Redis 的 port？", f"6380, turn {turn}") for turn in range(40)])
     selection = gatekeeper.explain("port?")
