@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 import requests
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from gatekeeper_core.messages import Message
 
 __all__ = ["MiniMaxClient", "MiniMaxConfig", "ReplyStream"]
+
+Answered = TypeVar("Answered")
 
 _logger = logging.getLogger("gatekeeper.minimax")
 _logger.addHandler(logging.NullHandler())
@@ -139,7 +141,8 @@ class MiniMaxClient:
         env: Mapping[str, str] | None = None,
         env_file: str | Path | None = None,
         config: MiniMaxConfig | None = None,
-        **options: Any,
+        sleep: Callable[[float], None] = time.sleep,
+        jitter: Callable[[], float] = random.random,
     ) -> MiniMaxClient:
         """Return a client with the key, base URL and model of the environment.
 
@@ -149,7 +152,8 @@ class MiniMaxClient:
             env: where to look; None: the environment of the process.
             env_file: a ``.env`` file to read as well; what the environment has wins.
             config: the other settings; its base URL and model stand where the environment names none.
-            options: ``sleep`` and ``jitter``, as for the class.
+            sleep: as for the class.
+            jitter: as for the class.
 
         Raises:
             MiniMaxNoKeyError: there is no key.
@@ -158,7 +162,8 @@ class MiniMaxClient:
         """
         found = _Environment(os.environ if env is None else env, env_file)
         changed: dict[str, Any] = {key: value for key, name in _ENVIRONMENT.items() if (value := found.get(name))}
-        return cls(found.get(_KEY), config=replace(config or MiniMaxConfig(), **changed), **options)
+        settings = replace(config or MiniMaxConfig(), **changed)
+        return cls(found.get(_KEY), config=settings, sleep=sleep, jitter=jitter)
 
     @property
     def config(self) -> MiniMaxConfig:
@@ -180,7 +185,7 @@ class MiniMaxClient:
             MiniMaxError: there is no answer; the subclass says why.
         """
         body = self._body(messages, tools, stream=False)
-        reply: Reply = self._tried(lambda: self._answer(body))
+        reply = self._tried(lambda: self._answer(body))
         _report(reply)
         return reply
 
@@ -193,8 +198,7 @@ class MiniMaxClient:
         later is raised by the stream.
         """
         body = self._body(messages, tools, stream=True)
-        stream: ReplyStream = self._tried(lambda: self._opened(body))
-        return stream
+        return self._tried(lambda: self._opened(body))
 
     def close(self) -> None:
         """Close the connections."""
@@ -278,7 +282,7 @@ class MiniMaxClient:
 
     # --- again ------------------------------------------------------------------------------------------------------
 
-    def _tried(self, attempt: Callable[[], Any]) -> Any:
+    def _tried(self, attempt: Callable[[], Answered]) -> Answered:
         retrying = Retrying(
             stop=stop_after_attempt(self._config.max_attempts),
             wait=self._wait,
