@@ -791,6 +791,8 @@ class SlowModel(app.OfflineModel):
             yield "one half "
             for _ in range(600):  # a signal just before a long sleep would be seen after it
                 time.sleep(0.1)
+        if question.startswith("late"):
+            time.sleep(0.5)
         if question.startswith("broken"):
             yield "one half "
             raise GatekeeperError("the stream was cut\\n\x1b[31m")
@@ -939,6 +941,25 @@ def test_a_failed_answer_is_one_line_and_can_be_asked_again(sit_down: type[Perso
     person.types("/quit\r")
     assert person.leaves() == 0
     assert not file.exists()
+
+
+@posix
+def test_a_model_that_thinks_is_waited_for_visibly(sit_down: type[Person]) -> None:
+    person = sit_down("--offline")
+    person.sees("> ")
+    person.types("late question\r")
+    person.sees("waiting for the model (Ctrl-C gives up)")
+    person.sees("Noted.")
+    person.says_goodbye()
+
+
+@posix
+def test_nothing_is_shown_and_taken_away_at_a_dumb_terminal(sit_down: type[Person]) -> None:
+    person = sit_down("--offline", environment={"TERM": "dumb"})
+    person.sees("> ")
+    person.types("late question\r")
+    assert "waiting" not in person.sees("Noted.")
+    person.says_goodbye()
 
 
 @posix

@@ -105,8 +105,11 @@ class Chat:
         self._answering = True
         with closing(self._session.ask(question)) as answer:
             try:
+                with self._terminal.waiting():
+                    piece = next(answer)
                 while True:
-                    self._terminal.write(next(answer))
+                    self._terminal.write(piece)
+                    piece = next(answer)
             except StopIteration as end:
                 self._answering = False
                 self._terminal.note(exchange_line(end.value))

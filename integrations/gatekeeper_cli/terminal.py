@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from gatekeeper_cli.views import visible, visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from contextlib import AbstractContextManager
     from types import ModuleType
     from typing import TextIO
 
@@ -88,6 +89,12 @@ class Terminal:
             self._out.write(visible_lines(text))
             self._out.flush()
             self._at_line_start = text.endswith("\n")
+
+    def waiting(self) -> AbstractContextManager[object]:
+        """Show, in a ``with``, that something is waited for, where that can be taken away again."""
+        if self._editor is None:
+            return nullcontext()
+        return self._console.status("waiting for the model (Ctrl-C gives up)", spinner="line")
 
     def end_line(self) -> None:
         """Go to the beginning of a line, if the text does not stand there."""
