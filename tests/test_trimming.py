@@ -15,6 +15,7 @@ from gatekeeper_core.selection.retrieval import Query, read_query
 from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt, tight_excerpt
 from gatekeeper_core.text import sentences
 from gatekeeper_core.tokens import estimate_text_tokens
+from tests.verbatim import end_of_stretch
 
 CONFIG = TrimmingConfig()
 EAGER = TrimmingConfig(min_tokens=0, neighbours=0)
@@ -78,15 +79,9 @@ def pieces_of(part: str, gap: str = CONFIG.gap) -> list[str]:
 
 def assert_verbatim_and_in_order(part: str, text: str) -> None:
     """Every piece between two marks is one stretch of the text that begins and ends with a sentence, in order."""
-    starts = {span.start for span in sentences(text)}
-    stops = {span.stop for span in sentences(text)}
     at = 0
     for piece in pieces_of(part):
-        at = text.find(piece, at)
-        assert at >= 0, piece
-        assert at in starts
-        at += len(piece)
-        assert at in stops
+        at = end_of_stretch(piece, text, after=at)
 
 
 # --- which messages are cut

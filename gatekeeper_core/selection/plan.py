@@ -305,13 +305,21 @@ class Planner:
             weight *= self._config.plan.newest_decay
 
     def _surroundings(self) -> None:
-        """Take the turns next to the evidence, the most valuable evidence first."""
+        """Take the turns next to the evidence, the most valuable evidence first.
+
+        A larger budget keeps more evidence, whose own neighbours then come first: they count as offered before.
+        """
         evidence = [turn_id for turn_id in self._kept if turn_id in self._values]
         evidence.sort(key=lambda turn_id: (-self._values[turn_id], -turn_id))
+        reached = {near for turn_id in evidence for near in self._next_to(turn_id)}
+        elsewhere = {near for turn_id in self._values for near in self._next_to(turn_id)} - reached
+        self._offered += sum(self._records[near].tokens for near in elsewhere if near not in self._outcomes)
         for turn_id in evidence:
-            for near in (turn_id + 1, turn_id - 1):
-                if 0 <= near < self._turn_count:
-                    self._take(near, "cover", "neighbour")
+            for near in self._next_to(turn_id):
+                self._take(near, "cover", "neighbour")
+
+    def _next_to(self, turn_id: int) -> list[int]:
+        return [near for near in (turn_id + 1, turn_id - 1) if 0 <= near < self._turn_count]
 
     def _overview(self) -> None:
         """Take the last and the first turn, then the first turn of each topic, newest topic first."""
