@@ -164,7 +164,11 @@ def _measures_line(verdict: Verdict, topics: Sequence[Topic]) -> str:
 def _topic_name(topics: Sequence[Topic], topic_id: int) -> str:
     topic = topics[topic_id]
     last = topic.stop - 1
-    return f"topic {topic_id} (" + (f"turn {last})" if topic.start == last else f"turns {topic.start} to {last})")
+    return f"topic {topic_id} ({'turn' if topic.start == last else 'turns'} {_span(topic.start, last)})"
+
+
+def _span(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first} to {last}"
 
 
 def _kept_table(selection: Selection) -> Table:
@@ -275,7 +279,7 @@ def _listed_ids(selection: Selection) -> str:
             spans[-1][1] = turn.turn_id
         else:
             spans.append([turn.turn_id, turn.turn_id])
-    shown = [str(first) if first == last else f"{first} to {last}" for first, last in spans[:_MAX_SPANS]]
+    shown = [_span(first, last) for first, last in spans[:_MAX_SPANS]]
     if not shown:
         return ""
     return ": " + ", ".join(shown) + (" ..." if len(spans) > _MAX_SPANS else "")
@@ -296,8 +300,7 @@ def topics_view(topics: Sequence[Topic], turns: Sequence[Block]) -> Iterator[Ren
     table.add_column("turns", no_wrap=True)
     table.add_column("begins with", ratio=1, no_wrap=True, overflow="ellipsis")
     for topic in topics:
-        last = topic.stop - 1
-        span = str(last) if topic.start == last else f"{topic.start} to {last}"
+        span = _span(topic.start, topic.stop - 1)
         beginning = visible(turns[topic.start].user_text[:_BEGINNING_CHARACTERS])
         table.add_row(Text(str(topic.topic_id)), Text(span), Text(beginning))
     yield table

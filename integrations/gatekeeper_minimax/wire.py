@@ -95,15 +95,17 @@ def wire_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[dict[
     read = _read(items)
     current = split_current_turn(read).current
     open_from = current.start if current else 0
-    pairs = list(zip(items, read, strict=True))
     system = "\n\n".join(message.text for message in read if message.role == "system" and message.text)
     wired = [{"role": "system", "content": system}] if system else []
-    for at, (item, message) in enumerate(pairs):
-        if message.role != "system":
-            data = _as_dict(item, message, at)
-            data = data if at >= open_from or message.role != "assistant" else _without_thinking(data)
-            if data.get("content") or data.get("tool_calls") or at >= open_from or message.role != "assistant":
-                wired.append(data)
+    for at, (item, message) in enumerate(zip(items, read, strict=True)):
+        if message.role == "system":
+            continue
+        data = _as_dict(item, message, at)
+        if message.role == "assistant" and at < open_from:
+            data = _without_thinking(data)
+            if not (data.get("content") or data.get("tool_calls")):
+                continue
+        wired.append(data)
     return wired
 
 
