@@ -26,10 +26,23 @@ ROOMS = {
     "storage": frozenset({"storage"}),
     "context": frozenset({"context", "selection", "storage"}),
 }
-STAGES = ("anchors", "index", "retrieval", "cues", "topics", "trimming", "coverage", "result", "plan", "gatekeeper")
+STAGES = (
+    "anchors",
+    "speakers",
+    "index",
+    "expansion",
+    "retrieval",
+    "cues",
+    "topics",
+    "trimming",
+    "coverage",
+    "result",
+    "plan",
+    "gatekeeper",
+)
 STANDS_ALONE = "constraints"  # imports no stage, and no stage that judges turns knows it
 KNOW_CONSTRAINTS = frozenset({"result", "plan", "gatekeeper"})
-DATA = frozenset({"selection.background", "selection.lexicon"})
+DATA = frozenset({"selection.background", "selection.lexicon", "selection.thesaurus"})
 BANNED_MODULES = frozenset({"dill", "marshal", "pickle", "shelve", "yaml"})
 BANNED_CALLS = frozenset({"__import__", "eval", "exec"})
 ENVIRONMENT = frozenset({"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"})

@@ -186,7 +186,7 @@ def test_an_exact_identifier_keeps_its_turn() -> None:
     answer = answer_to("an exact identifier")
     assert 25 in kept_turns(answer)
     assert "INV-4035" in answer.selection.decision(25).shared
-    assert len(kept_turns(answer)) <= 3
+    assert kept_turns(answer) <= {24, 25, 26, 27}
 
 
 def test_a_question_about_the_conversation_keeps_a_turn_of_every_topic() -> None:

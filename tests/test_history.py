@@ -475,7 +475,7 @@ def test_the_floor_takes_only_the_room_that_is_left(past: list[Message], questio
                 ("红烧肉要炖多久？", "小火慢炖一个小时。"),
             ),
             "红烧肉放多少冰糖，要炖多久？",
-            (1, 2),
+            (2, 1),
         ),
     ],
 )

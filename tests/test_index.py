@@ -34,7 +34,8 @@ def state(index: TurnIndex) -> tuple[object, ...]:
     postings = {term: list(index.postings(term)) for term in VOCABULARY}
     idf = {term: index.idf(term) for term in VOCABULARY}
     lengths = (list(index.user_lengths), list(index.assistant_lengths), index.mean_user_length)
-    return postings, idf, lengths, index.mean_assistant_length, len(index)
+    like = {term: index.words_like(term) for term in VOCABULARY}
+    return postings, idf, lengths, index.mean_assistant_length, len(index), like
 
 
 def bm25_idf(turns: float, frequency: float) -> float:
@@ -184,6 +185,12 @@ def test_taking_the_newest_turns_back_restores_the_state_before(turns: list[Turn
     for user, assistant in more:
         index.add(user, assistant)
     assert state(index) == state(index_of(turns[:keep] + more))
+
+
+def test_words_like_another_begin_alike_and_differ_by_a_letter_in_length() -> None:
+    index = read(("redis reads radish", "缓存 readers v1.2.3 redo"), ("bread", ""))
+    assert index.words_like("redis") == {"redis", "read", "redo", "radish", "reader"}
+    assert index.words_like("quorum") == set()
 
 
 def test_an_empty_index_has_no_turn_to_take_back() -> None:

@@ -137,8 +137,8 @@ def test_a_kept_turn_says_what_it_shares_and_how_it_scored() -> None:
     assert {"port", "Redis"} <= set(decision.shared)
     score = decision.score
     assert score is not None
-    parts = 1.5 * score.lex_user + 0.7 * score.lex_assistant + 1.0 * score.exact + 0.2 * score.recency
-    assert score.total == pytest.approx(parts + score.neighbour, abs=1e-5)
+    lexical = 1.5 * score.lex_user + 0.7 * score.lex_assistant + score.feedback + score.neighbour
+    assert score.total == pytest.approx(score.fit * lexical + 1.0 * score.exact + 0.2 * score.recency, abs=1e-4)
 
 
 def test_a_turn_that_shares_nothing_says_so_and_what_would_find_it() -> None:

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.anchors import count_terms, stem
 from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import (
     SCORED_IN_FULL,
     RetrievalConfig,
     Score,
+    expand_query,
     lex,
     read_query,
     recency,
@@ -29,6 +30,18 @@ Turns = list[tuple[str, str]]
 
 # Each is its own stem, is no function word and is not in the background table: its idf is the plain formula.
 VOCABULARY = ["kafka", "quorum", "raft", "shard", "nginx", "vacuum", "etcd"]
+PLAIN = {
+    "neighbour_weight": 0,
+    "reach_weight": 0,
+    "synonym_weight": 0,
+    "kind_weight": 0,
+    "misspelling_weight": 0,
+    "feedback_weight": 0,
+    "answer_weight": 0,
+    "speaker_weight": 0,
+}
+"""The formula of the specification alone: everything that is ours switched off."""
+
 side = st.lists(st.sampled_from(VOCABULARY), max_size=8).map(" ".join)
 conversations = st.lists(st.tuples(side, side), min_size=1, max_size=10)
 queries = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=4).map(" ".join)
@@ -37,9 +50,10 @@ queries = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=4).map(" ".
 def score(turns: Turns, query: str, *, depth: int = 20, **settings: Any) -> tuple[Score, ...]:
     index = TurnIndex()
     for user, assistant in turns:
-        index.add(count_terms(user), count_terms(assistant))
+        index.add(count_terms(user), count_terms(assistant), texts=(user, assistant))
     config = RetrievalConfig(**settings)
-    return score_turns(read_query(query, index), index, config=config, depth=depth, texts=lambda turn: turns[turn])
+    read = expand_query(read_query(query, index), index, config=config)
+    return score_turns(read, index, config=config, depth=depth, texts=lambda turn: turns[turn])
 
 
 def by_turn(scores: tuple[Score, ...]) -> dict[int, Score]:
@@ -51,10 +65,19 @@ def by_turn(scores: tuple[Score, ...]) -> dict[int, Score]:
 
 @given(conversations, queries)
 def test_the_total_is_the_weighted_sum_of_the_parts(turns: Turns, query: str) -> None:
-    """000-25: 1.5 lex(user) + 0.7 lex(assistant) + 1.0 exact + 0.2 recency, and the neighbours' share."""
+    """000-25: 1.5 lex(user) + 0.7 lex(assistant) + 1.0 exact + 0.2 recency, and what is ours in the lexical part."""
     for part in score(turns, query):
+        lexical = 1.5 * part.lex_user + 0.7 * part.lex_assistant + part.feedback + part.neighbour
+        assert part.total == pytest.approx(part.fit * lexical + 1.0 * part.exact + 0.2 * part.recency, abs=1e-4)
+
+
+@given(conversations, queries)
+def test_with_everything_of_ours_off_the_formula_of_the_specification_is_left(turns: Turns, query: str) -> None:
+    """000-25."""
+    for part in score(turns, query, **PLAIN):
         weighted = 1.5 * part.lex_user + 0.7 * part.lex_assistant + 1.0 * part.exact + 0.2 * part.recency
-        assert part.total == pytest.approx(weighted + part.neighbour, abs=1e-5)
+        assert part.total == pytest.approx(weighted, abs=1e-5)
+        assert (part.feedback, part.neighbour, part.fit) == (0.0, 0.0, 1.0)
 
 
 @pytest.mark.parametrize("text", ["缓存", "quorum", "用Redis做缓存"])
@@ -82,14 +105,14 @@ def test_the_same_words_weigh_more_from_the_user_than_from_the_assistant() -> No
     assert user.total / assistant.total == pytest.approx(1.5 / 0.7, abs=1e-4)
 
 
-def test_a_whole_hit_adds_its_idf_once() -> None:
+def test_a_whole_hit_adds_its_idf_once_a_plain_word_half_of_it() -> None:
     """000-25: exact match, weight 1.0; "quorums" is found by its stem and is no whole hit."""
     whole, stemmed = score([("quorum", ""), ("quorums", "")], "quorum", recency_weight=0, neighbour_weight=0)
     assert (whole.turn_id, stemmed.turn_id) == (0, 1)
     assert whole.lex_user == stemmed.lex_user
     assert stemmed.exact == 0.0
     assert whole.total - stemmed.total == pytest.approx(whole.exact, abs=1e-5)
-    assert whole.exact == pytest.approx(math.log(1 + (22 - 2 + 0.5) / 2.5), abs=1e-5)
+    assert whole.exact == pytest.approx(0.5 * math.log(1 + (22 - 2 + 0.5) / 2.5), abs=1e-5)
 
 
 def test_the_newest_of_two_equal_turns_is_ahead_by_a_fifth() -> None:
@@ -111,8 +134,8 @@ def test_the_newest_of_two_equal_turns_is_ahead_by_a_fifth() -> None:
 def test_each_weight_can_be_set(setting: str, part: str) -> None:
     """000-25: configurable; the defaults are exact."""
     turns = [("quorum 缓存", "raft"), ("quorum", "raft raft")]
-    before = by_turn(score(turns, "quorum raft", neighbour_weight=0))
-    after = by_turn(score(turns, "quorum raft", neighbour_weight=0, **{setting: 3.0}))
+    before = by_turn(score(turns, "quorum raft", **PLAIN))
+    after = by_turn(score(turns, "quorum raft", **{**PLAIN, setting: 3.0}))
     default = {"user_weight": 1.5, "assistant_weight": 0.7, "exact_weight": 1.0, "recency_weight": 0.2}[setting]
     for turn, value in before.items():
         difference = (3.0 - default) * getattr(value, part)
@@ -301,13 +324,120 @@ def test_a_turn_without_evidence_is_no_candidate_however_new(turns: Turns, query
 
 
 def test_a_turn_with_evidence_gets_a_part_of_its_neighbours() -> None:
-    """000-25: 0.15 of the weighted lex of the turns right before and after it, not of those further off."""
-    turns = [("quorum raft", ""), ("quorum", "raft"), ("bread", ""), ("quorum", "")]
-    found = by_turn(score(turns, "quorum raft"))
+    """000-25: 0.2 of the weighted lex of the turns right before and after it, 0.07 of the next but one."""
+    turns = [("quorum raft", ""), ("quorum", "raft"), ("bread", ""), ("quorum", ""), ("bread", "")]
+    found = by_turn(score(turns, "quorum raft", feedback_weight=0))
     lexical = {turn: 1.5 * value.lex_user + 0.7 * value.lex_assistant for turn, value in found.items()}
-    assert found[0].neighbour == pytest.approx(0.15 * lexical[1], abs=1e-5)
-    assert found[1].neighbour == pytest.approx(0.15 * lexical[0], abs=1e-5)
-    assert found[3].neighbour == 0.0
+    assert found[0].neighbour == pytest.approx(0.2 * lexical[1], abs=1e-5)
+    assert found[1].neighbour == pytest.approx(0.2 * lexical[0] + 0.07 * lexical[3], abs=1e-5)
+    assert found[3].neighbour == pytest.approx(0.07 * lexical[1], abs=1e-5)
+
+
+# --- What a turn and its neighbours hold together -------------------------------------------------------------------
+
+
+def test_a_turn_beside_the_rest_of_the_query_fits_it_better() -> None:
+    turns = [("quorum", ""), ("raft", ""), ("bread", ""), ("bread", ""), ("quorum", "")]
+    found = by_turn(score(turns, "quorum raft", feedback_weight=0))
+    assert found[0].fit == 1.0
+    assert found[4].fit == pytest.approx(1.0 - 0.5 * (1.0 - found[4].share), abs=1e-5)
+    assert by_turn(score(turns, "quorum raft", reach_weight=0))[4].fit == 1.0
+
+
+@pytest.mark.parametrize(
+    ("query", "with_answer", "without"),
+    [
+        ("When did the quorum break?", "the quorum broke last Tuesday", "the quorum broke again twice"),
+        ("quorum 什么时候坏的？", "quorum 昨天坏的", "quorum 又坏了"),
+        ("How many shards has the quorum?", "the quorum has 12 shards", "the quorum has shards"),
+        ("quorum 有多少分片？", "quorum 有 12 分片", "quorum 有分片"),
+        ("quorum はいつですか", "quorum 3月", "quorum です"),
+    ],
+)
+def test_a_time_or_a_number_fits_a_question_for_one(query: str, with_answer: str, without: str) -> None:
+    turns = [(with_answer, ""), ("bread", ""), ("bread", ""), (without, "")]
+    found = by_turn(score(turns, query, reach_weight=0))
+    assert (found[0].fit, found[3].fit) == (1.25, 1.0)
+    assert by_turn(score(turns, query, reach_weight=0, answer_weight=0))[0].fit == 1.0
+
+
+# --- Related terms --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "query", "word", "switch"),
+    [
+        ("We booked a holiday in Lisbon", "Which trip?", "holiday", "synonym_weight"),
+        ("He plays the violin", "Which instrument?", "violin", "kind_weight"),
+        ("the gateway restarted", "gatewya restart", "gateway", "misspelling_weight"),
+        ("我们订了宾馆", "哪家酒店？", "宾馆", "synonym_weight"),
+        ("他买了香蕉", "什么水果？", "香蕉", "kind_weight"),
+    ],
+)
+def test_a_related_word_finds_a_turn(said: str, query: str, word: str, switch: str) -> None:
+    turns = [(said, ""), ("bread", "flour")]
+    assert stem(word) in {term for found in score(turns, query) for term in found.related}
+    assert stem(word) not in {term for found in score(turns, query, **{switch: 0}) for term in found.related}
+
+
+def test_a_related_word_counts_less_than_the_word_itself() -> None:
+    own, related = score([("a long trip", ""), ("bread", ""), ("bread", ""), ("a long holiday", "")], "trip")
+    assert (own.turn_id, related.turn_id) == (0, 3)
+    assert 0.0 < related.lex_user < own.lex_user
+    assert (own.share, related.share) == (1.0, 0.3)
+
+
+# --- Feedback -------------------------------------------------------------------------------------------------------
+
+
+def test_words_of_the_best_turn_raise_other_turns_that_share_something() -> None:
+    turns = [("quorum raft vacuum", ""), ("bread", ""), ("bread", ""), ("quorum vacuum", ""), ("quorum etcd", "")]
+    found = by_turn(score(turns, "quorum raft"))
+    assert found[3].feedback > found[4].feedback >= 0.0
+    assert all(value.feedback == 0.0 for value in score(turns, "quorum raft", feedback_weight=0))
+
+
+def test_feedback_alone_makes_no_candidate() -> None:
+    turns = [("quorum raft vacuum", ""), ("quorum", ""), ("vacuum", "")]
+    assert 2 not in by_turn(score(turns, "quorum raft"))
+
+
+# --- Who speaks -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("one", "other"), [("Anna: ", "Ben: "), ("小明：", "小红：")])
+def test_between_two_named_people_both_sides_count_alike(one: str, other: str) -> None:
+    named = [(f"{one}quorum", f"{other}raft")] * 4
+    query = "raft quorum"
+    first = score(named, query, feedback_weight=0)[0]
+    assert 1.5 * first.lex_user == pytest.approx(0.7 * first.lex_assistant, abs=1e-4)
+    plain = score([("quorum", "raft")] * 4, query, feedback_weight=0)[0]
+    assert plain.lex_user == pytest.approx(plain.lex_assistant, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "query"), [("Anna: ", "Ben: ", "Ben's raft"), ("小明：", "小红：", "小红的raft")]
+)
+def test_the_messages_of_a_speaker_who_is_named_count_more(one: str, other: str, query: str) -> None:
+    turns = [(f"{one}raft", f"{other}bread"), (f"{one}bread", f"{other}raft")] * 2
+    named, flat = (
+        by_turn(score(turns, query, speaker_weight=w, recency_weight=0, feedback_weight=0)) for w in (1.0, 0)
+    )
+    assert named[1].total > named[0].total
+    assert named[1].lex_assistant == pytest.approx(2 * flat[1].lex_assistant, abs=1e-4)
+    assert named[0].lex_assistant == pytest.approx(2 * flat[0].lex_assistant, abs=1e-4)
+    assert named[0].lex_user == pytest.approx(flat[0].lex_user, abs=1e-4)
+
+
+# --- What was said before -------------------------------------------------------------------------------------------
+
+
+def test_texts_from_before_weigh_their_share_in_a_query() -> None:
+    index = TurnIndex()
+    index.add(count_terms("quorum"), count_terms("raft"))
+    alone, both = read_query("quorum", index), read_query("quorum", index, before=[("raft", 0.9), ("raft quorum", 0.5)])
+    assert both.idf == {"quorum": alone.idf["quorum"], "raft": round(0.9 * index.idf("raft"), 6)}
+    assert both.mass == pytest.approx(sum(both.idf.values()), abs=1e-5)
 
 
 def test_a_turn_without_evidence_gets_nothing_from_its_neighbours() -> None:
@@ -395,6 +525,13 @@ def test_a_query_weighs_its_anchors_by_their_idf_here() -> None:
         {"b": math.nan},
         {"neighbour_weight": -0.1},
         {"neighbour_weight": 0.51},
+        {"reach_weight": 1.1},
+        {"synonym_weight": -0.1},
+        {"kind_weight": 1.1},
+        {"misspelling_weight": 1.1},
+        {"feedback_weight": 1.1},
+        {"answer_weight": -0.1},
+        {"speaker_weight": 4.1},
         {"candidates": 0},
     ],
 )

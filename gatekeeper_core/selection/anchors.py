@@ -19,6 +19,7 @@ from operator import add
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, HAN_LIGHT, HAN_PARTICLES, KANA_PARTICLES
+from gatekeeper_core.selection.thesaurus import irregular_forms, simplified_characters
 from gatekeeper_core.text import LazyPattern, clean, is_han, is_wide, word_strings
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ __all__ = [
     "AnchorKind",
     "count_terms",
     "extract_anchors",
+    "folded",
     "has_whole",
     "stem",
     "term_weight",
@@ -135,19 +137,29 @@ def has_whole(phrase: str, folded: str) -> bool:
     return False
 
 
+def folded(text: str) -> str:
+    """Return a text as phrases are looked for in it: case-folded, the commonest traditional characters simplified.
+
+    >>> folded("Redis 緩存")
+    'redis 缓存'
+    """
+    return _simplified(text.casefold())
+
+
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """Return a lower-case English word without its commonest endings.
 
-    Plural and third-person -s, -ing, -ed, -ly and the silent -e go; a doubled consonant is undone. Light on purpose:
-    it joins what a reader would call the same word and little else.
+    Plural and third-person -s, -ing, -ed, -ly and the silent -e go; a doubled consonant is undone; an irregular form
+    gives its base. Light on purpose: it joins what a reader would call the same word and little else.
 
     Source: Harman 1991, "How effective is suffixing?" (light stemming serves recall as well as a full stemmer); the
     rules are ours.
 
-    >>> [stem(w) for w in ("running", "tries", "caches", "making", "moved", "class", "status")]
-    ['run', 'try', 'cach', 'mak', 'mov', 'class', 'status']
+    >>> [stem(w) for w in ("running", "ran", "tries", "caches", "making", "moved", "class", "status")]
+    ['run', 'run', 'try', 'cach', 'mak', 'mov', 'class', 'status']
     """
+    word = irregular_forms().get(word, word)
     if len(word) < 4 or not word.isascii():
         return word
     word = _without_plural(word)
@@ -202,16 +214,17 @@ def _quoted_anchor(match: re.Match[str]) -> Iterator[Anchor]:
 
 
 def _wide_anchors(run: str) -> Iterator[Anchor]:
-    alone = len(run) == 1
+    plain = _simplified(run)
+    written = {plain[at : at + size]: run[at : at + size] for size in (2, 1) for at in reversed(range(len(run)))}
     for term in _wide_terms(run):
         if len(term) == 2:
-            yield Anchor(term, term, "pair", term_weight(term))
+            yield Anchor(term, written[term], "pair", term_weight(term))
         else:
-            yield Anchor(term, term, "character", 1.0 if alone else _CHARACTER_WEIGHT)
+            yield Anchor(term, written[term], "character", 1.0 if len(run) == 1 else _CHARACTER_WEIGHT)
     for at in range(len(run) - 2):
-        triple = run[at : at + 3]
+        triple = plain[at : at + 3]
         if not HAN_PARTICLES.intersection(triple):
-            yield Anchor(triple, triple, "triple", 1.0)
+            yield Anchor(triple, run[at : at + 3], "triple", 1.0)
 
 
 def _word_anchors(token: str) -> Iterator[Anchor]:
@@ -237,9 +250,20 @@ def _terms(token: str) -> tuple[str, ...]:
 
 def _wide_terms(run: str) -> tuple[str, ...]:
     """Return the pairs of a run, then its single Han characters; function characters never stand alone."""
+    run = _simplified(run)
     if len(run) == 1:
         return () if run in HAN_PARTICLES or run in HAN_LIGHT or run in KANA_PARTICLES else (run,)
     return (*filter(_is_pair, map(add, run, run[1:])), *filter(_carries_meaning, run))
+
+
+def _simplified(text: str) -> str:
+    """Return a text with the commonest traditional characters simplified, character for character."""
+    variants = simplified_characters()
+    return text if _is_plain(text) else "".join([variants.get(char, char) for char in text])
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() or simplified_characters().keys().isdisjoint(text)
 
 
 @lru_cache(maxsize=65_536)

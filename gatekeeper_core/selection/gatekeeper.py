@@ -25,7 +25,7 @@ from gatekeeper_core.selection.constraints import Constraints
 from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.plan import GatekeeperConfig, Planner, Record
-from gatekeeper_core.selection.retrieval import read_query
+from gatekeeper_core.selection.retrieval import expand_query, read_query
 from gatekeeper_core.selection.topics import Topic, TopicMap, Verdict, judge, topic_terms
 from gatekeeper_core.text import split_thinking
 from gatekeeper_core.tokens import checked_counter, count_messages
@@ -260,7 +260,7 @@ class ContextGatekeeper:
             cues = read_cues(query)
             judgement = judge(read, cues, self._topic_map, self._index, config=self._config.gate)
             planner = Planner(
-                query=read,
+                query=expand_query(read, self._index, config=self._config.retrieval),
                 judgement=judgement,
                 index=self._index,
                 records=self._records,
@@ -307,7 +307,7 @@ class ContextGatekeeper:
         cues = read_cues(record.user)
         query = read_query(record.user, self._index, about=without_cues(record.user))
         verdict = judge(query, cues, self._topic_map, self._index, config=self._config.gate).verdict
-        self._index.add(user_terms, assistant_terms)
+        self._index.add(user_terms, assistant_terms, texts=_openings(record))
         self._topic_map.add(
             topic_terms(user_terms, assistant_terms),
             cues=cues,
@@ -341,6 +341,18 @@ class ContextGatekeeper:
 
 def _turn_terms(record: Record) -> tuple[dict[str, int], dict[str, int]]:
     return count_terms(record.user), count_terms(record.assistant)
+
+
+def _openings(record: Record) -> tuple[str, str]:
+    """Return how both sides of a turn begin, with the names that its messages carry."""
+    if record.source is None:
+        return record.user, record.assistant
+    names: dict[bool, str] = {}
+    for message in record.source.messages:
+        if message.name and message.role in ("user", "assistant"):
+            names.setdefault(message.role == "user", message.name)
+    user, assistant = (names.get(is_user, "") for is_user in (True, False))
+    return f"{user}: " if user else record.user, f"{assistant}: " if assistant else record.assistant
 
 
 def _check_text(name: str, text: object) -> None:

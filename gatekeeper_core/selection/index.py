@@ -13,6 +13,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.background import background_frequencies
+from gatekeeper_core.selection.speakers import Speakers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,6 +30,7 @@ _BACKGROUND_TURN_LENGTH = 25.0
 _MAX_BACKGROUND_SHARE = 0.9
 _FIELD_BITS = 4
 _MAX_COUNT = (1 << _FIELD_BITS) - 1
+_MIN_LISTED = 4
 
 
 class Posting(NamedTuple):
@@ -63,10 +65,20 @@ class TurnIndex:
     (1, [Posting(turn_id=0, user_count=0, assistant_count=1)])
     """
 
-    __slots__ = ("_assistant_total", "_postings", "_user_total", "assistant_lengths", "user_lengths")
+    __slots__ = (
+        "_assistant_total",
+        "_postings",
+        "_user_total",
+        "_words",
+        "assistant_lengths",
+        "speakers",
+        "user_lengths",
+    )
 
     def __init__(self) -> None:
         self._postings: dict[str, list[int]] = {}
+        self._words: dict[tuple[str, int], set[str]] = {}
+        self.speakers = Speakers()
         self._user_total = 0
         self._assistant_total = 0
         self.user_lengths = array("L")
@@ -86,15 +98,28 @@ class TurnIndex:
         """Terms of an assistant's text on average, at least 1."""
         return max(1.0, self._assistant_total / len(self)) if len(self) else 1.0
 
-    def add(self, user_terms: Mapping[str, int], assistant_terms: Mapping[str, int]) -> None:
-        """Add the next turn, given the counts of the terms of both fields."""
+    def add(
+        self,
+        user_terms: Mapping[str, int],
+        assistant_terms: Mapping[str, int],
+        *,
+        texts: tuple[str, str] = ("", ""),
+    ) -> None:
+        """Add the next turn.
+
+        Args:
+            user_terms: the counts of the terms of the user's text.
+            assistant_terms: the same of the assistant's text.
+            texts: how both texts begin, for the names of the speakers.
+        """
+        self.speakers.add(*texts)
         base = len(self.user_lengths) << 2 * _FIELD_BITS
         for term, count in user_terms.items():
             packed = base | min(count, _MAX_COUNT) << _FIELD_BITS | min(assistant_terms.get(term, 0), _MAX_COUNT)
-            self._postings.setdefault(term, []).append(packed)
+            self._postings_of(term).append(packed)
         for term, count in assistant_terms.items():
             if term not in user_terms:
-                self._postings.setdefault(term, []).append(base | min(count, _MAX_COUNT))
+                self._postings_of(term).append(base | min(count, _MAX_COUNT))
         self._record_lengths(sum(user_terms.values()), sum(assistant_terms.values()))
 
     def remove_last(self, terms: Iterable[str]) -> None:
@@ -106,6 +131,7 @@ class TurnIndex:
         Raises:
             IndexError: the index is empty.
         """
+        self.speakers.remove_last()
         self._user_total -= self.user_lengths.pop()
         self._assistant_total -= self.assistant_lengths.pop()
         turn_id = len(self.user_lengths)
@@ -115,6 +141,8 @@ class TurnIndex:
                 postings.pop()
                 if not postings:
                     del self._postings[term]
+                    if _is_listed(term):
+                        self._words[term[0], len(term)].discard(term)
 
     def postings(self, term: str) -> Sequence[int]:
         """Return the packed postings of a term, oldest turn first; empty for an unknown term."""
@@ -132,6 +160,11 @@ class TurnIndex:
         """Return in how many turns a term stands."""
         return len(self._postings.get(term, ()))
 
+    def words_like(self, word: str) -> set[str]:
+        """Return the English words of the conversation with the same first letter, one letter longer or shorter at most."""
+        sizes = range(len(word) - 1, len(word) + 2)
+        return set().union(*(self._words.get((word[0], size), ()) for size in sizes))
+
     def idf(self, term: str) -> float:
         """Return the inverse document frequency of a term, known or not.
 
@@ -147,8 +180,21 @@ class TurnIndex:
         frequency = self.document_frequency(term) + BACKGROUND_TURNS * share
         return round(math.log1p((turns - frequency + 0.5) / (frequency + 0.5)), 6)
 
+    def _postings_of(self, term: str) -> list[int]:
+        postings = self._postings.get(term)
+        if postings is None:
+            postings = self._postings[term] = []
+            if _is_listed(term):
+                self._words.setdefault((term[0], len(term)), set()).add(term)
+        return postings
+
     def _record_lengths(self, user_length: int, assistant_length: int) -> None:
         self.user_lengths.append(user_length)
         self.assistant_lengths.append(assistant_length)
         self._user_total += user_length
         self._assistant_total += assistant_length
+
+
+def _is_listed(term: str) -> bool:
+    """Return whether a term is an English word that may be meant by a misspelt one."""
+    return len(term) >= _MIN_LISTED and term.isascii() and term.isalpha()

@@ -6,12 +6,12 @@ was kept, what is left of the budget, and a decision for every candidate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import Turn
-from gatekeeper_core.selection.anchors import count_terms, extract_anchors, has_whole
+from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, has_whole
 from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.constraints import ConstraintConfig
 from gatekeeper_core.selection.coverage import (
@@ -202,8 +202,8 @@ class Planner:
         self._scores = {score.turn_id: score for score in scores}
         passing = [score for score in scores if self._evidenced(score)]
         others = [score for score in scores if not self._evidenced(score)]
-        if self._fill and self._judgement.verdict.resumed_topic is not None:
-            passing, others = passing + others, []
+        if self._fill and self._judgement.verdict.reason != "explicit_switch":
+            passing, others = passing + others, []  # a verdict that may be wrong orders them, no more
         for score in others:
             self._drop(score.turn_id, "gate", "off_topic")
         self._value(passing)
@@ -229,12 +229,13 @@ class Planner:
         candidates = [
             Candidate(score.turn_id, self._evidence(score), self._excerpt(score.turn_id).tokens) for score in passing
         ]
-        self._values = dict(value_candidates(candidates, known=known, config=self._config.coverage))
+        coverage = replace(self._config.coverage, alpha=0.0) if self._fill else self._config.coverage
+        self._values = dict(value_candidates(candidates, known=known, config=coverage))
 
     def _evidence(self, score: Score) -> float:
         """Return the score of a turn, raised by as much as its topic is likely to be the query's."""
         probability = self._judgement.probabilities.get(self._topic_of(score.turn_id), 0.0)
-        return score.total * (1.0 + 0.4 * probability)
+        return score.total * (1.0 + 0.5 * probability)
 
     # --- the ways to choose ----------------------------------------------------------------------------------------
 
@@ -243,7 +244,7 @@ class Planner:
         open_ones = [score for score in candidates if score.turn_id not in self._kept]
         order = sorted(
             (score for score in open_ones if score.turn_id in self._values),
-            key=lambda score: (not self._evidenced(score), -self._values[score.turn_id], -score.turn_id),
+            key=lambda score: (-self._values[score.turn_id], -score.turn_id),
         )
         rest = choose(
             [Valued(score.turn_id, self._values[score.turn_id]) for score in order],
@@ -420,6 +421,13 @@ class Planner:
         texts = [a.text for a in self._query.anchors if a.kind in _SHOWN_KINDS and a.term in terms]
         return tuple(dict.fromkeys(texts))
 
+    def _written(self, turn_id: int, terms: frozenset[str]) -> tuple[str, ...]:
+        """Return the words of a turn that a set of terms stands for, as the turn writes them."""
+        if not terms:
+            return ()
+        words = (anchor for text in self._texts(turn_id) for anchor in extract_anchors(text, limit=MAX_TURN_ANCHORS))
+        return tuple(dict.fromkeys(anchor.text for anchor in words if anchor.term in terms))
+
     # --- the account of it -------------------------------------------------------------------------------------------
 
     def decisions(self) -> tuple[Decision, ...]:
@@ -498,6 +506,7 @@ class Planner:
             topic_id=self._topic_of(turn_id),
             tokens=tokens,
             shared=self._shared(score.matched if score else frozenset()),
+            related=self._written(turn_id, score.related) if score else (),
             score=score,
             value=value,
             kept_from_tokens=offered if why == "no_room" else None,

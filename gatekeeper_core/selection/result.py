@@ -68,6 +68,7 @@ class Decision(NamedTuple):
         topic_id: the topic that the turn stands in.
         tokens: what the turn costs as a whole, or what is kept of it.
         shared: the anchors that it shares with the query, as they stand in the query.
+        related: its words that stand for one of the query's (a synonym, a member of a kind, a corrected spelling).
         score: the parts of its score, or None where nothing was scored.
         value: what the cover stage ranked it by, or None.
         kept_from_tokens: a token budget with room for it: with that it is kept, unless a turn that it repeats is, or
@@ -84,6 +85,7 @@ class Decision(NamedTuple):
     topic_id: int
     tokens: int
     shared: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
     score: Score | None = None
     value: float | None = None
     kept_from_tokens: int | None = None
@@ -196,9 +198,9 @@ class Selection:
 
 def _decision_dict(decision: Decision) -> dict[str, Any]:
     values = decision._asdict()
-    values["shared"] = list(decision.shared)
-    values["kept_with"] = list(decision.kept_with)
+    for name in ("shared", "related", "kept_with"):
+        values[name] = list(values[name])
     if decision.score is not None:
-        sets = {"matched": sorted(decision.score.matched), "whole": sorted(decision.score.whole)}
-        values["score"] = {**decision.score._asdict(), **sets}
+        score = decision.score._asdict()
+        values["score"] = {**score, **{name: sorted(score[name]) for name in ("matched", "related", "whole")}}
     return values

@@ -5,9 +5,18 @@
     score(turn, query) = 1.5 * lex(user text) + 0.7 * lex(assistant text) + 1.0 * exact_match + 0.2 * recency
 
 ``lex`` is BM25 on its raw scale, ``exact_match`` the idf of what the turn holds word for word, ``recency`` runs from 0
-to 1 and only breaks ties. A conversation goes on from turn to turn, so a turn that shares something also gets a small
-part (0.15) of the lexical evidence of the turns right before and after it. All turns that share a term are scored by
-the two ``lex`` parts; the best of them are scored in full. A turn that shares nothing has no score at all, however new.
+to 1 and only breaks ties. What else is known of a conversation works on the lexical part:
+
+* **related terms** (synonyms, members of a kind that is named, a misspelt word) count as the terms that they stand for,
+  at a share of their weight;
+* **feedback**: words that the best turns tell beside the query's own;
+* **neighbours**: a conversation goes on from turn to turn, so a turn gets a share of the evidence on either side of it;
+* **reach**: how much of the query the turn and its neighbours hold together;
+* **answers**: whether a time or a number stands where the query asks for one;
+* **speakers**: between two named people both sides count alike, and those whom the query names count more.
+
+All turns that share a term are scored by the lexical part; the best of them are scored in full. A turn that shares
+nothing, not even a related term, has no score at all, however new.
 """
 
 from __future__ import annotations
@@ -17,14 +26,25 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import check_range
-from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, Anchor, extract_anchors, has_whole
+from gatekeeper_core.selection.anchors import (
+    MAX_SCANNED_CHARACTERS,
+    Anchor,
+    count_terms,
+    extract_anchors,
+    folded,
+    has_whole,
+    term_weight,
+)
+from gatekeeper_core.selection.expansion import Related, related_terms
+from gatekeeper_core.selection.thesaurus import MANY_ANSWER, TIME_ANSWER
+from gatekeeper_core.text import LazyPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from gatekeeper_core.selection.index import TurnIndex
 
-__all__ = ["Query", "RetrievalConfig", "Score", "lex", "read_query", "recency", "score_turns"]
+__all__ = ["Query", "RetrievalConfig", "Score", "expand_query", "lex", "read_query", "recency", "score_turns"]
 
 SCORED_IN_FULL = 60
 """How many turns are at least scored in full. Source: ours, three times the candidates that the specification takes."""
@@ -32,11 +52,27 @@ SCORED_IN_FULL = 60
 _EXACT_KINDS = frozenset({"word", "number", "identifier", "version", "quote", "code"})
 _INDEXED_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "character"})
 _TRIPLE_SHARE = 0.25
+_WORD_SHARE = 0.5
+_SECOND_NEIGHBOUR = 0.35
+_FEEDBACK_TURNS = 3
+_FEEDBACK_TERMS = 10
+_FEEDBACK_CHARACTERS = 2_000
+_ASKS_TIME = LazyPattern(
+    r"\b(?:when|what (?:time|date|day|year|month))\b|什么时候|什麼時候|何时|几点|哪天|哪年|哪一天|几月|幾點|いつ|언제"
+)
+_ASKS_MANY = LazyPattern(
+    r"\bhow (?:many|much|old|long|far|often|tall|big)\b|多少|几个|几次|几只|几本|多大|多久|多长|多远|幾個|いくつ|몇"
+)
+_TIME = LazyPattern(TIME_ANSWER)
+_MANY = LazyPattern(MANY_ANSWER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalConfig:
-    """The weights of the score and the number of candidates.
+    """The weights of the score and the number of candidates. A weight of 0 switches its part off.
+
+    Gains are points of evidence recall, the mean over 250 to 4,000 tokens on LoCoMo (``benchmarks.selection``), of
+    the part alone against the rest without it.
 
     Attributes:
         user_weight: weight of ``lex`` on the user's text, >= 0. Source: specification 3.3.
@@ -44,8 +80,18 @@ class RetrievalConfig:
         exact_weight: weight of whole hits, >= 0. Source: specification 3.3.
         recency_weight: weight of recency, >= 0; on the raw BM25 scale 0.2 only breaks ties. Source: specification 3.3.
         candidates: turns that selection chooses from in ``minimal`` mode, >= 1. Source: specification 3.3 (top 20).
-        neighbour_weight: share of the weighted ``lex`` of the turns before and after that a turn gets, 0..0.5. Source:
-            ours; recall at 250 to 4,000 tokens rises by 1 to 5 points on LoCoMo (``benchmarks.selection``).
+        neighbour_weight: share of the weighted ``lex`` of the turns before and after that a turn gets (a third of it
+            from the next but one), 0..0.5. Source: ours.
+        reach_weight: how much of the score depends on the share of the query that a turn and its neighbours hold
+            together, 0..1. Source: ours.
+        synonym_weight: what a synonym counts, 0..1. Source: ours.
+        kind_weight: what a member of a kind that the query names counts, 0..1. Source: ours.
+        misspelling_weight: what a word one edit away counts where the conversation does not know the query's word,
+            0..1. Source: ours.
+        feedback_weight: what the best word of feedback counts, as a share of the query's mean term, 0..1. Source: ours;
+            the idea is Rocchio's (1971, "Relevance feedback in information retrieval").
+        answer_weight: what a turn gains that holds a time or a number where the query asks for one, 0..1. Source: ours.
+        speaker_weight: how much more the messages of a speaker count whom the query names, 0..4. Source: ours.
         k1: how fast repeated terms stop to count, >= 0. Source: Lucene's default.
         b: how much long texts are damped, 0..1. Source: Lucene's default.
     """
@@ -54,7 +100,14 @@ class RetrievalConfig:
     assistant_weight: float = 0.7
     exact_weight: float = 1.0
     recency_weight: float = 0.2
-    neighbour_weight: float = 0.15
+    neighbour_weight: float = 0.2
+    reach_weight: float = 0.5
+    synonym_weight: float = 0.3
+    kind_weight: float = 0.4
+    misspelling_weight: float = 0.7
+    feedback_weight: float = 0.3
+    answer_weight: float = 0.25
+    speaker_weight: float = 1.0
     candidates: int = 20
     k1: float = 1.2
     b: float = 0.75
@@ -62,7 +115,9 @@ class RetrievalConfig:
     def __post_init__(self) -> None:
         check_range(self, "user_weight", "assistant_weight", "exact_weight", "recency_weight", "k1", low=0)
         check_range(self, "neighbour_weight", low=0, high=0.5)
-        check_range(self, "b", low=0, high=1)
+        check_range(self, "speaker_weight", low=0, high=4)
+        check_range(self, "reach_weight", "synonym_weight", "kind_weight", "misspelling_weight", low=0, high=1)
+        check_range(self, "feedback_weight", "answer_weight", "b", low=0, high=1)
         check_range(self, "candidates", low=1, whole=True)
 
 
@@ -74,27 +129,36 @@ class Query(NamedTuple):
         anchors: all its anchors, in the order in which they stand.
         idf: by term of an indexed anchor, its idf in this conversation times its weight.
         mass: sum of ``idf`` over the terms.
+        related: terms of the conversation that may stand for its own; see :func:`expand_query`.
     """
 
     text: str
     anchors: tuple[Anchor, ...]
     idf: dict[str, float]
     mass: float
+    related: tuple[Related, ...] = ()
 
 
 class Score(NamedTuple):
     """How well one turn answers a query; ``total`` is what turns are ranked by.
 
+    ::
+
+        total = fit * (1.5 * lex_user + 0.7 * lex_assistant + feedback + neighbour) + 1.0 * exact + 0.2 * recency
+
     Attributes:
         turn_id: 0-based position of the turn.
-        lex_user: BM25 of the user's text, unweighted.
-        lex_assistant: BM25 of the assistant's text, unweighted.
+        lex_user: BM25 of the user's text, unweighted; between two named people both sides count alike.
+        lex_assistant: BM25 of the assistant's text, the same.
         exact: idf of the whole hits, unweighted.
         recency: 0.0 (first turn) to 1.0 (last).
+        feedback: what the words of the best turns add, weighted.
         neighbour: what the turn gets of the evidence of the turns before and after it, weighted.
-        total: the weighted sum, rounded to six digits.
-        share: which part of the query's idf the turn holds, 0..1.
+        fit: factor for what the turn and its neighbours hold together, and for holding what is asked for, > 0.
+        total: the sum above, rounded to six digits.
+        share: which part of the query's idf the turn holds, 0..1; a related term counts its credit.
         matched: terms of the query that the turn holds.
+        related: related terms that it holds.
         whole: the identifiers, versions, quoted phrases, code and numbers of the query that the turn holds word for
             word, identifiers and numbers of one or two characters left out.
     """
@@ -104,24 +168,46 @@ class Score(NamedTuple):
     lex_assistant: float
     exact: float
     recency: float
+    feedback: float
     neighbour: float
+    fit: float
     total: float
     share: float
     matched: frozenset[str]
+    related: frozenset[str]
     whole: frozenset[str]
 
 
-def read_query(text: str, index: TurnIndex, *, about: str | None = None) -> Query:
+def read_query(
+    text: str, index: TurnIndex, *, about: str | None = None, before: Sequence[tuple[str, float]] = ()
+) -> Query:
     """Return a query with its anchors and what each of them weighs in this conversation.
 
     Args:
         text: what was asked.
         index: the conversation.
         about: the part of the text that anchors are taken from; None takes all of it.
+        before: texts that were said before and belong to the question, each with the share that its terms weigh, 0..1.
     """
     anchors = extract_anchors(text if about is None else about)
     idf = {a.term: round(a.weight * index.idf(a.term), 6) for a in anchors if a.kind in _INDEXED_KINDS}
+    for earlier, share in before:
+        for a in extract_anchors(earlier):
+            if a.kind in _INDEXED_KINDS:
+                idf[a.term] = max(idf.get(a.term, 0.0), round(share * a.weight * index.idf(a.term), 6))
     return Query(text=text, anchors=anchors, idf=idf, mass=round(sum(idf.values()), 6))
+
+
+def expand_query(query: Query, index: TurnIndex, *, config: RetrievalConfig) -> Query:
+    """Return a query with the related terms that stand in the conversation."""
+    related = related_terms(
+        query.idf,
+        index,
+        synonym=config.synonym_weight,
+        kind=config.kind_weight,
+        misspelling=config.misspelling_weight,
+    )
+    return query._replace(related=related)
 
 
 def recency(position: int, turn_count: int) -> float:
@@ -174,79 +260,188 @@ def score_turns(
     """Return the best turns with their scores, best first; of equal turns the newer one first.
 
     Args:
-        query: what is looked for.
+        query: what is looked for, expanded or not.
         index: the turns.
         config: the weights.
         depth: how many turns are scored in full and returned at most; at least ``SCORED_IN_FULL`` are.
         texts: gives the user's and the assistant's text of a turn.
     """
-    own = _lexical_scores(query, index, config)
-    near = {turn: config.neighbour_weight * (own.get(turn - 1, 0.0) + own.get(turn + 1, 0.0)) for turn in own}
-    best = nlargest(max(depth, SCORED_IN_FULL), ((round(score + near[turn], 6), turn) for turn, score in own.items()))
-    phrases = _phrases(query)
-    scores = [_full_score(turn, query, phrases, index, config, texts(turn), near[turn]) for _, turn in best]
-    return tuple(sorted(scores, key=lambda score: (-score.total, -score.turn_id)))
+    return _Scoring(query, index, config, texts).best(max(depth, SCORED_IN_FULL))
 
 
-def _lexical_scores(query: Query, index: TurnIndex, config: RetrievalConfig) -> dict[int, float]:
-    """Return the weighted sum of both ``lex`` parts for every turn that shares a term with the query."""
-    scores: dict[int, float] = {}
-    get = scores.get
-    user_lengths, assistant_lengths = index.user_lengths, index.assistant_lengths
-    k1, flat = config.k1, config.k1 * (1 - config.b)
-    user_slope = config.k1 * config.b / index.mean_user_length
-    assistant_slope = config.k1 * config.b / index.mean_assistant_length
-    for term, idf in query.idf.items():
-        user_factor, assistant_factor = config.user_weight * idf * (k1 + 1), config.assistant_weight * idf * (k1 + 1)
+class _Hits(NamedTuple):
+    """Both ``lex`` parts of a turn, and its hits as bits: the query's own terms first, then the related ones."""
+
+    user: float
+    assistant: float
+    bits: int
+
+
+class _Scoring:
+    """Scores the turns of a conversation for one query."""
+
+    def __init__(
+        self, query: Query, index: TurnIndex, config: RetrievalConfig, texts: Callable[[int], tuple[str, str]]
+    ) -> None:
+        self._query = query
+        self._index = index
+        self._config = config
+        self._texts = texts
+        self._own = list(query.idf)
+        self._named = index.speakers.named(query.idf) if config.speaker_weight else frozenset()
+        self._alike = index.speakers.are_two_people()
+        self._phrases = _phrases(query)
+        self._answer = _answer_pattern(query.text) if config.answer_weight else None
+
+    def best(self, depth: int) -> tuple[Score, ...]:
+        user, assistant, bits = self._lexical()
+        own = {turn: self._weighted(turn, user.get(turn, 0.0), assistant.get(turn, 0.0)) for turn in bits}
+        fed = self._feedback(own)
+        all_of_it = {turn: value + fed.get(turn, 0.0) for turn, value in own.items()} if fed else own
+        near = self._neighbours(all_of_it)
+        order = nlargest(depth, ((round(value + near[turn], 6), turn) for turn, value in all_of_it.items()))
+        hits = {turn: _Hits(user.get(turn, 0.0), assistant.get(turn, 0.0), bits[turn]) for _, turn in order}
+        scores = [self._score(turn, hits[turn], bits, fed.get(turn, 0.0), near[turn]) for _, turn in order]
+        return tuple(sorted(scores, key=lambda score: (-score.total, -score.turn_id)))
+
+    def _lexical(self) -> tuple[dict[int, float], dict[int, float], dict[int, int]]:
+        """Return both ``lex`` parts and the hits of every turn that shares a term or a related one with the query."""
+        user: dict[int, float] = {}
+        assistant: dict[int, float] = {}
+        bits: dict[int, int] = {}
+        weighted = [*self._query.idf.items(), *((related.term, related.weight) for related in self._query.related)]
+        for at, (term, weight) in enumerate(weighted):
+            self._add_postings(term, weight, user, assistant)
+            bit = 1 << at
+            for posting in self._index.postings(term):
+                turn = posting >> 8
+                bits[turn] = bits.get(turn, 0) | bit
+        return user, assistant, bits
+
+    def _add_postings(self, term: str, weight: float, user: dict[int, float], assistant: dict[int, float]) -> None:
+        """Add the BM25 weight of one term to every turn that holds it; :func:`lex`, with its constants taken out."""
+        index, k1 = self._index, self._config.k1
+        flat, factor = k1 * (1 - self._config.b), weight * (k1 + 1)
+        user_lengths, assistant_lengths = index.user_lengths, index.assistant_lengths
+        user_slope = k1 * self._config.b / index.mean_user_length
+        assistant_slope = k1 * self._config.b / index.mean_assistant_length
         for posting in index.postings(term):
-            turn_id, user_count, assistant_count = posting >> 8, posting >> 4 & 15, posting & 15
-            score = get(turn_id, 0.0)
-            if user_count:
-                score += user_factor * user_count / (user_count + flat + user_slope * user_lengths[turn_id])
-            if assistant_count:
-                norm = flat + assistant_slope * assistant_lengths[turn_id]
-                score += assistant_factor * assistant_count / (assistant_count + norm)
-            scores[turn_id] = score
-    return scores
+            turn, count = posting >> 8, posting >> 4 & 15
+            if count:
+                user[turn] = user.get(turn, 0.0) + factor * count / (count + flat + user_slope * user_lengths[turn])
+            count = posting & 15
+            if count:
+                norm = flat + assistant_slope * assistant_lengths[turn]
+                assistant[turn] = assistant.get(turn, 0.0) + factor * count / (count + norm)
+
+    def _weighted(self, turn: int, user: float, assistant: float) -> float:
+        user_factor, assistant_factor = self._side_factors(turn)
+        return (
+            self._config.user_weight * user_factor * user + self._config.assistant_weight * assistant_factor * assistant
+        )
+
+    def _side_factors(self, turn: int) -> tuple[float, float]:
+        """Return what each side of a turn counts for who speaks there, 1.0 each where nobody is named."""
+        if not self._alike and not self._named:
+            return 1.0, 1.0
+        config = self._config
+        user, assistant = 1.0, 1.0
+        mean = (config.user_weight + config.assistant_weight) / 2
+        if self._alike and config.user_weight and config.assistant_weight:
+            user, assistant = mean / config.user_weight, mean / config.assistant_weight
+        if self._named:
+            speakers, more = self._index.speakers.of(turn), 1.0 + config.speaker_weight
+            user *= more if speakers[0] in self._named else 1.0
+            assistant *= more if speakers[1] in self._named else 1.0
+        return user, assistant
+
+    def _feedback(self, own: Mapping[int, float]) -> dict[int, float]:
+        """Return what the most telling words of the best turns add to the turns that have evidence of their own."""
+        if not self._config.feedback_weight or len(own) < 2 or max(own.values()) <= 0:
+            return {}
+        words = self._feedback_words(
+            nlargest(_FEEDBACK_TURNS, ((round(value, 6), turn) for turn, value in own.items()))
+        )
+        user: dict[int, float] = {}
+        assistant: dict[int, float] = {}
+        for term, weight in words:
+            self._add_postings(term, weight, user, assistant)
+        found = [turn for turn in {**user, **assistant} if turn in own]
+        return {turn: self._weighted(turn, user.get(turn, 0.0), assistant.get(turn, 0.0)) for turn in found}
+
+    def _feedback_words(self, best: Sequence[tuple[float, int]]) -> list[tuple[str, float]]:
+        """Return the words that tell most of the best turns, with their weights; names of speakers tell nothing."""
+        known = {*self._own, *(related.term for related in self._query.related)}
+        worth: dict[str, float] = {}
+        for value, turn in best:
+            names = {term for name in self._index.speakers.of(turn) for term in count_terms(name)}
+            text = "\n".join(text[:_FEEDBACK_CHARACTERS] for text in self._texts(turn))
+            for term in count_terms(text):
+                if term not in known and term not in names and len(term) > 1 and term_weight(term) == 1.0:
+                    worth[term] = worth.get(term, 0.0) + value / best[0][0] * self._index.idf(term)
+        top = nlargest(_FEEDBACK_TERMS, ((round(value, 6), term) for term, value in worth.items()))
+        mean = self._query.mass / len(self._own)
+        return [(term, self._config.feedback_weight * mean * value / top[0][0]) for value, term in top]
+
+    def _neighbours(self, own: Mapping[int, float]) -> dict[int, float]:
+        near, far = self._config.neighbour_weight, self._config.neighbour_weight * _SECOND_NEIGHBOUR
+        get = own.get
+        return {
+            turn: near * (get(turn - 1, 0.0) + get(turn + 1, 0.0)) + far * (get(turn - 2, 0.0) + get(turn + 2, 0.0))
+            for turn in own
+        }
+
+    def _score(self, turn: int, hits: _Hits, bits: Mapping[int, int], fed: float, near: float) -> Score:
+        config, query = self._config, self._query
+        matched = frozenset(term for at, term in enumerate(self._own) if hits.bits >> at & 1)
+        texts = self._texts(turn)
+        exact, whole = _exact_match(self._phrases, matched, texts)
+        late = recency(turn, len(self._index))
+        user_factor, assistant_factor = self._side_factors(turn)
+        lex_user, lex_assistant = user_factor * hits.user, assistant_factor * hits.assistant
+        around = hits.bits | bits.get(turn - 1, 0) | bits.get(turn + 1, 0)
+        fit = 1.0 - config.reach_weight * (1.0 - self._share(around))
+        if self._answer is not None and any(self._answer.search(t[:_FEEDBACK_CHARACTERS].casefold()) for t in texts):
+            fit *= 1.0 + config.answer_weight
+        total = fit * (config.user_weight * lex_user + config.assistant_weight * lex_assistant + fed + near)
+        total += config.exact_weight * exact + config.recency_weight * late
+        return Score(
+            turn_id=turn,
+            lex_user=round(lex_user, 6),
+            lex_assistant=round(lex_assistant, 6),
+            exact=round(exact, 6),
+            recency=round(late, 6),
+            feedback=round(fed, 6),
+            neighbour=round(near, 6),
+            fit=round(fit, 6),
+            total=round(total, 6),
+            share=round(self._share(hits.bits), 6),
+            matched=matched,
+            related=frozenset(
+                related.term for at, related in enumerate(query.related, len(self._own)) if hits.bits >> at & 1
+            ),
+            whole=whole,
+        )
+
+    def _share(self, bits: int) -> float:
+        """Return which part of the query's idf some hits stand for, 0..1."""
+        if not self._query.mass:
+            return 0.0
+        credits = {term: 1.0 for at, term in enumerate(self._own) if bits >> at & 1}
+        if bits >> len(self._own):
+            for at, related in enumerate(self._query.related, len(self._own)):
+                if bits >> at & 1:
+                    credits[related.stands_for] = max(credits.get(related.stands_for, 0.0), related.credit)
+        known = sum(self._query.idf[term] * credits[term] for term in self._own if term in credits)
+        return min(1.0, known / self._query.mass)
 
 
-def _full_score(
-    turn_id: int,
-    query: Query,
-    phrases: Sequence[tuple[Anchor, float]],
-    index: TurnIndex,
-    config: RetrievalConfig,
-    texts: tuple[str, str],
-    neighbour: float,
-) -> Score:
-    lex_user = lex_assistant = known = 0.0
-    matched = set()
-    user_mean, assistant_mean = index.mean_user_length, index.mean_assistant_length
-    user_length, assistant_length = index.user_lengths[turn_id], index.assistant_lengths[turn_id]
-    for term, idf in query.idf.items():
-        posting = index.posting(term, turn_id)
-        if posting is None:
-            continue
-        matched.add(term)
-        known += idf
-        lex_user += lex(posting.user_count, user_length, user_mean, idf, k1=config.k1, b=config.b)
-        lex_assistant += lex(posting.assistant_count, assistant_length, assistant_mean, idf, k1=config.k1, b=config.b)
-    exact, whole = _exact_match(phrases, frozenset(matched), texts)
-    late = recency(turn_id, len(index))
-    total = config.user_weight * lex_user + config.assistant_weight * lex_assistant
-    total += config.exact_weight * exact + config.recency_weight * late + neighbour
-    return Score(
-        turn_id=turn_id,
-        lex_user=round(lex_user, 6),
-        lex_assistant=round(lex_assistant, 6),
-        exact=round(exact, 6),
-        recency=round(late, 6),
-        neighbour=round(neighbour, 6),
-        total=round(total, 6),
-        share=round(known / query.mass, 6) if query.mass else 0.0,
-        matched=frozenset(matched),
-        whole=whole,
-    )
+def _answer_pattern(text: str) -> LazyPattern | None:
+    """Return what the answer to a question looks like, where it asks for a time or a number."""
+    asked = text[:_FEEDBACK_CHARACTERS].casefold()
+    if _ASKS_TIME.search(asked):
+        return _TIME
+    return _MANY if _ASKS_MANY.search(asked) else None
 
 
 def _phrases(query: Query) -> list[tuple[Anchor, float]]:
@@ -257,7 +452,8 @@ def _phrases(query: Query) -> list[tuple[Anchor, float]]:
             pairs = (query.idf.get(anchor.term[:2], 0.0), query.idf.get(anchor.term[1:], 0.0))
             worth.append((anchor, _TRIPLE_SHARE * min(pairs)))
         elif anchor.kind in _EXACT_KINDS:
-            worth.append((anchor, _phrase_idf(anchor, query)))
+            share = _WORD_SHARE if anchor.kind == "word" else 1.0
+            worth.append((anchor, share * _phrase_idf(anchor, query)))
     return [(anchor, idf) for anchor, idf in worth if idf > 0]
 
 
@@ -273,19 +469,19 @@ def _exact_match(
 ) -> tuple[float, frozenset[str]]:
     """Return the idf of the whole hits, and which identifiers, versions, quotes and code were hit.
 
-    Whole hits are English words as they were written (not only their stem), numbers, identifiers, versions, quoted
-    phrases and back-tick code; a run of three characters of a script without spaces adds a quarter of its rarer pair.
+    Whole hits are English words as they were written (not only their stem; half their idf), numbers, identifiers,
+    versions, quoted phrases and back-tick code; a run of three characters of a script without spaces adds a quarter of its rarer pair.
     """
     exact, whole = 0.0, set()
-    folded = "\n".join(text[:MAX_SCANNED_CHARACTERS] for text in texts).casefold()
+    text = folded("\n".join(side[:MAX_SCANNED_CHARACTERS] for side in texts))
     for anchor, idf in phrases:
         if anchor.kind in ("identifier", "version", "number"):
             hit = anchor.term in matched
         elif anchor.kind == "triple":
-            hit = anchor.term in folded
+            hit = anchor.term in text
         else:
             possible = anchor.kind in ("quote", "code") or anchor.term in matched
-            hit = possible and has_whole(anchor.text.casefold(), folded)
+            hit = possible and has_whole(folded(anchor.text), text)
         if hit:
             exact += idf
             if anchor.kind in ("quote", "code") or (anchor.kind not in ("word", "triple") and len(anchor.term) > 2):

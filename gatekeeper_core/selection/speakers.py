@@ -1,0 +1,106 @@
+"""Who speaks: the name in front of a message (``Anna: …``, 小明：…), for conversations between two people.
+
+A name counts as a speaker's once it has opened :data:`MIN_MESSAGES` messages. Words for a role (user, 客服) name
+nobody. What is known of the speakers changes two things in the scores: where both sides are named, both count alike,
+and the messages of a speaker whom the query names count more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.text import LazyPattern
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["MIN_MESSAGES", "Speakers", "speaker_of"]
+
+MIN_MESSAGES = 3
+"""Messages that a name must open before it is a speaker's. Source: ours: "Note:" opens one, a name many."""
+
+_LABEL = LazyPattern(r"\s*([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}) ?(?::(?=\s)|：)")
+_LONGEST_LABEL = 64
+_ROLES = frozenset(
+    """
+    user assistant human ai bot system tool agent model chatbot customer support question answer q a note error warning
+    todo info debug title summary 用户 助手 客服 客户 系统 机器人 问 答 问题 回答 注意 提示 备注 错误 警告 标题 总结
+    """.split()  # noqa: SIM905 - a word a line would hide the list
+)
+
+
+def speaker_of(text: str) -> str:
+    """Return the name that opens a message, case-folded, or "".
+
+    >>> speaker_of("Anna: see you there"), speaker_of("小明：你好"), speaker_of("user: hi"), speaker_of("https://x.org")
+    ('anna', '小明', '', '')
+    """
+    match = _LABEL.match(text[:_LONGEST_LABEL])
+    if not match:
+        return ""
+    name = match[1].casefold()
+    return "" if name in _ROLES or (name.isascii() and not match[1][0].isupper()) else name
+
+
+class Speakers:
+    """The names that open the messages of a conversation, by turn and side.
+
+    >>> speakers = Speakers()
+    >>> for _ in range(3):
+    ...     speakers.add("Anna: hi", "Ben: hello")
+    >>> speakers.are_two_people(), sorted(speakers.named({"anna": 1, "cat": 1}))
+    (True, ['anna'])
+    """
+
+    __slots__ = ("_counts", "_labelled", "_terms", "_turns")
+
+    def __init__(self) -> None:
+        self._turns: list[tuple[str, str]] = []
+        self._counts: dict[str, int] = {}
+        self._terms: dict[str, frozenset[str]] = {}
+        self._labelled = 0
+
+    def add(self, user_text: str, assistant_text: str) -> None:
+        """Add the next turn."""
+        pair = (speaker_of(user_text), speaker_of(assistant_text))
+        self._turns.append(pair)
+        self._labelled += _is_labelled(pair)
+        for name in filter(None, pair):
+            self._counts[name] = self._counts.get(name, 0) + 1
+
+    def remove_last(self) -> None:
+        """Take the newest turn back.
+
+        Raises:
+            IndexError: there is none.
+        """
+        pair = self._turns.pop()
+        self._labelled -= _is_labelled(pair)
+        for name in filter(None, pair):
+            self._counts[name] -= 1
+            if not self._counts[name]:
+                del self._counts[name]
+
+    def of(self, turn_id: int) -> tuple[str, str]:
+        """Return the names on both sides of a turn, "" where there is none."""
+        return self._turns[turn_id]
+
+    def are_two_people(self) -> bool:
+        """Return whether most turns name both sides."""
+        return 2 * self._labelled > len(self._turns) and len(self._counts) > 1
+
+    def named(self, terms: Collection[str]) -> frozenset[str]:
+        """Return the speakers whose whole name stands among the given terms."""
+        return frozenset(
+            name for name, count in self._counts.items() if count >= MIN_MESSAGES and self._is_named(name, terms)
+        )
+
+    def _is_named(self, name: str, terms: Collection[str]) -> bool:
+        if name not in self._terms:
+            self._terms[name] = frozenset(term for term in count_terms(name) if len(term) > 1 or term.isdigit())
+        return bool(self._terms[name]) and all(term in terms for term in self._terms[name])
+
+
+def _is_labelled(pair: tuple[str, str]) -> bool:
+    return bool(pair[0] and pair[1])

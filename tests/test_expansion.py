@@ -1,0 +1,92 @@
+"""Related terms: which words stand for the query's own, at what weight, and how many."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.expansion import MAX_RELATED, one_edit_apart, related_terms
+from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.thesaurus import kinds
+
+words = st.text("abc", max_size=6)
+
+
+def index_of(*texts: str) -> TurnIndex:
+    index = TurnIndex()
+    for text in texts:
+        index.add(count_terms(text), {})
+    return index
+
+
+def related(
+    query: str, *texts: str, synonym: float = 0.3, kind: float = 0.4, misspelling: float = 0.7
+) -> dict[str, str]:
+    index = index_of(*texts)
+    idf = {term: index.idf(term) for term in count_terms(query)}
+    found = related_terms(idf, index, synonym=synonym, kind=kind, misspelling=misspelling)
+    assert all(0 < each.weight <= each.credit * idf[each.stands_for] + 1e-6 for each in found)
+    return {each.term: each.stands_for for each in found}
+
+
+@pytest.mark.parametrize(
+    ("query", "said", "expected"),
+    [
+        ("trip", "our holiday", {"holiday": "trip"}),
+        ("instrument", "a violin", {"violin": "instrument"}),
+        ("gatewya", "the gateway", {"gateway": "gatewya"}),
+        ("酒店", "一家宾馆", {"宾馆": "酒店"}),
+        ("水果", "一个苹果", {"苹果": "水果"}),
+        ("酒店 trip", "一家宾馆 holiday", {"宾馆": "酒店", "holiday": "trip"}),
+    ],
+)
+def test_a_word_that_may_stand_for_another_is_found(query: str, said: str, expected: dict[str, str]) -> None:
+    assert related(query, said) == expected
+
+
+def test_only_words_of_the_conversation_are_related() -> None:
+    assert related("trip", "bread") == {}
+
+
+def test_a_word_of_the_query_is_never_related_to_another() -> None:
+    assert related("trip holiday", "a holiday trip") == {}
+
+
+@pytest.mark.parametrize("off", ["synonym", "kind", "misspelling"])
+def test_each_kind_of_relation_can_be_left_out(off: str) -> None:
+    query, said = "trip instrument gatewya", "holiday violin gateway"
+    everything = related(query, said)
+    assert len(everything) == 3
+    assert len(related(query, said, **{off: 0.0})) == 2
+
+
+def test_only_a_word_that_the_conversation_does_not_know_is_misspelt() -> None:
+    assert related("gateway", "the gateway", "a gatewey") == {}
+    assert related("gatewax", "the gateway", "a gatewey") == {"gateway": "gatewax"}
+
+
+def test_a_short_word_is_taken_as_written() -> None:
+    assert related("cart", "a card") == {}
+
+
+def test_the_weightiest_are_kept_where_there_are_too_many() -> None:
+    query = " ".join(kinds())
+    members = [member for of_kind in kinds().values() for member in of_kind]
+    index = index_of(" ".join(members), "bread")
+    found = related_terms(
+        {term: index.idf(term) for term in count_terms(query)}, index, synonym=0.3, kind=0.4, misspelling=0.7
+    )
+    assert len(found) == MAX_RELATED
+    assert [each.weight for each in found] == sorted((each.weight for each in found), reverse=True)
+
+
+@given(words, words)
+def test_one_edit_is_one_insertion_deletion_substitution_or_swap(one: str, other: str) -> None:
+    cuts = [(one[:at], one[at:]) for at in range(len(one) + 1)]
+    edits = {head + tail[1:] for head, tail in cuts if tail}
+    edits |= {head + char + tail for head, tail in cuts for char in "abc"}
+    edits |= {head + char + tail[1:] for head, tail in cuts if tail for char in "abc"}
+    edits |= {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
+    assert one_edit_apart(one, other) == (other in edits - {one})

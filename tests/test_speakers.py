@@ -1,0 +1,107 @@
+"""Who speaks: names in front of messages, and what is no name."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core import ContextGatekeeper, Message, group_turns
+from gatekeeper_core.selection.speakers import MIN_MESSAGES, Speakers, speaker_of
+
+ANNA_AND_BEN = [("Anna: hi", "Ben: hello")] * MIN_MESSAGES
+
+
+def speakers_of(turns: list[tuple[str, str]]) -> Speakers:
+    speakers = Speakers()
+    for user, assistant in turns:
+        speakers.add(user, assistant)
+    return speakers
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Anna: see you there", "anna"),
+        ("Dr. Mary Ann: see you", "dr. mary ann"),
+        ("Speaker 1: hi", "speaker 1"),
+        ("小明：你好", "小明"),
+        ("小明: 你好", "小明"),
+        ("Łukasz: cześć", "łukasz"),
+    ],
+)
+def test_a_name_opens_a_message(text: str, name: str) -> None:
+    assert speaker_of(text) == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "user: hi",
+        "Assistant: hi",
+        "客服：您好",
+        "Note: mind the gap",
+        "https://example.org",
+        "12:30: lunch",
+        "then: what",
+        "A sentence that goes on for long: with a colon",
+        "Anna:see",
+        "\ud800: x",
+    ],
+)
+def test_a_role_a_word_or_a_url_is_no_name(text: str) -> None:
+    assert speaker_of(text) == ""
+
+
+@given(st.text(max_size=200))
+def test_any_text_has_a_name_or_none(text: str) -> None:
+    name = speaker_of(text)
+    assert name == "" or text.casefold().lstrip().startswith(name)
+
+
+def test_a_name_counts_once_it_has_opened_three_messages() -> None:
+    assert not speakers_of(ANNA_AND_BEN[:-1]).named({"anna"})
+    assert speakers_of(ANNA_AND_BEN).named({"anna", "tea"}) == {"anna"}
+
+
+def test_a_name_of_two_words_is_named_by_both() -> None:
+    speakers = speakers_of([("Speaker 1: hi", "Speaker 2: hello")] * MIN_MESSAGES)
+    assert speakers.named({"speaker": 1, "2": 1}) == {"speaker 2"}
+    assert not speakers.named({"speaker"})
+
+
+def test_two_people_are_named_on_both_sides_of_most_turns() -> None:
+    assert speakers_of(ANNA_AND_BEN).are_two_people()
+    assert not speakers_of([*ANNA_AND_BEN, *[("hi", "hello")] * 3]).are_two_people()
+    assert not speakers_of([("Anna: hi", "hello")] * 3).are_two_people()
+    assert not speakers_of([("Anna: hi", "Anna: hello")] * 3).are_two_people()
+    assert not speakers_of([]).are_two_people()
+
+
+@given(st.lists(st.sampled_from([("Anna: hi", "Ben: hello"), ("hi", "Ben: yes"), ("Anna: no", ""), ("小明：好", "")])))
+def test_what_is_taken_back_leaves_nothing(turns: list[tuple[str, str]]) -> None:
+    speakers = speakers_of([*ANNA_AND_BEN, *turns])
+    for _ in turns:
+        speakers.remove_last()
+    assert speakers.named({"anna", "ben"}) == {"anna", "ben"}
+    assert speakers.are_two_people()
+    assert speakers.of(0) == ("anna", "ben")
+
+
+def test_an_empty_list_has_nothing_to_take_back() -> None:
+    with pytest.raises(IndexError):
+        Speakers().remove_last()
+
+
+def test_a_message_carries_the_name_of_its_speaker_in_its_field() -> None:
+    messages = [
+        Message(role, text, name=name)
+        for text in ("the raft leaks", "a raft?", "bread")
+        for role, name in (("user", "Anna"), ("assistant", "Ben"))
+    ]
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync(group_turns(messages))
+    score = gatekeeper.explain("What did Ben say about the raft?").decision(0).score
+    assert score is not None
+    assert 0.7 * score.lex_assistant > 1.5 * score.lex_user
