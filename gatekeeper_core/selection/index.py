@@ -161,7 +161,7 @@ class TurnIndex:
         return len(self._postings.get(term, ()))
 
     def words_like(self, word: str) -> set[str]:
-        """Return the English words of the conversation with the same first letter, one letter longer or shorter at most."""
+        """Return the English words here with the same first letter, one letter longer or shorter at most."""
         sizes = range(len(word) - 1, len(word) + 2)
         return set().union(*(self._words.get((word[0], size), ()) for size in sizes))
 

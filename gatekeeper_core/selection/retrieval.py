@@ -294,6 +294,7 @@ class _Scoring:
         self._answer = _answer_pattern(query.text) if config.answer_weight else None
 
     def best(self, depth: int) -> tuple[Score, ...]:
+        """Return the best turns with their scores, best first."""
         user, assistant, bits = self._lexical()
         own = {turn: self._weighted(turn, user.get(turn, 0.0), assistant.get(turn, 0.0)) for turn in bits}
         fed = self._feedback(own)
@@ -427,12 +428,12 @@ class _Scoring:
         """Return which part of the query's idf some hits stand for, 0..1."""
         if not self._query.mass:
             return 0.0
-        credits = {term: 1.0 for at, term in enumerate(self._own) if bits >> at & 1}
+        held = {term: 1.0 for at, term in enumerate(self._own) if bits >> at & 1}
         if bits >> len(self._own):
             for at, related in enumerate(self._query.related, len(self._own)):
                 if bits >> at & 1:
-                    credits[related.stands_for] = max(credits.get(related.stands_for, 0.0), related.credit)
-        known = sum(self._query.idf[term] * credits[term] for term in self._own if term in credits)
+                    held[related.stands_for] = max(held.get(related.stands_for, 0.0), related.credit)
+        known = sum(self._query.idf[term] * held[term] for term in self._own if term in held)
         return min(1.0, known / self._query.mass)
 
 
@@ -470,7 +471,8 @@ def _exact_match(
     """Return the idf of the whole hits, and which identifiers, versions, quotes and code were hit.
 
     Whole hits are English words as they were written (not only their stem; half their idf), numbers, identifiers,
-    versions, quoted phrases and back-tick code; a run of three characters of a script without spaces adds a quarter of its rarer pair.
+    versions, quoted phrases and back-tick code; a run of three characters of a script without spaces adds a quarter of
+    its rarer pair.
     """
     exact, whole = 0.0, set()
     text = folded("\n".join(side[:MAX_SCANNED_CHARACTERS] for side in texts))
