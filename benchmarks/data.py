@@ -4,16 +4,36 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["Block", "Conversation", "Question", "read_jsonl", "read_locomo"]
+__all__ = [
+    "TOPIC_SETS",
+    "Block",
+    "Conversation",
+    "Dialogue",
+    "MemoryQuery",
+    "Question",
+    "TopicSet",
+    "Utterance",
+    "as_blocks",
+    "read_dialogues",
+    "read_jsonl",
+    "read_locomo",
+    "read_memories",
+    "sampled",
+    "segments",
+    "topic_sets",
+]
 
 ADVERSARIAL = 5
 """The category of questions without an answer in the conversation; they are left out."""
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +43,11 @@ class Block:
     ids: tuple[str, ...]
     user: str
     assistant: str
+
+    @property
+    def text(self) -> str:
+        """Both texts, as a peer indexes them."""
+        return f"{self.user}\n{self.assistant}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +68,64 @@ class Conversation:
     questions: tuple[Question, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """One message of a dialogue; ``shift`` says that a new topic begins with it."""
+
+    role: str
+    text: str
+    shift: bool
+    segment: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """A dialogue with topic shifts; dialogues of equal ``topic`` are about the same thing."""
+
+    name: str
+    topic: str
+    utterances: tuple[Utterance, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSet:
+    """A data set of dialogues: its name, its file under ``topics/``, its language (``en`` or ``zh``)."""
+
+    name: str
+    file: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryQuery:
+    """A dialogue that one of its user's memories belongs to: the user's turns, oldest first, and the memories' ids."""
+
+    user: str
+    turns: tuple[str, ...]
+    gold: tuple[str, ...]
+
+
+TOPIC_SETS = (
+    TopicSet("TIAGE", "tiage_dev.jsonl", "en"),
+    TopicSet("CrossWOZ", "crosswoz_dev.jsonl", "zh"),
+    TopicSet("KdConv", "kdconv_dev.jsonl", "zh"),
+    TopicSet("DialSeg711", "dialseg711_dev.jsonl", "en"),
+)
+
+
 def read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects of a JSONL file."""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             if line.strip():
                 yield json.loads(line)
+
+
+def sampled(items: Sequence[_T], count: int | None) -> list[_T]:
+    """Return so many items at even distances, in their order; None or a larger count returns all."""
+    if count is None or count >= len(items):
+        return list(items)
+    return [items[at * len(items) // count] for at in range(count)]
 
 
 def read_locomo(path: Path) -> list[Conversation]:
@@ -75,3 +152,68 @@ def _blocks(turns: list[dict[str, Any]]) -> Iterator[Block]:
         texts = [f"{turn['speaker']}: {turn['text']}" for turn in pair]
         yield Block(tuple(turn["id"] for turn in pair), texts[0], texts[1] if len(texts) > 1 else "")
         at += len(pair)
+
+
+def topic_sets(folder: Path) -> list[TopicSet]:
+    """Return the sets whose file lies in ``folder/topics``."""
+    return [each for each in TOPIC_SETS if (folder / "topics" / each.file).is_file()]
+
+
+def read_dialogues(path: Path) -> list[Dialogue]:
+    """Return the dialogues of a file of topic shifts; one without a topic of its own is a topic by itself."""
+    return [_dialogue(row) for row in read_jsonl(path)]
+
+
+def _dialogue(row: dict[str, Any]) -> Dialogue:
+    utterances = tuple(
+        Utterance(each["role"], each["text"], bool(each["shift"]), int(each.get("seg", 0))) for each in row["utts"]
+    )
+    return Dialogue(str(row["id"]), str(row.get("topic", row["id"])), utterances)
+
+
+def segments(dialogue: Dialogue) -> list[Dialogue]:
+    """Return the dialogues that one was put together from, or the dialogue itself where it was not."""
+    parts = [(number, tuple(part)) for number, part in groupby(dialogue.utterances, key=lambda each: each.segment)]
+    if len(parts) == 1:
+        return [dialogue]
+    return [Dialogue(f"{dialogue.name}/{number}", f"{dialogue.topic}/{number}", part) for number, part in parts]
+
+
+def as_blocks(utterances: Sequence[Utterance]) -> list[Block]:
+    """Return the utterances as turns of a user and an assistant; consecutive messages of one role are joined.
+
+    ``ids`` are the positions of the utterances.
+    """
+    blocks: list[Block] = []
+    for at, utterance in enumerate(utterances):
+        user, assistant = (utterance.text, "") if utterance.role == "user" else ("", utterance.text)
+        last = blocks[-1] if blocks else None
+        if last is None or (user and last.assistant):
+            blocks.append(Block((str(at),), user, assistant))
+        else:
+            blocks[-1] = Block((*last.ids, str(at)), _joined(last.user, user), _joined(last.assistant, assistant))
+    return blocks
+
+
+def _joined(first: str, second: str) -> str:
+    return f"{first}\n{second}" if first and second else first or second
+
+
+def read_memories(folder: Path) -> tuple[dict[str, list[Block]], list[MemoryQuery]]:
+    """Return by user the memories as blocks of one message, and the queries.
+
+    Args:
+        folder: holds ``madial_zh_memories.jsonl`` and ``madial_zh_queries_dev.jsonl``.
+    """
+    memories: dict[str, list[Block]] = {}
+    for row in read_jsonl(folder / "madial_zh_memories.jsonl"):
+        memories.setdefault(str(row["user"]), []).append(Block((str(row["id"]),), row["event"], ""))
+    queries = [
+        MemoryQuery(
+            user=str(row["user"]),
+            turns=tuple(text for speaker, text in row["context"] if speaker != "Assistant"),
+            gold=tuple(str(gold) for gold in row["gold"]),
+        )
+        for row in read_jsonl(folder / "madial_zh_queries_dev.jsonl")
+    ]
+    return memories, queries

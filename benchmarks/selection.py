@@ -5,7 +5,9 @@ adjacent messages of a session are a turn; the question alone is the query; the 
 
 * ``fill``: the budget is used, best turns first; recall at five budgets. Peers take blocks in the order of their rank,
   passing over what does not fit.
-* ``minimal``: the default stop, over ``eta``: recall against the mean tokens spent.
+* ``minimal``: the default stop, over ``eta``: recall against the mean tokens spent; beside it a stop at a share ``tau``
+  of the best score, on the same scores.
+* ``--ablate``: the same with one part switched off at a time.
 
 Recall is the mean over questions of (evidence messages selected / evidence messages); all-hit the share of questions
 with every evidence message selected. Nothing is trimmed, so that a selected message is a whole one.
@@ -13,24 +15,33 @@ with every evidence message selected. Nothing is trimmed, so that a selected mes
 
 from __future__ import annotations
 
-import argparse
-import os
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.data import Conversation, read_locomo
-from benchmarks.peers import PEERS
-from benchmarks.report import print_table, write_json
-from gatekeeper_core import ContextGatekeeper, CoverageConfig, GatekeeperConfig, estimate_text_tokens
+from benchmarks.ablation import ablations
+from benchmarks.budget import block_costs, counter, take_in_order
+from benchmarks.curves import compare
+from benchmarks.data import Conversation, read_locomo, sampled
+from benchmarks.peers import NOT_INSTALLED, PEERS, missing
+from benchmarks.plot import write_plot
+from benchmarks.report import options, print_table, write_json
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+    Counter = Callable[[str], int]
+    Ranking = Callable[[Conversation], Callable[[str, Collection[str]], list[int]]]
+    Row = dict[str, Any]
 
 BUDGETS = (250, 500, 1000, 2000, 4000)
-ETAS = (0.70, 0.75, 0.80, 0.85, 0.90, 0.95)
+ETAS = (0.60, 0.65, 0.70, 0.75, 0.80, 0.85, 0.90, 0.95)
+TAUS = (0.9, 0.8, 0.7, 0.65, 0.6, 0.55, 0.5, 0.45, 0.4, 0.35, 0.3, 0.25, 0.2, 0.15)
+COMPARED_TOKENS = (130, 1000)
 OURS = "context-gatekeeper"
+QUICK_CONVERSATIONS, QUICK_QUESTIONS = 2, 60
+_LARGEST = BUDGETS[-1]
 
 
 class Tally:
@@ -58,27 +69,7 @@ class Tally:
         }
 
 
-def counter(name: str) -> Callable[[str], int]:
-    """Return the token counter to measure with: the library's estimate, or tiktoken's cl100k.
-
-    tiktoken would fetch its table; ``TIKTOKEN_CACHE_DIR`` must name a folder that holds it (llama-index-core ships one
-    in ``llama_index/core/_static/tiktoken_cache``).
-    """
-    if name == "estimate":
-        return estimate_text_tokens
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        raise SystemExit(
-            "--counter cl100k needs TIKTOKEN_CACHE_DIR, a folder with tiktoken's tables: nothing is downloaded"
-        )
-    import tiktoken
-
-    encoding = tiktoken.get_encoding("cl100k_base")
-    return cache(lambda text: len(encoding.encode(text, disallowed_special=())))
-
-
-def gatekeeper_for(
-    conversation: Conversation, config: GatekeeperConfig, count: Callable[[str], int]
-) -> ContextGatekeeper:
+def gatekeeper_for(conversation: Conversation, config: GatekeeperConfig, count: Counter) -> ContextGatekeeper:
     """Return a gatekeeper that has read a conversation."""
     gatekeeper = ContextGatekeeper(config=config, token_counter=count)
     gatekeeper.sync([(block.user, block.assistant) for block in conversation.blocks])
@@ -86,7 +77,7 @@ def gatekeeper_for(
 
 
 def measure_ours(
-    conversations: Iterable[Conversation], config: GatekeeperConfig, budgets: Iterable[int], count: Callable[[str], int]
+    conversations: Iterable[Conversation], config: GatekeeperConfig, budgets: Iterable[int], count: Counter
 ) -> dict[int, Tally]:
     """Return a tally by budget for the gatekeeper."""
     tallies = {budget: Tally() for budget in budgets}
@@ -95,38 +86,48 @@ def measure_ours(
         for question in conversation.questions:
             for budget, tally in tallies.items():
                 selection = gatekeeper.explain(question.text, token_budget=budget, trim=False)
-                selected = {m for turn in selection.turns for m in conversation.blocks[turn.turn_id].ids}
+                selected = _messages(conversation, (turn.turn_id for turn in selection.turns))
                 tally.add(question.evidence, selected, selection.tokens)
     return tallies
 
 
-def measure_ranking(
-    conversations: Iterable[Conversation],
-    rank: Callable[[Conversation], Callable[[str, Collection[str]], list[int]]],
-    count: Callable[[str], int],
-) -> dict[int, Tally]:
+def measure_ranking(conversations: Iterable[Conversation], rank: Ranking, count: Counter) -> dict[int, Tally]:
     """Return a tally by budget for a method that ranks blocks."""
     tallies = {budget: Tally() for budget in BUDGETS}
     for conversation in conversations:
-        costs = [max(1, count(block.user) + count(block.assistant)) for block in conversation.blocks]
+        costs = block_costs(conversation.blocks, count)
         ranker = rank(conversation)
         for question in conversation.questions:
             order = ranker(question.text, question.evidence)
             for budget, tally in tallies.items():
                 selected, spent = take_in_order(order, costs, budget)
-                ids = {message for at in selected for message in conversation.blocks[at].ids}
-                tally.add(question.evidence, ids, spent)
+                tally.add(question.evidence, _messages(conversation, selected), spent)
     return tallies
 
 
-def take_in_order(order: Iterable[int], costs: list[int], budget: int) -> tuple[list[int], int]:
-    """Return which blocks fit when taken in order, and what they cost."""
-    taken, spent = [], 0
-    for at in order:
-        if spent + costs[at] <= budget:
-            taken.append(at)
-            spent += costs[at]
-    return taken, spent
+def measure_relative_stop(conversations: Iterable[Conversation], count: Counter) -> dict[float, Tally]:
+    """Return a tally by ``tau``: what scores at least ``tau`` of the best is kept, on the scores of the gatekeeper."""
+    tallies = {tau: Tally() for tau in TAUS}
+    for conversation in conversations:
+        gatekeeper = gatekeeper_for(conversation, GatekeeperConfig(), count)
+        costs = gatekeeper.turn_tokens
+        for question in conversation.questions:
+            selection = gatekeeper.explain(question.text, token_budget=_LARGEST, trim=False)
+            scores = {each.turn_id: each.score.total for each in selection.decisions if each.score is not None}
+            for tau, tally in tallies.items():
+                selected, spent = take_in_order(above_share(scores, tau), costs, _LARGEST)
+                tally.add(question.evidence, _messages(conversation, selected), spent)
+    return tallies
+
+
+def above_share(scores: dict[int, float], tau: float) -> list[int]:
+    """Return the turns that score at least ``tau`` of the best, best first; of equals the newer one first."""
+    best = max(scores.values(), default=0.0)
+    return sorted((at for at in scores if scores[at] >= tau * best), key=lambda at: (-scores[at], -at))
+
+
+def _messages(conversation: Conversation, positions: Iterable[int]) -> set[str]:
+    return {message for at in positions for message in conversation.blocks[at].ids}
 
 
 def oracle(conversation: Conversation) -> Callable[[str, Collection[str]], list[int]]:
@@ -138,7 +139,7 @@ def oracle(conversation: Conversation) -> Callable[[str, Collection[str]], list[
     return rank
 
 
-def peer_ranking(name: str) -> Callable[[Conversation], Callable[[str, Collection[str]], list[int]]]:
+def peer_ranking(name: str) -> Ranking:
     """Return how a named peer ranks."""
 
     def for_conversation(conversation: Conversation) -> Callable[[str, Collection[str]], list[int]]:
@@ -148,36 +149,130 @@ def peer_ranking(name: str) -> Callable[[Conversation], Callable[[str, Collectio
     return for_conversation
 
 
-def fill_row(name: str, tallies: dict[int, Tally]) -> dict[str, Any]:
-    """Return recall by budget as one row."""
-    return {"method": name, **{str(budget): tally.row()["recall"] for budget, tally in tallies.items()}}
+def fill_rows(conversations: Sequence[Conversation], count: Counter, *, peers: bool) -> list[tuple[str, Any]]:
+    """Return by method its tallies by budget, or None where it is not installed; oracle and peers only if wanted."""
+    rows: list[tuple[str, Any]] = [
+        (name, None if missing(name) else measure_ranking(conversations, peer_ranking(name), count))
+        for name in (PEERS if peers else ())
+    ]
+    rows.append((OURS, measure_ours(conversations, GatekeeperConfig(mode="fill"), BUDGETS, count)))
+    if peers:
+        rows.append(("oracle", measure_ranking(conversations, oracle, count)))
+    return rows
 
 
-def run(path: Path, counter_name: str) -> dict[str, list[dict[str, Any]]]:
-    """Return both tables."""
-    conversations, count = read_locomo(path), counter(counter_name)
-    fill = [fill_row(name, measure_ranking(conversations, peer_ranking(name), count)) for name in PEERS]
-    ours = measure_ours(conversations, GatekeeperConfig(mode="fill"), BUDGETS, count)
-    fill += [fill_row(OURS, ours), fill_row("oracle", measure_ranking(conversations, oracle, count))]
-    minimal = []
+def by_budget(name: str, tallies: dict[int, Tally] | None, measure: str) -> Row:
+    """Return one measure by budget as one row."""
+    if tallies is None:
+        return {"method": name, **dict.fromkeys(map(str, BUDGETS)), str(BUDGETS[0]): NOT_INSTALLED}
+    return {"method": name, **{str(budget): tally.row()[measure] for budget, tally in tallies.items()}}
+
+
+def minimal_rows(conversations: Sequence[Conversation], count: Counter) -> list[Row]:
+    """Return the curve over ``eta``."""
+    rows = []
+    base = GatekeeperConfig()
     for eta in ETAS:
-        config = GatekeeperConfig(coverage=replace(CoverageConfig(), eta=eta))
-        tally = measure_ours(conversations, config, (4000,), count)[4000]
-        minimal.append({"eta": f"{eta:.2f}", **tally.row()})
-    return {"fill": fill, "minimal": minimal}
+        config = replace(base, coverage=replace(base.coverage, eta=eta))
+        tally = measure_ours(conversations, config, (_LARGEST,), count)[_LARGEST]
+        rows.append({"eta": f"{eta:.2f}", **tally.row()})
+    return rows
+
+
+def comparison_rows(minimal: list[Row], relative: list[Row]) -> list[Row]:
+    """Return how far the curve over ``eta`` lies above the relative stop, at equal mean tokens."""
+    low, high = COMPARED_TOKENS
+    result = compare(_points(minimal), _points(relative), low=low, high=high)
+    if result is None:
+        return []
+    return [
+        {
+            "eta curve - relative stop": "recall",
+            "mean": result.mean,
+            "worst": result.worst,
+            "worst at tokens": round(result.worst_at),
+            "from tokens": round(result.low),
+            "to tokens": round(result.high),
+        }
+    ]
+
+
+def _points(rows: list[Row]) -> list[tuple[float, float]]:
+    return [(row["tokens"], row["recall"]) for row in rows if row["tokens"] > 0]
+
+
+def ablation_rows(conversations: Sequence[Conversation], count: Counter) -> list[Row]:
+    """Return recall by budget and of the default stop, with each part off."""
+    rows = []
+    for name, config in ablations(GatekeeperConfig()):
+        fill = measure_ours(conversations, replace(config, mode="fill"), BUDGETS, count)
+        minimal = measure_ours(conversations, config, (_LARGEST,), count)[_LARGEST].row()
+        stop = {"minimal": minimal["recall"], "minimal tokens": minimal["tokens"]}
+        rows.append({**by_budget(name, fill, "recall"), **stop})
+    return rows
+
+
+def run(conversations: Sequence[Conversation], counter_name: str, *, peers: bool) -> dict[str, list[Row]]:
+    """Return the tables of fill and of the stops."""
+    count = counter(counter_name)
+    fill = fill_rows(conversations, count, peers=peers)
+    minimal = minimal_rows(conversations, count)
+    stops = measure_relative_stop(conversations, count)
+    relative = [{"tau": f"{tau:.2f}", **tally.row()} for tau, tally in stops.items()]
+    return {
+        "fill": [by_budget(name, tallies, "recall") for name, tallies in fill],
+        "fill, all-hit": [by_budget(name, tallies, "all-hit") for name, tallies in fill],
+        "fill, tokens": [by_budget(name, tallies, "tokens") for name, tallies in fill],
+        "minimal": minimal,
+        "relative stop": relative,
+        "comparison": comparison_rows(minimal, relative),
+    }
+
+
+def plotted(tables: dict[str, list[Row]]) -> dict[str, list[tuple[float, float]]]:
+    """Return the curves of recall against mean tokens: both stops, and each method at the five budgets."""
+    curves = {"minimal, over eta": _points(tables["minimal"]), "relative stop": _points(tables["relative stop"])}
+    for recall, tokens in zip(tables["fill"], tables["fill, tokens"], strict=True):
+        if isinstance(recall[str(BUDGETS[0])], float):
+            curves[recall["method"]] = [(tokens[str(budget)], recall[str(budget)]) for budget in BUDGETS]
+    return curves
+
+
+TITLES = {
+    "fill": "Evidence recall in per cent, fill mode, by token budget",
+    "fill, all-hit": "All-hit in per cent, fill mode, by token budget",
+    "minimal": "Minimal mode over eta, at a budget of 4000 tokens",
+    "relative stop": "A stop at a share tau of the best score, on the same scores",
+    "comparison": "Minimal mode against the relative stop, at equal mean tokens",
+    "ablation": "One part off at a time: recall in fill mode by token budget, and of the default stop",
+}
 
 
 def main() -> None:
-    """Measure, print the tables, write JSON if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder that holds selection/locomo_dev.jsonl")
+    """Measure, print the tables, write JSON and the plot if asked to."""
+    parser = options(__doc__, data="selection/locomo_dev.jsonl")
     parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
-    parser.add_argument("--json", type=Path, help="also write the figures here")
-    options = parser.parse_args()
-    tables = run(options.data / "selection" / "locomo_dev.jsonl", options.counter)
-    print_table(f"LoCoMo, fill: evidence recall (%) by budget, {options.counter} tokens", tables["fill"])
-    print_table(f"LoCoMo, minimal: recall (%) and mean tokens over eta, {options.counter} tokens", tables["minimal"])
-    write_json(options.json, "selection", {"counter": options.counter}, tables)
+    parser.add_argument("--ablate", action="store_true", help="measure with each part off instead")
+    parser.add_argument("--plot", type=Path, help="also draw the curves here, as SVG")
+    chosen = parser.parse_args()
+    conversations = read_locomo(chosen.data / "selection" / "locomo_dev.jsonl")
+    if chosen.quick:
+        conversations = [
+            replace(each, questions=tuple(sampled(each.questions, QUICK_QUESTIONS)))
+            for each in sampled(conversations, QUICK_CONVERSATIONS)
+        ]
+    if chosen.ablate:
+        tables = {"ablation": ablation_rows(conversations, counter(chosen.counter))}
+    else:
+        tables = run(conversations, chosen.counter, peers=not chosen.ours_only)
+        write_plot(chosen.plot, "Evidence recall against mean tokens", plotted(tables))
+    for name, title in TITLES.items():
+        if tables.get(name):
+            print_table(title, tables[name])
+    questions = sum(len(each.questions) for each in conversations)
+    print(f"\n{questions} questions, tokens by {chosen.counter}")
+    settings = {"counter": chosen.counter, "quick": chosen.quick, "questions": questions}
+    write_json(chosen.json, "selection", settings, tables)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The benchmarks measure what they say: reading, budgets, recall, and a corpus that is the same for everyone."""
+"""The selection benchmark measures what it says: reading, budgets, peers, recall, and a corpus that is the same for all."""
 
 from __future__ import annotations
 
@@ -7,9 +7,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.ablation import EVERYTHING, PARTS, ablations
+from benchmarks.budget import block_costs, counter, take_in_order
 from benchmarks.corpus import generate_questions, generate_turns
-from benchmarks.data import Block, Question, read_locomo
-from benchmarks.selection import Tally, counter, measure_ours, measure_ranking, oracle, take_in_order
+from benchmarks.data import Block, Question, read_locomo, sampled
+from benchmarks.literal import LiteralGate, LiteralSpecification, anchors
+from benchmarks.peers import PEERS, fused, missing, terms
+from benchmarks.selection import (
+    BUDGETS,
+    Tally,
+    above_share,
+    by_budget,
+    comparison_rows,
+    measure_ours,
+    measure_ranking,
+    measure_relative_stop,
+    oracle,
+)
 from gatekeeper_core import GatekeeperConfig, estimate_text_tokens
 
 if TYPE_CHECKING:
@@ -62,9 +76,104 @@ def test_recall_and_all_hit_are_means_over_questions() -> None:
 def test_the_gatekeeper_and_the_oracle_find_the_evidence_within_the_budget(locomo: Path) -> None:
     conversations = read_locomo(locomo)
     ours = measure_ours(conversations, GatekeeperConfig(mode="fill"), (20,), estimate_text_tokens)[20].row()
-    best = measure_ranking(conversations, oracle, estimate_text_tokens)[250].row()
+    best = measure_ranking(conversations, oracle, estimate_text_tokens)[BUDGETS[0]].row()
     assert (ours["recall"], best["recall"]) == (100.0, 100.0)
     assert ours["tokens"] <= 20
+
+
+def test_a_relative_stop_keeps_what_scores_a_share_of_the_best() -> None:
+    assert above_share({0: 4.0, 1: 1.9, 2: 2.0, 3: 4.0}, 0.5) == [3, 0, 2]
+    assert above_share({}, 0.5) == []
+
+
+def test_a_relative_stop_selects_on_the_scores_of_the_gatekeeper(locomo: Path) -> None:
+    tallies = measure_relative_stop(read_locomo(locomo), estimate_text_tokens)
+    assert {tally.row()["recall"] for tally in tallies.values()} == {100.0}
+
+
+def test_both_stops_are_compared_at_equal_tokens() -> None:
+    minimal = [{"tokens": 100.0, "recall": 50.0}, {"tokens": 2000.0, "recall": 50.0}]
+    relative = [{"tokens": 100.0, "recall": 48.0}, {"tokens": 2000.0, "recall": 48.0}]
+    (row,) = comparison_rows(minimal, relative)
+    assert (row["mean"], row["worst"]) == (pytest.approx(2.0), pytest.approx(2.0))
+    assert (row["from tokens"], row["to tokens"]) == (130, 1000)
+
+
+def test_a_peer_that_is_not_installed_has_a_row_that_says_so() -> None:
+    assert list(by_budget("MiniLM", None, "recall").values())[:3] == ["MiniLM", "not installed", None]
+
+
+def test_each_ablation_changes_exactly_one_part() -> None:
+    base = GatekeeperConfig()
+    settings = dict(ablations(base))
+    assert list(settings) == [EVERYTHING, *PARTS]
+    assert settings.pop(EVERYTHING) == base
+    assert all(config != base for config in settings.values())
+    assert settings["no neighbours"].retrieval.neighbour_weight == 0.0
+    assert settings["no neighbours"].coverage == base.coverage
+
+
+def test_a_sample_lies_evenly_over_everything() -> None:
+    assert sampled(list(range(10)), 3) == [0, 3, 6]
+    assert sampled([1, 2], 5) == sampled([1, 2], None) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Is it Redis 7?", ["is", "it", "redis", "7"]),
+        ("缓存用Redis吗", ["缓存", "存用", "redis", "吗"]),
+    ],
+)
+def test_peers_read_words_and_pairs_of_han_characters(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+def test_fusion_adds_reciprocal_ranks() -> None:
+    # 1/61 + 1/63 for 0, 1/62 + 1/61 for 1, 1/62 for 2; 3 is in no ranking.
+    assert fused([[0, 1], [1, 2, 0]], 4) == [1, 0, 2]
+
+
+BLOCKS = (
+    Block(("a",), "Where is the lighthouse?", "On the northern cape."),
+    Block(("b",), "灯塔在哪里", "在北边的海角"),
+    Block(("c",), "How do I bake bread?", "With flour and patience."),
+)
+
+
+LEXICAL_PEERS = ("rank_bm25", "bm25s + stop words + stemming", "literal specification")
+
+
+@pytest.mark.parametrize("name", [name for name in LEXICAL_PEERS if not missing(name)])
+@pytest.mark.parametrize(("question", "best"), [("the lighthouse and its cape", 0), ("灯塔的海角", 1)])
+def test_a_peer_finds_what_shares_words_in_both_languages(name: str, question: str, best: int) -> None:
+    assert PEERS[name](BLOCKS).rank(question)[0] == best
+
+
+def test_the_window_takes_the_newest_first() -> None:
+    assert PEERS["recency window"](BLOCKS).rank("whatever") == [2, 1, 0]
+
+
+def test_the_literal_specification_takes_words_and_pairs_and_triples() -> None:
+    assert anchors("Redis缓存好 v2") == ["redis", "缓存", "存好", "缓存好", "v2"]
+
+
+def test_the_literal_specification_stops_when_each_anchor_is_covered_once() -> None:
+    blocks = [Block((str(at),), "the lighthouse", "the cape") for at in range(5)]
+    assert len(LiteralSpecification(blocks).rank("the lighthouse of the cape")) == 1
+
+
+def test_the_literal_gate_switches_below_its_thresholds_and_stays_at_a_referring_word() -> None:
+    gate = LiteralGate()
+    assert gate.switches("anything")
+    gate.read("how do I bake bread with rye flour", switched=True)
+    assert gate.switches("which train goes north")
+    assert not gate.switches("which train does it need")
+    assert not gate.switches("rye bread")
+
+
+def test_a_block_costs_both_texts_and_at_least_one_token() -> None:
+    assert block_costs([Block(("a",), "ab", "c"), Block(("b",), "", "")], len) == [3, 1]
 
 
 def test_nothing_is_selected_where_the_budget_is_too_small(locomo: Path) -> None:
