@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ __all__ = [
     "read_locomo",
     "read_memories",
     "sampled",
-    "segments",
     "topic_sets",
 ]
 
@@ -75,7 +73,6 @@ class Utterance:
     role: str
     text: str
     shift: bool
-    segment: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,18 +162,8 @@ def read_dialogues(path: Path) -> list[Dialogue]:
 
 
 def _dialogue(row: dict[str, Any]) -> Dialogue:
-    utterances = tuple(
-        Utterance(each["role"], each["text"], bool(each["shift"]), int(each.get("seg", 0))) for each in row["utts"]
-    )
+    utterances = tuple(Utterance(each["role"], each["text"], bool(each["shift"])) for each in row["utts"])
     return Dialogue(str(row["id"]), str(row.get("topic", row["id"])), utterances)
-
-
-def segments(dialogue: Dialogue) -> list[Dialogue]:
-    """Return the dialogues that one was put together from, or the dialogue itself where it was not."""
-    parts = [(number, tuple(part)) for number, part in groupby(dialogue.utterances, key=lambda each: each.segment)]
-    if len(parts) == 1:
-        return [dialogue]
-    return [Dialogue(f"{dialogue.name}/{number}", f"{dialogue.topic}/{number}", part) for number, part in parts]
 
 
 def as_blocks(utterances: Sequence[Utterance]) -> list[Block]:
