@@ -7,13 +7,15 @@ EXTRAS := cli,minimax,langchain-core,langchain,langchain-classic,llama-index
 
 RUN := $(VENV)/bin/python -m
 PIP := $(RUN) pip --disable-pip-version-check --quiet
+# What pip is to install as torch; the index of PyPI alone would bring the libraries of a graphics card.
+TORCH ?= torch --index-url https://download.pytorch.org/whl/cpu
 BUILD_OUTPUTS := build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs bench e2e recording thorough ci clean
+.PHONY: help demo test check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs bench bench-full bench-model data-benchmarks e2e recording thorough ci clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -49,11 +51,17 @@ upstream: ## run the frameworks' own tests on their classes and on ours, and com
 docs: $(VENV)/.stamp-test ## run only the examples in the documentation and in the docstrings
 	@$(RUN) pytest tests/test_docs.py $(PYTEST_ARGS)
 
-bench: $(VENV)/.stamp-bench ## run the benchmarks; GATEKEEPER_DATA=DIR names the selection data
-	@if [ -n "$$GATEKEEPER_DATA" ]; then $(RUN) benchmarks.selection --data "$$GATEKEEPER_DATA"; \
-	else echo "benchmarks.selection left out: set GATEKEEPER_DATA to the folder of its data"; fi
+bench: $(VENV)/.stamp-bench ## run the benchmarks on samples; GATEKEEPER_DATA=DIR names the data of the quality benchmarks
+	@$(MAKE) --no-print-directory QUICK=--quick data-benchmarks
 	@$(RUN) benchmarks.speed
 	@$(RUN) benchmarks.adapters --prompts 200
+
+bench-full: $(VENV)/.stamp-bench ## run the quality benchmarks on everything that lies in GATEKEEPER_DATA
+	@$(MAKE) --no-print-directory data-benchmarks
+
+bench-model: $(VENV)/.stamp-bench ## add the peers that need a model to the benchmarks (torch for the CPU, 1 GB)
+	@$(PIP) install $(TORCH)
+	@$(PIP) install --group bench-model
 
 e2e: $(VENV)/.stamp-test ## two conversations over HTTP and the four checks; with MINIMAX_API_KEY against MiniMax, too
 	@$(RUN) tests.minimax.end_to_end
@@ -104,6 +112,13 @@ upstream-tests: $(VENV)/.stamp-test
 	@$(VENV)/bin/python tests/upstream/compare.py
 
 LOWEST := langchain==1.0.0 langchain-classic==1.0.0 llama-index-core==0.14.25 pydantic==2.11.10
+
+# Each on all data, or on samples with QUICK=--quick.
+data-benchmarks:
+	@if [ -z "$$GATEKEEPER_DATA" ]; then \
+	  echo "selection, topics, pollution, memory left out: set GATEKEEPER_DATA to the folder of their data"; exit; fi; \
+	for name in selection topics pollution memory; do \
+	  echo; echo "benchmarks.$$name"; $(RUN) benchmarks.$$name --data "$$GATEKEEPER_DATA" $(QUICK) || exit; done
 
 lowest-tests: pyproject.toml $(VENV)/.stamp-venv
 	@$(PIP) install --editable '.[$(EXTRAS)]' $(LOWEST) --group test --group test-adapters

@@ -3,7 +3,8 @@
 Run ``python -m benchmarks.pollution --data DIR``, where ``DIR/topics`` holds the dialogues. A conversation is a
 topic, whatever shifts it holds; sessions are drawn with a seed:
 
-* ``continue``: the query is the middle user turn of the last conversation; what comes after it is not there yet.
+* ``continue``: the query is the user turn nearest the middle of the last conversation that is labelled as no shift;
+  what comes after it is not there yet. ``continue, any turn``: the turn in the middle, a shift or not.
 * ``return``: all six are half done; the query is the next user turn of an earlier one that shares at least one term
   only with it. ``return, worded``: the same behind a wording that says so.
 * ``new``: the first user turn of an unseen seventh.
@@ -24,12 +25,13 @@ from benchmarks.budget import block_costs, counter, take_in_order
 from benchmarks.data import as_blocks, read_dialogues, topic_sets
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing, terms
 from benchmarks.report import SEED, mean_of_sets, options, print_table, write_json
+from benchmarks.topics import judged_positions
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from benchmarks.data import Block, Dialogue, TopicSet
+    from benchmarks.data import Block, Dialogue
 
     Row = dict[str, Any]
     Selected = list[tuple[int, int]]
@@ -41,7 +43,7 @@ SHORTEST = 3
 
 SESSIONS, QUICK_SESSIONS = 100, 10
 DRAWS = 200
-KINDS = ("continue", "return", "return, worded", "new")
+KINDS = ("continue", "continue, any turn", "return", "return, worded", "new")
 RETURN_WORDING = {"zh": "回到刚才说的,", "en": "Back to what we said before: "}
 MINIMAL, FILL = "context-gatekeeper, minimal", "context-gatekeeper, fill"
 
@@ -63,6 +65,19 @@ class Case:
     topics: tuple[int, ...]
     query: str
     topic: int | None
+
+
+class Talk(NamedTuple):
+    """A conversation to draw: its topic, its turns, and by turn whether its user's text is labelled as a shift."""
+
+    topic: str
+    blocks: tuple[Block, ...]
+    shifts: tuple[bool, ...]
+
+    @property
+    def half(self) -> tuple[Block, ...]:
+        """The first half of the turns."""
+        return self.blocks[: len(self.blocks) // 2]
 
 
 class Measured(NamedTuple):
@@ -96,49 +111,65 @@ def measured(selected: Sequence[tuple[int, int]], topic: int | None, topic_token
 # --- drawing sessions -----------------------------------------------------------------------------------------------
 
 
-def conversations(dialogues: Iterable[Dialogue]) -> list[tuple[str, list[Block]]]:
-    """Return the conversations that are long enough, each with its topic; of equal topics all are kept."""
-    turns = [(dialogue.topic, as_blocks(dialogue.utterances)) for dialogue in dialogues]
-    return [(topic, blocks) for topic, blocks in turns if len(blocks) >= SHORTEST and all(b.user for b in blocks)]
+def talks(dialogues: Iterable[Dialogue]) -> list[Talk]:
+    """Return the conversations that are long enough and whose every turn begins with a user."""
+    found = []
+    for dialogue in dialogues:
+        blocks = tuple(as_blocks(dialogue.utterances))
+        if len(blocks) >= SHORTEST and all(block.user for block in blocks):
+            shifts = dict(judged_positions(dialogue.utterances, "user"))
+            flags = tuple(shifts.get(int(block.ids[0]), False) for block in blocks)
+            found.append(Talk(dialogue.topic, blocks, flags))
+    return found
 
 
-def draw_cases(pool: Sequence[tuple[str, list[Block]]], *, language: str, sessions: int, seed: str) -> Iterator[Case]:
+def draw_cases(pool: Sequence[Talk], *, language: str, sessions: int, seed: str) -> Iterator[Case]:
     """Yield the cases of so many sessions; the same seed gives the same cases."""
     for number in range(sessions):
         rng = random.Random(f"{seed}:{number}")
-        yield _continuing(_draw(pool, CONVERSATIONS, rng))
+        yield from _continuing(_draw(pool, CONVERSATIONS, rng))
         yield from _returning(pool, rng, language)
         yield _new(_draw(pool, CONVERSATIONS + 1, rng))
 
 
-def _draw(pool: Sequence[tuple[str, list[Block]]], count: int, rng: random.Random) -> list[list[Block]]:
+def _draw(pool: Sequence[Talk], count: int, rng: random.Random) -> list[Talk]:
     """Return conversations of different topics."""
-    drawn: dict[str, list[Block]] = {}
-    for topic, blocks in rng.sample(pool, len(pool)):
+    drawn: dict[str, Talk] = {}
+    for talk in rng.sample(pool, len(pool)):
         if len(drawn) < count:
-            drawn.setdefault(topic, blocks)
+            drawn.setdefault(talk.topic, talk)
     return list(drawn.values())
 
 
-def _continuing(drawn: list[list[Block]]) -> Case:
+def _continuing(drawn: list[Talk]) -> Iterator[Case]:
     *earlier, last = drawn
-    middle = len(last) // 2
-    return _case("continue", [*earlier, last[:middle]], last[middle].user, len(earlier))
+    middle = len(last.blocks) // 2
+    for kind, at in (("continue", in_topic_middle(last.shifts)), ("continue, any turn", middle)):
+        parts = [*(talk.blocks for talk in earlier), last.blocks[:at]]
+        yield _case(kind, parts, last.blocks[at].user, len(earlier))
 
 
-def _new(drawn: list[list[Block]]) -> Case:
+def in_topic_middle(shifts: Sequence[bool]) -> int:
+    """Return the turn nearest the middle, after the first, that is no shift; the middle itself where all are."""
+    middle = len(shifts) // 2
+    calm = [at for at in range(1, len(shifts)) if not shifts[at]]
+    return min(calm, key=lambda at: (abs(at - middle), at), default=middle)
+
+
+def _new(drawn: list[Talk]) -> Case:
     *session, unseen = drawn
-    return _case("new", session, unseen[0].user, None)
+    return _case("new", [talk.blocks for talk in session], unseen.blocks[0].user, None)
 
 
-def _returning(pool: Sequence[tuple[str, list[Block]]], rng: random.Random, language: str) -> Iterator[Case]:
+def _returning(pool: Sequence[Talk], rng: random.Random, language: str) -> Iterator[Case]:
     for _ in range(DRAWS):
         drawn = _draw(pool, CONVERSATIONS, rng)
-        halves = [blocks[: len(blocks) // 2] for blocks in drawn]
-        candidates = [at for at in range(len(drawn) - 1) if identifiable(drawn[at][len(halves[at])].user, at, halves)]
+        halves = [talk.half for talk in drawn]
+        queries = [talk.blocks[len(talk.half)].user for talk in drawn[:-1]]
+        candidates = [at for at, query in enumerate(queries) if identifiable(query, at, halves)]
         if candidates:
             topic = rng.choice(candidates)
-            query = drawn[topic][len(halves[topic])].user
+            query = queries[topic]
             yield _case("return", halves, query, topic)
             yield _case("return, worded", halves, RETURN_WORDING[language] + query, topic)
             return
@@ -240,10 +271,6 @@ def with_means(rows: Sequence[Row], languages: dict[str, str]) -> list[Row]:
     return [*rows, *chain.from_iterable(mean_of_sets(group, languages) for group in groups.values())]
 
 
-def _pool(folder: Any, each: TopicSet) -> list[tuple[str, list[Block]]]:
-    return conversations(read_dialogues(folder / "topics" / each.file))
-
-
 def main() -> None:
     """Measure, print the tables, write JSON if asked to."""
     parser = options(__doc__, data="topics/*.jsonl")
@@ -257,8 +284,8 @@ def main() -> None:
     count, rows = counter(chosen.counter), []
     sets = topic_sets(chosen.data)
     for each in sets:
-        seed = f"{chosen.seed}:{each.name}"
-        cases = draw_cases(_pool(chosen.data, each), language=each.language, sessions=sessions, seed=seed)
+        pool, seed = talks(read_dialogues(chosen.data / "topics" / each.file)), f"{chosen.seed}:{each.name}"
+        cases = draw_cases(pool, language=each.language, sessions=sessions, seed=seed)
         rows += [{**row, "set": each.name} for row in measure_set(cases, count, peers=not chosen.ours_only)]
     rows = with_means(rows, {each.name: each.language for each in sets})
     names = list(dict.fromkeys(row["set"] for row in rows))

@@ -1,0 +1,137 @@
+"""The benchmark of the gate counts what it says: units, precision, recall, F1, false switches, thresholds."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.data import Dialogue, TopicSet, Utterance, as_blocks, read_dialogues, topic_sets
+from benchmarks.topics import (
+    JUDGES,
+    OURS,
+    Counts,
+    by_threshold,
+    judge_literally,
+    judge_ours,
+    judged_positions,
+    run,
+    share_of_known_words,
+    tallied,
+)
+from gatekeeper_core import ContextGatekeeper
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ENGLISH, CHINESE = TopicSet("one", "one.jsonl", "en"), TopicSet("two", "two.jsonl", "zh")
+UTTERANCES = (
+    Utterance("user", "How do I bake rye bread?", shift=False),
+    Utterance("assistant", "Feed the sourdough first.", shift=False),
+    Utterance("user", "For how long should rye bread bake?", shift=False),
+    Utterance("assistant", "By the way, the ferry to Oslo leaves at noon.", shift=True),
+    Utterance("user", "Does the Oslo ferry take cars?", shift=False),
+    Utterance("assistant", "Yes, the ferry takes cars.", shift=False),
+    Utterance("user", "Which guitar strings suit a beginner?", shift=True),
+)
+
+
+def test_every_utterance_after_the_first_is_judged_with_its_own_label() -> None:
+    judged = judged_positions(UTTERANCES, "utterance")
+    assert judged == [(1, False), (2, False), (3, True), (4, False), (5, False), (6, True)]
+
+
+def test_a_shift_on_the_assistants_message_just_before_counts_to_the_user_turn() -> None:
+    assert judged_positions(UTTERANCES, "user") == [(2, False), (4, True), (6, True)]
+
+
+def test_precision_recall_f1_and_false_switches_are_those_worked_out_by_hand() -> None:
+    # 3 hits, 1 false, 2 missed, 4 quiet: P 3/4, R 3/5, F1 6/9, false switches 1/5.
+    pairs = [(True, True)] * 3 + [(True, False)] + [(False, True)] * 2 + [(False, False)] * 4
+    counts = tallied(pairs)
+    assert counts == Counts(hits=3, false=1, missed=2, quiet=4)
+    row = counts.row()
+    assert (row["P"], row["R"], row["false switches"]) == (75.0, 60.0, 20.0)
+    assert row["F1"] == pytest.approx(100 * 6 / 9)
+    assert (row["judged"], row["shifts"]) == (10, 5)
+
+
+def test_nothing_called_and_nothing_there_is_zero_and_no_error() -> None:
+    assert set(tallied([]).row().values()) == {0}
+
+
+def test_a_threshold_is_chosen_on_the_other_sets_only() -> None:
+    # The best threshold for "one" lies above 0.6, for "two" above 0.2; each is judged at the other's.
+    scored = {
+        ENGLISH: [(0.62, True), (0.9, False)],
+        CHINESE: [(0.22, True), (0.42, False), (0.5, False)],
+    }
+    counts = by_threshold(scored)
+    assert counts[ENGLISH] == Counts(hits=0, false=0, missed=1, quiet=1)
+    assert counts[CHINESE] == Counts(hits=1, false=2, missed=0, quiet=0)
+
+
+def test_a_single_set_is_judged_at_the_threshold_of_the_specification() -> None:
+    assert by_threshold({ENGLISH: [(0.19, True), (0.21, False)]})[ENGLISH] == Counts(1, 0, 0, 1)
+
+
+def test_the_overlap_of_words_is_that_with_the_two_turns_before() -> None:
+    # "should", "long", "for" are new, "how", "rye", "bread", "bake" are known: 4 of 7 words.
+    assert share_of_known_words(UTTERANCES, [2, 6]) == [pytest.approx(4 / 7), 0.0]
+    assert share_of_known_words([Utterance("user", "a", shift=False), Utterance("user", "?", shift=False)], [1]) == [
+        1.0
+    ]
+
+
+def test_the_literal_rule_starts_a_new_topic_only_where_it_is_asked() -> None:
+    assert judge_literally(UTTERANCES, [2, 6]) == [False, True]
+    # The guitar begins a topic, which then lacks the bread, only where the gate is asked about it.
+    again = (*UTTERANCES, Utterance("user", "Rye bread?", shift=False))
+    assert judge_literally(again, [7]) == [False]
+    assert judge_literally(again, [6, 7]) == [True, True]
+
+
+def test_the_gatekeeper_is_asked_with_everything_before_the_query() -> None:
+    expected = []
+    for at in (2, 6):
+        gatekeeper = ContextGatekeeper()
+        for block in as_blocks(UTTERANCES[:at]):
+            gatekeeper.add_turn(block.user, block.assistant)
+        expected.append(gatekeeper.explain(UTTERANCES[at].text).gate.decision == "switch")
+    assert judge_ours(UTTERANCES, [2, 6]) == expected
+
+
+def test_a_method_has_a_row_for_each_set_and_the_means() -> None:
+    dialogues = {each: [Dialogue("1", "1", UTTERANCES)] for each in (ENGLISH, CHINESE)}
+    rows = [row for row in run(dialogues, peers=True)["user"] if row["method"] == OURS]
+    assert [row["set"] for row in rows] == ["one", "two", "mean of sets", "mean of Chinese sets"]
+    assert rows[0]["R"] == rows[2]["R"]
+    assert set(JUDGES) <= {row["method"] for row in run(dialogues, peers=True)["utterance"]}
+
+
+def test_messages_of_one_role_in_a_row_are_one_side_of_a_turn() -> None:
+    blocks = as_blocks(
+        [
+            Utterance("assistant", "hello", shift=False),
+            Utterance("user", "a", shift=False),
+            Utterance("user", "b", shift=False),
+            Utterance("assistant", "c", shift=False),
+            Utterance("user", "d", shift=False),
+        ]
+    )
+    assert [(block.ids, block.user, block.assistant) for block in blocks] == [
+        (("0",), "", "hello"),
+        (("1", "2", "3"), "a\nb", "c"),
+        (("4",), "d", ""),
+    ]
+
+
+def test_the_sets_that_are_there_are_read(tmp_path: Path) -> None:
+    assert topic_sets(tmp_path) == []
+    (tmp_path / "topics").mkdir()
+    utts = [{"role": each.role, "text": each.text, "shift": int(each.shift)} for each in UTTERANCES]
+    path = tmp_path / "topics" / "tiage_dev.jsonl"
+    path.write_text(json.dumps({"id": 7, "utts": utts}) + "\n", encoding="utf-8")
+    assert [each.name for each in topic_sets(tmp_path)] == ["TIAGE"]
+    assert read_dialogues(path) == [Dialogue("7", "7", UTTERANCES)]
