@@ -149,7 +149,7 @@ def main() -> None:
         rows, title = ablation_rows(memories, queries), "One part off at a time: recall of gold memories, per cent"
     else:
         rows, title = run(memories, queries, peers=not chosen.ours_only), "Recall of gold memories, per cent"
-    print_table(title, rows)
+    print_table(title, rows, markdown=chosen.markdown)
     print(f"\n{len(queries)} dialogues, {sum(map(len, memories.values()))} memories of {len(memories)} users")
     write_json(chosen.json, "memory", {"queries": len(queries), "ablate": chosen.ablate}, {"memory": rows})
 

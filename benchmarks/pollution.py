@@ -292,7 +292,8 @@ def main() -> None:
     for kind in KINDS:
         for budget in BUDGETS:
             measure = "mean tokens (share empty)" if kind == "new" else "pollution/recall in per cent"
-            print_table(f"{kind}, budget {budget}: {measure}", shown(rows, kind, budget, names))
+            table = shown(rows, kind, budget, names)
+            print_table(f"{kind}, budget {budget}: {measure}", table, markdown=chosen.markdown)
     print(f"\n{sessions} sessions of each kind and set, tokens by {chosen.counter}, seed {chosen.seed}")
     settings = {"counter": chosen.counter, "sessions": sessions, "seed": chosen.seed}
     write_json(chosen.json, "pollution", settings, {"pollution": rows})

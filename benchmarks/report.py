@@ -26,6 +26,7 @@ def options(description: str | None, *, data: str) -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, required=True, help=f"folder that holds {data}")
     parser.add_argument("--quick", action="store_true", help="measure on an even sample")
     parser.add_argument("--ours-only", action="store_true", help="leave the peers out")
+    parser.add_argument("--markdown", action="store_true", help="print Markdown tables, for a page")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     return parser
 
@@ -50,26 +51,29 @@ def _means(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return mean
 
 
-def print_table(title: str, rows: list[dict[str, Any]]) -> None:
-    """Print rows as an aligned table; a key that a row lacks stays empty."""
+def print_table(title: str, rows: list[dict[str, Any]], *, markdown: bool = False) -> None:
+    """Print rows as an aligned table or as a Markdown table; a key that a row lacks stays empty."""
     print(f"\n{title}")
-    if not rows:
-        return
-    head = list(dict.fromkeys(key for row in rows for key in row))
-    cells = [[_cell(row.get(key, "")) for key in head] for row in rows]
-    widths = [max(len(key), *(len(row[at]) for row in cells)) for at, key in enumerate(head)]
-    print(
+    if rows:
+        head = list(dict.fromkeys(key for row in rows for key in row))
+        cells = [head, *([_cell(row.get(key, "")) for key in head] for row in rows)]
+        print("\n".join(_markdown(cells) if markdown else _aligned(cells)))
+
+
+def _aligned(cells: list[list[str]]) -> list[str]:
+    widths = [max(len(row[at]) for row in cells) for at in range(len(cells[0]))]
+    return [
         "  ".join(
-            key.ljust(width) if not at else key.rjust(width)
-            for at, (key, width) in enumerate(zip(head, widths, strict=True))
+            cell.rjust(width) if at else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
-    )
-    for row in cells:
-        print(
-            "  ".join(
-                cell.ljust(w) if not at else cell.rjust(w) for at, (cell, w) in enumerate(zip(row, widths, strict=True))
-            )
-        )
+        for row in cells
+    ]
+
+
+def _markdown(cells: list[list[str]]) -> list[str]:
+    lines = [f"| {' | '.join(row)} |" for row in cells]
+    return ["", lines[0], "|" + "---|" * len(cells[0]), *lines[1:]]
 
 
 def write_json(path: Path | None, name: str, settings: dict[str, Any], tables: dict[str, list[dict[str, Any]]]) -> None:

@@ -268,7 +268,7 @@ def main() -> None:
         write_plot(chosen.plot, "Evidence recall against mean tokens", plotted(tables))
     for name, title in TITLES.items():
         if tables.get(name):
-            print_table(title, tables[name])
+            print_table(title, tables[name], markdown=chosen.markdown)
     questions = sum(len(each.questions) for each in conversations)
     print(f"\n{questions} questions, tokens by {chosen.counter}")
     settings = {"counter": chosen.counter, "quick": chosen.quick, "questions": questions}

@@ -8,7 +8,7 @@ query; the history is everything before it, as turns of a user and an assistant.
 
 Reported for ``switch``, in per cent: precision, recall, F1, and false switches, the share of judged utterances within a
 topic that are called a switch. A peer that needs a threshold gets, for each set, the one with the best mean F1 on the
-other sets.
+other sets of its language (of all languages, where there is no other).
 """
 
 from __future__ import annotations
@@ -192,14 +192,18 @@ def _scored(
 
 
 def by_threshold(scored: Mapping[TopicSet, Sequence[tuple[float, bool]]]) -> dict[TopicSet, Counts]:
-    """Return the counts of each set at the threshold that does best on the others: a score below it is a switch."""
+    """Return the counts of each set at the threshold that does best on others: a score below it is a switch.
+
+    The others are those of its language, or all where there is none; without any it is ``DEFAULT_THRESHOLD``.
+    """
     at = {
         each: [tallied((score < threshold, shift) for score, shift in pairs) for threshold in THRESHOLDS]
         for each, pairs in scored.items()
     }
     chosen = {}
     for each in at:
-        others = [counts for other, counts in at.items() if other != each]
+        alike = [counts for other, counts in at.items() if other != each and other.language == each.language]
+        others = alike or [counts for other, counts in at.items() if other != each]
         sums = [sum(counts[step].row()["F1"] for counts in others) for step in range(len(THRESHOLDS))]
         best = max(range(len(sums)), key=sums.__getitem__) if others else THRESHOLDS.index(DEFAULT_THRESHOLD)
         chosen[each] = at[each][best]
@@ -223,7 +227,7 @@ def main() -> None:
     dialogues = read_sets(chosen.data, QUICK_DIALOGUES if chosen.quick else None)
     tables = run(dialogues, peers=not chosen.ours_only)
     for unit, rows in tables.items():
-        print_table(f"Topic gate, unit {unit}: switch in per cent", rows)
+        print_table(f"Topic gate, unit {unit}: switch in per cent", rows, markdown=chosen.markdown)
     settings = {"quick": chosen.quick, "dialogues": {each.name: len(some) for each, some in dialogues.items()}}
     write_json(chosen.json, "topics", settings, tables)
 

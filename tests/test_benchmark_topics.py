@@ -72,6 +72,15 @@ def test_a_threshold_is_chosen_on_the_other_sets_only() -> None:
     assert counts[CHINESE] == Counts(hits=1, false=2, missed=0, quiet=0)
 
 
+def test_a_threshold_is_chosen_on_sets_of_the_same_language_where_there_are_some() -> None:
+    english = TopicSet("three", "three.jsonl", "en")
+    calm = [(0.9, False)] * 3
+    scored = {ENGLISH: [(0.62, True), *calm], CHINESE: [(0.12, True), *calm], english: [(0.67, True), *calm]}
+    counts = by_threshold(scored)
+    assert counts[ENGLISH] == Counts(hits=1, false=0, missed=0, quiet=3)
+    assert counts[english] == Counts(hits=0, false=0, missed=1, quiet=3)
+
+
 def test_a_single_set_is_judged_at_the_threshold_of_the_specification() -> None:
     assert by_threshold({ENGLISH: [(0.19, True), (0.21, False)]})[ENGLISH] == Counts(1, 0, 0, 1)
 
