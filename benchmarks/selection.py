@@ -23,6 +23,7 @@ from benchmarks.ablation import ablations
 from benchmarks.budget import block_costs, counter, take_in_order
 from benchmarks.curves import compare
 from benchmarks.data import Conversation, read_locomo, sampled
+from benchmarks.embedding import kept_vectors
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
 from benchmarks.plot import write_plot
 from benchmarks.report import options, print_table, write_json
@@ -264,7 +265,8 @@ def main() -> None:
     if chosen.ablate:
         tables = {"ablation": ablation_rows(conversations, counter(chosen.counter))}
     else:
-        tables = run(conversations, chosen.counter, peers=not chosen.ours_only)
+        with kept_vectors(chosen.vectors):
+            tables = run(conversations, chosen.counter, peers=not chosen.ours_only)
         write_plot(chosen.plot, "Evidence recall against mean tokens", plotted(tables))
     for name, title in TITLES.items():
         if tables.get(name):

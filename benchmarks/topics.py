@@ -16,8 +16,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.data import Dialogue, TopicSet, as_blocks, read_dialogues, sampled, topic_sets
+from benchmarks.embedding import embed, kept_vectors
 from benchmarks.literal import LiteralGate
-from benchmarks.peers import NOT_INSTALLED, embed, missing, terms
+from benchmarks.peers import NOT_INSTALLED, missing, terms
 from benchmarks.report import mean_of_sets, options, print_table, write_json
 from gatekeeper_core import ContextGatekeeper
 
@@ -225,7 +226,8 @@ def main() -> None:
     """Measure, print the tables, write JSON if asked to."""
     chosen = options(__doc__, data="topics/*.jsonl").parse_args()
     dialogues = read_sets(chosen.data, QUICK_DIALOGUES if chosen.quick else None)
-    tables = run(dialogues, peers=not chosen.ours_only)
+    with kept_vectors(chosen.vectors):
+        tables = run(dialogues, peers=not chosen.ours_only)
     for unit, rows in tables.items():
         print_table(f"Topic gate, unit {unit}: switch in per cent", rows, markdown=chosen.markdown)
     settings = {"quick": chosen.quick, "dialogues": {each.name: len(some) for each, some in dialogues.items()}}
