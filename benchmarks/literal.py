@@ -100,20 +100,26 @@ class LiteralSpecification:
         return list(range(len(self._fields) - 1, -1, -1))[:INHERITED]
 
     def _cover(self, taken: list[int], candidates: list[int], idf: dict[str, float]) -> list[int]:
-        mass, covered = sum(idf.values()), {anchor for at in taken for anchor in self._held(at, idf)}
+        open_idf = dict(idf)
+        for at in taken:
+            self._close(at, open_idf)
         left = [at for at in candidates if at not in taken]
-        while left and sum(idf[anchor] for anchor in covered) < ETA * mass:
-            gains = [sum(idf[a] for a in self._held(at, idf) - covered) / self._costs[at] for at in left]
+        while left and sum(open_idf.values()) > (1 - ETA) * sum(idf.values()):
+            gains = [sum(open_idf[a] for a in self._held(at, open_idf)) / self._costs[at] for at in left]
             best = max(range(len(left)), key=gains.__getitem__)
             if gains[best] <= 0:
                 break
-            covered |= self._held(left[best], idf)
+            self._close(left[best], open_idf)
             taken = [*taken, left.pop(best)]
         return taken
 
-    def _held(self, at: int, idf: dict[str, float]) -> set[str]:
+    def _close(self, at: int, open_idf: dict[str, float]) -> None:
+        for anchor in self._held(at, open_idf):
+            del open_idf[anchor]
+
+    def _held(self, at: int, idf: dict[str, float]) -> list[str]:
         user, assistant = self._fields[at]
-        return {anchor for anchor in idf if anchor in user or anchor in assistant}
+        return [anchor for anchor in idf if anchor in user or anchor in assistant]
 
     def _score(self, at: int, idf: dict[str, float]) -> float:
         user, assistant = (self._lex(at, side, idf) for side in (0, 1))
