@@ -47,14 +47,14 @@ def test_a_shift_on_the_assistants_message_just_before_counts_to_the_user_turn()
 
 
 def test_precision_recall_f1_and_false_switches_are_those_worked_out_by_hand() -> None:
-    # 3 hits, 1 false, 2 missed, 4 quiet: P 3/4, R 3/5, F1 6/9, false switches 1/5.
-    pairs = [(True, True)] * 3 + [(True, False)] + [(False, True)] * 2 + [(False, False)] * 4
+    # 3 hits, 1 false, 2 missed, 9 quiet: P 3/4, R 3/5, F1 6/9, false switches 1/10.
+    pairs = [(True, True)] * 3 + [(True, False)] + [(False, True)] * 2 + [(False, False)] * 9
     counts = tallied(pairs)
-    assert counts == Counts(hits=3, false=1, missed=2, quiet=4)
+    assert counts == Counts(hits=3, false=1, missed=2, quiet=9)
     row = counts.row()
-    assert (row["P"], row["R"], row["false switches"]) == (75.0, 60.0, 20.0)
+    assert (row["P"], row["R"], row["false switches"]) == (75.0, 60.0, 10.0)
     assert row["F1"] == pytest.approx(100 * 6 / 9)
-    assert (row["judged"], row["shifts"]) == (10, 5)
+    assert (row["judged"], row["shifts"]) == (15, 5)
 
 
 def test_nothing_called_and_nothing_there_is_zero_and_no_error() -> None:

@@ -132,6 +132,8 @@ def test_peers_read_words_and_pairs_of_han_characters(text: str, expected: list[
 def test_fusion_adds_reciprocal_ranks() -> None:
     # 1/61 + 1/63 for 0, 1/62 + 1/61 for 1, 1/62 for 2; 3 is in no ranking.
     assert fused([[0, 1], [1, 2, 0]], 4) == [1, 0, 2]
+    # Tenth of both (2/70) is better than first of one (1/61).
+    assert fused([[*range(1, 10), 0], [*range(10, 19), 0]], 19)[0] == 0
 
 
 BLOCKS = (
@@ -161,6 +163,12 @@ def test_the_literal_specification_takes_words_and_pairs_and_triples() -> None:
 def test_the_literal_specification_stops_when_each_anchor_is_covered_once() -> None:
     blocks = [Block((str(at),), "the lighthouse", "the cape") for at in range(5)]
     assert len(LiteralSpecification(blocks).rank("the lighthouse of the cape")) == 1
+
+
+def test_the_literal_specification_stops_at_its_share_of_the_idf() -> None:
+    # ln(1 + 5.5/1.5) = 1.54 for the lighthouse, ln(1 + 1.5/5.5) = 0.24 for "of": the first is 86 % of both.
+    blocks = [Block(("0",), "lighthouse", ""), *(Block((str(at),), "of", "") for at in range(1, 6))]
+    assert LiteralSpecification(blocks).rank("lighthouse of") == [0]
 
 
 def test_the_literal_gate_switches_below_its_thresholds_and_stays_at_a_referring_word() -> None:
