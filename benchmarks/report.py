@@ -7,6 +7,7 @@ import json
 import platform
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ def options(description: str | None, *, data: str) -> argparse.ArgumentParser:
         description: the docstring of the benchmark; its first line is shown.
         data: what the folder of the data must hold.
     """
+    commit()
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help=f"folder that holds {data}")
     parser.add_argument("--quick", action="store_true", help="measure on an even sample")
@@ -86,11 +88,19 @@ def write_json(path: Path | None, name: str, settings: dict[str, Any], tables: d
     path.write_text(json.dumps({**facts, "settings": settings, "tables": tables}, indent=1) + "\n", encoding="utf-8")
 
 
+@cache
 def commit() -> str:
-    """Return the commit of the checkout that runs, or "unknown" outside of one."""
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
+    """Return the commit of the checkout that runs, "with changes" if it has some, or "unknown" outside of one.
+
+    It is asked once: a long run is a run of the code that it began with.
+    """
+    head, changes = _git("rev-parse", "--short", "HEAD"), _git("status", "--porcelain", "--untracked-files=no")
+    return f"{head} with changes" if head and changes else head or "unknown"
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(Path(__file__).parent), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def _cell(value: Any) -> str:
