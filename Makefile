@@ -55,7 +55,7 @@ docs: $(VENV)/.stamp-test ## run only the examples in the documentation and in t
 bench: $(VENV)/.stamp-bench ## run the benchmarks on samples; GATEKEEPER_DATA=DIR names the data of the quality benchmarks
 	@$(MAKE) --no-print-directory QUICK=--quick data-benchmarks
 	@$(RUN) benchmarks.speed
-	@$(RUN) benchmarks.adapters --prompts 200
+	@$(RUN) benchmarks.adapters --prompts 100 --sizes 300
 
 bench-full: $(VENV)/.stamp-bench ## run the quality benchmarks on everything that lies in GATEKEEPER_DATA
 	@$(MAKE) --no-print-directory data-benchmarks
