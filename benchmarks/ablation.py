@@ -17,6 +17,13 @@ _MEAN_WEIGHT = (RetrievalConfig().user_weight + RetrievalConfig().assistant_weig
 
 PARTS: dict[str, dict[str, dict[str, Any]]] = {
     "no neighbours": {"retrieval": {"neighbour_weight": 0.0}},
+    "no reach": {"retrieval": {"reach_weight": 0.0}},
+    "no synonyms": {"retrieval": {"synonym_weight": 0.0}},
+    "no kinds": {"retrieval": {"kind_weight": 0.0}},
+    "no misspelt words": {"retrieval": {"misspelling_weight": 0.0}},
+    "no feedback": {"retrieval": {"feedback_weight": 0.0}},
+    "no answers": {"retrieval": {"answer_weight": 0.0}},
+    "no named speakers": {"retrieval": {"speaker_weight": 0.0}},
     "no whole hits": {"retrieval": {"exact_weight": 0.0}},
     "no recency": {"retrieval": {"recency_weight": 0.0}},
     "user and assistant alike": {"retrieval": {"user_weight": _MEAN_WEIGHT, "assistant_weight": _MEAN_WEIGHT}},

@@ -18,7 +18,7 @@ from benchmarks.report import options, print_table, write_json
 from gatekeeper_core import GatekeeperConfig
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.retrieval import read_query, score_turns
+from gatekeeper_core.selection.retrieval import expand_query, read_query, score_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 OURS = "context-gatekeeper"
 DEPTHS = (5, 10)
 VARIANTS = ("last turn", "with earlier turns")
+EARLIER_TURN = 0.9
+"""What a turn weighs in the query against the one after it."""
 
 
 class MemoryIndex:
@@ -43,7 +45,7 @@ class MemoryIndex:
         self._texts = [(memory.user, memory.assistant) for memory in memories]
         self._index = TurnIndex()
         for user, assistant in self._texts:
-            self._index.add(count_terms(user), count_terms(assistant))
+            self._index.add(count_terms(user), count_terms(assistant), texts=(user, assistant))
 
     def rank(self, turns: Sequence[str]) -> list[int]:
         """Return positions of memories, best first; what shares nothing is left out.
@@ -51,7 +53,9 @@ class MemoryIndex:
         Args:
             turns: the user turns of the dialogue that make the query, oldest first.
         """
-        query = read_query("\n".join(turns), self._index)
+        *earlier, last = turns
+        before = [(text, EARLIER_TURN**age) for age, text in enumerate(reversed(earlier), 1)]
+        query = expand_query(read_query(last, self._index, before=before), self._index, config=self._config)
         depth = max(DEPTHS)
         scores = score_turns(query, self._index, config=self._config, depth=depth, texts=self._texts.__getitem__)
         return [score.turn_id for score in scores]
