@@ -27,6 +27,7 @@ ROOMS = {
     "context": frozenset({"context", "selection", "storage"}),
 }
 STAGES = (
+    "quantities",
     "anchors",
     "speakers",
     "index",

@@ -19,11 +19,14 @@ from operator import add
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, HAN_LIGHT, HAN_PARTICLES, KANA_PARTICLES
+from gatekeeper_core.selection.quantities import quantities
 from gatekeeper_core.selection.thesaurus import irregular_forms, simplified_characters
 from gatekeeper_core.text import LazyPattern, clean, is_han, is_wide, word_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from gatekeeper_core.selection.quantities import Quantity
 
 __all__ = [
     "MAX_QUERY_ANCHORS",
@@ -39,7 +42,9 @@ __all__ = [
     "term_weight",
 ]
 
-AnchorKind = Literal["word", "number", "identifier", "version", "pair", "character", "triple", "quote", "code"]
+AnchorKind = Literal[
+    "word", "number", "identifier", "version", "pair", "character", "date", "amount", "triple", "quote", "code"
+]
 
 MAX_SCANNED_CHARACTERS = 100_000
 """Characters of one text that are read for anchors. Source: ours, about 25,000 tokens: longer than any reply."""
@@ -54,6 +59,7 @@ _MAX_TOKEN = 120
 _LIGHT_WEIGHT = 0.4
 _CHARACTER_WEIGHT = 0.2
 _SHORT_NUMBER_WEIGHT = 0.3
+_QUANTITY_WEIGHT = 0.5
 
 _PARTS = LazyPattern(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _VERSION = LazyPattern(r"[a-z]{0,8}[0-9]+(?:\.[0-9a-z]+)+(?:[-+][0-9a-z.]+)?", re.IGNORECASE)
@@ -63,6 +69,7 @@ _QUOTED = LazyPattern(
     r"|(?<!\w)'([^'\n]{2,80})'(?!\w)"
 )
 _CAMEL = LazyPattern(r"[a-z][A-Z]")
+_DIGIT = LazyPattern("[0-9二两三四五六七八九十]")
 _VOWEL = LazyPattern(r"[aeiouy]")
 
 
@@ -93,12 +100,16 @@ def count_terms(text: str, *, limit: int = MAX_TURN_ANCHORS) -> dict[str, int]:
     {'deploy': 2, 'api-gateway': 1, 'api': 1, 'gateway': 1, '缓存': 1, '缓': 1, '存': 1}
     """
     counts: dict[str, int] = {}
-    for token in word_strings(_readable(text)):
+    readable = _readable(text)
+    for token in word_strings(readable):
         for term in _terms(token):
             if term in counts:
                 counts[term] += 1
             elif len(counts) < limit:
                 counts[term] = 1
+    for quantity in _quantities(readable):
+        if quantity.term in counts or len(counts) < limit:
+            counts[quantity.term] = counts.get(quantity.term, 0) + 1
     return counts
 
 
@@ -173,7 +184,7 @@ def term_weight(term: str) -> float:
     """Return how much an indexed term counts before its idf, 0..1.
 
     Pairs that hold a Chinese function character count 0.4, single characters 0.2, numbers of one or two digits 0.3,
-    all else 1.
+    dates and amounts 0.5 (their parts count beside them), all else 1.
 
     Source: ours. A pair across a function character is mostly grammar, a single character is mostly half a word.
 
@@ -181,7 +192,7 @@ def term_weight(term: str) -> float:
     (1.0, 0.4, 0.2, 0.3, 1.0)
     """
     if len(term) > 2:
-        return 1.0
+        return _QUANTITY_WEIGHT if term[0] in "@#" else 1.0
     if _starts_wide(term[0]):
         if len(term) == 1:
             return _CHARACTER_WEIGHT
@@ -203,8 +214,14 @@ def _all_anchors(readable: str) -> Iterator[Anchor]:
             yield from _wide_anchors(token)
         else:
             yield from _word_anchors(token)
+    for quantity in _quantities(readable):
+        yield Anchor(quantity.term, quantity.text, quantity.kind, _QUANTITY_WEIGHT)
     for match in _QUOTED.finditer(readable):
         yield from _quoted_anchor(match)
+
+
+def _quantities(readable: str) -> Iterable[Quantity]:
+    return quantities(readable) if _DIGIT.search(readable) else ()
 
 
 def _quoted_anchor(match: re.Match[str]) -> Iterator[Anchor]:

@@ -42,7 +42,7 @@ __all__ = ["GatekeeperConfig", "PlanConfig", "Planner", "Record"]
 _SMALLEST_CUT = 40
 _DEFAULT_GAP = 0.15  # 1 - eta where the floors hold as they are written
 _REPEAT_OVERLAP = 0.7
-_SHOWN_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "quote", "code"})
+_SHOWN_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "date", "amount", "quote", "code"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,7 +50,7 @@ SCORED_IN_FULL = 60
 """How many turns are at least scored in full. Source: ours, three times the candidates that the specification takes."""
 
 _EXACT_KINDS = frozenset({"word", "number", "identifier", "version", "quote", "code"})
-_INDEXED_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "character"})
+_INDEXED_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "character", "date", "amount"})
 _TRIPLE_SHARE = 0.25
 _WORD_SHARE = 0.5
 _SECOND_NEIGHBOUR = 0.35

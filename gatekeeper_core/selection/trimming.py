@@ -154,9 +154,13 @@ def _readable_sentences(text: str) -> list[Span]:
 
 
 def _shared(text: str, span: Span, query: Query) -> float:
-    """Return how much of the query's idf a sentence holds; single characters do not count by themselves."""
+    """Return how much of the query's idf a sentence holds; single characters do not count by themselves.
+
+    A related term counts what it weighs in the score.
+    """
     terms = count_terms(text[span.start : span.stop])
-    return sum(idf for term, idf in query.idf.items() if term in terms and (len(term) > 1 or len(query.idf) == 1))
+    own = sum(idf for term, idf in query.idf.items() if term in terms and (len(term) > 1 or len(query.idf) == 1))
+    return own + sum(related.weight for related in query.related if related.term in terms)
 
 
 def _fitted(text: str, query: Query, budget_tokens: int, config: TrimmingConfig, count: TokenCounter) -> str:
