@@ -280,7 +280,11 @@ def test_the_cost_of_a_candidate_is_that_of_its_excerpt() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["staying_enough", "newest_share", "newest_decay", "active_floor", "other_floor", "relative_floor"]
+    "name",
+    [
+        *("staying_enough", "newest_share", "newest_decay", "active_floor", "other_floor", "relative_floor"),
+        *("switch_floor", "resumed_enough", "evidence_elsewhere", "told_enough"),
+    ],
 )
 @pytest.mark.parametrize("value", [-0.1, 1.1, math.nan])
 def test_a_share_outside_its_range_is_refused_with_its_name(name: str, value: float) -> None:
@@ -335,7 +339,6 @@ def test_a_record_knows_its_turn_by_content_and_by_what_it_was_made_of() -> None
     [
         (NOODLES + LISBON, "New topic: tram 28 in Alfama, and the Lisbon airport metro", (4, 3)),
         (NOODLES + REDIS, "红烧肉放多少冰糖，要炖多久？", (1, 0, 2)),
-        (NOODLES + LISBON, "红烧肉的冰糖要炒糖色，要炖一个小时 and Lisbon tram 28", (1, 0, 2, 3)),
     ],
 )
 def test_the_most_valuable_evidence_is_taken_first_and_given_up_last(

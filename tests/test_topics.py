@@ -335,7 +335,7 @@ def test_every_verdict_follows_its_rule(turns: Turns, query: str) -> None:
     elif answer.reason == "ambiguous":
         assert answer.decision == "continue"
         assert 0.20 <= answer.overlap <= 0.45 or (answer.overlap < 0.20 and answer.new_ratio <= 0.70)
-    expected = answer.staying / (answer.staying + 9 * (1 - answer.staying))
+    expected = answer.staying / (answer.staying + 24 * (1 - answer.staying))
     assert answer.overlap == pytest.approx(expected, abs=1e-3)
 
 
@@ -540,14 +540,18 @@ def test_a_wrong_switch_is_cheap(turns: Turns, query: str, found: int) -> None:
 @pytest.mark.parametrize("turns", CONVERSATIONS)
 @pytest.mark.parametrize("query", QUESTIONS)
 def test_what_is_kept_after_a_switch_has_a_quarter_of_the_evidence_or_a_whole_hit(turns: Turns, query: str) -> None:
-    """000-30: half where the user says that the topic is new, an eighth on a return, where its topic is kept anyhow."""
+    """000-30: half where the user says that the topic is new, an eighth on a return, where its topic is kept anyhow.
+
+    What has less is of the active topic, and only while that is still the likeliest: a wrong verdict is cheap.
+    """
     selection = gatekeeper_of(turns).explain(query)
     gate = selection.gate
     needed = 0.125 if gate.resumed_topic is not None else 0.5 if gate.reason == "explicit_switch" else 0.25
     for decision in selection.decisions:
         if gate.decision == "switch" and decision.outcome != "dropped" and decision.topic_id != gate.resumed_topic:
-            assert decision.score is not None
-            assert decision.score.whole or decision.score.share >= needed
+            evidenced = decision.score is not None and (decision.score.whole or decision.score.share >= needed)
+            in_doubt = gate.reason in ("new_topic", "return") and gate.staying >= 0.5
+            assert evidenced or (decision.topic_id == gate.active_topic and in_doubt)
 
 
 @pytest.mark.parametrize("turns", CONVERSATIONS)

@@ -11,7 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from gatekeeper_core.selection import lexicon
-from gatekeeper_core.selection.anchors import extract_anchors, stem
+from gatekeeper_core.selection.anchors import count_terms, extract_anchors, stem
 from gatekeeper_core.text import clean, is_question, sentences
 
 __all__ = ["Cues", "ends_with_question", "read_cues", "without_cues"]
@@ -153,8 +153,56 @@ def _asks(folded: str) -> bool:
 
 
 def _referring(folded: str) -> str | None:
-    rest = _search(lexicon.NOT_REFERRING).sub(" ", folded)
-    return _found(_search(lexicon.REFERRING), rest) or _referring_that(rest)
+    """Return the first word that points back at an earlier turn, not at what the text itself has named before it."""
+    rest = _without_reaction(folded)
+    parts = [rest[span.start : span.stop] for span in sentences(rest)]
+    if len(parts) > 1 and _opens_about_you(parts[-1]):
+        parts = parts[-1:]
+    named = False
+    for part in parts:
+        guarded = _search(lexicon.NOT_REFERRING).sub(" ", part)
+        match = _search(lexicon.REFERRING).search(guarded)
+        word = match[0] if match else _referring_that(guarded)
+        if word is None:
+            named = named or _names_something(part)
+        elif not (word in lexicon.INNER_POINTERS and (named or _new_thing().search(guarded[: guarded.find(word)]))):
+            return word
+    return None
+
+
+def _opens_about_you(part: str) -> bool:
+    """Return whether a sentence asks about the other side with words of its own."""
+    return is_question(part) and bool(_search(lexicon.QUESTIONS_ABOUT_YOU).search(part)) and bool(count_terms(part))
+
+
+def _without_reaction(folded: str) -> str:
+    """Return a text without an opening that only comments on what was said, where something follows it."""
+    match = _reaction().match(folded)
+    return folded[match.end() :] if match and count_terms(folded[match.end() :]) else folded
+
+
+@cache
+def _reaction() -> re.Pattern[str]:
+    return re.compile(lexicon.REACTION)
+
+
+@cache
+def _named_thing() -> re.Pattern[str]:
+    return re.compile(lexicon.NAMED_THING)
+
+
+@cache
+def _new_thing() -> re.Pattern[str]:
+    return re.compile(lexicon.NEW_THING)
+
+
+def _names_something(part: str) -> bool:
+    """Return whether a sentence names a thing that a pronoun after it would stand for."""
+    if _named_thing().search(part):
+        return True
+    for words in (lexicon.THANKS, lexicon.ACKNOWLEDGEMENTS, lexicon.GREETINGS):
+        part = _search(words).sub(" ", part)
+    return any(anchor.kind == "pair" and anchor.weight == 1.0 for anchor in extract_anchors(part))
 
 
 def _referring_that(folded: str) -> str | None:

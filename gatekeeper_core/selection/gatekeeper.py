@@ -312,7 +312,7 @@ class ContextGatekeeper:
             topic_terms(user_terms, assistant_terms),
             cues=cues,
             verdict=verdict,
-            question_open=ends_with_question(record.assistant),
+            question_open=ends_with_question(record.assistant or record.user),
         )
         self._verdicts.append(verdict)
         self._records.append(record)

@@ -15,10 +15,14 @@ __all__ = [
     "GREETINGS",
     "HAN_LIGHT",
     "HAN_PARTICLES",
+    "INNER_POINTERS",
     "KANA_PARTICLES",
+    "NAMED_THING",
+    "NEW_THING",
     "NOT_REFERRING",
     "PRONOUNS",
     "QUESTIONS_ABOUT_YOU",
+    "REACTION",
     "REFERRING",
     "QUESTION_WORDS",
     "REQUEST_OPENERS",
@@ -152,6 +156,24 @@ THAT_AUXILIARIES = frozenset(
 QUESTION_WORDS = frozenset("far how how's long many much often what when where which who why".split())  # noqa: SIM905
 """What stands before the verb of an English question. Source: ours."""
 
+INNER_POINTERS = frozenset("it its 它 它们".split())  # noqa: SIM905
+"""Words that stand for what the same text has named in a sentence before, where there is one. Source: ours."""
+
+NAMED_THING = r"(?<![a-z'])(?:an?|the|my|our|your|his|her|their)(?: [a-z]+)? [a-z]{3}"
+"""How an English sentence names a thing ("the lease ends"), as a pattern. Source: ours."""
+
+NEW_THING = r"(?<![a-z'])an? [a-z]{3}|一[个個部家本种種款只隻条條篇首张張座件台段份]"
+"""How a text names a thing for the first time ("a yacht", 一部电影), as a pattern. Source: ours."""
+
+REACTION = (
+    r"(?:(?:oh|wow|ok|okay|yes|yeah|well|haha|lol|ah|aw|aww|no) ?[,.!]? )?(?:(?:that|this|it)"
+    r"(?:'s| is| was| sounds| must be| seems| looks| would be| happens)"
+    r"(?: (?:so|very|really|pretty|quite|too|just|not|all|super))?(?: [a-z]+)?"
+    r"|i (?:(?:also|do|did|do not|don't|really) )?(?:like|love|hate|enjoy|know|agree with|understand) (?:that|this|it))"
+    r"(?: (?:to hear|to know|as well|too|though|then|indeed|either))? ?[.!,](?![a-z0-9])"
+)
+"""An opening that only comments on what was said ("that is great, ..."), as a pattern. Source: ours."""
+
 EXPLICIT_SWITCH = (
     "换个话题 换一个话题 换下话题 换话题 聊点别的 说点别的 谈点别的 聊聊别的 说说别的 聊别的 说别的事 聊个别的 问个别的 问点别的 "
     "新话题 另一个话题 另外一个话题 先不说这个 不说这个了 不聊这个了 先把这个放 先把这个放一放 先把这个放一边 这个先放 这个先放一放 这个先放一边 先放一放 换个问题 跟这个无关 与此无关 "
@@ -188,8 +210,7 @@ SAID_BEFORE = (
 CHANGE_MARKERS = (
     "对了 另外 顺便 话说 哎对 还有个问题 还有一个问题 还想问 再问一下 另一个问题 换 别的 接下来 然后我 好了 對了 順便",
     "by the way|btw|anyway|anyways|also i|oh,? and|one more (?:thing|question)|another (?:thing|question)|next question"
-    "|speaking of|changing|now,? (?:let's|i)|so,? (?:what about you|tell me)|how about you|what about you|what do you do"
-    "|do you have any",
+    "|speaking of|changing|now,? (?:let's|i)|so,? tell me",
 )
 """Weaker signs of a change. Source: ours."""
 
@@ -229,8 +250,9 @@ REQUEST_VERBS = ("写 翻译 介绍 解释", "recommend|suggest|write|draft|tran
 """What a request asks to be done. Source: ours."""
 
 QUESTIONS_ABOUT_YOU = (
-    "你喜欢 你平时 你觉得 你有 你是 你会 你呢 你们 您喜欢 您觉得",
-    "do you|are you|have you|what do you|what's your|what is your|where do you|did you|how are you|you like|would you ever",
+    "你喜欢 你平时 你有 你是 你会 你们 您喜欢",
+    "(?:do|did|will) you(?! (?:mean|think|know|remember|say))|(?<!how )(?:are|were) you|have you|(?:do|did|are|is) your|what's your|whats your|what is your|what are your"
+    "|would you ever|you (?:have|like|ever|got)",
 )
 """Questions about the other side, which open topics in small talk. Source: ours."""
 

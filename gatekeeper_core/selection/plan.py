@@ -60,20 +60,34 @@ class PlanConfig:
         active_floor: weight below which a turn of the active topic is not taken, 0..1. Source: ours.
         other_floor: weight below which a turn of another topic is not taken, 0..1. Source: ours.
         relative_floor: share of the largest weight below which nothing is taken, 0..1. Source: ours.
+        switch_floor: how much higher the floor of the active topic is on ``switch`` where it is the whole
+            conversation, 0..1; in proportion where it is a part of it. Source: ours.
+        resumed_enough: probability of the topic that a query returns to, from which on its newest turns are taken after
+            the evidence, too, within ``newest_share``, 0..1. Source: ours.
+        evidence_elsewhere: how much more of the query the best turn of another topic must hold than any turn of the
+            active one, 0..1, so that a query that continues takes the evidence first and gives the newest turns no
+            more than ``newest_share``. Source: ours.
+        told_enough: share of the query that one turn holds, 0..1, from which on a return that the query's own words
+            have found takes the evidence alone, not the newest turns of its topic, too. Source: ours.
         referring_turns: turns taken first where the query points back, >= 1. Source: specification 5.3 (1 to 2).
     """
 
     staying_enough: float = 0.6
-    newest_share: float = 0.25
+    newest_share: float = 0.5
     newest_decay: float = 0.95
     active_floor: float = 0.40
     other_floor: float = 0.25
     relative_floor: float = 0.30
+    switch_floor: float = 0.55
+    resumed_enough: float = 0.25
+    evidence_elsewhere: float = 0.5
+    told_enough: float = 0.7
     referring_turns: int = 2
 
     def __post_init__(self) -> None:
         check_range(self, "staying_enough", "newest_share", "newest_decay", low=0, high=1)
         check_range(self, "active_floor", "other_floor", "relative_floor", low=0, high=1)
+        check_range(self, "switch_floor", "resumed_enough", "evidence_elsewhere", "told_enough", low=0, high=1)
         check_range(self, "referring_turns", low=1, whole=True)
 
 
@@ -173,19 +187,10 @@ class Planner:
         candidates = self._candidates()
         if verdict.reason == "about_conversation":
             self._overview()
-        elif verdict.reason == "referring_word":
-            self._inherit()
-            self._cover(candidates)
-            self._newest(self._topic_map.topic_count - 1, verdict.staying)
-        elif verdict.decision == "switch":
-            self._cover(candidates)
-            if verdict.reason == "explicit_return" and verdict.resumed_topic is not None:
-                self._newest(verdict.resumed_topic, 1.0)
-        elif verdict.staying >= self._config.plan.staying_enough:
-            self._by_topic(candidates)
         else:
-            self._cover(candidates)
-            self._newest(self._topic_map.topic_count - 1, verdict.staying)
+            if verdict.reason == "referring_word":
+                self._inherit()
+            self._compete(candidates)
         if self._fill and verdict.reason not in ("new_topic", "explicit_switch"):
             self._surroundings()
         return self._result(constraints)
@@ -239,6 +244,34 @@ class Planner:
 
     # --- the ways to choose ----------------------------------------------------------------------------------------
 
+    def _compete(self, candidates: Sequence[Score]) -> None:
+        """Take turns by topic and evidence together; the evidence first where it speaks against the active topic."""
+        verdict = self._judgement.verdict
+        doubtful = verdict.staying < self._config.plan.staying_enough
+        if verdict.decision == "switch":
+            doubtful = doubtful or verdict.reason == "explicit_switch" or self._fill
+        else:
+            doubtful = doubtful and (self._fill or verdict.reason != "referring_word")
+            doubtful = doubtful or self._evidence_elsewhere(candidates)
+        if not doubtful:
+            self._by_topic(candidates)
+            return
+        self._cover(candidates)
+        if verdict.decision == "continue" or (verdict.reason in ("new_topic", "return") and not self._fill):
+            self._newest(self._topic_map.topic_count - 1, verdict.staying, floor=self._active_floor())
+        self._resume(candidates)
+
+    def _resume(self, candidates: Sequence[Score]) -> None:
+        """Take the newest turns of the topic that the query goes back to, unless one turn tells most of it."""
+        verdict, plan = self._judgement.verdict, self._config.plan
+        if verdict.resumed_topic is None:
+            return
+        if verdict.reason == "explicit_return":
+            self._newest(verdict.resumed_topic, 1.0, floor=plan.resumed_enough)
+        elif not self._fill and max((score.share for score in candidates), default=0.0) < plan.told_enough:
+            probability = self._judgement.probabilities.get(verdict.resumed_topic, 0.0)
+            self._newest(verdict.resumed_topic, probability, floor=plan.resumed_enough)
+
     def _cover(self, candidates: Sequence[Score]) -> None:
         """Take the evidence, by value, until it is covered; what lacks evidence of its own comes last."""
         open_ones = [score for score in candidates if score.turn_id not in self._kept]
@@ -255,32 +288,64 @@ class Planner:
         for turn_id in [*(each.turn_id for each in rest), *worthless]:
             self._drop(turn_id, "cover", "enough")
 
+    def _evidence_elsewhere(self, candidates: Sequence[Score]) -> bool:
+        """Return whether the best turn of all is of another topic and tells much more than any of the active one."""
+        if not candidates or self._topic_of(candidates[0].turn_id) == self._judgement.verdict.active_topic:
+            return False
+        active = self._judgement.verdict.active_topic
+        known = max((score.share for score in candidates if self._topic_of(score.turn_id) == active), default=0.0)
+        return candidates[0].share - known >= self._config.plan.evidence_elsewhere
+
     def _by_topic(self, candidates: Sequence[Score]) -> None:
         """Take turns by the weight of their topic and their evidence, until neither is worth it."""
         plan, weights = self._config.plan, self._topic_weights(candidates)
-        largest = max(weights.values(), default=0.0)
+        largest, active_floor = max(weights.values(), default=0.0), self._active_floor()
         for turn_id in sorted(weights, key=lambda turn: (-weights[turn], -turn)):
-            active = self._topic_of(turn_id) == self._judgement.verdict.active_topic
-            floor = self._floor(max(plan.active_floor if active else plan.other_floor, plan.relative_floor * largest))
-            score = self._scores.get(turn_id)
-            if weights[turn_id] >= floor or self._fill or (score and score.whole):
-                self._take(turn_id, "topic" if active else "cover", "active_topic" if active else "evidence")
+            topic, score = self._topic_of(turn_id), self._scores.get(turn_id)
+            active = topic == self._judgement.verdict.active_topic
+            floor = self._floor(max(active_floor if active else plan.other_floor, plan.relative_floor * largest))
+            full = not self._fill and len(self._kept) >= self._config.retrieval.candidates
+            if not full and (weights[turn_id] >= floor or self._fill or (score and score.whole)):
+                why: Why = "active_topic" if active else "evidence" if score else "resumed_topic"
+                self._take(turn_id, "cover" if why == "evidence" else "topic", why)
             elif score:
                 self._drop(turn_id, "topic", "enough")
+
+    def _active_floor(self) -> float:
+        """Return the floor of the active topic: on ``switch`` the higher, the more of the conversation it is.
+
+        With one topic only, a switch is taken at its word; with several, their borders are less sure than that.
+        """
+        plan = self._config.plan
+        if self._judgement.verdict.decision == "continue":
+            return plan.active_floor
+        return min(1.0, plan.active_floor + plan.switch_floor * self._topic_map.active_share)
 
     def _topic_weights(self, candidates: Sequence[Score]) -> dict[int, float]:
         """Return by turn how likely it belongs to what the query is about, with a share for its own evidence."""
         active, best = self._topic_map.topic_count - 1, max((score.total for score in candidates), default=0.0)
-        relative = {score.turn_id: score.total / best if best else 0.0 for score in candidates}
-        weights = {}
-        for turn_id in {**relative, **dict.fromkeys(self._newest_of(active))}:
-            topic, evidence = self._topic_of(turn_id), relative.get(turn_id, 0.0)
+        weights = {score.turn_id: score.total / best if best else 0.0 for score in candidates}
+        probabilities, resumed = self._topic_probabilities(), self._judgement.verdict.resumed_topic
+        for topic, probability in probabilities.items():
+            if topic in (active, resumed) and (topic == active or probability >= self._config.plan.resumed_enough):
+                weights.update((turn_id, weights.get(turn_id, 0.0)) for turn_id in self._newest_of(topic))
+        for turn_id, evidence in weights.items():
+            topic = self._topic_of(turn_id)
             if topic == active:
                 share = self._config.plan.newest_decay ** (self._turn_count - 1 - turn_id)
             else:
                 share = 0.8 + 0.2 * evidence
-            weights[turn_id] = round(self._judgement.probabilities.get(topic, 0.0) * share + 0.2 * evidence, 6)
+            weights[turn_id] = round(probabilities.get(topic, 0.0) * share + 0.2 * evidence, 6)
         return weights
+
+    def _topic_probabilities(self) -> Mapping[int, float]:
+        """Return by topic how likely it is the query's; the active one is out where the user says that he returns."""
+        verdict, probabilities = self._judgement.verdict, self._judgement.probabilities
+        if verdict.reason != "explicit_return":
+            return probabilities
+        earlier = {k: value for k, value in probabilities.items() if k != verdict.active_topic}
+        total = sum(earlier.values())
+        return {k: value / total for k, value in earlier.items()} if total else {}
 
     def _floor(self, at_default: float) -> float:
         """Return a floor of the plan at the ``eta`` in force: ``eta`` is the one knob between few turns and many."""
@@ -291,12 +356,12 @@ class Planner:
         for age in range(min(self._config.plan.referring_turns, self._turn_count)):
             self._take(self._turn_count - 1 - age, "inherit", "referring_word")
 
-    def _newest(self, topic_id: int, weight: float) -> None:
+    def _newest(self, topic_id: int, weight: float, *, floor: float) -> None:
         """Take the newest turns of a topic, within their share of the budget, while their weight is enough."""
         room = self._left if self._fill else min(self._left, int(self._budget * self._config.plan.newest_share))
         why: Why = "active_topic" if topic_id == self._judgement.verdict.active_topic else "resumed_topic"
         for turn_id in self._newest_of(topic_id):
-            if weight < self._floor(self._config.plan.active_floor) and not self._fill:
+            if weight < self._floor(floor) and not self._fill:
                 return
             if turn_id not in self._kept:
                 if self._excerpt(turn_id).tokens > room:

@@ -8,7 +8,7 @@ The **gate** weighs three hypotheses for a query: it *stays* in the last segment
 earlier one, or it opens something *new*. Each has a prior, the cues of the query's wording, and the likelihood of the
 query's terms under the segment's own term counts. Outside there are only ``continue`` and ``switch``:
 
-* ``overlap = P / (P + 9 (1 - P))``, with ``P`` the probability of staying,
+* ``overlap = P / (P + 24 (1 - P))``, with ``P`` the probability of staying,
 * ``new_ratio`` = share of the query's informative terms that the active topic does not hold,
 * ``overlap > 0.45`` continues; ``overlap < 0.20`` together with ``new_ratio > 0.70`` switches; all else continues.
 
@@ -60,6 +60,7 @@ _MAX_EARLIER_TOPICS = 64
 _MAX_POSTINGS = 400
 _UNLISTED_FREQUENCY = 3e-5
 _BACKGROUND_TOKENS = 2_000.0
+_OVERLAP_ODDS = 24.0  # overlap 0.45 is a probability of staying of 0.95, 0.20 is 0.86
 _RARE_WORD = 6.4  # nats that an unlisted word tells above the commonest, -ln(3e-5) - 4
 
 
@@ -196,7 +197,7 @@ class TopicMap:
 
     @property
     def question_open(self) -> bool:
-        """Whether the newest turn ended with a question of the assistant."""
+        """Whether the newest turn ended with a question."""
         return bool(self._question_open[-1]) if self._question_open else False
 
     @property
@@ -213,6 +214,13 @@ class TopicMap:
     def topic_ids(self) -> array[int]:
         """The id of the topic of each turn; a live view that grows and changes with the conversation."""
         return self._topic_ids
+
+    @property
+    def active_share(self) -> float:
+        """Which part of all terms the active topic holds, 0..1; 1 where there is one topic only."""
+        if len(self._starts) < 2:
+            return 1.0
+        return self.tokens_between(self._starts[-1], len(self)) / max(1, self.token_count)
 
     def topic(self, topic_id: int) -> Topic:
         """Return one segment."""
@@ -234,12 +242,13 @@ class TopicMap:
             terms: its :func:`topic_terms`, both sides together.
             cues: the cues of its user's text.
             verdict: the gate's verdict on its user's text: a switch makes a border cheaper, an explicit one sure.
-            question_open: whether its assistant's text ends with a question.
+            question_open: whether the last words said in it are a question.
         """
+        after_thanks = bool(self._thanked[-1]) if self._thanked else False
+        price = _border_price(cues, verdict, share=self.active_share, after_thanks=after_thanks)
+        self._border_prices.append(price)
         self._counts.update(terms)
         self._ends.append(self._ends[-1] + sum(terms.values()))
-        after_thanks = bool(self._thanked[-1]) if self._thanked else False
-        self._border_prices.append(_border_price(cues, verdict, after_thanks=after_thanks))
         self._thanked.append(cues.thanks is not None)
         self._borders.append(verdict.reason in ("explicit_switch", "explicit_return"))
         self._question_open.append(question_open)
@@ -346,7 +355,7 @@ def judge(query: Query, cues: Cues, topic_map: TopicMap, index: TurnIndex, *, co
     active = topic_map.topic_count - 1
     evidence = _weigh(query, topic_map, index)
     staying, earlier = _posterior(cues, evidence, topic_map, config)
-    overlap = round(staying / (staying + 9 * (1 - staying)), 4)
+    overlap = round(staying / (staying + _OVERLAP_ODDS * (1 - staying)), 4)
     measured = Verdict(
         decision="continue",
         reason="overlap",
@@ -393,7 +402,7 @@ def _decide(
         return measured._replace(decision="switch", reason="explicit_return", cue=cue, resumed_topic=topic)
     if cues.referring or cues.said:
         return measured._replace(decision="continue", reason="referring_word", cue=cues.referring or cues.said)
-    if not evidence.terms:
+    if not evidence.terms and not cues.about_you:
         return measured._replace(decision="continue", reason="no_anchors", cue=cues.acknowledgement)
     if measured.overlap > config.continue_above:
         return measured._replace(decision="continue", reason="overlap", cue=cues.back or cues.acknowledgement)
@@ -507,17 +516,20 @@ def _probability(term: str, topic_map: TopicMap) -> float:
 def _posterior(
     cues: Cues, evidence: _Evidence, topic_map: TopicMap, config: GateConfig
 ) -> tuple[float, dict[int, float]]:
-    """Return the probability of staying and, by topic id, of returning; the rest is the probability of a new topic."""
+    """Return the probability of staying and, by topic id, of returning; the rest is the probability of a new topic.
+
+    Source: ours; the weights of the cues are one set for user turns and for utterances of either side, in Chinese and
+    in English, rounded from a logistic fit (``benchmarks.topics``).
+    """
     active = topic_map.topic_count - 1
-    back = 1.0 if cues.back else 0.5 if cues.said else 0.0
+    back = 2.0 if cues.back else 0.5 if cues.said else 0.0
     stay = math.log(config.staying_prior) - back + evidence.likelihood[active]
-    stay += 0.5 * bool(cues.referring) + 0.5 * bool(cues.pronoun) + 0.4 * topic_map.question_open
-    stay += 0.8 * bool(cues.acknowledgement and not cues.change)
-    stay -= 4.0 * _clipped(evidence.fresh - 0.3) if cues.asks else 0.5 * _clipped(evidence.fresh - 0.65)
-    new = math.log(0.06) + 1.5 * bool(cues.change or cues.switch) + 1.5 * bool(cues.greeting)
-    new += 0.8 * bool(cues.request) * evidence.absent_from_last
-    new += 3.0 * bool(cues.small_talk and evidence.held < 0.1)
-    new += 0.3 * bool(cues.about_you) * evidence.absent_from_last + 0.4 * evidence.relative_length
+    stay += 0.5 * bool(cues.referring) + 0.7 * bool(cues.pronoun) + 1.2 * topic_map.question_open
+    stay += 0.2 * bool(cues.acknowledgement and not cues.change) + 1.4 * bool(cues.thanks)
+    new = math.log(0.06) + 1.2 * bool(cues.change or cues.switch) + bool(cues.greeting)
+    new += (1.6 * bool(cues.request) + 2.3 * bool(cues.about_you)) * evidence.absent_from_last
+    new += 3.0 * bool(cues.small_talk and evidence.held < 0.1) + 0.5 * evidence.relative_length
+    new += _news(cues, evidence, topic_map)
     returning = math.log(0.94 - config.staying_prior) - 0.3 * math.log(max(1, active)) + back
     logs = {
         k: returning + value + max(0.0, evidence.best_share.get(k, 0.0) - evidence.held)
@@ -532,13 +544,29 @@ def _posterior(
     return round(math.exp(stay - top) / total, 6), {k: round(weight / total, 6) for k, weight in weights.items()}
 
 
-def _clipped(fresh: float) -> float:
-    return min(2.0, max(0.0, fresh))
+def _news(cues: Cues, evidence: _Evidence, topic_map: TopicMap) -> float:
+    """Return how much the rare words that a question brings speak for a new topic, 0..4.
+
+    It counts by the active topic's share of the conversation: where there is one topic only, no other segment's
+    likelihood is there to compare with, and the words must speak for themselves.
+    """
+    if not cues.asks:
+        return 0.0
+    linked = cues.referring or cues.pronoun or cues.acknowledgement or cues.thanks or cues.said or cues.back
+    return (1.0 if linked else 2.0) * topic_map.active_share * min(2.0, max(0.0, evidence.fresh - 0.6))
 
 
-def _border_price(cues: Cues, verdict: Verdict, *, after_thanks: bool) -> float:
-    """Return which share of its price a border before a turn costs, 0..1: the surer a switch, the less."""
-    discount = 0.7 * (1.0 - verdict.staying) if verdict.decision == "switch" else 0.0
+def _border_price(cues: Cues, verdict: Verdict, *, share: float, after_thanks: bool) -> float:
+    """Return which share of its price a border before a turn costs, 0..1: the surer a switch, the less.
+
+    Args:
+        cues: those of its user's text.
+        verdict: the gate's verdict on it.
+        share: of the terms so far, how many the last topic holds, 0..1. Where there are several topics, the terms
+            themselves tell the borders.
+        after_thanks: whether the turn before it thanked.
+    """
+    discount = 0.7 * share * (1.0 - verdict.staying) if verdict.decision == "switch" else 0.0
     discount += 0.5 * bool(cues.greeting) + 0.35 * after_thanks + 0.35 * bool(cues.change)
     discount += 0.25 * bool(cues.back) + 0.2 * bool(cues.request)
     return max(0.0, 1.0 - discount)
