@@ -58,10 +58,12 @@ def kept_vectors(path: Path | None) -> Iterator[None]:
         with np.load(path) as stored:
             _vectors.update(zip(stored["keys"].tolist(), stored["vectors"], strict=True))
     known = len(_vectors)
-    yield
-    if len(_vectors) > known:
-        with path.open("wb") as out:
-            np.savez(out, keys=np.array(list(_vectors)), vectors=np.stack(list(_vectors.values())))
+    try:
+        yield
+    finally:  # also what a run that was interrupted has encoded
+        if len(_vectors) > known:
+            with path.open("wb") as out:
+                np.savez(out, keys=np.array(list(_vectors)), vectors=np.stack(list(_vectors.values())))
 
 
 def _key(text: str) -> str:
