@@ -41,6 +41,7 @@ __all__ = ["GatekeeperConfig", "PlanConfig", "Planner", "Record"]
 
 _SMALLEST_CUT = 40
 _DEFAULT_GAP = 0.15  # 1 - eta where the floors hold as they are written
+_YOUNG = 6  # turns; up to so many a switch is taken at its word
 _REPEAT_OVERLAP = 0.7
 _SHOWN_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "date", "amount", "quote", "code"})
 
@@ -60,15 +61,16 @@ class PlanConfig:
         active_floor: weight below which a turn of the active topic is not taken, 0..1. Source: ours.
         other_floor: weight below which a turn of another topic is not taken, 0..1. Source: ours.
         relative_floor: share of the largest weight below which nothing is taken, 0..1. Source: ours.
-        switch_floor: how much higher the floor of the active topic is on ``switch`` where it is the whole
-            conversation, 0..1; in proportion where it is a part of it. Source: ours.
+        switch_floor: how much higher the floor of the active topic is on ``switch`` in a conversation of up to six
+            turns, 0..1; in proportion less in a longer one. Source: ours.
         resumed_enough: probability of the topic that a query returns to, from which on its newest turns are taken after
             the evidence, too, within ``newest_share``, 0..1. Source: ours.
         evidence_elsewhere: how much more of the query the best turn of another topic must hold than any turn of the
             active one, 0..1, so that a query that continues takes the evidence first and gives the newest turns no
             more than ``newest_share``. Source: ours.
-        told_enough: share of the query that one turn holds, 0..1, from which on a return that the query's own words
-            have found takes the evidence alone, not the newest turns of its topic, too. Source: ours.
+        told_enough: share of the query that one turn holds, 0..1, from which on a switch that the query's own words
+            have found takes the evidence alone, not the newest turns of a likely topic, too; so does a whole hit.
+            Source: ours.
         referring_turns: turns taken first where the query points back, >= 1. Source: specification 5.3 (1 to 2).
     """
 
@@ -78,10 +80,10 @@ class PlanConfig:
     active_floor: float = 0.40
     other_floor: float = 0.25
     relative_floor: float = 0.30
-    switch_floor: float = 0.55
+    switch_floor: float = 0.45
     resumed_enough: float = 0.25
     evidence_elsewhere: float = 0.5
-    told_enough: float = 0.7
+    told_enough: float = 0.6
     referring_turns: int = 2
 
     def __post_init__(self) -> None:
@@ -257,18 +259,22 @@ class Planner:
             self._by_topic(candidates)
             return
         self._cover(candidates)
-        if verdict.decision == "continue" or (verdict.reason in ("new_topic", "return") and not self._fill):
-            self._newest(self._topic_map.topic_count - 1, verdict.staying, floor=self._active_floor())
-        self._resume(candidates)
+        if verdict.decision == "continue":
+            self._newest(self._topic_map.topic_count - 1, verdict.staying, floor=self._config.plan.active_floor)
+        elif verdict.reason == "explicit_return" and verdict.resumed_topic is not None:
+            self._newest(verdict.resumed_topic, 1.0, floor=self._config.plan.resumed_enough)
+        elif verdict.reason in ("new_topic", "return") and not self._fill and not self._told(candidates):
+            self._likely_topics()
 
-    def _resume(self, candidates: Sequence[Score]) -> None:
-        """Take the newest turns of the topic that the query goes back to, unless one turn tells most of it."""
+    def _told(self, candidates: Sequence[Score]) -> bool:
+        """Return whether one turn holds most of what the query tells, or something of it word for word."""
+        return any(score.whole or score.share >= self._config.plan.told_enough for score in candidates)
+
+    def _likely_topics(self) -> None:
+        """Take the newest turns of the topics that a query may belong to all the same: a wrong switch is cheap."""
         verdict, plan = self._judgement.verdict, self._config.plan
-        if verdict.resumed_topic is None:
-            return
-        if verdict.reason == "explicit_return":
-            self._newest(verdict.resumed_topic, 1.0, floor=plan.resumed_enough)
-        elif not self._fill and max((score.share for score in candidates), default=0.0) < plan.told_enough:
+        self._newest(self._topic_map.topic_count - 1, verdict.staying, floor=self._active_floor())
+        if verdict.resumed_topic is not None:
             probability = self._judgement.probabilities.get(verdict.resumed_topic, 0.0)
             self._newest(verdict.resumed_topic, probability, floor=plan.resumed_enough)
 
@@ -312,14 +318,14 @@ class Planner:
                 self._drop(turn_id, "topic", "enough")
 
     def _active_floor(self) -> float:
-        """Return the floor of the active topic: on ``switch`` the higher, the more of the conversation it is.
+        """Return the floor of the active topic: on ``switch`` the higher, the younger the conversation.
 
-        With one topic only, a switch is taken at its word; with several, their borders are less sure than that.
+        A young one is mostly one topic, and a switch is taken at its word; in a longer one the topic may well go on.
         """
         plan = self._config.plan
         if self._judgement.verdict.decision == "continue":
             return plan.active_floor
-        return min(1.0, plan.active_floor + plan.switch_floor * self._topic_map.active_share)
+        return min(1.0, plan.active_floor + plan.switch_floor * min(1.0, _YOUNG / max(1, self._turn_count)))
 
     def _topic_weights(self, candidates: Sequence[Score]) -> dict[int, float]:
         """Return by turn how likely it belongs to what the query is about, with a share for its own evidence."""

@@ -8,7 +8,7 @@ The **gate** weighs three hypotheses for a query: it *stays* in the last segment
 earlier one, or it opens something *new*. Each has a prior, the cues of the query's wording, and the likelihood of the
 query's terms under the segment's own term counts. Outside there are only ``continue`` and ``switch``:
 
-* ``overlap = P / (P + 24 (1 - P))``, with ``P`` the probability of staying,
+* ``overlap = P / (P + 20 (1 - P))``, with ``P`` the probability of staying,
 * ``new_ratio`` = share of the query's informative terms that the active topic does not hold,
 * ``overlap > 0.45`` continues; ``overlap < 0.20`` together with ``new_ratio > 0.70`` switches; all else continues.
 
@@ -60,7 +60,7 @@ _MAX_EARLIER_TOPICS = 64
 _MAX_POSTINGS = 400
 _UNLISTED_FREQUENCY = 3e-5
 _BACKGROUND_TOKENS = 2_000.0
-_OVERLAP_ODDS = 24.0  # overlap 0.45 is a probability of staying of 0.95, 0.20 is 0.86
+_OVERLAP_ODDS = 20.0  # overlap 0.45 is a probability of staying of 0.94, 0.20 is 0.83
 _RARE_WORD = 6.4  # nats that an unlisted word tells above the commonest, -ln(3e-5) - 4
 
 
@@ -566,7 +566,7 @@ def _border_price(cues: Cues, verdict: Verdict, *, share: float, after_thanks: b
             themselves tell the borders.
         after_thanks: whether the turn before it thanked.
     """
-    discount = 0.7 * share * (1.0 - verdict.staying) if verdict.decision == "switch" else 0.0
+    discount = 0.7 * math.sqrt(share) * (1.0 - verdict.staying) if verdict.decision == "switch" else 0.0
     discount += 0.5 * bool(cues.greeting) + 0.35 * after_thanks + 0.35 * bool(cues.change)
     discount += 0.25 * bool(cues.back) + 0.2 * bool(cues.request)
     return max(0.0, 1.0 - discount)
