@@ -35,6 +35,7 @@ STAGES = (
     "retrieval",
     "cues",
     "topics",
+    "titles",
     "trimming",
     "coverage",
     "result",

@@ -239,6 +239,96 @@ def test_full_width_zero_width_and_case_change_nothing(text: str, plain: str) ->
     assert read_cues(text) == read_cues(plain)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What happens when the lease ends? Does it renew by itself?",
+        "租约到期了怎么办？它会自动续吗？",
+        "Write a poem and translate it into French",
+        "写一个函数并测试它",
+        "That's great! Where do you live?",
+        "It happens, do you have any hobbies?",
+    ],
+)
+def test_a_word_for_what_the_text_itself_has_named_or_comments_on_points_back_no_further(text: str) -> None:
+    assert read_cues(text).referring is None, read_cues(text).referring
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("Thanks. Can you explain it again?", "it"),
+        ("That's great, how does it work?", "it"),
+        ("好的，谢谢。它贵吗？", "它"),
+    ],
+)
+def test_a_comment_before_it_does_not_hide_a_word_that_points_back(text: str, word: str) -> None:
+    assert read_cues(text).referring == word
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["それは安全ですか", "先ほどの例をもう一度", "続きを教えて", "그건 왜 그래요?", "방금 말한 거", "이건 뭐예요"],
+)
+def test_words_that_point_back_in_japanese_and_korean(text: str) -> None:
+    """000-22."""
+    assert read_cues(text).referring is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["那边晚上冷吗？", "这样的行程老人吃得消吗？", "那種材質會熱嗎", "そんな方法がありますか", "그런 방법이 있나요"],
+)
+def test_words_for_places_and_kinds_are_a_weaker_sign(text: str) -> None:
+    cues = read_cues(text)
+    assert cues.pronoun is not None
+    assert cues.referring is None
+
+
+CORRECTIONS = lines("""
+    不是，我说的是刚才那个
+    不对，我问的是价格
+    我问的不是这个
+    我不是这个意思，我不是问价格
+    你误会了
+    我問的不是這個
+    不是，我說的是剛才那個
+    No, I meant the proxy
+    no I was asking about the timeout
+    That's not what I meant
+    That is not what I asked
+    You misunderstood me
+    I wasn't asking about that
+    そうじゃなくて、最初の話です
+    その話ではなくて
+    그게 아니라 아까 그거
+    그런 뜻이 아니에요
+""")
+
+NO_CORRECTIONS = lines("""
+    我说的话你听懂了吗
+    这个不是我要的颜色
+    不是所有的缓存都要过期
+    意思是什么
+    What does this error mean?
+    I meant to ask about the port
+    Is that what you meant?
+    No, thanks
+    それは違う色ですか
+    그것은 무엇입니까
+""")
+
+
+@pytest.mark.parametrize("text", CORRECTIONS)
+def test_a_correction_is_found(text: str) -> None:
+    assert read_cues(text).correction is not None
+
+
+@pytest.mark.parametrize("text", NO_CORRECTIONS)
+def test_what_only_looks_like_a_correction_is_none(text: str) -> None:
+    assert read_cues(text).correction is None, read_cues(text).correction
+
+
 # --- Switching and returning ----------------------------------------------------------------------------------------
 
 SWITCHES = lines("""

@@ -152,6 +152,53 @@ def test_a_budget_for_one_call_is_kept_as_the_configured_one_is(
     assert one.to_dict() == other.to_dict()
 
 
+# --- a wrong verdict is cheap
+
+
+TOLD = [
+    ("Redis 用哪个端口？", "Redis 用 6380 端口，密码在 vault 里。"),
+    ("我们的缓存穿透怎么防？", "用布隆过滤器，缓存空值 60 秒。"),
+    ("The api-gateway returns ERR-4035, why?", "ERR-4035 means the upstream certificate expired."),
+]
+ASKED = ["Redis 的端口是 6380 吗？", "布隆过滤器防缓存穿透", "What exactly does ERR-4035 mean?"]
+FILLER = st.lists(
+    st.sampled_from(
+        [("How long does sourdough proof?", "Twelve hours."), ("红烧肉炖多久？", "一个小时。"), ("Nice.", "Yes.")]
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(
+    st.integers(0, 2),
+    FILLER,
+    st.sampled_from(["", "Different topic: ", "换个话题，", "这个先不管，"]),
+    st.integers(60, 600),
+)
+def test_a_turn_that_holds_most_of_a_question_survives_any_verdict(
+    at: int, filler: Pairs, opening: str, budget: int
+) -> None:
+    """000-19b, 000-30: whatever the gate says, and however many newer turns there are."""
+    turns = [TOLD[at], *filler]
+    selection = gatekeeper_of(turns, token_budget=budget).explain(opening + ASKED[at])
+    assert 0 in {turn.turn_id for turn in selection.turns}, selection.gate
+
+
+@given(st.integers(0, 2), FILLER, st.integers(200, 600))
+def test_the_newest_turns_get_a_share_only_where_the_evidence_points_elsewhere(
+    at: int, filler: Pairs, budget: int
+) -> None:
+    """000-19b: after the evidence, at most half of the budget, unless a word points back at them."""
+    turns = [
+        TOLD[at],
+        *((f"New topic: {user}" if not place else user, answer) for place, (user, answer) in enumerate(filler)),
+    ]
+    selection = gatekeeper_of(turns, token_budget=budget).explain(ASKED[at])
+    newest = [turn for turn in selection.turns if selection.decision(turn.turn_id).why == "active_topic"]
+    assert sum(turn.tokens for turn in newest) <= budget // 2
+
+
 # --- order and wording
 
 

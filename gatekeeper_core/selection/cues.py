@@ -35,6 +35,7 @@ class Cues(NamedTuple):
         acknowledgement: a short answer at the beginning (好的, "ok").
         request: the opening of a request (请问, "can you").
         about_you: a question about the other side.
+        correction: a wording that the last answer took the user wrong (我问的不是这个, "no, I meant").
         asks: "?" or the like where the text asks or requests something at its end.
         about_conversation: a question about the conversation itself and nothing else (我们都聊了什么).
     """
@@ -52,6 +53,7 @@ class Cues(NamedTuple):
     request: str | None = None
     about_you: str | None = None
     asks: str | None = None
+    correction: str | None = None
     about_conversation: str | None = None
 
 
@@ -78,6 +80,7 @@ def read_cues(text: str) -> Cues:
         acknowledgement=_at_start(_search(lexicon.ACKNOWLEDGEMENTS), folded),
         request=request,
         about_you=_found(_search(lexicon.QUESTIONS_ABOUT_YOU), folded),
+        correction=_found(_search(lexicon.CORRECTIONS), folded),
         asks=request or ("?" if _asks(folded) else None),
         about_conversation=_about_conversation(folded),
     )
@@ -99,6 +102,7 @@ def without_cues(text: str) -> str:
 
 
 _STEERING = (
+    lexicon.CORRECTIONS,
     lexicon.EXPLICIT_SWITCH,
     lexicon.EXPLICIT_RETURN,
     lexicon.SAID_BEFORE,
@@ -165,7 +169,9 @@ def _referring(folded: str) -> str | None:
         word = match[0] if match else _referring_that(guarded)
         if word is None:
             named = named or _names_something(part)
-        elif not (word in lexicon.INNER_POINTERS and (named or _new_thing().search(guarded[: guarded.find(word)]))):
+            continue
+        inner = match is not None and (named or _new_thing().search(guarded[: match.start()]) is not None)
+        if word not in lexicon.INNER_POINTERS or not inner:
             return word
     return None
 

@@ -26,6 +26,7 @@ from gatekeeper_core.selection.cues import ends_with_question, read_cues, withou
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.plan import GatekeeperConfig, Planner, Record
 from gatekeeper_core.selection.retrieval import expand_query, read_query
+from gatekeeper_core.selection.titles import titles
 from gatekeeper_core.selection.topics import Topic, TopicMap, Verdict, judge, topic_terms
 from gatekeeper_core.text import split_thinking
 from gatekeeper_core.tokens import checked_counter, count_messages
@@ -170,9 +171,18 @@ class ContextGatekeeper:
 
     @property
     def topics(self) -> tuple[Topic, ...]:
-        """The topics of the conversation so far, oldest first; the last one is active."""
+        """The topics of the conversation so far, with titles and returns, oldest first; the last one is active.
+
+        Made anew each time, in time linear in the conversation.
+        """
         with self._lock:
-            return self._topic_map.topics
+            found = self._topic_map.topics
+            texts = [(record.user, record.assistant) for record in self._records]
+            named = titles([texts[topic.start : topic.stop] for topic in found])
+            return tuple(
+                topic._replace(title=title, returns_to=self._returns_to(topic))
+                for topic, title in zip(found, named, strict=True)
+            )
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -292,6 +302,14 @@ class ContextGatekeeper:
         """Return a copy of all constraints, in the order in which they were first set."""
         with self._lock:
             return self._constraints.as_dict()
+
+    def _returns_to(self, topic: Topic) -> int | None:
+        """Return the topic that a topic goes back to by the verdict on its first turn, as it is numbered now."""
+        resumed = self._verdicts[topic.start].resumed_topic
+        if resumed is None:
+            return None
+        earlier = self._topic_map.topic_ids[self._topic_map.start_as_of(topic.start, resumed)]
+        return earlier if earlier < topic.topic_id else None
 
     def _record(self, turn: Turn | tuple[str, str]) -> Record:
         if isinstance(turn, Turn):

@@ -9,6 +9,7 @@ __all__ = [
     "ABOUT_CONVERSATION",
     "ACKNOWLEDGEMENTS",
     "CHANGE_MARKERS",
+    "CORRECTIONS",
     "ENGLISH_STOP_WORDS",
     "EXPLICIT_RETURN",
     "EXPLICIT_SWITCH",
@@ -77,7 +78,7 @@ KANA_PARTICLES = frozenset("はがをにでとものへやかねよなさして�
 REFERRING = (
     "这个 那个 这些 那些 它 上面 上述 前面 刚才 刚刚 继续 接着说 接着讲 展开 详细说 细说 再说说 再讲讲 还有呢 然后呢 为什么呢 "
     "第一点 第二点 第三点 第一种 第二种 第三种 后者 前者 這個 那個 這些 剛才 剛剛 繼續 展開 "
-    "それ これ さっき 続けて もっと詳しく 그거 그것 이것 아까 계속해",
+    "それ これ さっき 先ほど 上記の 続けて 続きを もっと詳しく もう少し詳しく 그거 그것 그건 이것 이건 아까 방금 계속해 자세히",
     "this|these|those|it|its|above|earlier|previously|continue|continuing|go on|keep going|carry on|expand|elaborate"
     "|same|tell me more|say more|more details?|more about that|and then|what else|the former|the latter"
     "|the (?:previous|first|second|third|last) (?:one|point|option|method|suggestion)",
@@ -88,7 +89,8 @@ REFERRING = (
 """
 
 PRONOUNS = (
-    "她 他们 她们 那里 那边 那儿 这里 这边 这儿 其中 他們 她們",
+    "她 他们 她们 那里 那边 那儿 这里 这边 这儿 其中 这样 那样 这种 那种 他們 她們 那裡 那邊 這裡 這邊 這樣 那樣 這種 那種 "
+    "そこで そこの あそこ そんな こんな 彼女 거기 저기 그런 이런",
     "(?<![其吉])他(?!人|乡)|he|she|they|him|her|them|his|their|theirs"
     "|(?<!is )(?<!are )(?<!was )there(?! (?:is|are|was|were|will|has|have)(?![a-z]))(?!')",
 )
@@ -177,7 +179,8 @@ REACTION = (
 EXPLICIT_SWITCH = (
     "换个话题 换一个话题 换下话题 换话题 聊点别的 说点别的 谈点别的 聊聊别的 说说别的 聊别的 说别的事 聊个别的 问个别的 问点别的 "
     "新话题 另一个话题 另外一个话题 先不说这个 不说这个了 不聊这个了 先把这个放 先把这个放一放 先把这个放一边 这个先放 这个先放一放 这个先放一边 先放一放 换个问题 跟这个无关 与此无关 "
-    "無關的問題 換個話題 聊點別的",
+    "無關的問題 換個話題 聊點別的 話は変わ 話を変え 話題を変え 別の話",
+    "주제를 바꿔|화제를 바꿔|다른 (?:얘기|이야기|질문)|"
     "(?<!create a )(?<!add a )(?<!make a )new topic(?! (?:in|on|to|for|with|from|called|named|name|and|via|using)(?![a-z]))"
     "|(?:another|a different|different) (?:topic|subject|matter)(?! (?:line|name|in|from|than)(?![a-z]))|(?:different|separate) question"
     "|change (?:the |of )?(?:topics?|subjects?)"
@@ -189,7 +192,8 @@ EXPLICIT_SWITCH = (
 """Wordings that open a new topic; they win over referring words. Source: ours."""
 
 EXPLICIT_RETURN = (
-    "说回 再说回 话说回 回头说 回过头 接着之前 继续之前 最开始说 最开始聊 一开始说 一开始聊 最初说 我说的是 我指的是 我问的是",
+    "说回 再说回 话说回 回头说 回过头 接着之前 继续之前 最开始说 最开始聊 一开始说 一开始聊 最初说 我说的是 我指的是 我问的是 "
+    "說回 話說回 我說的是 我問的是 話を戻 話に戻 얘기로 이야기로",
     "回到(?!家|学校|公司|酒店|宿舍|老家|国内|过去|从前|现实|首页|主页|顶部|上一页)"
     "|back to(?! (?:school|work|sleep|bed|home|normal|life))|return(?:ing)? to"
     "|go(?:ing)? back(?! (?:home|in|and forth|to (?:school|work|sleep|bed|normal)))|circl(?:e|ing) back|revisit(?:ing)?"
@@ -197,6 +201,17 @@ EXPLICIT_RETURN = (
     "|i mean(?:t)? the|i was asking about",
 )
 """Wordings that go back to an earlier topic; they win over referring words. Source: ours."""
+
+CORRECTIONS = (
+    "我问的不是 我说的不是 我指的不是 我不是问 我不是说 不是这个意思 不是那个意思 不是说这个 不是问这个 理解错了 误会了 误解了 搞错了话题 "
+    "我問的不是 我說的不是 我不是問 我不是說 不是這個意思 不是那個意思 理解錯了 誤會了 "
+    "そうじゃなくて そうではなくて その話じゃ その話ではな そういう意味じゃ そういう意味では",
+    "(?:그게 아니라|그 말이 아니라|그런 뜻이 아니|그 얘기가 아니)[가-힣]{0,4}|(?:不是|不对|不對|错了|錯了|不)[,，。、!！ ]{0,2}(?:我|俺)(?:刚才|剛才)?(?:是)?(?:说|說|问|問|指|讲|講|想问|想問)(?:的|的是)"
+    "|no[,.!]? i(?:'m| am| was)? (?:meant?|talking about|asking about|referring to)"
+    "|not what i (?:meant?|asked|was asking|said|wanted)|(?:wasn't|was not|am not|i'm not|didn't|did not) (?:asking|ask) about (?:that|this|it)"
+    "|you misunderstood|you(?:'ve| have)? got me wrong|wrong (?:topic|subject)",
+)
+"""Wordings by which a user says that the last answer took him wrong. Source: ours."""
 
 SAID_BEFORE = (
     "之前说的 之前聊的 之前提到 之前讲的 之前问的 刚才说的 刚才聊的 刚才提到 刚刚说的 刚刚聊的 刚刚提到 前面说的 前面聊的 前面提到 前面讲的 "

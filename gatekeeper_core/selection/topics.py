@@ -94,11 +94,21 @@ class GateConfig:
 
 
 class Topic(NamedTuple):
-    """One segment of the conversation: turns ``start`` to ``stop - 1``; ``topic_id`` counts from 0."""
+    """One segment of the conversation: turns ``start`` to ``stop - 1``; ``topic_id`` counts from 0.
+
+    Attributes:
+        topic_id: 0-based number.
+        start: its first turn.
+        stop: the turn after its last.
+        title: up to three of its anchors as written, the most telling first; empty where only the borders were asked.
+        returns_to: the earlier topic that it goes back to, or None.
+    """
 
     topic_id: int
     start: int
     stop: int
+    title: tuple[str, ...] = ()
+    returns_to: int | None = None
 
 
 class Verdict(NamedTuple):
@@ -158,6 +168,7 @@ class TopicMap:
         "_ends",
         "_question_open",
         "_starts",
+        "_switched",
         "_thanked",
         "_topic_ids",
         "_window",
@@ -166,6 +177,7 @@ class TopicMap:
     def __init__(self) -> None:
         self._thanked = array("b")
         self._borders = array("b")
+        self._switched = array("b")
         self._bests = array("d", [0.0])
         self._backs = array("L", [0])
         self._ends = array("L", [0])
@@ -222,10 +234,30 @@ class TopicMap:
             return 1.0
         return self.tokens_between(self._starts[-1], len(self)) / max(1, self.token_count)
 
+    @property
+    def topic_before_switch(self) -> int | None:
+        """The topic that was active before the newest turn, where that turn switched away from it; else None."""
+        if len(self) < 2 or not self._switched[-1] or self._topic_ids[-2] == self._topic_ids[-1]:
+            return None
+        return self._topic_ids[-2]
+
     def topic(self, topic_id: int) -> Topic:
         """Return one segment."""
         last = topic_id + 1 == len(self._starts)
         return Topic(topic_id, self._starts[topic_id], len(self) if last else self._starts[topic_id + 1])
+
+    def start_as_of(self, turn_count: int, topic_id: int) -> int:
+        """Return where a topic began when the conversation had so many turns.
+
+        Args:
+            turn_count: how many turns there were.
+            topic_id: the topic's id in the map of that time; a later map may number it otherwise.
+        """
+        starts, at = [], turn_count
+        while at > 0:
+            at = self._backs[at]
+            starts.append(at)
+        return starts[-1 - topic_id]
 
     def tokens_between(self, start: int, stop: int) -> int:
         """Return how many terms the turns ``start`` to ``stop - 1`` hold together."""
@@ -251,6 +283,7 @@ class TopicMap:
         self._ends.append(self._ends[-1] + sum(terms.values()))
         self._thanked.append(cues.thanks is not None)
         self._borders.append(verdict.reason in ("explicit_switch", "explicit_return"))
+        self._switched.append(verdict.decision == "switch")
         self._question_open.append(question_open)
         self._window.append(terms)
         best, back = self._best_cut()
@@ -275,7 +308,7 @@ class TopicMap:
                     del self._counts[term]
         for column in (self._bests, self._backs, self._ends):
             del column[turn_count + 1 :]
-        for flags in (self._border_prices, self._question_open, self._thanked, self._borders):
+        for flags in (self._border_prices, self._question_open, self._thanked, self._borders, self._switched):
             del flags[turn_count:]
         self._window = deque(window, maxlen=self.WINDOW)
         self._starts = array("L")
@@ -364,7 +397,8 @@ def judge(query: Query, cues: Cues, topic_map: TopicMap, index: TurnIndex, *, co
         active_topic=active,
         staying=round(staying, 4),
     )
-    verdict = _decide(measured, cues, evidence, earlier, config)
+    corrected = cues.correction is not None and topic_map.topic_before_switch is not None
+    verdict = _decide(measured, cues, evidence, earlier, config, corrected=corrected)
     return Judgement(verdict, topic_map, {active: staying, **earlier})
 
 
@@ -386,8 +420,19 @@ def _decide(
     evidence: _Evidence,
     earlier: Mapping[int, float],
     config: GateConfig,
+    *,
+    corrected: bool,
 ) -> Verdict:
-    """Return the verdict: explicit wordings first, then words that point back, then the thresholds."""
+    """Return the verdict: explicit wordings first, then words that point back, then the thresholds.
+
+    Args:
+        measured: the measures.
+        cues: those of the query.
+        evidence: what its terms say.
+        earlier: by earlier topic, how likely it is the query's.
+        config: the thresholds.
+        corrected: whether the user says that the last turn, a switch, took him wrong.
+    """
     topic = max(earlier, key=lambda k: (earlier[k], k), default=None)
     new = max(0.0, 1.0 - measured.staying - sum(earlier.values()))
     known = topic is not None and evidence.best_share.get(topic, 0.0) >= config.evidence_share / 2
@@ -396,6 +441,8 @@ def _decide(
         return measured._replace(decision="continue", reason="about_conversation", cue=cues.about_conversation)
     if cues.switch:
         return measured._replace(decision="switch", reason="explicit_switch", cue=cues.switch)
+    if corrected:
+        return measured._replace(decision="switch", reason="explicit_return", cue=cues.correction, resumed_topic=topic)
     likelier = known and topic is not None and earlier[topic] > measured.staying
     if (likelier and (cues.back or cues.said)) or (cues.back and earlier and not evidence.terms):
         cue = cues.back or cues.said
@@ -522,7 +569,8 @@ def _posterior(
     in English, rounded from a logistic fit (``benchmarks.topics``).
     """
     active = topic_map.topic_count - 1
-    back = 2.0 if cues.back else 0.5 if cues.said else 0.0
+    before = topic_map.topic_before_switch if cues.correction else None
+    back = 2.0 if cues.back or before is not None else 0.5 if cues.said else 0.0
     stay = math.log(config.staying_prior) - back + evidence.likelihood[active]
     stay += 0.5 * bool(cues.referring) + 0.7 * bool(cues.pronoun) + 1.2 * topic_map.question_open
     stay += 0.2 * bool(cues.acknowledgement and not cues.change) + 1.4 * bool(cues.thanks)
@@ -536,6 +584,8 @@ def _posterior(
         for k, value in evidence.likelihood.items()
         if k != active
     }
+    if before is not None:
+        logs[before] = logs.get(before, returning) + 2.0
     if cues.back and active and not logs:
         logs = {active - 1: returning}
     top = max(stay, new, *logs.values()) if logs else max(stay, new)
