@@ -340,7 +340,7 @@ def test_a_turn_beside_the_rest_of_the_query_fits_it_better() -> None:
     turns = [("quorum", ""), ("raft", ""), ("bread", ""), ("bread", ""), ("quorum", "")]
     found = by_turn(score(turns, "quorum raft", feedback_weight=0))
     assert found[0].fit == 1.0
-    assert found[4].fit == pytest.approx(1.0 - 0.5 * (1.0 - found[4].share), abs=1e-5)
+    assert found[4].fit == pytest.approx(1.0 - 0.7 * (1.0 - found[4].share), abs=1e-5)
     assert by_turn(score(turns, "quorum raft", reach_weight=0))[4].fit == 1.0
 
 

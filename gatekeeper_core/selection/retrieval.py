@@ -101,7 +101,7 @@ class RetrievalConfig:
     exact_weight: float = 1.0
     recency_weight: float = 0.2
     neighbour_weight: float = 0.2
-    reach_weight: float = 0.5
+    reach_weight: float = 0.7
     synonym_weight: float = 0.3
     kind_weight: float = 0.4
     misspelling_weight: float = 0.7
