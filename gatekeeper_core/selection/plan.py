@@ -274,7 +274,7 @@ class Planner:
         """Take the newest turns of the topics that a query may belong to all the same: a wrong switch is cheap."""
         verdict, plan = self._judgement.verdict, self._config.plan
         self._newest(self._topic_map.topic_count - 1, verdict.staying, floor=self._active_floor())
-        if verdict.resumed_topic is not None:
+        if verdict.resumed_topic is not None and self._turn_count > _YOUNG:
             probability = self._judgement.probabilities.get(verdict.resumed_topic, 0.0)
             self._newest(verdict.resumed_topic, probability, floor=plan.resumed_enough)
 
