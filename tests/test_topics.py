@@ -335,7 +335,7 @@ def test_every_verdict_follows_its_rule(turns: Turns, query: str) -> None:
     elif answer.reason == "ambiguous":
         assert answer.decision == "continue"
         assert 0.20 <= answer.overlap <= 0.45 or (answer.overlap < 0.20 and answer.new_ratio <= 0.70)
-    expected = answer.staying / (answer.staying + 20 * (1 - answer.staying))
+    expected = answer.staying / (answer.staying + 18 * (1 - answer.staying))
     assert answer.overlap == pytest.approx(expected, abs=1e-3)
 
 

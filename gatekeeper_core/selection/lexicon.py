@@ -255,7 +255,7 @@ ACKNOWLEDGEMENTS = (
 """Short answers that keep a topic going when they open a text. Source: ours."""
 
 REQUEST_OPENERS = (
-    "请问 我想 我要 帮我 请帮 推荐 能不能 可不可以 可以帮 麻烦 有没有 想问 想找 给我 请推荐 请给 教我 怎么才能 如何",
+    "请问 我想 我要 帮我 请帮 推荐 能不能 可不可以 可以帮 麻烦 有没有 想问 想找 给我 请推荐 请给 教我 怎么才能 怎么做 怎样做 怎麼做 如何",
     "can you|could you|would you|please|i want|i need|i would like|i'd like|i am looking|i'm looking|help me|how do i"
     "|how can i|how to|give me|find me|show me|what is the best|is there",
 )

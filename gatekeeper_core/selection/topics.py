@@ -8,7 +8,7 @@ The **gate** weighs three hypotheses for a query: it *stays* in the last segment
 earlier one, or it opens something *new*. Each has a prior, the cues of the query's wording, and the likelihood of the
 query's terms under the segment's own term counts. Outside there are only ``continue`` and ``switch``:
 
-* ``overlap = P / (P + 20 (1 - P))``, with ``P`` the probability of staying,
+* ``overlap = P / (P + 18 (1 - P))``, with ``P`` the probability of staying,
 * ``new_ratio`` = share of the query's informative terms that the active topic does not hold,
 * ``overlap > 0.45`` continues; ``overlap < 0.20`` together with ``new_ratio > 0.70`` switches; all else continues.
 
@@ -60,7 +60,7 @@ _MAX_EARLIER_TOPICS = 64
 _MAX_POSTINGS = 400
 _UNLISTED_FREQUENCY = 3e-5
 _BACKGROUND_TOKENS = 2_000.0
-_OVERLAP_ODDS = 20.0  # overlap 0.45 is a probability of staying of 0.94, 0.20 is 0.83
+_OVERLAP_ODDS = 18.0  # overlap 0.45 is a probability of staying of 0.94, 0.20 is 0.82
 _RARE_WORD = 6.4  # nats that an unlisted word tells above the commonest, -ln(3e-5) - 4
 
 
@@ -572,10 +572,10 @@ def _posterior(
     before = topic_map.topic_before_switch if cues.correction else None
     back = 2.0 if cues.back or before is not None else 0.5 if cues.said else 0.0
     stay = math.log(config.staying_prior) - back + evidence.likelihood[active]
-    stay += 0.5 * bool(cues.referring) + 0.7 * bool(cues.pronoun) + 1.2 * topic_map.question_open
+    stay += 0.5 * bool(cues.referring) + bool(cues.pronoun) + 1.2 * topic_map.question_open
     stay += 0.2 * bool(cues.acknowledgement and not cues.change) + 1.4 * bool(cues.thanks)
     new = math.log(0.06) + 1.2 * bool(cues.change or cues.switch) + bool(cues.greeting)
-    new += (1.6 * bool(cues.request) + 2.3 * bool(cues.about_you)) * evidence.absent_from_last
+    new += (2.2 * bool(cues.request) + 2.6 * bool(cues.about_you)) * evidence.absent_from_last
     new += 3.0 * bool(cues.small_talk and evidence.held < 0.1) + 0.5 * evidence.relative_length
     new += _news(cues, evidence, topic_map)
     returning = math.log(0.94 - config.staying_prior) - 0.3 * math.log(max(1, active)) + back
@@ -603,7 +603,7 @@ def _news(cues: Cues, evidence: _Evidence, topic_map: TopicMap) -> float:
     if not cues.asks:
         return 0.0
     linked = cues.referring or cues.pronoun or cues.acknowledgement or cues.thanks or cues.said or cues.back
-    return (1.0 if linked else 2.0) * topic_map.active_share * min(2.0, max(0.0, evidence.fresh - 0.6))
+    return (0.3 if linked else 2.0) * topic_map.active_share * min(2.0, max(0.0, evidence.fresh - 0.8))
 
 
 def _border_price(cues: Cues, verdict: Verdict, *, share: float, after_thanks: bool) -> float:
