@@ -69,7 +69,7 @@ def read_cues(text: str) -> Cues:
     request = _found(_search(lexicon.REQUEST_OPENERS), folded) or _found(_search(lexicon.REQUEST_VERBS), folded)
     return Cues(
         referring=_referring(folded),
-        pronoun=_found(_search(lexicon.PRONOUNS), folded),
+        pronoun=_pronoun(folded),
         switch=_found(_search(lexicon.EXPLICIT_SWITCH), folded),
         said=_found(_search(lexicon.SAID_BEFORE), folded),
         back=_found(_search(lexicon.EXPLICIT_RETURN), folded),
@@ -174,6 +174,12 @@ def _referring(folded: str) -> str | None:
         if word not in lexicon.INNER_POINTERS or not inner:
             return word
     return None
+
+
+def _pronoun(folded: str) -> str | None:
+    """Return the first pronoun, unless the text itself has named before whom or what it stands for ("my daughter")."""
+    match = _search(lexicon.PRONOUNS).search(folded)
+    return None if match is None or _named_thing().search(folded[: match.start()]) else match[0]
 
 
 def _opens_about_you(part: str) -> bool:

@@ -74,7 +74,7 @@ class PlanConfig:
         referring_turns: turns taken first where the query points back, >= 1. Source: specification 5.3 (1 to 2).
     """
 
-    staying_enough: float = 0.6
+    staying_enough: float = 0.5
     newest_share: float = 0.5
     newest_decay: float = 0.95
     active_floor: float = 0.40

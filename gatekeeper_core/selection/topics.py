@@ -575,7 +575,7 @@ def _posterior(
     stay += 0.5 * bool(cues.referring) + bool(cues.pronoun) + 1.2 * topic_map.question_open
     stay += 0.2 * bool(cues.acknowledgement and not cues.change) + 1.4 * bool(cues.thanks)
     new = math.log(0.06) + 1.2 * bool(cues.change or cues.switch) + bool(cues.greeting)
-    new += (2.2 * bool(cues.request) + 2.6 * bool(cues.about_you)) * evidence.absent_from_last
+    new += (2.0 * bool(cues.request) + 2.6 * bool(cues.about_you)) * evidence.absent_from_last
     new += 3.0 * bool(cues.small_talk and evidence.held < 0.1) + 0.5 * evidence.relative_length
     new += _news(cues, evidence, topic_map)
     returning = math.log(0.94 - config.staying_prior) - 0.3 * math.log(max(1, active)) + back
