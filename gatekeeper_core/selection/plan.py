@@ -251,7 +251,7 @@ class Planner:
         verdict = self._judgement.verdict
         doubtful = verdict.staying < self._config.plan.staying_enough
         if verdict.decision == "switch":
-            doubtful = doubtful or verdict.reason == "explicit_switch" or self._fill
+            doubtful = doubtful or verdict.reason == "explicit_switch" or self._fill or self._told(candidates)
         else:
             doubtful = doubtful and (self._fill or verdict.reason != "referring_word")
             doubtful = doubtful or self._evidence_elsewhere(candidates)
