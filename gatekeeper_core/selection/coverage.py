@@ -47,7 +47,7 @@ class CoverageConfig:
 
     eta: float = 0.85
     alpha: float = 0.7
-    sharpness: float = 2.5
+    sharpness: float = 2.3
     pool: int = 60
     unit_tokens: int = 60
     known_enough: float = 0.4
@@ -89,7 +89,7 @@ def value_candidates(candidates: Sequence[Candidate], *, known: float, config: C
 
     >>> pair = [Candidate(0, 4.0, 60), Candidate(1, 2.0, 60)]
     >>> [(v.turn_id, round(v.value, 3)) for v in value_candidates(pair, known=1.0, config=CoverageConfig())]
-    [(0, 0.85), (1, 0.15)]
+    [(0, 0.831), (1, 0.169)]
     """
     best = max((candidate.score for candidate in candidates), default=0.0)
     if best <= 0:

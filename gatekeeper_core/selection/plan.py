@@ -57,6 +57,8 @@ class PlanConfig:
             evidence goes first. Source: ours.
         newest_share: share of the budget that the newest turns get after the evidence, 0..1. Source: ours; without
             a cap they displace evidence at small budgets.
+        resumed_share: share of the budget that the newest turns of a topic get that the query goes back to, 0..1.
+            Source: ours.
         newest_decay: what a turn of the active topic keeps of its weight per turn of age, 0..1. Source: ours.
         active_floor: weight below which a turn of the active topic is not taken, 0..1. Source: ours.
         other_floor: weight below which a turn of another topic is not taken, 0..1. Source: ours.
@@ -64,7 +66,7 @@ class PlanConfig:
         switch_floor: how much higher the floor of the active topic is on ``switch`` in a conversation of up to six
             turns, 0..1; in proportion less in a longer one. Source: ours.
         resumed_enough: probability of the topic that a query returns to, from which on its newest turns are taken after
-            the evidence, too, within ``newest_share``, 0..1. Source: ours.
+            the evidence, too, within ``resumed_share``, 0..1. Source: ours.
         evidence_elsewhere: how much more of the query the best turn of another topic must hold than any turn of the
             active one, 0..1, so that a query that continues takes the evidence first and gives the newest turns no
             more than ``newest_share``. Source: ours.
@@ -75,19 +77,20 @@ class PlanConfig:
     """
 
     staying_enough: float = 0.5
-    newest_share: float = 0.5
+    newest_share: float = 0.25
+    resumed_share: float = 0.5
     newest_decay: float = 0.95
     active_floor: float = 0.40
     other_floor: float = 0.25
     relative_floor: float = 0.30
     switch_floor: float = 0.45
     resumed_enough: float = 0.25
-    evidence_elsewhere: float = 0.5
+    evidence_elsewhere: float = 0.2
     told_enough: float = 0.6
     referring_turns: int = 2
 
     def __post_init__(self) -> None:
-        check_range(self, "staying_enough", "newest_share", "newest_decay", low=0, high=1)
+        check_range(self, "staying_enough", "newest_share", "resumed_share", "newest_decay", low=0, high=1)
         check_range(self, "active_floor", "other_floor", "relative_floor", low=0, high=1)
         check_range(self, "switch_floor", "resumed_enough", "evidence_elsewhere", "told_enough", low=0, high=1)
         check_range(self, "referring_turns", low=1, whole=True)
@@ -224,7 +227,8 @@ class Planner:
         A return is a switch that the query's own evidence has found, so half as much is asked of a turn, and the topic
         that it goes back to competes as a whole. Where the user says that the topic is new, twice as much is asked.
         """
-        verdict, enough = self._judgement.verdict, self._config.gate.evidence_share
+        share = self._config.gate.evidence_share
+        verdict, enough = self._judgement.verdict, min(share, self._floor(share))
         if verdict.decision == "continue" or score.whole:
             return True
         if verdict.resumed_topic is None:
@@ -364,8 +368,10 @@ class Planner:
 
     def _newest(self, topic_id: int, weight: float, *, floor: float) -> None:
         """Take the newest turns of a topic, within their share of the budget, while their weight is enough."""
-        room = self._left if self._fill else min(self._left, int(self._budget * self._config.plan.newest_share))
-        why: Why = "active_topic" if topic_id == self._judgement.verdict.active_topic else "resumed_topic"
+        active, plan = topic_id == self._judgement.verdict.active_topic, self._config.plan
+        share = plan.newest_share if active else plan.resumed_share
+        room = self._left if self._fill else min(self._left, int(self._budget * share))
+        why: Why = "active_topic" if active else "resumed_topic"
         for turn_id in self._newest_of(topic_id):
             if weight < self._floor(floor) and not self._fill:
                 return
