@@ -79,7 +79,7 @@ class PlanConfig:
     staying_enough: float = 0.5
     newest_share: float = 0.25
     resumed_share: float = 0.5
-    newest_decay: float = 0.95
+    newest_decay: float = 0.94
     active_floor: float = 0.40
     other_floor: float = 0.25
     relative_floor: float = 0.30

@@ -616,7 +616,7 @@ def _border_price(cues: Cues, verdict: Verdict, *, share: float, after_thanks: b
             themselves tell the borders.
         after_thanks: whether the turn before it thanked.
     """
-    discount = 0.7 * math.sqrt(share) * (1.0 - verdict.staying) if verdict.decision == "switch" else 0.0
+    discount = 0.8 * math.sqrt(share) * (1.0 - verdict.staying) if verdict.decision == "switch" else 0.0
     discount += 0.5 * bool(cues.greeting) + 0.35 * after_thanks + 0.35 * bool(cues.change)
     discount += 0.25 * bool(cues.back) + 0.2 * bool(cues.request)
     return max(0.0, 1.0 - discount)
