@@ -25,8 +25,9 @@ def test_nothing_is_kept_without_a_file() -> None:
         pass
 
 
+@pytest.mark.adapters  # numpy comes with LlamaIndex
 def test_a_text_of_an_earlier_run_is_not_encoded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    np = pytest.importorskip("numpy", reason="comes with the group `bench`")
+    import numpy as np
 
     encoded: list[str] = []
 
