@@ -258,6 +258,7 @@ class Planner:
             doubtful = doubtful or verdict.reason == "explicit_switch" or self._fill or self._told(candidates)
         else:
             doubtful = doubtful and (self._fill or verdict.reason != "referring_word")
+            doubtful = doubtful or (self._fill and verdict.reason == "ambiguous")
             doubtful = doubtful or self._evidence_elsewhere(candidates)
         if not doubtful:
             self._by_topic(candidates)
