@@ -71,8 +71,8 @@ _MANY = LazyPattern(MANY_ANSWER)
 class RetrievalConfig:
     """The weights of the score and the number of candidates. A weight of 0 switches its part off.
 
-    Gains are points of evidence recall that the rest loses without the part: the mean over 250 to 4,000 tokens, turns
-    taken by score, LoCoMo (``docs/benchmarks.md`` has them by budget).
+    Gains are points of evidence recall that the rest loses without the part: the mean over 250 to 4,000 tokens in
+    ``fill`` mode on LoCoMo (``benchmarks.selection --ablate``; ``docs/benchmarks.md`` has them by budget).
 
     Attributes:
         user_weight: weight of ``lex`` on the user's text, >= 0. Source: specification 3.3.
@@ -81,18 +81,18 @@ class RetrievalConfig:
         recency_weight: weight of recency, >= 0; on the raw BM25 scale 0.2 only breaks ties. Source: specification 3.3.
         candidates: turns that selection chooses from in ``minimal`` mode, >= 1. Source: specification 3.3 (top 20).
         neighbour_weight: share of the weighted ``lex`` of the turns before and after that a turn gets (a third of it
-            from the next but one), 0..0.5. Gain 3.4. Source: ours.
+            from the next but one), 0..0.5. Gain 2.7. Source: ours.
         reach_weight: how much of the score depends on the share of the query that a turn and its neighbours hold
-            together, 0..1. Gain 1.1. Source: ours.
-        synonym_weight: what a synonym counts, 0..1. Gain 0.4. Source: ours.
-        kind_weight: what a member of a kind that the query names counts, 0..1. Gain 0.8. Source: ours.
+            together, 0..1. Gain 1.0. Source: ours.
+        synonym_weight: what a synonym counts, 0..1. Gain 0.6. Source: ours.
+        kind_weight: what a member of a kind that the query names counts, 0..1. Gain 0.7. Source: ours.
         misspelling_weight: what a word one edit away counts where the conversation does not know the query's word,
             0..1. Gain 0.1; 4 to 9 where two letters of the rarest word are swapped. Source: ours.
-        feedback_weight: what the best word of feedback counts, as a share of the query's mean term, 0..1. Gain 0.5.
+        feedback_weight: what the best word of feedback counts, as a share of the query's mean term, 0..1. Gain 0.2.
             Source: ours; the idea is Rocchio's (1971, "Relevance feedback in information retrieval").
-        answer_weight: what a turn gains that holds a time or a number where the query asks for one, 0..1. Gain 0.3.
+        answer_weight: what a turn gains that holds a time or a number where the query asks for one, 0..1. Gain 0.2.
             Source: ours.
-        speaker_weight: how much more the messages of a speaker count whom the query names, 0..4. Gain 0.9. Source:
+        speaker_weight: how much more the messages of a speaker count whom the query names, 0..4. Gain 0.7. Source:
             ours.
         k1: how fast repeated terms stop to count, >= 0. Source: Lucene's default.
         b: how much long texts are damped, 0..1. Source: Lucene's default.
