@@ -284,7 +284,7 @@ class Planner:
             self._newest(verdict.resumed_topic, probability, floor=plan.resumed_enough)
 
     def _cover(self, candidates: Sequence[Score]) -> None:
-        """Take the evidence, by value, until it is covered; what lacks evidence of its own comes last."""
+        """Take the evidence, by value, until it is covered."""
         open_ones = [score for score in candidates if score.turn_id not in self._kept]
         order = sorted(
             (score for score in open_ones if score.turn_id in self._values),

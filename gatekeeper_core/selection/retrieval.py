@@ -87,7 +87,7 @@ class RetrievalConfig:
         synonym_weight: what a synonym counts, 0..1. Gain 0.6. Source: ours.
         kind_weight: what a member of a kind that the query names counts, 0..1. Gain 0.7. Source: ours.
         misspelling_weight: what a word one edit away counts where the conversation does not know the query's word,
-            0..1. Gain 0.1; 4 to 9 where two letters of the rarest word are swapped. Source: ours.
+            0..1. Gain 0.1 where hardly a word is misspelt. Source: ours.
         feedback_weight: what the best word of feedback counts, as a share of the query's mean term, 0..1. Gain 0.2.
             Source: ours; the idea is Rocchio's (1971, "Relevance feedback in information retrieval").
         answer_weight: what a turn gains that holds a time or a number where the query asks for one, 0..1. Gain 0.2.
