@@ -25,6 +25,7 @@ from gatekeeper_core import (
     TrimmingConfig,
 )
 from gatekeeper_core.selection.cues import without_cues
+from gatekeeper_core.selection.plan import PlanConfig
 from gatekeeper_core.selection.result import Selection
 from gatekeeper_core.text import sentences
 from gatekeeper_core.tokens import estimate_text_tokens
@@ -185,18 +186,25 @@ def test_a_turn_that_holds_most_of_a_question_survives_any_verdict(
     assert 0 in {turn.turn_id for turn in selection.turns}, selection.gate
 
 
-@given(st.integers(0, 2), FILLER, st.integers(200, 600))
-def test_the_newest_turns_get_a_share_only_where_the_evidence_points_elsewhere(
-    at: int, filler: Pairs, budget: int
-) -> None:
-    """000-19b: after the evidence, at most half of the budget, unless a word points back at them."""
-    turns = [
-        TOLD[at],
-        *((f"New topic: {user}" if not place else user, answer) for place, (user, answer) in enumerate(filler)),
-    ]
-    selection = gatekeeper_of(turns, token_budget=budget).explain(ASKED[at])
-    newest = [turn for turn in selection.turns if selection.decision(turn.turn_id).why == "active_topic"]
-    assert sum(turn.tokens for turn in newest) <= budget // 2
+NEWEST = [
+    ("New topic: how long does sourdough proof?", "Twelve hours in a warm kitchen."),
+    ("那酵头呢？", "酵头每天喂一次。"),
+    ("How warm is the dough?", "24 °C for the sourdough dough."),
+    ("面团怎么整形？", "把面团折两次。"),
+    ("Salt in the dough?", "Two per cent of the flour."),
+]
+
+
+@given(st.integers(0, 2), st.integers(100, 300))
+def test_the_newest_turns_get_a_share_only_where_the_evidence_points_elsewhere(at: int, budget: int) -> None:
+    """000-19b: after the evidence and within their share, however little is asked of them."""
+    config = GatekeeperConfig(gate=GateConfig(new_above=1.0), plan=PlanConfig(active_floor=0.0, newest_share=0.25))
+    gatekeeper = ContextGatekeeper(token_budget=budget, config=config)
+    gatekeeper.sync([TOLD[at], *NEWEST])
+    selection = gatekeeper.explain(ASKED[at])
+    assert (selection.gate.decision, selection.order[0]) == ("continue", 0)
+    newest = [turn.tokens for turn in selection.turns if selection.decision(turn.turn_id).why == "active_topic"]
+    assert 0 < sum(newest) <= budget // 4
 
 
 # --- order and wording
