@@ -30,6 +30,7 @@ STAGES = (
     "quantities",
     "anchors",
     "speakers",
+    "segments",
     "index",
     "expansion",
     "retrieval",

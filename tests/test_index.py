@@ -34,8 +34,10 @@ def state(index: TurnIndex) -> tuple[object, ...]:
     postings = {term: list(index.postings(term)) for term in VOCABULARY}
     idf = {term: index.idf(term) for term in VOCABULARY}
     lengths = (list(index.user_lengths), list(index.assistant_lengths), index.mean_user_length)
-    like = {term: index.words_like(term) for term in VOCABULARY}
-    return postings, idf, lengths, index.mean_assistant_length, len(index), like
+    known = sorted(index.known_words({"redis", "shard", "quorum", "good", "bread"}))
+    newest = [index.newest_postings(term, 2) for term in VOCABULARY]
+    among = [index.postings_among(term, [0, 2, 5], {0, 2, 5}) for term in VOCABULARY]
+    return postings, idf, lengths, index.mean_assistant_length, len(index), known, newest, among
 
 
 def bm25_idf(turns: float, frequency: float) -> float:
@@ -187,13 +189,54 @@ def test_taking_the_newest_turns_back_restores_the_state_before(turns: list[Turn
     assert state(index) == state(index_of(turns[:keep] + more))
 
 
-def test_words_like_another_begin_alike_and_differ_by_a_letter_in_length() -> None:
+def test_the_known_ones_of_some_words_are_found() -> None:
     index = read(("redis reads radish", "缓存 readers v1.2.3 redo"), ("bread", ""))
-    assert index.words_like("redis") == {"redis", "read", "redo", "radish", "reader"}
-    assert index.words_like("quorum") == set()
+    assert sorted(index.known_words({"redis", "radis", "bread", "redo", "reads"})) == ["bread", "redis", "redo"]
 
 
 def test_an_empty_index_has_no_turn_to_take_back() -> None:
     """An error, not a negative length."""
     with pytest.raises(IndexError):
         TurnIndex().remove_last([])
+
+
+# --- Packing --------------------------------------------------------------------------------------------------------
+
+
+def packed(turns: list[Turn], live_turns: int) -> TurnIndex:
+    """Return an index that packs early, with as much packed as there is time for."""
+    index = TurnIndex(live_turns=live_turns)
+    for user, assistant in turns:
+        index.add(user, assistant)
+    return index
+
+
+long_histories = st.lists(st.tuples(fields, fields), min_size=10, max_size=120)
+
+
+@given(long_histories, st.integers(1, 7))
+def test_packing_changes_no_answer(turns: list[Turn], live_turns: int) -> None:
+    assert state(packed(turns, live_turns)) == state(index_of(turns))
+
+
+@given(long_histories, st.integers(1, 7), st.lists(st.tuples(st.integers(0, 130), st.integers(0, 30)), max_size=4))
+def test_taking_turns_back_from_a_packed_index_changes_no_answer(
+    turns: list[Turn], live_turns: int, edits: list[tuple[int, int]]
+) -> None:
+    """Cut back and go on, time and again: what is half packed is not lost and nothing comes back."""
+    index, kept = packed(turns, live_turns), list(turns)
+    for drop, more in edits:
+        for user, assistant in reversed(kept[max(0, len(kept) - drop) :]):
+            index.remove_last({**user, **assistant})
+        kept = kept[: max(0, len(kept) - drop)]
+        for user, assistant in turns[:more]:
+            index.add(user, assistant)
+        kept += turns[:more]
+        assert state(index) == state(index_of(kept))
+
+
+def test_many_turns_stand_in_few_segments() -> None:
+    """Merged by eight: at most seven of each size and what is in the making."""
+    index = packed([({f"w{at}": 1, "redis": 1}, {"缓存": 2}) for at in range(3000)], 16)
+    assert index.document_frequency("redis") == 3000
+    assert index.segment_count <= 7 + 7 + 3

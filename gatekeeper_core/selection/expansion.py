@@ -8,6 +8,7 @@ term that it stands for: its weight is a share of the smaller of both idf.
 from __future__ import annotations
 
 from functools import cache
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.anchors import stem
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.index import TurnIndex
 
-__all__ = ["MAX_RELATED", "Related", "one_edit_apart", "related_terms"]
+__all__ = ["MAX_RELATED", "Related", "one_edit_away", "related_terms"]
 
 MAX_RELATED = 40
 """Related terms of one query at most, the weightiest. Source: ours: a bound on the cost of a query."""
 
 _MIN_MISSPELLED = 5
+_MIN_SPELLING = 4
 _MAX_SPELLINGS = 3
 
 
@@ -66,26 +68,27 @@ def related_terms(
     return tuple(ordered[:MAX_RELATED])
 
 
-def one_edit_apart(one: str, other: str) -> bool:
-    """Return whether a word becomes another by one insertion, deletion, substitution or swap of neighbours.
+def one_edit_away(word: str) -> set[str]:
+    """Return what one insertion, deletion, substitution or swap of neighbours makes of a word, its first letter kept.
 
-    Source: Damerau 1964, "A technique for computer detection and correction of spelling errors": four in five
-    misspellings are one such edit.
+    Words of at least four letters from a to z. Source: Damerau 1964, "A technique for computer detection and
+    correction of spelling errors": four in five misspellings are one such edit.
 
-    >>> [one_edit_apart("gateway", word) for word in ("gatway", "gatewya", "getaway", "gateway")]
-    [True, True, False, False]
+    >>> sorted({"gatway", "gatewya", "getaway", "gateway"} & one_edit_away("gateway"))
+    ['gatewya', 'gatway']
     """
-    if len(one) > len(other):
-        one, other = other, one
-    if len(other) - len(one) > 1 or one == other:
-        return False
-    at = 0
-    while at < len(one) and one[at] == other[at]:
-        at += 1
-    if len(one) < len(other):
-        return one[at:] == other[at + 1 :]
-    swapped = one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]
-    return swapped or one[at + 1 :] == other[at + 1 :]
+    first, rest = word[:1], word[1:]
+    found: set[str] = set()
+    for at in range(len(rest) + 1):
+        head, tail = rest[:at], rest[at:]
+        found.update([head + letter + tail for letter in ascii_lowercase])
+        if tail:
+            found.add(head + tail[1:])
+            found.update([head + letter + tail[1:] for letter in ascii_lowercase])
+        if len(tail) > 1:
+            found.add(head + tail[1] + tail[0] + tail[2:])
+    found.discard(rest)
+    return {first + other for other in found if len(other) + 1 >= _MIN_SPELLING}
 
 
 def _others(
@@ -101,8 +104,11 @@ def _spellings(term: str, index: TurnIndex) -> tuple[str, ...]:
     """Return the words of the conversation that an unknown word may be meant for, the commonest first."""
     if index.document_frequency(term):
         return ()
-    near = [word for word in index.words_like(term) if one_edit_apart(term, word)]
-    return tuple(sorted(near, key=lambda word: (-index.document_frequency(word), word))[:_MAX_SPELLINGS])
+    return tuple(
+        sorted(index.known_words(one_edit_away(term)), key=lambda word: (-index.document_frequency(word), word))[
+            :_MAX_SPELLINGS
+        ]
+    )
 
 
 def _synonyms_of(term: str) -> tuple[str, ...]:

@@ -1,8 +1,12 @@
 """The inverted index of a conversation: postings, document frequencies, lengths.
 
-A document is a turn with two fields, the user's text and the assistant's. A posting is one integer: the turn's
-position and how often the term stands in each field. Adding a turn is linear in its terms and touches nothing else;
-the newest turns can be taken back, so that an index that followed an edit equals one that was built anew.
+A document is a turn with two fields, the user's text and the assistant's. The newest turns stand in a dictionary;
+once it holds ``LIVE_TURNS`` it is frozen and packed into a segment (:mod:`gatekeeper_core.selection.segments`), a
+little at each later turn, and ``FAN_OUT`` segments of a size are merged into one in the same way. So adding a turn is
+linear in its terms, and a term is looked up in a number of places that grows with the logarithm of the conversation.
+
+How far packing has come changes no answer. The newest turns can be taken back, so that an index that followed an edit
+equals one that was built anew.
 """
 
 from __future__ import annotations
@@ -11,14 +15,26 @@ import math
 from array import array
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
+from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection.background import background_frequencies
+from gatekeeper_core.selection.segments import (
+    FIELD_BITS,
+    MAX_COUNT,
+    MAX_TURNS,
+    TURN_BITS,
+    Segment,
+    merging,
+    sealing,
+    term_key,
+)
 from gatekeeper_core.selection.speakers import Speakers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Generator, Iterable, Mapping, Sequence, Set
 
-__all__ = ["BACKGROUND_TURNS", "Posting", "TurnIndex", "unpack"]
+__all__ = ["BACKGROUND_TURNS", "FAN_OUT", "LIVE_TURNS", "Posting", "TurnIndex", "unpack"]
 
 BACKGROUND_TURNS = 20.0
 """How many turns of everyday talk the background frequencies stand for in an idf.
@@ -26,11 +42,19 @@ BACKGROUND_TURNS = 20.0
 Source: ours: a young conversation knows too little to tell a common word; after a hundred turns its own counts rule.
 """
 
+LIVE_TURNS = 4096
+"""How many of the newest turns stand in a dictionary. Source: ours: below it everything is as fast as it gets."""
+
+FAN_OUT = 8
+"""How many segments of a size become one. Source: ours, measured: fewer cost more to write, more cost more to read."""
+
 _BACKGROUND_TURN_LENGTH = 25.0
 _MAX_BACKGROUND_SHARE = 0.9
-_FIELD_BITS = 4
-_MAX_COUNT = (1 << _FIELD_BITS) - 1
 _MIN_LISTED = 4
+_NOTED_BITS = 1 << 22  # half a megabyte; a million words set a fifth of them
+_FEW_PER_TURN = 12  # postings that are read through in the time of one look-up
+
+_Live = dict[str, "int | list[int]"]
 
 
 class Posting(NamedTuple):
@@ -53,11 +77,14 @@ def unpack(posting: int) -> Posting:
     >>> unpack(3 << 8 | 2 << 4 | 1)
     Posting(turn_id=3, user_count=2, assistant_count=1)
     """
-    return Posting(posting >> 8, posting >> 4 & _MAX_COUNT, posting & _MAX_COUNT)
+    return Posting(posting >> TURN_BITS, posting >> FIELD_BITS & MAX_COUNT, posting & MAX_COUNT)
 
 
 class TurnIndex:
     """Postings of every term, by turn, and the lengths of both fields of each turn.
+
+    Args:
+        live_turns: how many turns stand in the dictionary before they are packed, >= 1; no answer depends on it.
 
     >>> index = TurnIndex()
     >>> index.add({"redis": 2}, {"redis": 1, "cache": 1})
@@ -67,22 +94,32 @@ class TurnIndex:
 
     __slots__ = (
         "_assistant_total",
-        "_postings",
+        "_frozen",
+        "_live",
+        "_live_start",
+        "_live_turns",
+        "_noted",
+        "_segments",
         "_user_total",
-        "_words",
+        "_work",
         "assistant_lengths",
         "speakers",
         "user_lengths",
     )
 
-    def __init__(self) -> None:
-        self._postings: dict[str, list[int]] = {}
-        self._words: dict[tuple[str, int], set[str]] = {}
+    def __init__(self, *, live_turns: int = LIVE_TURNS) -> None:
+        self._live_turns = live_turns
+        self._live: _Live = {}
+        self._live_start = 0
+        self._frozen: _Frozen | None = None
+        self._segments: list[Segment] = []
+        self._work: _Work | None = None
+        self._noted = bytearray()
         self.speakers = Speakers()
         self._user_total = 0
         self._assistant_total = 0
-        self.user_lengths = array("L")
-        self.assistant_lengths = array("L")
+        self.user_lengths = array("I")
+        self.assistant_lengths = array("I")
 
     def __len__(self) -> int:
         """Return the number of turns."""
@@ -98,6 +135,11 @@ class TurnIndex:
         """Terms of an assistant's text on average, at least 1."""
         return max(1.0, self._assistant_total / len(self)) if len(self) else 1.0
 
+    @property
+    def segment_count(self) -> int:
+        """In how many packed pieces a term is looked up."""
+        return len(self._segments)
+
     def add(
         self,
         user_terms: Mapping[str, int],
@@ -111,16 +153,26 @@ class TurnIndex:
             user_terms: the counts of the terms of the user's text.
             assistant_terms: the same of the assistant's text.
             texts: how both texts begin, for the names of the speakers.
+
+        Raises:
+            ConfigError: there are ``MAX_TURNS`` turns already.
         """
+        turn_id = len(self)
+        if turn_id >= MAX_TURNS:
+            raise ConfigError(f"one conversation holds at most {MAX_TURNS} turns: start a new one")
         self.speakers.add(*texts)
-        base = len(self.user_lengths) << 2 * _FIELD_BITS
+        base, live = turn_id << TURN_BITS, self._live
+        both = user_terms.keys() & assistant_terms.keys() if user_terms and assistant_terms else ()
         for term, count in user_terms.items():
-            packed = base | min(count, _MAX_COUNT) << _FIELD_BITS | min(assistant_terms.get(term, 0), _MAX_COUNT)
-            self._postings_of(term).append(packed)
+            packed = base | (count if count < MAX_COUNT else MAX_COUNT) << FIELD_BITS
+            if term in both:
+                packed |= min(assistant_terms[term], MAX_COUNT)
+            _append(live, term, packed)
         for term, count in assistant_terms.items():
-            if term not in user_terms:
-                self._postings_of(term).append(base | min(count, _MAX_COUNT))
+            if term not in both:
+                _append(live, term, base | (count if count < MAX_COUNT else MAX_COUNT))
         self._record_lengths(sum(user_terms.values()), sum(assistant_terms.values()))
+        self._pack()
 
     def remove_last(self, terms: Iterable[str]) -> None:
         """Take the newest turn back.
@@ -135,35 +187,73 @@ class TurnIndex:
         self._user_total -= self.user_lengths.pop()
         self._assistant_total -= self.assistant_lengths.pop()
         turn_id = len(self.user_lengths)
+        if turn_id < self._live_start and self._frozen is not None:
+            self._thaw(self._frozen)
+        if turn_id < self._live_start:
+            self._cut_segment(turn_id)
+            return
         for term in terms:
-            postings = self._postings.get(term)
-            if postings and postings[-1] >> 2 * _FIELD_BITS == turn_id:
-                postings.pop()
-                if not postings:
-                    del self._postings[term]
-                    if _is_listed(term):
-                        self._words[term[0], len(term)].discard(term)
+            _take_back(self._live, term, turn_id)
 
-    def postings(self, term: str) -> Sequence[int]:
+    def postings(self, term: str) -> list[int]:
         """Return the packed postings of a term, oldest turn first; empty for an unknown term."""
-        return self._postings.get(term, ())
+        return [posting for run, begin, end in self._runs(term) for posting in run[begin:end]]
+
+    def newest_postings(self, term: str, limit: int) -> list[int]:
+        """Return the packed postings of the newest turns that hold a term, at most so many, oldest turn first."""
+        found: list[int] = []
+        for run, begin, end in reversed(self._runs(term)):
+            found[:0] = run[max(begin, end - limit + len(found)) : end]
+            if len(found) >= limit:
+                break
+        return found
+
+    def postings_among(self, term: str, turns: Sequence[int], members: Container[int]) -> list[int]:
+        """Return the packed postings of a term in some turns, oldest turn first.
+
+        Args:
+            term: what is looked up.
+            turns: the turns, rising.
+            members: the same turns, for a quick ``in``.
+        """
+        found: list[int] = []
+        for run, begin, end in self._runs(term):
+            if end - begin <= _FEW_PER_TURN * len(turns):
+                found.extend([posting for posting in run[begin:end] if posting >> TURN_BITS in members])
+                continue
+            for turn_id in turns:
+                begin = bisect_left(run, turn_id << TURN_BITS, begin, end)
+                if begin == end:
+                    break
+                if run[begin] >> TURN_BITS == turn_id:
+                    found.append(run[begin])
+        return found
 
     def posting(self, term: str, turn_id: int) -> Posting | None:
         """Return the posting of a term in one turn, or None where the turn does not hold it."""
-        postings = self._postings.get(term, ())
-        at = bisect_left(postings, turn_id << 2 * _FIELD_BITS)
-        if at < len(postings) and postings[at] >> 2 * _FIELD_BITS == turn_id:
-            return unpack(postings[at])
-        return None
+        found = self.postings_among(term, (turn_id,), (turn_id,))
+        return unpack(found[0]) if found else None
 
     def document_frequency(self, term: str) -> int:
         """Return in how many turns a term stands."""
-        return len(self._postings.get(term, ()))
+        live = self._live.get(term)
+        count = 0 if live is None else 1 if isinstance(live, int) else len(live)
+        if self._live_start:
+            count += sum(end - begin for _, begin, end in self._earlier_runs(term))
+        return count
 
-    def words_like(self, word: str) -> set[str]:
-        """Return the English words here with the same first letter, one letter longer or shorter at most."""
-        sizes = range(len(word) - 1, len(word) + 2)
-        return set().union(*(self._words.get((word[0], size), ()) for size in sizes))
+    def known_words(self, words: Set[str]) -> list[str]:
+        """Return those of some English words (a to z, four letters or more) that stand in a turn, in any order."""
+        known = {*(self._live.keys() & words)}
+        if self._frozen is not None:
+            known.update(self._frozen.live.keys() & words)
+        if self._segments:
+            known.update(
+                word
+                for word in words
+                if self._is_noted(crc32(word.encode())) and word not in known and self.document_frequency(word)
+            )
+        return list(known)
 
     def idf(self, term: str) -> float:
         """Return the inverse document frequency of a term, known or not.
@@ -175,18 +265,37 @@ class TurnIndex:
         Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework" (the form is Lucene's, never
         negative); the background share is ours.
         """
+        return self.idf_of(term, self.document_frequency(term))
+
+    def idf_of(self, term: str, frequency: int) -> float:
+        """Return the idf of a term whose document frequency is known; see :meth:`idf`."""
         share = min(_MAX_BACKGROUND_SHARE, _BACKGROUND_TURN_LENGTH * background_frequencies().get(term, 0.0))
         turns = len(self) + BACKGROUND_TURNS
-        frequency = self.document_frequency(term) + BACKGROUND_TURNS * share
-        return round(math.log1p((turns - frequency + 0.5) / (frequency + 0.5)), 6)
+        expected = frequency + BACKGROUND_TURNS * share
+        return round(math.log1p((turns - expected + 0.5) / (expected + 0.5)), 6)
 
-    def _postings_of(self, term: str) -> list[int]:
-        postings = self._postings.get(term)
-        if postings is None:
-            postings = self._postings[term] = []
-            if _is_listed(term):
-                self._words.setdefault((term[0], len(term)), set()).add(term)
-        return postings
+    # --- where postings stand ----------------------------------------------------------------------------------------
+
+    def _runs(self, term: str) -> list[tuple[Sequence[int], int, int]]:
+        """Return the stretches of postings of a term, oldest first: a sequence, where it begins, where it ends."""
+        runs = self._earlier_runs(term) if self._live_start else []
+        live = self._live.get(term)
+        if live is not None:
+            runs.append(((live,), 0, 1) if isinstance(live, int) else (live, 0, len(live)))
+        return runs
+
+    def _earlier_runs(self, term: str) -> list[tuple[Sequence[int], int, int]]:
+        runs: list[tuple[Sequence[int], int, int]] = []
+        if self._segments:
+            key = term_key(term)
+            for segment in self._segments:
+                begin, end = segment.find(key)
+                if begin < end:
+                    runs.append((segment.postings, begin, end))
+        frozen = self._frozen.live.get(term) if self._frozen is not None else None
+        if frozen is not None:
+            runs.append(((frozen,), 0, 1) if isinstance(frozen, int) else (frozen, 0, len(frozen)))
+        return runs
 
     def _record_lengths(self, user_length: int, assistant_length: int) -> None:
         self.user_lengths.append(user_length)
@@ -194,7 +303,103 @@ class TurnIndex:
         self._user_total += user_length
         self._assistant_total += assistant_length
 
+    def _note(self, term: str) -> None:
+        """Note a word that is packed, for :meth:`known_words`: a bit that other words may share, never taken back."""
+        if len(term) >= _MIN_LISTED and term.isascii() and term.isalpha():
+            place = crc32(term.encode()) % _NOTED_BITS
+            self._noted[place >> 3] |= 1 << (place & 7)
 
-def _is_listed(term: str) -> bool:
-    """Return whether a term is an English word that may be meant by a misspelt one."""
-    return len(term) >= _MIN_LISTED and term.isascii() and term.isalpha()
+    def _is_noted(self, digest: int) -> bool:
+        place = digest % _NOTED_BITS
+        return bool(self._noted[place >> 3] >> (place & 7) & 1)
+
+    # --- packing -----------------------------------------------------------------------------------------------------
+
+    def _pack(self) -> None:
+        """Do a little of what there is to pack."""
+        if self._frozen is None and len(self) - self._live_start >= self._live_turns:
+            self._frozen = _Frozen(self._live, self._live_start)
+            self._noted = self._noted or bytearray(_NOTED_BITS >> 3)
+            self._live, self._live_start = {}, len(self)
+        if self._work is None:
+            self._work = self._next_work()
+            return
+        try:
+            next(self._work.steps)
+        except StopIteration as done:
+            self._segments[self._work.first : self._work.last] = [done.value]
+            if self._work.seals:
+                self._frozen = None
+            self._work = None
+
+    def _next_work(self) -> _Work | None:
+        """Return what is to be packed next: the frozen turns first, then ``FAN_OUT`` neighbours of a size."""
+        count = len(self._segments)
+        if self._frozen is not None:
+            steps = sealing(self._frozen.live, start=self._frozen.start, stop=self._live_start, note=self._note)
+            return _Work(steps, count, count, seals=True)
+        first = 0
+        for last in range(1, count + 1):
+            if self._size_class(last - 1) != self._size_class(first):
+                first = last - 1
+            if last - first == FAN_OUT:
+                return _Work(merging(self._segments[first:last]), first, last, seals=False)
+        return None
+
+    def _size_class(self, place: int) -> int:
+        """Return how often a segment was merged, judged by its turns."""
+        segment = self._segments[place]
+        size, merged = (segment.stop - segment.start) // self._live_turns, 0
+        while size >= FAN_OUT:
+            size, merged = size // FAN_OUT, merged + 1
+        return merged
+
+    def _thaw(self, frozen: _Frozen) -> None:
+        """Make the frozen turns the newest again; no newer one is left."""
+        self._live, self._live_start = frozen.live, frozen.start
+        self._frozen = self._work = None
+
+    def _cut_segment(self, turn_id: int) -> None:
+        """Take the newest packed turn back."""
+        self._work = None
+        self._live_start = turn_id
+        self._segments[-1].cut(turn_id)
+        if self._segments[-1].start == turn_id:
+            self._segments.pop()
+
+
+class _Frozen(NamedTuple):
+    """Turns that are being packed, from ``start`` on."""
+
+    live: _Live
+    start: int
+
+
+class _Work(NamedTuple):
+    """A segment in the making, and the places of the segments that it replaces."""
+
+    steps: Generator[None, None, Segment]
+    first: int
+    last: int
+    seals: bool
+
+
+def _append(live: _Live, term: str, packed: int) -> None:
+    held = live.get(term)
+    if held is None:
+        live[term] = packed
+    elif isinstance(held, int):
+        live[term] = [held, packed]
+    else:
+        held.append(packed)
+
+
+def _take_back(live: _Live, term: str, turn_id: int) -> None:
+    held = live.get(term)
+    if isinstance(held, int):
+        if held >> TURN_BITS == turn_id:
+            del live[term]
+    elif held is not None and held[-1] >> TURN_BITS == turn_id:
+        held.pop()
+        if len(held) == 1:
+            live[term] = held[0]

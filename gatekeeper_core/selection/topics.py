@@ -505,7 +505,7 @@ def _counts_by_topic(
     counts: dict[int, dict[str, float]] = {}
     shares: dict[int, float] = {}
     for term, information in informative.items():
-        for posting in index.postings(term)[-_MAX_POSTINGS:]:
+        for posting in index.newest_postings(term, _MAX_POSTINGS):
             turn_id = posting >> 8
             shares[turn_id] = shares.get(turn_id, 0.0) + information
             held = counts.setdefault(topic_ids[turn_id], {})
