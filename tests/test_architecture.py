@@ -32,6 +32,7 @@ STAGES = (
     "speakers",
     "segments",
     "index",
+    "scan",
     "expansion",
     "retrieval",
     "cues",

@@ -37,8 +37,6 @@ def plain_selection(**changes: Any) -> Selection:
         "turn_count": 3,
         "gate": Verdict("continue", "overlap", overlap=0.9, new_ratio=0.1),
         "coverage": 1.0,
-        "covered": ("q",),
-        "uncovered": (),
         "constraints": {"language": "中文"},
     }
     return Selection(**{**values, **changes})
@@ -90,7 +88,7 @@ def test_the_json_has_a_schema_version_and_every_field() -> None:
     values = selection.to_dict()
     assert SCHEMA_VERSION == values["schema_version"] == 1
     public = {field.name for field in fields(Selection) if not field.name.startswith("_")}
-    assert set(values) == public | {"schema_version", "decisions"}
+    assert set(values) == public | {"schema_version", "decisions", "covered", "uncovered"}
     assert set(values["turns"][0]) == set(SelectedTurn._fields)
     assert set(values["gate"]) == set(Verdict._fields)
     assert set(values["decisions"][0]) == set(Decision._fields)

@@ -48,7 +48,7 @@ class CoverageConfig:
     eta: float = 0.85
     alpha: float = 0.7
     sharpness: float = 2.3
-    pool: int = 60
+    pool: int = 40
     unit_tokens: int = 60
     known_enough: float = 0.4
 

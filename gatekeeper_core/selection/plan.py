@@ -210,13 +210,15 @@ class Planner:
         depth = max(limit, self._config.coverage.pool)
         scores = score_turns(self._query, self._index, config=self._config.retrieval, depth=depth, texts=self._texts)
         self._scores = {score.turn_id: score for score in scores}
-        passing = [score for score in scores if self._evidenced(score)]
-        others = [score for score in scores if not self._evidenced(score)]
+        passing: list[Score] = []
+        others: list[Score] = []
+        for score in scores:
+            (passing if self._evidenced(score) else others).append(score)
         if self._fill and self._judgement.verdict.reason != "explicit_switch":
             passing, others = passing + others, []  # a verdict that may be wrong orders them, no more
         for score in others:
             self._drop(score.turn_id, "gate", "off_topic")
-        self._value(passing)
+        self._value(passing, limit)
         for score in passing[limit:]:
             self._drop(score.turn_id, "recall", "not_a_candidate")
         return passing[:limit]
@@ -235,13 +237,18 @@ class Planner:
             return score.share >= min(1.0, enough * (2 if verdict.reason == "explicit_switch" else 1))
         return self._topic_of(score.turn_id) == verdict.resumed_topic or score.share >= enough / 2
 
-    def _value(self, passing: Sequence[Score]) -> None:
+    def _value(self, passing: Sequence[Score], limit: int) -> None:
+        """Work out what each turn is worth; what an excerpt costs counts for those that may be taken."""
         known = max((score.share for score in passing), default=0.0)
         candidates = [
-            Candidate(score.turn_id, self._evidence(score), self._excerpt(score.turn_id).tokens) for score in passing
+            Candidate(score.turn_id, self._evidence(score), self._cost(score.turn_id, place < limit))
+            for place, score in enumerate(passing)
         ]
         coverage = replace(self._config.coverage, alpha=0.0) if self._fill else self._config.coverage
         self._values = dict(value_candidates(candidates, known=known, config=coverage))
+
+    def _cost(self, turn_id: int, may_be_taken: bool) -> int:
+        return self._excerpt(turn_id).tokens if may_be_taken and not self._fill else self._records[turn_id].tokens
 
     def _evidence(self, score: Score) -> float:
         """Return the score of a turn, raised by as much as its topic is likely to be the query's."""
@@ -471,7 +478,7 @@ class Planner:
         return self._terms[turn_id]
 
     def _drop(self, turn_id: int, stage: Stage, why: Why) -> None:
-        self._outcomes[turn_id] = _Outcome(stage, why, self._excerpt(turn_id).tokens, self._offered)
+        self._outcomes[turn_id] = _Outcome(stage, why, None, self._offered)
 
     # --- what is looked up -------------------------------------------------------------------------------------------
 
@@ -524,7 +531,6 @@ class Planner:
             for turn_id, value in self._values.items()
             if turn_id not in self._kept and self._why(turn_id) not in ("repeat", "not_a_candidate")
         ]
-        covered, uncovered = self._coverage_of_anchors()
         turns = tuple(
             SelectedTurn(turn_id, part.user, part.assistant, part.tokens, part.trimmed)
             for turn_id, part in sorted(self._kept.items())
@@ -538,8 +544,6 @@ class Planner:
             turn_count=self._turn_count,
             gate=self._judgement.verdict,
             coverage=coverage_without(max(missing, default=0.0)),
-            covered=covered,
-            uncovered=uncovered,
             constraints=dict(constraints),
             smallest_needed_tokens=self._smallest_needed(),
             order=tuple(self._kept),
@@ -552,10 +556,12 @@ class Planner:
 
     def _smallest_needed(self) -> int | None:
         """Return what the smallest candidate would have needed, where there are candidates and none fitted."""
-        refused = [outcome.tokens for outcome in self._outcomes.values() if outcome.why == "no_room"]
-        return min(refused) if refused and not self._kept else None
+        if self._kept:
+            return None
+        refused = [turn_id for turn_id, outcome in self._outcomes.items() if outcome.why == "no_room"]
+        return min((self._excerpt(turn_id).tokens for turn_id in refused), default=None)
 
-    def _coverage_of_anchors(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def anchors(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the anchors of the query that the kept text holds, and those that it does not."""
         held: set[str] = set()
         for part in self._kept.values():
@@ -582,7 +588,7 @@ class Planner:
             stage=stage,
             why=why,
             topic_id=self._topic_of(turn_id),
-            tokens=tokens,
+            tokens=self._excerpt(turn_id).tokens if tokens is None else tokens,
             shared=self._shared(score.matched if score else frozenset()),
             related=self._written(turn_id, score.related) if score else (),
             score=score,
@@ -608,11 +614,14 @@ class Planner:
 
 
 class _Outcome(NamedTuple):
-    """What became of a turn: the stage and the reason, its tokens, and those of all turns offered up to it."""
+    """What became of a turn: the stage and the reason, its tokens, and those of all turns offered up to it.
+
+    The tokens of a turn that was dropped are worked out when they are asked for.
+    """
 
     stage: Stage
     why: Why
-    tokens: int
+    tokens: int | None
     offered: int
 
 

@@ -104,6 +104,10 @@ class Account(Protocol):
         """Return the decision on any turn of the conversation."""
         ...
 
+    def anchors(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the anchors of the query that the kept turns hold, and the others, as written in the query."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -118,8 +122,6 @@ class Selection:
         turn_count: turns in the conversation.
         gate: the verdict of the topic gate.
         coverage: how far the cover stage came, 0..1 (1.0: nothing of value was left).
-        covered: anchors of the query that the kept turns hold, as written in the query.
-        uncovered: the other anchors of the query.
         constraints: the constraints in force.
         smallest_needed_tokens: where nothing fitted, what the smallest candidate would have needed; else None.
         order: ids of the kept turns in the order in which they were taken, the one to give up first last.
@@ -133,12 +135,20 @@ class Selection:
     turn_count: int
     gate: Verdict
     coverage: float
-    covered: tuple[str, ...]
-    uncovered: tuple[str, ...]
     constraints: Mapping[str, str]
     smallest_needed_tokens: int | None = None
     order: tuple[int, ...] = ()
     _account: Account | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        """Anchors of the query that the kept turns hold, as written in the query; worked out when asked for."""
+        return self._account.anchors()[0] if self._account else ()
+
+    @property
+    def uncovered(self) -> tuple[str, ...]:
+        """The other anchors of the query, as written in the query."""
+        return self._account.anchors()[1] if self._account else ()
 
     @property
     def decisions(self) -> tuple[Decision, ...]:

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import nlargest
+from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import check_range
@@ -36,25 +37,29 @@ from gatekeeper_core.selection.anchors import (
     term_weight,
 )
 from gatekeeper_core.selection.expansion import Related, related_terms
+from gatekeeper_core.selection.scan import Bm25, Scan, sum_up
 from gatekeeper_core.selection.thesaurus import MANY_ANSWER, TIME_ANSWER
 from gatekeeper_core.text import LazyPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from gatekeeper_core.selection.index import TurnIndex
+    from gatekeeper_core.selection.scan import Hits
 
-__all__ = ["Query", "RetrievalConfig", "Score", "expand_query", "lex", "read_query", "recency", "score_turns"]
+__all__ = ["Query", "RetrievalConfig", "Score", "expand_query", "read_query", "recency", "score_turns"]
 
-SCORED_IN_FULL = 60
-"""How many turns are at least scored in full. Source: ours, three times the candidates that the specification takes."""
+SCORED_IN_FULL = 40
+"""How many turns are at least scored in full. Source: ours, twice the candidates that the specification takes."""
 
 _EXACT_KINDS = frozenset({"word", "number", "identifier", "version", "quote", "code"})
 _INDEXED_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "character", "date", "amount"})
+_LEADING = 300
+_READ = 20
 _TRIPLE_SHARE = 0.25
 _WORD_SHARE = 0.5
 _SECOND_NEIGHBOUR = 0.35
-_FEEDBACK_TURNS = 3
+_FEEDBACK_TURNS = 2
 _FEEDBACK_TERMS = 10
 _FEEDBACK_CHARACTERS = 2_000
 _ASKS_TIME = LazyPattern(
@@ -94,6 +99,8 @@ class RetrievalConfig:
             Source: ours.
         speaker_weight: how much more the messages of a speaker count whom the query names, 0..4. Gain 0.7. Source:
             ours.
+        posting_budget: postings that one query reads in full, the rarest terms first, >= 1; where its terms have more,
+            the frequent ones are only looked up in the turns that the rarer ones lead to. Source: ours.
         k1: how fast repeated terms stop to count, >= 0. Source: Lucene's default.
         b: how much long texts are damped, 0..1. Source: Lucene's default.
     """
@@ -111,6 +118,7 @@ class RetrievalConfig:
     answer_weight: float = 0.25
     speaker_weight: float = 1.0
     candidates: int = 20
+    posting_budget: int = 4000
     k1: float = 1.2
     b: float = 0.75
 
@@ -120,7 +128,7 @@ class RetrievalConfig:
         check_range(self, "speaker_weight", low=0, high=4)
         check_range(self, "reach_weight", "synonym_weight", "kind_weight", "misspelling_weight", low=0, high=1)
         check_range(self, "feedback_weight", "answer_weight", "b", low=0, high=1)
-        check_range(self, "candidates", low=1, whole=True)
+        check_range(self, "candidates", "posting_budget", low=1, whole=True)
 
 
 class Query(NamedTuple):
@@ -232,25 +240,6 @@ def recency(position: int, turn_count: int) -> float:
     return position / (turn_count - 1) if turn_count > 1 else 1.0
 
 
-def lex(count: int, length: int, mean_length: float, idf: float, *, k1: float, b: float) -> float:
-    """Return the BM25 weight of one term in one field.
-
-    Args:
-        count: occurrences of the term in the field.
-        length: terms in the field.
-        mean_length: terms in this field on average over the conversation, > 0.
-        idf: the term's inverse document frequency.
-        k1: saturation.
-        b: length normalisation, 0..1.
-
-    Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", formula 3.15.
-
-    >>> round(lex(1, 10, 10.0, 2.0, k1=1.2, b=0.75), 3)
-    2.0
-    """
-    return idf * count * (k1 + 1) / (count + k1 * (1 - b + b * length / mean_length)) if count else 0.0
-
-
 def score_turns(
     query: Query,
     index: TurnIndex,
@@ -271,14 +260,6 @@ def score_turns(
     return _Scoring(query, index, config, texts).best(max(depth, SCORED_IN_FULL))
 
 
-class _Hits(NamedTuple):
-    """Both ``lex`` parts of a turn, and its hits as bits: the query's own terms first, then the related ones."""
-
-    user: float
-    assistant: float
-    bits: int
-
-
 class _Scoring:
     """Scores the turns of a conversation for one query."""
 
@@ -290,87 +271,66 @@ class _Scoring:
         self._config = config
         self._texts = texts
         self._own = list(query.idf)
+        self._held = _Held(query)
         self._named = index.speakers.named(query.idf) if config.speaker_weight else frozenset()
-        self._alike = index.speakers.are_two_people()
+        self._two_people = index.speakers.are_two_people()
+        self._bm25 = self._constants()
+        self._even = (
+            self._bm25.user_weight / config.user_weight if config.user_weight else 1.0,
+            self._bm25.assistant_weight / config.assistant_weight if config.assistant_weight else 1.0,
+        )
         self._phrases = _phrases(query)
         self._answer = _answer_pattern(query.text) if config.answer_weight else None
 
     def best(self, depth: int) -> tuple[Score, ...]:
         """Return the best turns with their scores, best first."""
-        user, assistant, bits = self._lexical()
-        own = {turn: self._weighted(turn, user.get(turn, 0.0), assistant.get(turn, 0.0)) for turn in bits}
+        weighted = [*self._query.idf.items(), *((related.term, related.weight) for related in self._query.related)]
+        scan = Scan(weighted, self._index, bm25=self._bm25, budget=self._config.posting_budget)
+        hits = scan.hits(self._leading(scan, max(_LEADING, 2 * depth)))
+        own = {turn: self._weighted(turn, hit.user, hit.assistant) for turn, hit in hits.items()}
         fed = self._feedback(own)
         all_of_it = {turn: value + fed.get(turn, 0.0) for turn, value in own.items()} if fed else own
-        near = self._neighbours(all_of_it)
-        order = nlargest(depth, ((round(value + near[turn], 6), turn) for turn, value in all_of_it.items()))
-        hits = {turn: _Hits(user.get(turn, 0.0), assistant.get(turn, 0.0), bits[turn]) for _, turn in order}
-        scores = [self._score(turn, hits[turn], bits, fed.get(turn, 0.0), near[turn]) for _, turn in order]
-        return tuple(sorted(scores, key=lambda score: (-score.total, -score.turn_id)))
+        near = self._neighbours(all_of_it, scan)
+        worth = {turn: round(value + near[turn], 6) for turn, value in all_of_it.items()}
+        order = sorted(worth, key=lambda turn: (-worth[turn], -turn))[:depth]
+        parts = [self._parts(turn, hits, scan, fed.get(turn, 0.0), near[turn]) for turn in order]
+        parts.sort(key=_rank)
+        return tuple(sorted(self._scores(parts), key=_rank))
 
-    def _lexical(self) -> tuple[dict[int, float], dict[int, float], dict[int, int]]:
-        """Return both ``lex`` parts and the hits of every turn that shares a term or a related one with the query."""
-        user: dict[int, float] = {}
-        assistant: dict[int, float] = {}
-        bits: dict[int, int] = {}
-        weighted = [*self._query.idf.items(), *((related.term, related.weight) for related in self._query.related)]
-        for at, (term, weight) in enumerate(weighted):
-            self._add_postings(term, weight, user, assistant)
-            bit = 1 << at
-            for posting in self._index.postings(term):
-                turn = posting >> 8
-                bits[turn] = bits.get(turn, 0) | bit
-        return user, assistant, bits
+    def _constants(self) -> Bm25:
+        """Return the constants of BM25; between two named people both sides weigh alike."""
+        config = self._config
+        user, assistant = config.user_weight, config.assistant_weight
+        if self._two_people and user and assistant:
+            user = assistant = (user + assistant) / 2
+        return Bm25(user, assistant, config.k1, config.b)
 
-    def _add_postings(self, term: str, weight: float, user: dict[int, float], assistant: dict[int, float]) -> None:
-        """Add the BM25 weight of one term to every turn that holds it; :func:`lex`, with its constants taken out."""
-        index, k1 = self._index, self._config.k1
-        flat, factor = k1 * (1 - self._config.b), weight * (k1 + 1)
-        user_lengths, assistant_lengths = index.user_lengths, index.assistant_lengths
-        user_slope = k1 * self._config.b / index.mean_user_length
-        assistant_slope = k1 * self._config.b / index.mean_assistant_length
-        for posting in index.postings(term):
-            turn, count = posting >> 8, posting >> 4 & 15
-            if count:
-                user[turn] = user.get(turn, 0.0) + factor * count / (count + flat + user_slope * user_lengths[turn])
-            count = posting & 15
-            if count:
-                norm = flat + assistant_slope * assistant_lengths[turn]
-                assistant[turn] = assistant.get(turn, 0.0) + factor * count / (count + norm)
+    def _leading(self, scan: Scan, count: int) -> set[int]:
+        """Return the turns that are worth a second look."""
+        if not self._named:
+            return set(scan.leading(count))
+        worth = {turn: scan.first_score(turn) * max(self._speaker_factors(turn)) for turn in scan.leading(2 * count)}
+        return set(sorted(worth, key=lambda turn: (-round(worth[turn], 6), -turn))[:count])
 
     def _weighted(self, turn: int, user: float, assistant: float) -> float:
-        user_factor, assistant_factor = self._side_factors(turn)
-        return (
-            self._config.user_weight * user_factor * user + self._config.assistant_weight * assistant_factor * assistant
-        )
+        user_factor, assistant_factor = self._speaker_factors(turn) if self._named else (1.0, 1.0)
+        return self._bm25.user_weight * user_factor * user + self._bm25.assistant_weight * assistant_factor * assistant
 
-    def _side_factors(self, turn: int) -> tuple[float, float]:
-        """Return what each side of a turn counts for who speaks there, 1.0 each where nobody is named."""
-        if not self._alike and not self._named:
-            return 1.0, 1.0
-        config = self._config
-        user, assistant = 1.0, 1.0
-        mean = (config.user_weight + config.assistant_weight) / 2
-        if self._alike and config.user_weight and config.assistant_weight:
-            user, assistant = mean / config.user_weight, mean / config.assistant_weight
-        if self._named:
-            speakers, more = self._index.speakers.of(turn), 1.0 + config.speaker_weight
-            user *= more if speakers[0] in self._named else 1.0
-            assistant *= more if speakers[1] in self._named else 1.0
-        return user, assistant
+    def _speaker_factors(self, turn: int) -> tuple[float, float]:
+        """Return what each side of a turn counts for who speaks there, 1.0 where nobody is named."""
+        speakers, more = self._index.speakers.of(turn), 1.0 + self._config.speaker_weight
+        return more if speakers[0] in self._named else 1.0, more if speakers[1] in self._named else 1.0
 
     def _feedback(self, own: Mapping[int, float]) -> dict[int, float]:
-        """Return what the most telling words of the best turns add to the turns that have evidence of their own."""
-        if not self._config.feedback_weight or len(own) < 2 or max(own.values()) <= 0:
+        """Return what the most telling words of the turns with the most evidence add to the others."""
+        best = nlargest(_FEEDBACK_TURNS, ((round(value, 6), turn) for turn, value in own.items()))
+        if not self._config.feedback_weight or len(own) < 2 or best[0][0] <= 0:
             return {}
-        words = self._feedback_words(
-            nlargest(_FEEDBACK_TURNS, ((round(value, 6), turn) for turn, value in own.items()))
-        )
-        user: dict[int, float] = {}
-        assistant: dict[int, float] = {}
-        for term, weight in words:
-            self._add_postings(term, weight, user, assistant)
-        found = [turn for turn in {**user, **assistant} if turn in own]
-        return {turn: self._weighted(turn, user.get(turn, 0.0), assistant.get(turn, 0.0)) for turn in found}
+        turns = sorted(own)
+        words = self._feedback_words(best)
+        held = [(1, weight, self._index.postings_among(term, turns, own)) for term, weight in words]
+        sums = sum_up(held, self._index, turns, bm25=self._bm25)
+        return {turn: self._weighted(turn, hit.user, hit.assistant) for turn, hit in sums.items() if hit.bits}
 
     def _feedback_words(self, best: Sequence[tuple[float, int]]) -> list[tuple[str, float]]:
         """Return the words that tell most of the best turns, with their weights; names of speakers tell nothing."""
@@ -386,57 +346,106 @@ class _Scoring:
         mean = self._query.mass / len(self._own)
         return [(term, self._config.feedback_weight * mean * value / top[0][0]) for value, term in top]
 
-    def _neighbours(self, own: Mapping[int, float]) -> dict[int, float]:
+    def _neighbours(self, own: Mapping[int, float], scan: Scan) -> dict[int, float]:
         near, far = self._config.neighbour_weight, self._config.neighbour_weight * _SECOND_NEIGHBOUR
-        get = own.get
+
+        def worth(turn: int) -> float:
+            value = own.get(turn)
+            return scan.first_score(turn) if value is None else value
+
         return {
-            turn: near * (get(turn - 1, 0.0) + get(turn + 1, 0.0)) + far * (get(turn - 2, 0.0) + get(turn + 2, 0.0))
-            for turn in own
+            turn: near * (worth(turn - 1) + worth(turn + 1)) + far * (worth(turn - 2) + worth(turn + 2)) for turn in own
         }
 
-    def _score(self, turn: int, hits: _Hits, bits: Mapping[int, int], fed: float, near: float) -> Score:
-        config, query = self._config, self._query
-        matched = frozenset(term for at, term in enumerate(self._own) if hits.bits >> at & 1)
-        texts = self._texts(turn)
-        exact, whole = _exact_match(self._phrases, matched, texts)
+    def _parts(self, turn: int, hits: Mapping[int, Hits], scan: Scan, fed: float, near: float) -> Score:
+        """Return the score of a turn as far as the index knows it."""
+        config, held, bits = self._config, self._held, hits[turn].bits
+        around = bits | scan.first_hits(turn - 1) | scan.first_hits(turn + 1)
+        fit = 1.0 - config.reach_weight * (1.0 - held.share(around))
         late = recency(turn, len(self._index))
         user_factor, assistant_factor = self._side_factors(turn)
-        lex_user, lex_assistant = user_factor * hits.user, assistant_factor * hits.assistant
-        around = hits.bits | bits.get(turn - 1, 0) | bits.get(turn + 1, 0)
-        fit = 1.0 - config.reach_weight * (1.0 - self._share(around))
+        lex_user, lex_assistant = user_factor * hits[turn].user, assistant_factor * hits[turn].assistant
+        lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
+        total = round(fit * (lexical + fed + near) + config.recency_weight * late, 6)
+        share, matched, related = held.share(bits), held.terms(bits), held.related(bits)
+        nothing: frozenset[str] = frozenset()
+        return Score(turn, lex_user, lex_assistant, 0.0, late, fed, near, fit, total, share, matched, related, nothing)
+
+    def _side_factors(self, turn: int) -> tuple[float, float]:
+        """Return what the weights of both sides were multiplied with for this turn."""
+        if not self._named:
+            return self._even
+        user, assistant = self._speaker_factors(turn)
+        return user * self._even[0], assistant * self._even[1]
+
+    def _scores(self, parts: Sequence[Score]) -> Iterator[Score]:
+        """Yield the scores, those of the first half with what their texts tell."""
+        for place, score in enumerate(parts):
+            yield self._read(score) if 2 * place < len(parts) or place < _READ else score
+
+    def _read(self, score: Score) -> Score:
+        """Return a score with its whole hits, and raised where its text holds what is asked for."""
+        texts = self._texts(score.turn_id)
+        exact, whole = _exact_match(self._phrases, score.matched, texts)
+        raised = 0.0
         if self._answer is not None and any(self._answer.search(t[:_FEEDBACK_CHARACTERS].casefold()) for t in texts):
-            fit *= 1.0 + config.answer_weight
-        total = fit * (config.user_weight * lex_user + config.assistant_weight * lex_assistant + fed + near)
-        total += config.exact_weight * exact + config.recency_weight * late
-        return Score(
-            turn_id=turn,
-            lex_user=round(lex_user, 6),
-            lex_assistant=round(lex_assistant, 6),
-            exact=round(exact, 6),
-            recency=round(late, 6),
-            feedback=round(fed, 6),
-            neighbour=round(near, 6),
-            fit=round(fit, 6),
-            total=round(total, 6),
-            share=round(self._share(hits.bits), 6),
-            matched=matched,
-            related=frozenset(
-                related.term for at, related in enumerate(query.related, len(self._own)) if hits.bits >> at & 1
-            ),
-            whole=whole,
-        )
+            raised = self._config.answer_weight
+        if not exact and not raised:
+            return score
+        lexical = score.total - self._config.recency_weight * score.recency
+        total = score.total + raised * lexical + self._config.exact_weight * exact
+        return score._replace(exact=exact, whole=whole, fit=score.fit * (1.0 + raised), total=round(total, 6))
+
+
+def _rank(score: Score) -> tuple[float, int]:
+    return -score.total, -score.turn_id
+
+
+class _Held:
+    """What the hits of a turn stand for, worked out once for each pattern of hits."""
+
+    def __init__(self, query: Query) -> None:
+        self._query = query
+        self._idf = list(query.idf.values())
+        self._terms = list(query.idf)
+        places = {term: place for place, term in enumerate(self._terms)}
+        self._credits = [(places[related.stands_for], related.credit) for related in query.related]
+        self._own = (1 << len(self._idf)) - 1
+        self._shares: dict[int, float] = {}
+        self._sets: dict[int, frozenset[str]] = {}
+
+    def share(self, bits: int) -> float:
+        """Return which part of the query's idf some hits stand for, 0..1."""
+        if bits not in self._shares:
+            self._shares[bits] = self._share(bits)
+        return self._shares[bits]
+
+    def terms(self, bits: int) -> frozenset[str]:
+        """Return the query's own terms among some hits."""
+        own = bits & self._own
+        if own not in self._sets:
+            self._sets[own] = frozenset(term for place, term in enumerate(self._terms) if own >> place & 1)
+        return self._sets[own]
+
+    def related(self, bits: int) -> frozenset[str]:
+        """Return the related terms among some hits."""
+        others = bits >> len(self._idf)
+        if not others:
+            return frozenset()
+        return frozenset(related.term for place, related in enumerate(self._query.related) if others >> place & 1)
 
     def _share(self, bits: int) -> float:
-        """Return which part of the query's idf some hits stand for, 0..1."""
         if not self._query.mass:
             return 0.0
-        held = {term: 1.0 for at, term in enumerate(self._own) if bits >> at & 1}
-        if bits >> len(self._own):
-            for at, related in enumerate(self._query.related, len(self._own)):
-                if bits >> at & 1:
-                    held[related.stands_for] = max(held.get(related.stands_for, 0.0), related.credit)
-        known = sum(self._query.idf[term] * held[term] for term in self._own if term in held)
-        return min(1.0, known / self._query.mass)
+        held = [float(bits >> place & 1) for place in range(len(self._idf))]
+        others, place = bits >> len(self._idf), 0
+        while others:
+            if others & 1:
+                stands_for, credit = self._credits[place]
+                held[stands_for] = max(held[stands_for], credit)
+            others, place = others >> 1, place + 1
+        known: float = sum(map(mul, self._idf, held))
+        return round(min(1.0, known / self._query.mass), 6)
 
 
 def _answer_pattern(text: str) -> LazyPattern | None:
@@ -447,17 +456,29 @@ def _answer_pattern(text: str) -> LazyPattern | None:
     return _MANY if _ASKS_MANY.search(asked) else None
 
 
-def _phrases(query: Query) -> list[tuple[Anchor, float]]:
-    """Return the anchors that are looked for in the text, each with what a hit is worth."""
-    worth = []
+class _Phrase(NamedTuple):
+    """What is looked for in the text of a turn: how it is written, folded, and what a hit is worth."""
+
+    term: str
+    kind: str
+    text: str
+    folded: str
+    idf: float
+
+
+def _phrases(query: Query) -> list[_Phrase]:
+    """Return the anchors that are looked for in the text of a turn."""
+    found = []
     for anchor in query.anchors:
         if anchor.kind == "triple":
-            pairs = (query.idf.get(anchor.term[:2], 0.0), query.idf.get(anchor.term[1:], 0.0))
-            worth.append((anchor, _TRIPLE_SHARE * min(pairs)))
+            idf = _TRIPLE_SHARE * min(query.idf.get(anchor.term[:2], 0.0), query.idf.get(anchor.term[1:], 0.0))
         elif anchor.kind in _EXACT_KINDS:
-            share = _WORD_SHARE if anchor.kind == "word" else 1.0
-            worth.append((anchor, share * _phrase_idf(anchor, query)))
-    return [(anchor, idf) for anchor, idf in worth if idf > 0]
+            idf = (_WORD_SHARE if anchor.kind == "word" else 1.0) * _phrase_idf(anchor, query)
+        else:
+            continue
+        if idf > 0:
+            found.append(_Phrase(anchor.term, anchor.kind, anchor.text, folded(anchor.text), idf))
+    return found
 
 
 def _phrase_idf(anchor: Anchor, query: Query) -> float:
@@ -468,7 +489,7 @@ def _phrase_idf(anchor: Anchor, query: Query) -> float:
 
 
 def _exact_match(
-    phrases: Sequence[tuple[Anchor, float]], matched: frozenset[str], texts: tuple[str, str]
+    phrases: Sequence[_Phrase], matched: frozenset[str], texts: tuple[str, str]
 ) -> tuple[float, frozenset[str]]:
     """Return the idf of the whole hits, and which identifiers, versions, quotes and code were hit.
 
@@ -476,18 +497,17 @@ def _exact_match(
     versions, quoted phrases and back-tick code; a run of three characters of a script without spaces adds a quarter of
     its rarer pair.
     """
-    exact, whole = 0.0, set()
-    text = folded("\n".join(side[:MAX_SCANNED_CHARACTERS] for side in texts))
-    for anchor, idf in phrases:
-        if anchor.kind in ("identifier", "version", "number"):
-            hit = anchor.term in matched
-        elif anchor.kind == "triple":
-            hit = anchor.term in text
+    exact, whole, text = 0.0, set(), ""
+    for term, kind, written, phrase, idf in phrases:
+        if kind in ("identifier", "version", "number"):
+            hit = term in matched
+        elif (kind == "triple" and term[:2] not in matched) or (kind == "word" and term not in matched):
+            continue
         else:
-            possible = anchor.kind in ("quote", "code") or anchor.term in matched
-            hit = possible and has_whole(folded(anchor.text), text)
+            text = text or folded("\n".join(side[:MAX_SCANNED_CHARACTERS] for side in texts))
+            hit = term in text if kind == "triple" else has_whole(phrase, text)
         if hit:
             exact += idf
-            if anchor.kind in ("quote", "code") or (anchor.kind not in ("word", "triple") and len(anchor.term) > 2):
-                whole.add(anchor.text)
+            if kind in ("quote", "code") or (kind not in ("word", "triple") and len(term) > 2):
+                whole.add(written)
     return exact, frozenset(whole)

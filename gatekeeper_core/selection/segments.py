@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-__all__ = ["FIELD_BITS", "MAX_COUNT", "MAX_TURNS", "TURN_BITS", "Segment", "merging", "sealing", "term_key"]
+__all__ = ["FIELD_BITS", "MAX_COUNT", "MAX_TURNS", "TURN_BITS", "Segment", "finished", "merging", "sealing", "term_key"]
 
 FIELD_BITS = 4
 MAX_COUNT = (1 << FIELD_BITS) - 1
@@ -136,6 +136,18 @@ def merging(segments: Sequence[Segment]) -> Generator[None, None, Segment]:
         if not len(keys) % _MERGE_STEP:
             yield
     return Segment(keys, ends, postings, start=segments[0].start, stop=segments[-1].stop)
+
+
+def finished(steps: Generator[None, None, Segment]) -> Segment:
+    """Return the segment that a generator builds, all steps done at once."""
+    built: list[Segment] = []
+
+    def all_steps() -> Generator[None, None, None]:
+        built.append((yield from steps))
+
+    for _ in all_steps():
+        pass
+    return built[0]
 
 
 def _key(term: str) -> int:

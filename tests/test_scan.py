@@ -1,0 +1,90 @@
+"""The first look at a conversation: what the budget leaves out, and that the sums do not depend on it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.scan import Bm25, Hits, Scan, sum_up
+
+BM25 = Bm25(user_weight=1.5, assistant_weight=0.7, k1=1.2, b=0.75)
+VOCABULARY = ["redis", "quorum", "raft", "缓存", "雪崩", "v1.2"]
+Turn = tuple[dict[str, int], dict[str, int]]
+
+fields = st.dictionaries(st.sampled_from(VOCABULARY), st.integers(1, 20), max_size=4)
+histories = st.lists(st.tuples(fields, fields), min_size=1, max_size=40)
+weights = st.dictionaries(st.sampled_from(VOCABULARY), st.floats(0.01, 12.0), min_size=1)
+
+
+def index_of(turns: list[Turn], live_turns: int = 4096) -> TurnIndex:
+    index = TurnIndex(live_turns=live_turns)
+    for user, assistant in turns:
+        index.add(user, assistant)
+    return index
+
+
+def scan(turns: list[Turn], weighted: dict[str, float], budget: int = 10_000, live_turns: int = 4096) -> Scan:
+    return Scan(list(weighted.items()), index_of(turns, live_turns), bm25=BM25, budget=budget)
+
+
+@given(histories, weights, st.integers(1, 30), st.integers(1, 5))
+def test_the_sums_of_a_turn_depend_neither_on_the_budget_nor_on_packing(
+    turns: list[Turn], weighted: dict[str, float], budget: int, live_turns: int
+) -> None:
+    """Terms that were not read are looked up."""
+    every = set(range(len(turns)))
+    if any(term in {**user, **assistant} for term in weighted for user, assistant in turns):
+        found = scan(turns, weighted, budget, live_turns).hits(every)
+        for turn, hits in scan(turns, weighted).hits(every).items():
+            assert found[turn].bits == hits.bits
+            assert found[turn][:2] == pytest.approx(hits[:2])
+
+
+@given(histories, weights)
+def test_within_the_budget_every_turn_that_shares_a_term_is_reached(
+    turns: list[Turn], weighted: dict[str, float]
+) -> None:
+    sharing = [at for at, (user, assistant) in enumerate(turns) if weighted.keys() & {*user, *assistant}]
+    assert sorted(scan(turns, weighted).leading(len(turns))) == sharing
+
+
+@given(histories, weights, st.integers(1, 30))
+def test_the_rarest_term_is_read_whatever_the_budget(
+    turns: list[Turn], weighted: dict[str, float], budget: int
+) -> None:
+    """The newest turns of it, where it has more than the budget."""
+    holding = {t: [at for at, turn in enumerate(turns) if t in turn[0] or t in turn[1]] for t in weighted}
+    rarest = min(filter(None, holding.values()), key=len, default=[])
+    assert {*rarest[-budget:]} <= {*scan(turns, weighted, budget).leading(len(turns))} or any(
+        len(others) == len(rarest) for others in holding.values() if others != rarest
+    )
+
+
+def test_a_frequent_term_brings_no_turn_of_its_own_where_the_budget_is_spent() -> None:
+    """But it counts in the turns that a rarer one leads to."""
+    turns: list[Turn] = [({"redis": 1, "quorum": 1} if at == 7 else {"redis": 1}, {}) for at in range(50)]
+    found = scan(turns, {"redis": 1.0, "quorum": 4.0}, budget=20)
+    assert found.leading(50) == [7]
+    assert found.hits({7})[7].bits == 0b11
+
+
+@given(histories, weights, st.integers(0, 12))
+def test_the_leading_turns_are_those_of_the_highest_first_scores(
+    turns: list[Turn], weighted: dict[str, float], count: int
+) -> None:
+    found = scan(turns, weighted)
+    everything = found.leading(len(turns))
+    assert everything == sorted(everything, key=lambda turn: (-found.first_score(turn), -turn))
+    assert found.leading(count) == everything[:count]
+    assert found.first_score(len(turns)) == 0.0
+
+
+@given(st.integers(1, 14), st.floats(0.1, 8.0))
+def test_more_occurrences_count_more_and_less_than_k1_plus_one_times(count: int, idf: float) -> None:
+    """000-26: repetition saturates; ``sum_up`` has no sum for what does not occur."""
+    index = index_of([({"redis": 5, "raft": 20}, {})])
+    once, more = (sum_up([(1, idf, [n << 4])], index, [0], bm25=BM25)[0] for n in (count, count + 1))
+    assert 0.0 < once.user < more.user < 2.2 * idf
+    assert sum_up([], index, [0], bm25=BM25) == {0: Hits(0.0, 0.0, 0)}
