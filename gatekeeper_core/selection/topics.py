@@ -24,8 +24,8 @@ from __future__ import annotations
 
 import math
 from array import array
-from bisect import bisect_left
-from collections import Counter, deque
+from bisect import bisect_left, bisect_right
+from collections import deque
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -149,44 +149,86 @@ class Judgement(NamedTuple):
     probabilities: Mapping[int, float] = MappingProxyType({})
 
 
+_THANKED, _BORDER, _SWITCHED, _QUESTION_OPEN = 1, 2, 4, 8
+
+
+class _Window:
+    """The newest turns, back to the last sure border, and where the terms stand that repeat among them.
+
+    Its state, the order of its dicts included, depends on these turns alone: sums over it are the same bits however
+    the window came about.
+    """
+
+    SIZE = 40
+
+    __slots__ = ("_once", "repeated", "turns")
+
+    def __init__(self) -> None:
+        self.turns: deque[Mapping[str, int]] = deque()
+        self._once: dict[str, int] = {}
+        self.repeated: dict[str, list[int]] = {}  # slots (turn id modulo SIZE) of all occurrences, newest first
+
+    def append(self, turn_id: int, terms: Mapping[str, int]) -> None:
+        """Take in the next turn; the oldest one goes where there are too many."""
+        if len(self.turns) == self.SIZE:
+            self._forget_oldest()
+        self.turns.append(terms)
+        slot, once, repeated = turn_id % self.SIZE, self._once, self.repeated
+        for term, count in terms.items():
+            slots = repeated.pop(term, None)
+            if slots is not None:
+                slots.insert(0, slot)
+                if count > 1:
+                    slots[:0] = [slot] * (count - 1)
+                repeated[term] = slots  # last again: the order is that of the newest occurrences
+            elif term in once:
+                repeated[term] = [slot] * count + [once.pop(term)]
+            elif count > 1:
+                repeated[term] = [slot] * count
+            else:
+                once[term] = slot
+
+    def clear(self) -> None:
+        """Forget all turns."""
+        for held in (self.turns, self._once, self.repeated):
+            held.clear()
+
+    def _forget_oldest(self) -> None:
+        once, repeated = self._once, self.repeated
+        for term, count in self.turns.popleft().items():
+            slots = repeated.get(term)
+            if slots is None:
+                del once[term]
+                continue
+            del slots[-count:]
+            if len(slots) < 2:
+                del repeated[term]
+                if slots:
+                    once[term] = slots[0]
+
+
 class TopicMap:
     """The segments of a growing conversation.
 
     Adding a turn looks at the last 40 turns and nothing else; the map after ``n`` turns is the same however it came
-    about. The newest turns can be taken back.
+    about. The newest turns can be taken back. It holds 29 bytes a turn, 4 bytes a topic and a count for each different
+    term.
     """
 
-    WINDOW = 40
+    WINDOW = _Window.SIZE
     """How many of the newest turns a border is looked for in. Source: ours."""
 
-    __slots__ = (
-        "_backs",
-        "_bests",
-        "_border_prices",
-        "_borders",
-        "_counts",
-        "_ends",
-        "_question_open",
-        "_starts",
-        "_switched",
-        "_thanked",
-        "_topic_ids",
-        "_window",
-    )
+    __slots__ = ("_backs", "_bests", "_border_prices", "_counts", "_ends", "_flags", "_starts", "_window")
 
     def __init__(self) -> None:
-        self._thanked = array("b")
-        self._borders = array("b")
-        self._switched = array("b")
         self._bests = array("d", [0.0])
-        self._backs = array("L", [0])
-        self._ends = array("L", [0])
+        self._backs = array("I", [0])
+        self._ends = array("Q", [0])
         self._border_prices = array("d")
-        self._question_open = array("b")
-        self._counts: Counter[str] = Counter()
-        self._window: deque[Mapping[str, int]] = deque(maxlen=self.WINDOW)
-        self._starts = array("L")
-        self._topic_ids = array("L")
+        self._flags = array("B")
+        self._counts: dict[str, int] = {}
+        self._window = _Window()
+        self._starts = array("I")
 
     def __len__(self) -> int:
         """Return the number of turns."""
@@ -200,17 +242,17 @@ class TopicMap:
     @property
     def mean_length(self) -> float:
         """Terms of a turn on average, at least 4."""
-        return max(4.0, self.token_count / len(self)) if len(self) else 4.0
+        return max(4.0, self._ends[-1] / len(self._flags)) if self._flags else 4.0
 
     @property
     def last_terms(self) -> Mapping[str, int]:
         """The terms of the newest turn."""
-        return self._window[-1] if self._window else {}
+        return self._window.turns[-1] if self._window.turns else {}
 
     @property
     def question_open(self) -> bool:
         """Whether the newest turn ended with a question."""
-        return bool(self._question_open[-1]) if self._question_open else False
+        return bool(self._flags and self._flags[-1] & _QUESTION_OPEN)
 
     @property
     def topic_count(self) -> int:
@@ -223,9 +265,22 @@ class TopicMap:
         return tuple(self.topic(topic_id) for topic_id in range(self.topic_count))
 
     @property
+    def starts(self) -> array[int]:
+        """The first turn of each topic, ascending; a copy, 4 bytes a topic."""
+        return self._starts[:]
+
+    @property
     def topic_ids(self) -> array[int]:
-        """The id of the topic of each turn; a live view that grows and changes with the conversation."""
-        return self._topic_ids
+        """The id of the topic of each turn, made anew each time: ask :meth:`topic_of` for single turns."""
+        ids = array("I")
+        for topic in self.topics:
+            ids.extend([topic.topic_id] * (topic.stop - topic.start))
+        return ids
+
+    @property
+    def term_counts(self) -> Mapping[str, int]:
+        """How often each term stands in the conversation; a live view."""
+        return MappingProxyType(self._counts)
 
     @property
     def active_share(self) -> float:
@@ -237,14 +292,25 @@ class TopicMap:
     @property
     def topic_before_switch(self) -> int | None:
         """The topic that was active before the newest turn, where that turn switched away from it; else None."""
-        if len(self) < 2 or not self._switched[-1] or self._topic_ids[-2] == self._topic_ids[-1]:
+        newest = len(self) - 1
+        if newest < 1 or not self._flags[-1] & _SWITCHED or self._starts[-1] != newest:
             return None
-        return self._topic_ids[-2]
+        return len(self._starts) - 2
 
     def topic(self, topic_id: int) -> Topic:
         """Return one segment."""
         last = topic_id + 1 == len(self._starts)
         return Topic(topic_id, self._starts[topic_id], len(self) if last else self._starts[topic_id + 1])
+
+    def topic_of(self, turn_id: int) -> int:
+        """Return the id of the topic of a turn, in time logarithmic in the topics.
+
+        Raises:
+            IndexError: there is no such turn.
+        """
+        if not 0 <= turn_id < len(self):
+            raise IndexError(f"turn {turn_id} lies outside a conversation of {len(self)} turns")
+        return bisect_right(self._starts, turn_id) - 1
 
     def start_as_of(self, turn_count: int, topic_id: int) -> int:
         """Return where a topic began when the conversation had so many turns.
@@ -253,11 +319,8 @@ class TopicMap:
             turn_count: how many turns there were.
             topic_id: the topic's id in the map of that time; a later map may number it otherwise.
         """
-        starts, at = [], turn_count
-        while at > 0:
-            at = self._backs[at]
-            starts.append(at)
-        return starts[-1 - topic_id]
+        late, kept = self._changed_since(turn_count)
+        return self._starts[topic_id] if topic_id < kept else late[kept - 1 - topic_id]
 
     def tokens_between(self, start: int, stop: int) -> int:
         """Return how many terms the turns ``start`` to ``stop - 1`` hold together."""
@@ -265,7 +328,7 @@ class TopicMap:
 
     def count(self, term: str) -> int:
         """Return how often a term stands in the conversation."""
-        return self._counts[term]
+        return self._counts.get(term, 0)
 
     def add(self, terms: Mapping[str, int], *, cues: Cues, verdict: Verdict, question_open: bool) -> None:
         """Add the next turn.
@@ -276,16 +339,23 @@ class TopicMap:
             verdict: the gate's verdict on its user's text: a switch makes a border cheaper, an explicit one sure.
             question_open: whether the last words said in it are a question.
         """
-        after_thanks = bool(self._thanked[-1]) if self._thanked else False
+        after_thanks = bool(self._flags and self._flags[-1] & _THANKED)
         price = _border_price(cues, verdict, share=self.active_share, after_thanks=after_thanks)
+        is_border = verdict.reason in ("explicit_switch", "explicit_return")
+        counts = self._counts
+        for term, occurrences in terms.items():
+            counts[term] = counts.get(term, 0) + occurrences
+        if is_border:
+            self._window.clear()
+        self._window.append(len(self), terms)
         self._border_prices.append(price)
-        self._counts.update(terms)
         self._ends.append(self._ends[-1] + sum(terms.values()))
-        self._thanked.append(cues.thanks is not None)
-        self._borders.append(verdict.reason in ("explicit_switch", "explicit_return"))
-        self._switched.append(verdict.decision == "switch")
-        self._question_open.append(question_open)
-        self._window.append(terms)
+        self._flags.append(
+            _THANKED * (cues.thanks is not None)
+            | _BORDER * is_border
+            | _SWITCHED * (verdict.decision == "switch")
+            | _QUESTION_OPEN * question_open
+        )
         best, back = self._best_cut()
         self._bests.append(best)
         self._backs.append(back)
@@ -301,75 +371,85 @@ class TopicMap:
             removed: the terms of the turns that go.
             window: the terms of the last 40 turns that stay, oldest first.
         """
+        counts = self._counts
         for terms in removed:
-            self._counts.subtract(terms)
-            for term in terms:
-                if not self._counts[term]:
-                    del self._counts[term]
+            for term, occurrences in terms.items():
+                counts[term] -= occurrences
+                if not counts[term]:
+                    del counts[term]
         for column in (self._bests, self._backs, self._ends):
             del column[turn_count + 1 :]
-        for flags in (self._border_prices, self._question_open, self._thanked, self._borders, self._switched):
+        for flags in (self._border_prices, self._flags):
             del flags[turn_count:]
-        self._window = deque(window, maxlen=self.WINDOW)
-        self._starts = array("L")
-        self._topic_ids = array("L")
+        self._fill_window(window)
+        del self._starts[bisect_left(self._starts, turn_count) :]
         self._follow_back()
 
-    def _follow_back(self) -> None:
-        """Bring the segments up to date; where the way back meets the old one, the rest is the same."""
-        starts, at = [], len(self)
-        kept = 0
+    def _fill_window(self, window: Iterable[Mapping[str, int]]) -> None:
+        self._window.clear()
+        newest = tuple(window)[-self.WINDOW :]
+        for turn_id, terms in enumerate(newest, len(self) - len(newest)):
+            if self._flags[turn_id] & _BORDER:
+                self._window.clear()
+            self._window.append(turn_id, terms)
+
+    def _changed_since(self, turn_count: int) -> tuple[list[int], int]:
+        """Return the starts at the time of so many turns that differ from those now, newest first, and how many do not.
+
+        Where the way back of that time meets a start of now, all before it is the same.
+        """
+        late: list[int] = []
+        at = turn_count
         while at > 0:
             at = self._backs[at]
             kept = bisect_left(self._starts, at)
             if kept < len(self._starts) and self._starts[kept] == at:
-                kept += 1
-                break
-            starts.append(at)
-            kept = 0
+                return late, kept + 1
+            late.append(at)
+        return late, 0
+
+    def _follow_back(self) -> None:
+        """Bring the segments up to date."""
+        fresh, kept = self._changed_since(len(self))
         del self._starts[kept:]
-        del self._topic_ids[at:]
-        self._starts.extend(reversed(starts))
-        for topic_id in range(max(0, kept - 1), len(self._starts)):
-            topic = self.topic(topic_id)
-            missing = topic.stop - max(topic.start, len(self._topic_ids))
-            self._topic_ids.extend([topic_id] * missing)
+        self._starts.extend(reversed(fresh))
 
     def _best_cut(self) -> tuple[float, int]:
-        """Return the value of the best segmentation of all turns and where its last segment begins."""
-        last = len(self) - 1
+        """Return the value of the best segmentation of all turns and where its last segment begins.
+
+        A segment's cohesion is the log likelihood of its tokens under its own growing counts, smoothed by the
+        conversation's, against the conversation's alone; it does not depend on the order of the tokens. Going back from
+        the newest turn, each start adds what its own terms gain, and the first occurrence of a term gains log(1).
+        """
+        last, tokens, ends, bests = len(self) - 1, self._ends[-1], self._ends, self._bests
         prior = 16.0 * self.mean_length
-        scale = prior / max(1.0, self.token_count + 0.5 * len(self._counts))
         price = 1.4 * math.sqrt(self.mean_length)
-        counts: dict[str, int] = {}
-        gain, total, best, back = 0.0, 0, -math.inf, last
-        for start, terms in zip(range(last, -1, -1), reversed(self._window), strict=False):
-            gain, total = self._extended(terms, counts, gain, total, prior, scale)
-            value = self._bests[start] + 0.5 * gain - (price * self._border_prices[start] if start else 0.0)
-            if round(value, 6) > round(best, 6):
+        gains = self._gains(prior / max(1.0, tokens + 0.5 * len(self._counts)))
+        lgamma, log_prior, base = math.lgamma, math.log(prior), math.lgamma(prior)
+        gain, best, back = 0.0, -math.inf, last
+        for start in range(last, last - len(self._window.turns), -1):
+            gain += gains[start % self.WINDOW]
+            total = tokens - ends[start]
+            cohesion = gain - (lgamma(prior + total) - base - total * log_prior)
+            value = bests[start] + 0.5 * cohesion - (price * self._border_prices[start] if start else 0.0)
+            if value > best and round(value, 6) > round(best, 6):
                 best, back = value, start
-            if self._borders[start]:
-                break
         return round(best, 6), back
 
-    def _extended(
-        self, terms: Mapping[str, int], counts: dict[str, int], gain: float, total: int, prior: float, scale: float
-    ) -> tuple[float, int]:
-        """Return the cohesion of a segment that takes in one more turn, and its new number of tokens.
-
-        The gain is the log likelihood of the segment's tokens under its own growing counts, smoothed by the
-        conversation's, against the conversation's alone; it does not depend on the order of the tokens.
-        """
-        for term, occurrences in terms.items():
-            held = counts.get(term, 0)
-            counts[term] = held + occurrences
-            if held + occurrences > 1:  # the first of its kind gains log(1)
-                pseudo = scale * (self._counts[term] + 0.5)
-                for step in range(max(1, held), held + occurrences):
-                    gain += math.log1p(step / pseudo)
-        added = sum(terms.values())
-        gain -= math.lgamma(prior + total + added) - math.lgamma(prior + total) - added * math.log(prior)
-        return gain, total + added
+    def _gains(self, scale: float) -> list[float]:
+        """Return by slot of the window what the occurrences in a turn gain from those in the turns after it."""
+        gains = [0.0] * self.WINDOW
+        counts, log1p = self._counts, math.log1p
+        tables: dict[int, list[float]] = {}  # by a term's count: gain of its first, second, ... occurrence
+        for term, slots in self._window.repeated.items():
+            count = counts[term]
+            table = tables.get(count)
+            if table is None or len(table) < len(slots):
+                pseudo = scale * (count + 0.5)
+                table = tables[count] = [log1p(step / pseudo) for step in range(len(slots))]
+            for slot, gain in zip(slots, table, strict=False):
+                gains[slot] += gain
+        return gains
 
 
 def topic_terms(user_terms: Mapping[str, int], assistant_terms: Mapping[str, int]) -> dict[str, int]:
@@ -463,23 +543,20 @@ def _decide(
 def _weigh(query: Query, topic_map: TopicMap, index: TurnIndex) -> _Evidence:
     """Return what the query's terms say for each topic that holds one of them."""
     terms = {term: term_weight(term) for term in query.idf if len(term) > 1 or term.isascii()}
-    probability = {term: _probability(term, topic_map) for term in terms}
+    probability = _probabilities(terms, topic_map)
     informative = {term: weight * max(0.0, -math.log(probability[term]) - 4.0) for term, weight in terms.items()}
     absent = sum(weight if topic_map.count(term) else 0.8 * weight for term, weight in terms.items())
     active = topic_map.topic_count - 1
     counts, best = _counts_by_topic(informative, topic_map, index)
     mass = sum(informative.values()) or 1.0
-    held = counts.get(active, {})
+    held, last_terms = counts[active], topic_map.last_terms
     return _Evidence(
         terms=len(terms),
-        likelihood={
-            k: _likelihood(terms, probability, absent, counts.get(k, {}), topic_map.topic(k), topic_map)
-            for k in _nearest_topics(counts, best, active)
-        },
+        likelihood=_likelihoods(terms, probability, absent, counts, topic_map),
         best_share={k: share / mass for k, share in best.items()},
         held=sum(informative[term] for term in held) / mass,
         fresh=_fresh(informative, held),
-        absent_from_last=sum(term not in topic_map.last_terms for term in terms) / max(1, len(terms)),
+        absent_from_last=sum(term not in last_terms for term in terms) / max(1, len(terms)),
         relative_length=max(-2.0, min(1.5, math.log(max(1, len(query.idf)) / index.mean_user_length))),
     )
 
@@ -499,65 +576,86 @@ def _counts_by_topic(
 ) -> tuple[dict[int, dict[str, float]], dict[int, float]]:
     """Return by topic how often it holds each term, and how much information its best single turn holds.
 
-    Of each term the newest 400 turns are read: what stands in more tells topics apart no longer.
+    The active topic comes first, then the earlier ones worth scoring: at most 64 that hold a term, best turn first. Of
+    each term the newest 400 turns are read: what stands in more tells topics apart no longer.
     """
-    topic_ids, active = topic_map.topic_ids, topic_map.topic_count - 1
-    counts: dict[int, dict[str, float]] = {}
     shares: dict[int, float] = {}
+    newest = {term: index.newest_postings(term, _MAX_POSTINGS) for term in informative}
     for term, information in informative.items():
-        for posting in index.newest_postings(term, _MAX_POSTINGS):
+        for posting in newest[term]:
             turn_id = posting >> 8
             shares[turn_id] = shares.get(turn_id, 0.0) + information
-            held = counts.setdefault(topic_ids[turn_id], {})
-            held[term] = held.get(term, 0.0) + (posting >> 4 & 15) + (posting & 15)
-    for term in informative:
-        if term in topic_map.last_terms and term in counts.get(active, {}):
-            counts[active][term] += 2.0
-    best: dict[int, float] = {}
-    for turn_id, share in shares.items():
-        topic = topic_ids[turn_id]
-        if share > best.get(topic, -1.0):
-            best[topic] = share
+    chosen, best = _nearest_topics(shares, topic_map)
+    counts: dict[int, dict[str, float]] = {topic: {} for topic in chosen.values()}
+    for term, postings in newest.items():
+        for posting in postings:
+            topic = chosen.get(posting >> 8)
+            if topic is not None:
+                held = counts[topic]
+                held[term] = held.get(term, 0.0) + (posting >> 4 & 15) + (posting & 15)
+    active = counts[topic_map.topic_count - 1]
+    for term in topic_map.last_terms.keys() & active.keys():
+        active[term] += 2.0
     return counts, best
 
 
-def _nearest_topics(counts: Mapping[int, object], best: Mapping[int, float], active: int) -> list[int]:
-    """Return the active topic and the earlier ones worth scoring: at most 64 that hold a term, best turn first."""
-    earlier = sorted((k for k in counts if k != active), key=lambda k: (-round(best[k], 6), -k))
-    return [active, *earlier[:_MAX_EARLIER_TOPICS]]
+def _nearest_topics(shares: Mapping[int, float], topic_map: TopicMap) -> tuple[dict[int, int], dict[int, float]]:
+    """Return by turn its topic, for the active topic and the earlier ones worth scoring, and by topic its best share.
+
+    Args:
+        shares: by turn, how much information it holds, > 0 where it counts.
+        topic_map: the segments.
+    """
+    active = topic_map.topic(topic_map.topic_count - 1)
+    chosen = dict.fromkeys(range(active.start, active.stop), active.topic_id)
+    best: dict[int, float] = {}
+    newest_first = sorted(shares, reverse=True)
+    for turn_id in sorted(newest_first, key=shares.__getitem__, reverse=True):
+        if turn_id not in chosen:
+            topic = topic_map.topic(topic_map.topic_of(turn_id))
+            chosen.update(dict.fromkeys(range(topic.start, topic.stop), topic.topic_id))
+            best[topic.topic_id] = shares[turn_id]
+            if len(best) == _MAX_EARLIER_TOPICS:
+                break
+    return chosen, best
 
 
-def _likelihood(
+def _likelihoods(
     terms: Mapping[str, float],
     probability: Mapping[str, float],
     absent: float,
-    counts: Mapping[str, float],
-    topic: Topic,
+    counts: Mapping[int, Mapping[str, float]],
     topic_map: TopicMap,
-) -> float:
-    """Return the damped log likelihood of the query's terms under a topic, against the whole conversation, -6..6.
+) -> dict[int, float]:
+    """Return by topic the damped log likelihood of the query's terms, against the whole conversation, -6..6.
 
     Args:
         terms: the query's terms with their weights.
         probability: of each term in the whole conversation, smoothed by the background.
         absent: sum of the weights, of terms that the conversation does not know at 0.8.
-        counts: how often the topic holds each of the terms that it holds.
-        topic: the segment.
+        counts: by topic, how often it holds each of the terms that it holds.
         topic_map: the conversation.
     """
-    if not terms:
-        return 0.0
     prior = 8.0 * topic_map.mean_length
-    fade = math.log(prior / (topic_map.tokens_between(topic.start, topic.stop) + prior))
-    value = fade * absent
-    for term, count in counts.items():
-        value += terms[term] * math.log1p(count / (prior * probability[term]))
-    return max(-6.0, min(6.0, 0.3 * math.sqrt(min(1.0, 8.0 / len(terms))) * value))
+    pseudo = {term: prior * probability[term] for term in terms}
+    damping = 0.3 * math.sqrt(min(1.0, 8.0 / len(terms))) if terms else 0.0
+    likelihoods = {}
+    for topic_id, held in counts.items():
+        _, start, stop, *_ = topic_map.topic(topic_id)
+        value = math.log(prior / (topic_map.tokens_between(start, stop) + prior)) * absent
+        for term, count in held.items():
+            value += terms[term] * math.log1p(count / pseudo[term])
+        likelihoods[topic_id] = max(-6.0, min(6.0, damping * value))
+    return likelihoods
 
 
-def _probability(term: str, topic_map: TopicMap) -> float:
-    frequency = background_frequencies().get(term, _UNLISTED_FREQUENCY)
-    return (topic_map.count(term) + _BACKGROUND_TOKENS * frequency) / (topic_map.token_count + _BACKGROUND_TOKENS)
+def _probabilities(terms: Iterable[str], topic_map: TopicMap) -> dict[str, float]:
+    """Return by term its probability in the whole conversation, smoothed by the background."""
+    background, total = background_frequencies(), topic_map.token_count + _BACKGROUND_TOKENS
+    return {
+        term: (topic_map.count(term) + _BACKGROUND_TOKENS * background.get(term, _UNLISTED_FREQUENCY)) / total
+        for term in terms
+    }
 
 
 def _posterior(
