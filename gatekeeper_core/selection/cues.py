@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection import lexicon
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, stem
-from gatekeeper_core.text import clean, is_question, sentences
+from gatekeeper_core.text import LazyPattern, clean, is_question, sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["Cues", "ends_with_question", "read_cues", "without_cues"]
 
@@ -65,22 +69,24 @@ def read_cues(text: str) -> Cues:
     >>> read_cues("Back to the Redis cache").back, read_cues("换个话题,聊聊旅行").switch
     ('back to', '换个话题')
     """
-    folded = clean(text[:_MAX_READ]).casefold().replace("’", "'").strip()
-    request = _found(_search(lexicon.REQUEST_OPENERS), folded) or _found(_search(lexicon.REQUEST_VERBS), folded)
+    folded = clean(text[:_MAX_READ]).casefold().replace("’", "'").replace("ı", "i").strip()
+    search = _Search(folded)
+    found = search.first
+    request = found(lexicon.REQUEST_OPENERS) or found(lexicon.REQUEST_VERBS)
     return Cues(
-        referring=_referring(folded),
-        pronoun=_pronoun(folded),
-        switch=_found(_search(lexicon.EXPLICIT_SWITCH), folded),
-        said=_found(_search(lexicon.SAID_BEFORE), folded),
-        back=_found(_search(lexicon.EXPLICIT_RETURN), folded),
-        change=_found(_search(lexicon.CHANGE_MARKERS), folded),
-        small_talk=_found(_search(lexicon.SMALL_TALK), folded),
-        greeting=_at_start(_search(lexicon.GREETINGS), folded),
-        thanks=_found(_search(lexicon.THANKS), folded),
-        acknowledgement=_at_start(_search(lexicon.ACKNOWLEDGEMENTS), folded),
+        referring=_referring(folded) if search.may_hold(_REFERRING) else None,
+        pronoun=_pronoun(folded) if search.may_hold(lexicon.PRONOUNS) else None,
+        switch=found(lexicon.EXPLICIT_SWITCH),
+        said=found(lexicon.SAID_BEFORE),
+        back=found(lexicon.EXPLICIT_RETURN),
+        change=found(lexicon.CHANGE_MARKERS),
+        small_talk=found(lexicon.SMALL_TALK),
+        greeting=_at_start(lexicon.GREETINGS, folded),
+        thanks=found(lexicon.THANKS),
+        acknowledgement=_at_start(lexicon.ACKNOWLEDGEMENTS, folded),
         request=request,
-        about_you=_found(_search(lexicon.QUESTIONS_ABOUT_YOU), folded),
-        correction=_found(_search(lexicon.CORRECTIONS), folded),
+        about_you=found(lexicon.QUESTIONS_ABOUT_YOU),
+        correction=found(lexicon.CORRECTIONS),
         asks=request or ("?" if _asks(folded) else None),
         about_conversation=_about_conversation(folded),
     )
@@ -96,9 +102,19 @@ def without_cues(text: str) -> str:
     '  the Redis cache'
     """
     head, tail = text[:_MAX_READ], text[_MAX_READ:]
+    # Letter for letter, so that places are the same: only the capital I with a dot has a longer lower case.
+    low = head.replace("İ", "I").lower().replace("ı", "i").replace("ſ", "s")
+    search = _Search(low)
     for words in _STEERING:
-        head = _search(words).sub(" ", head)
+        if search.may_hold(words) and (spans := [match.span() for match in _pattern(words).finditer(low)]):
+            head, low = _blanked(head, spans), _blanked(low, spans)
     return head + tail
+
+
+def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
+    """Return a text with one space in place of each span."""
+    edges = [0, *chain.from_iterable(spans), len(text)]
+    return " ".join(text[start:stop] for start, stop in zip(edges[::2], edges[1::2], strict=True))
 
 
 _STEERING = (
@@ -111,6 +127,9 @@ _STEERING = (
 )
 
 
+_REFERRING = (lexicon.REFERRING[0], lexicon.REFERRING[1] + r"|that\w*")  # only what it begins with is read
+
+
 def ends_with_question(text: str) -> bool:
     """Return whether the end of a text asks something.
 
@@ -120,15 +139,124 @@ def ends_with_question(text: str) -> bool:
     return text[-_MAX_READ:].rstrip().rstrip("\"'”’」』)）").endswith(("?", "？"))
 
 
+class _Search:
+    """A lower-case text in which many wordings are looked for; most are ruled out by how they begin."""
+
+    __slots__ = ("_characters", "_text", "_words")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._characters = frozenset(text)
+        self._words = frozenset(_ENGLISH_WORDS.findall(text))
+
+    def may_hold(self, words: tuple[str, str]) -> bool:
+        """Return whether the text holds the beginning of one of the wordings."""
+        begins = _beginnings(words)
+        if not begins.characters.isdisjoint(self._characters) or not begins.words.isdisjoint(self._words):
+            return True
+        return any(part in self._text for part in begins.parts)
+
+    def first(self, words: tuple[str, str]) -> str | None:
+        """Return the first of the wordings in the text, or None."""
+        match = _pattern(words).search(self._text) if self.may_hold(words) else None
+        return match[0] if match else None
+
+
+class _Beginnings(NamedTuple):
+    """What one of a group of wordings must begin with: a character beyond ASCII, a whole word, or a part of a word."""
+
+    characters: frozenset[str]
+    words: frozenset[str]
+    parts: tuple[str, ...]
+
+
+_ENGLISH_WORDS = LazyPattern(r"[0-9a-z_']+")
+
+
 @cache
-def _search(words: tuple[str, str]) -> re.Pattern[str]:
+def _pattern(words: tuple[str, str]) -> re.Pattern[str]:
     """Return one pattern for both languages: Chinese anywhere, longest first, English as whole words.
 
     A Chinese character beside an English word is no part of it: "back to缓存" goes back.
     """
     chinese = sorted(words[0].split(), key=lambda word: (-len(word), word))
     english = rf"(?<![0-9a-z_'])(?:{words[1]})(?![0-9a-z_'])"
-    return re.compile("|".join(map(re.escape, chinese)) + "|" + english, re.IGNORECASE)
+    return re.compile("|".join(map(re.escape, chinese)) + "|" + english)
+
+
+@cache
+def _beginnings(words: tuple[str, str]) -> _Beginnings:
+    whole, parts, characters = set(), set(), {word[0] for word in words[0].split()}
+    for alternative in _alternatives(words[1]):
+        for prefix in _prefixes(alternative + " "):  # a wording ends where a word ends
+            match = _ENGLISH_WORDS.match(prefix)
+            if match is None and prefix:
+                characters.add(prefix[0])
+            elif match is not None and match.end() < len(prefix):
+                whole.add(match[0])
+            else:
+                parts.add(prefix)
+    return _Beginnings(frozenset(characters), frozenset(whole), tuple(sorted(parts)))
+
+
+_BEYOND_WORDS = LazyPattern(r"[^0-9a-z_']")
+_OPTION = LazyPattern(r"\?|\{0,[0-9]+\}")
+_NOT_SPELT_OUT = LazyPattern(r"\\|\.|\[[^\]]+-|\[\^")
+
+
+def _prefixes(pattern: str, done: str = "") -> Iterator[str]:
+    """Yield what matches of a pattern begin with, up to the end of their first word or to where that is not known.
+
+    Reads what the lexicon is written in: letters, groups, lists of characters, optional parts, looks ahead and back.
+    """
+    if not pattern or _BEYOND_WORDS.search(done):
+        yield done
+        return
+    size = _closing(pattern) + 1 if pattern[0] in "([" else 1
+    atom, rest = pattern[:size], pattern[size:]
+    option = _OPTION.match(rest)
+    after = rest[option.end() :] if option else rest
+    if option or atom.startswith(("(?=", "(?!", "(?<")):
+        yield from _prefixes(after, done)
+    if atom.startswith("(?:"):
+        for inner in _alternatives(atom[3:-1]):
+            yield from _prefixes(inner + after, done)
+    elif _NOT_SPELT_OUT.match(atom) or after[:1] in ("+", "*", "{"):
+        yield done
+    elif atom[0] != "(":
+        for char in atom[1:-1] if size > 1 else atom:
+            yield from _prefixes(after, done + char)
+
+
+def _closing(pattern: str) -> int:
+    """Return where the bracket closes that a pattern begins with."""
+    depth, at, in_list = 0, 0, False
+    while True:
+        char = pattern[at]
+        if char == "\\":
+            at += 1
+        elif in_list or char == "[":
+            in_list = char != "]"
+        else:
+            depth += (char == "(") - (char == ")")
+        if not depth and not in_list:
+            return at
+        at += 1
+
+
+def _alternatives(pattern: str) -> Iterator[str]:
+    """Yield the alternatives of a pattern."""
+    start = at = 0
+    while at < len(pattern):
+        if pattern[at] in "([":
+            at += _closing(pattern[at:])
+        elif pattern[at] == "\\":
+            at += 1
+        elif pattern[at] == "|":
+            yield pattern[start:at]
+            start = at + 1
+        at += 1
+    yield pattern[start:]
 
 
 @cache
@@ -141,13 +269,8 @@ def _english_pieces() -> re.Pattern[str]:
     return re.compile(r"[a-z']+|[^\sa-z']")
 
 
-def _found(pattern: re.Pattern[str], folded: str) -> str | None:
-    match = pattern.search(folded)
-    return match[0] if match else None
-
-
-def _at_start(pattern: re.Pattern[str], folded: str) -> str | None:
-    match = pattern.match(folded)
+def _at_start(words: tuple[str, str], folded: str) -> str | None:
+    match = _pattern(words).match(folded)
     return match[0] if match else None
 
 
@@ -162,29 +285,33 @@ def _referring(folded: str) -> str | None:
     parts = [rest[span.start : span.stop] for span in sentences(rest)]
     if len(parts) > 1 and _opens_about_you(parts[-1]):
         parts = parts[-1:]
-    named = False
+    before: list[str] = []  # sentences without such a word
     for part in parts:
-        guarded = _search(lexicon.NOT_REFERRING).sub(" ", part)
-        match = _search(lexicon.REFERRING).search(guarded)
+        if not _pattern(lexicon.REFERRING).search(part) and "that" not in part:
+            before.append(part)
+            continue
+        guarded = _pattern(lexicon.NOT_REFERRING).sub(" ", part)
+        match = _pattern(lexicon.REFERRING).search(guarded)
         word = match[0] if match else _referring_that(guarded)
         if word is None:
-            named = named or _names_something(part)
+            before.append(part)
             continue
-        inner = match is not None and (named or _new_thing().search(guarded[: match.start()]) is not None)
-        if word not in lexicon.INNER_POINTERS or not inner:
+        if word not in lexicon.INNER_POINTERS or match is None:
+            return word
+        if not _new_thing().search(guarded[: match.start()]) and not any(map(_names_something, before)):
             return word
     return None
 
 
 def _pronoun(folded: str) -> str | None:
     """Return the first pronoun, unless the text itself has named before whom or what it stands for ("my daughter")."""
-    match = _search(lexicon.PRONOUNS).search(folded)
+    match = _pattern(lexicon.PRONOUNS).search(folded)
     return None if match is None or _named_thing().search(folded[: match.start()]) else match[0]
 
 
 def _opens_about_you(part: str) -> bool:
     """Return whether a sentence asks about the other side with words of its own."""
-    return is_question(part) and bool(_search(lexicon.QUESTIONS_ABOUT_YOU).search(part)) and bool(count_terms(part))
+    return is_question(part) and bool(_pattern(lexicon.QUESTIONS_ABOUT_YOU).search(part)) and bool(count_terms(part))
 
 
 def _without_reaction(folded: str) -> str:
@@ -213,7 +340,7 @@ def _names_something(part: str) -> bool:
     if _named_thing().search(part):
         return True
     for words in (lexicon.THANKS, lexicon.ACKNOWLEDGEMENTS, lexicon.GREETINGS):
-        part = _search(words).sub(" ", part)
+        part = _pattern(words).sub(" ", part)
     return any(anchor.kind == "pair" and anchor.weight == 1.0 for anchor in extract_anchors(part))
 
 
