@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from dataclasses import FrozenInstanceError
 from typing import Any, NamedTuple
 
@@ -104,7 +105,7 @@ def grow(topic_map: TopicMap, steps: list[Step]) -> TopicMap:
 def state_of(topic_map: TopicMap) -> tuple[object, ...]:
     counts = {term: topic_map.count(term) for term in ("kafka", "raft", "缓存", "雪崩", "bread", "西湖", "v1.2")}
     sizes = (len(topic_map), topic_map.token_count, topic_map.mean_length, dict(topic_map.last_terms))
-    return topic_map.topics, list(topic_map.topic_ids), counts, sizes, topic_map.question_open
+    return topic_map.topics, topic_map.columns(), dict(topic_map.term_counts), counts, sizes, topic_map.question_open
 
 
 @given(histories)
@@ -127,6 +128,52 @@ def test_a_map_that_was_cut_is_one_that_was_built_anew(steps: list[Step], data: 
     )
     assert state_of(topic_map) == state_of(grow(TopicMap(), steps[:keep]))
     assert state_of(grow(topic_map, more)) == state_of(grow(TopicMap(), steps[:keep] + more))
+
+
+@given(histories, histories)
+def test_a_map_made_of_its_columns_is_the_map(steps: list[Step], more: list[Step]) -> None:
+    """000-15: it answers alike, and grows and is cut back in the same way."""
+    grown = grow(TopicMap(), steps)
+    window = [step[0] for step in steps[-TopicMap.WINDOW :]]
+    made = TopicMap.from_columns(grown.columns(), term_counts=grown.term_counts, window=window)
+    assert state_of(made) == state_of(grown)
+    assert state_of(grow(made, more)) == state_of(grow(TopicMap(), steps + more))
+    made.cut(len(steps), removed=[step[0] for step in more], window=window)
+    assert (state_of(made), made.columns()) == (state_of(grown), grown.columns())
+
+
+def test_columns_that_do_not_belong_together_are_refused() -> None:
+    """000-15: a column that is missing, too long or of another type."""
+    columns = grow(TopicMap(), [({"raft": 2}, "", "overlap", True)] * 3).columns()
+    for name, column in columns.items():
+        rest = {key: value for key, value in columns.items() if key != name}
+        longer = {} if name == "starts" else {name: column + column[:1]}  # any number of topics fits
+        for wrong in ({}, longer, {name: array("h", [1] * len(column))}):
+            with pytest.raises(ConfigError, match=r"must be an array\('\w'\) that fits"):
+                TopicMap.from_columns({**rest, **wrong}, term_counts={}, window=[])
+
+
+@given(histories)
+def test_each_turn_knows_its_topic_and_the_starts_are_a_copy(steps: list[Step]) -> None:
+    """000-15: by turn, as the topics say."""
+    topic_map = grow(TopicMap(), steps)
+    assert [topic_map.topic_of(turn) for turn in range(len(steps))] == list(topic_map.topic_ids)
+    starts = topic_map.starts
+    assert list(starts) == [topic.start for topic in topic_map.topics]
+    starts.append(99)
+    assert len(topic_map.starts) == topic_map.topic_count
+    for turn in (-1, len(steps)):
+        with pytest.raises(IndexError, match=f"turn {turn} lies outside"):
+            topic_map.topic_of(turn)
+
+
+@given(histories, st.data())
+def test_the_start_of_a_topic_at_any_earlier_time_is_known(steps: list[Step], data: st.DataObject) -> None:
+    """000-15: as the map of that time said."""
+    topic_map = grow(TopicMap(), steps)
+    turn_count = data.draw(st.integers(0, len(steps)))
+    earlier = grow(TopicMap(), steps[:turn_count]).starts
+    assert [topic_map.start_as_of(turn_count, topic_id) for topic_id in range(len(earlier))] == list(earlier)
 
 
 @given(histories)

@@ -28,7 +28,7 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.selection.anchors import term_weight
@@ -150,6 +150,17 @@ class Judgement(NamedTuple):
 
 
 _THANKED, _BORDER, _SWITCHED, _QUESTION_OPEN = 1, 2, 4, 8
+_COLUMNS: Mapping[str, tuple[str, int | None]] = MappingProxyType(
+    {
+        "bests": ("d", 1),
+        "backs": ("I", 1),
+        "ends": ("Q", 1),
+        "border_prices": ("d", 0),
+        "flags": ("B", 0),
+        "starts": ("I", None),
+    }
+)
+"""The columns of a topic map: the type of their items, and how many more there are than turns."""
 
 
 class _Window:
@@ -384,6 +395,44 @@ class TopicMap:
         self._fill_window(window)
         del self._starts[bisect_left(self._starts, turn_count) :]
         self._follow_back()
+
+    def columns(self) -> dict[str, array[Any]]:
+        """Return copies of what the map holds by turn and by topic, for a snapshot.
+
+        Shapes, for ``n`` turns: ``bests`` (``d``), ``backs`` (``I``) and ``ends`` (``Q``) have ``n + 1`` items,
+        ``border_prices`` (``d``) and ``flags`` (``B``) have ``n``, ``starts`` (``I``) one for each topic. The rest of
+        the map, :attr:`term_counts` and the terms of the newest turns, belongs to :meth:`from_columns` too.
+        """
+        return {name: getattr(self, f"_{name}")[:] for name in _COLUMNS}
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: Mapping[str, array[Any]],
+        *,
+        term_counts: Mapping[str, int],
+        window: Iterable[Mapping[str, int]],
+    ) -> TopicMap:
+        """Return the map whose columns these are; it grows and is cut like the one that gave them.
+
+        Args:
+            columns: those of :meth:`columns`; they are copied.
+            term_counts: how often each term stands in the conversation: the sums of the turns' :func:`topic_terms`.
+            window: the :func:`topic_terms` of the last 40 turns, oldest first (of all turns, where there are fewer).
+
+        Raises:
+            ConfigError: a column is missing, is of another type or has another length than the others ask for.
+        """
+        made = cls()
+        turn_count = len(columns.get("flags", ()))
+        for name, (typecode, more) in _COLUMNS.items():
+            column = columns.get(name)
+            if column is None or column.typecode != typecode or (more is not None and len(column) != turn_count + more):
+                raise ConfigError(f"columns[{name!r}] must be an array({typecode!r}) that fits {turn_count} turns")
+            setattr(made, f"_{name}", column[:])
+        made._counts = dict(term_counts)
+        made._fill_window(window)
+        return made
 
     def _fill_window(self, window: Iterable[Mapping[str, int]]) -> None:
         self._window.clear()
