@@ -75,7 +75,7 @@ def read_cues(text: str) -> Cues:
     request = found(lexicon.REQUEST_OPENERS) or found(lexicon.REQUEST_VERBS)
     return Cues(
         referring=_referring(folded) if search.may_hold(_REFERRING) else None,
-        pronoun=_pronoun(folded) if search.may_hold(lexicon.PRONOUNS) else None,
+        pronoun=_pronoun(search),
         switch=found(lexicon.EXPLICIT_SWITCH),
         said=found(lexicon.SAID_BEFORE),
         back=found(lexicon.EXPLICIT_RETURN),
@@ -103,11 +103,10 @@ def without_cues(text: str) -> str:
     """
     head, tail = text[:_MAX_READ], text[_MAX_READ:]
     # Letter for letter, so that places are the same: only the capital I with a dot has a longer lower case.
-    low = head.replace("İ", "I").lower().replace("ı", "i").replace("ſ", "s")
-    search = _Search(low)
+    search = _Search(head.replace("İ", "I").lower().replace("ı", "i").replace("ſ", "s"))
     for words in _STEERING:
-        if search.may_hold(words) and (spans := [match.span() for match in _pattern(words).finditer(low)]):
-            head, low = _blanked(head, spans), _blanked(low, spans)
+        if spans := [match.span() for match in search.matches(words)]:
+            head, search = _blanked(head, spans), _Search(_blanked(search.text, spans))
     return head + tail
 
 
@@ -140,26 +139,56 @@ def ends_with_question(text: str) -> bool:
 
 
 class _Search:
-    """A lower-case text in which many wordings are looked for; most are ruled out by how they begin."""
+    """A lower-case text in which many wordings are looked for, each only where one of its beginnings stands."""
 
-    __slots__ = ("_characters", "_text", "_words")
+    __slots__ = ("_characters", "_starts", "_words", "text")
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self.text = text
         self._characters = frozenset(text)
         self._words = frozenset(_ENGLISH_WORDS.findall(text))
+        self._starts: dict[str, list[int]] = {}
 
     def may_hold(self, words: tuple[str, str]) -> bool:
         """Return whether the text holds the beginning of one of the wordings."""
         begins = _beginnings(words)
         if not begins.characters.isdisjoint(self._characters) or not begins.words.isdisjoint(self._words):
             return True
-        return any(part in self._text for part in begins.parts)
+        return any(part in self.text for part in begins.parts)
 
     def first(self, words: tuple[str, str]) -> str | None:
         """Return the first of the wordings in the text, or None."""
-        match = _pattern(words).search(self._text) if self.may_hold(words) else None
+        match = next(self.matches(words), None)
         return match[0] if match else None
+
+    def matches(self, words: tuple[str, str]) -> Iterator[re.Match[str]]:
+        """Yield the places of the wordings in the text, in order, none inside another."""
+        if not self.may_hold(words):
+            return
+        begins, stop = _beginnings(words), 0
+        starts = [self._starts_of_word(word) for word in begins.words & self._words]
+        starts += [_places(self.text, found) for found in (*(begins.characters & self._characters), *begins.parts)]
+        match_at = _pattern(words).match
+        for start in sorted(chain.from_iterable(starts)):
+            if start >= stop and (match := match_at(self.text, start)):
+                stop = match.end()
+                yield match
+
+    def _starts_of_word(self, word: str) -> list[int]:
+        if not self._starts:
+            for match in _ENGLISH_WORDS.finditer(self.text):
+                self._starts.setdefault(match[0], []).append(match.start())
+        return self._starts[word]
+
+
+def _places(text: str, part: str) -> list[int]:
+    """Return where a part stands in a text."""
+    places = []
+    at = text.find(part)
+    while at >= 0:
+        places.append(at)
+        at = text.find(part, at + 1)
+    return places
 
 
 class _Beginnings(NamedTuple):
@@ -287,11 +316,14 @@ def _referring(folded: str) -> str | None:
         parts = parts[-1:]
     before: list[str] = []  # sentences without such a word
     for part in parts:
-        if not _pattern(lexicon.REFERRING).search(part) and "that" not in part:
+        search = _Search(part)
+        if not search.may_hold(_REFERRING):
             before.append(part)
             continue
-        guarded = _pattern(lexicon.NOT_REFERRING).sub(" ", part)
-        match = _pattern(lexicon.REFERRING).search(guarded)
+        if spans := [match.span() for match in search.matches(lexicon.NOT_REFERRING)]:
+            search = _Search(_blanked(part, spans))
+        guarded = search.text
+        match = next(search.matches(lexicon.REFERRING), None)
         word = match[0] if match else _referring_that(guarded)
         if word is None:
             before.append(part)
@@ -303,10 +335,10 @@ def _referring(folded: str) -> str | None:
     return None
 
 
-def _pronoun(folded: str) -> str | None:
+def _pronoun(search: _Search) -> str | None:
     """Return the first pronoun, unless the text itself has named before whom or what it stands for ("my daughter")."""
-    match = _pattern(lexicon.PRONOUNS).search(folded)
-    return None if match is None or _named_thing().search(folded[: match.start()]) else match[0]
+    match = next(search.matches(lexicon.PRONOUNS), None)
+    return None if match is None or _named_thing().search(search.text[: match.start()]) else match[0]
 
 
 def _opens_about_you(part: str) -> bool:
