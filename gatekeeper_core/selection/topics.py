@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -35,7 +35,7 @@ from gatekeeper_core.selection.anchors import term_weight
 from gatekeeper_core.selection.background import background_frequencies
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
@@ -222,14 +222,14 @@ class TopicMap:
     """The segments of a growing conversation.
 
     Adding a turn looks at the last 40 turns and nothing else; the map after ``n`` turns is the same however it came
-    about. The newest turns can be taken back. It holds 29 bytes a turn, 4 bytes a topic and a count for each different
+    about. The newest turns can be taken back. It holds 33 bytes a turn, 4 bytes a topic and a count for each different
     term.
     """
 
     WINDOW = _Window.SIZE
     """How many of the newest turns a border is looked for in. Source: ours."""
 
-    __slots__ = ("_backs", "_bests", "_border_prices", "_counts", "_ends", "_flags", "_starts", "_window")
+    __slots__ = ("_backs", "_bests", "_border_prices", "_counts", "_ends", "_flags", "_starts", "_topic_ids", "_window")
 
     def __init__(self) -> None:
         self._bests = array("d", [0.0])
@@ -240,6 +240,7 @@ class TopicMap:
         self._counts: dict[str, int] = {}
         self._window = _Window()
         self._starts = array("I")
+        self._topic_ids = array("I")
 
     def __len__(self) -> int:
         """Return the number of turns."""
@@ -282,11 +283,8 @@ class TopicMap:
 
     @property
     def topic_ids(self) -> array[int]:
-        """The id of the topic of each turn, made anew each time: ask :meth:`topic_of` for single turns."""
-        ids = array("I")
-        for topic in self.topics:
-            ids.extend([topic.topic_id] * (topic.stop - topic.start))
-        return ids
+        """The id of the topic of each turn; a live view that grows and changes with the conversation."""
+        return self._topic_ids
 
     @property
     def term_counts(self) -> Mapping[str, int]:
@@ -314,14 +312,14 @@ class TopicMap:
         return Topic(topic_id, self._starts[topic_id], len(self) if last else self._starts[topic_id + 1])
 
     def topic_of(self, turn_id: int) -> int:
-        """Return the id of the topic of a turn, in time logarithmic in the topics.
+        """Return the id of the topic of a turn.
 
         Raises:
             IndexError: there is no such turn.
         """
         if not 0 <= turn_id < len(self):
             raise IndexError(f"turn {turn_id} lies outside a conversation of {len(self)} turns")
-        return bisect_right(self._starts, turn_id) - 1
+        return self._topic_ids[turn_id]
 
     def start_as_of(self, turn_count: int, topic_id: int) -> int:
         """Return where a topic began when the conversation had so many turns.
@@ -332,6 +330,17 @@ class TopicMap:
         """
         late, kept = self._changed_since(turn_count)
         return self._starts[topic_id] if topic_id < kept else late[kept - 1 - topic_id]
+
+    def fade(self, topic_id: int, prior: float) -> float:
+        """Return by how much the share of any one term falls in a topic of its length, as a logarithm, at most 0.
+
+        Args:
+            topic_id: the topic.
+            prior: tokens that smooth its counts, > 0.
+        """
+        start, last = self._starts[topic_id], topic_id + 1 == len(self._starts)
+        tokens = self._ends[-1 if last else self._starts[topic_id + 1]] - self._ends[start]
+        return math.log(prior / (tokens + prior))
 
     def tokens_between(self, start: int, stop: int) -> int:
         """Return how many terms the turns ``start`` to ``stop - 1`` hold together."""
@@ -431,6 +440,8 @@ class TopicMap:
                 raise ConfigError(f"columns[{name!r}] must be an array({typecode!r}) that fits {turn_count} turns")
             setattr(made, f"_{name}", column[:])
         made._counts = dict(term_counts)
+        for topic in made.topics:
+            made._topic_ids.extend([topic.topic_id] * (topic.stop - topic.start))
         made._fill_window(window)
         return made
 
@@ -462,6 +473,11 @@ class TopicMap:
         fresh, kept = self._changed_since(len(self))
         del self._starts[kept:]
         self._starts.extend(reversed(fresh))
+        first = max(0, kept - 1)  # the last one that is kept may have another end now
+        del self._topic_ids[self._starts[first] if self._starts else 0 :]
+        for topic_id in range(first, len(self._starts)):
+            _, start, stop, *_ = self.topic(topic_id)
+            self._topic_ids.extend([topic_id] * (stop - start))
 
     def _best_cut(self) -> tuple[float, int]:
         """Return the value of the best segmentation of all turns and where its last segment begins.
@@ -562,7 +578,7 @@ def _decide(
         config: the thresholds.
         corrected: whether the user says that the last turn, a switch, took him wrong.
     """
-    topic = max(earlier, key=lambda k: (earlier[k], k), default=None)
+    topic = max(zip(earlier.values(), earlier, strict=True), default=(0.0, None))[1]
     new = max(0.0, 1.0 - measured.staying - sum(earlier.values()))
     known = topic is not None and evidence.best_share.get(topic, 0.0) >= config.evidence_share / 2
     resumed = topic if topic is not None and known and earlier[topic] > new else None
@@ -590,22 +606,25 @@ def _decide(
 
 
 def _weigh(query: Query, topic_map: TopicMap, index: TurnIndex) -> _Evidence:
-    """Return what the query's terms say for each topic that holds one of them."""
+    """Return what the query's terms say for each topic that holds one of them.
+
+    Of each term the newest 400 turns are read: what stands in more tells topics apart no longer.
+    """
     terms = {term: term_weight(term) for term in query.idf if len(term) > 1 or term.isascii()}
     probability = _probabilities(terms, topic_map)
     informative = {term: weight * max(0.0, -math.log(probability[term]) - 4.0) for term, weight in terms.items()}
     absent = sum(weight if topic_map.count(term) else 0.8 * weight for term, weight in terms.items())
-    active = topic_map.topic_count - 1
-    counts, best = _counts_by_topic(informative, topic_map, index)
+    newest = {term: index.newest_postings(term, _MAX_POSTINGS) for term in terms}
+    best = _nearest_topics(_shares(informative, newest), topic_map)
+    likelihood, held = _likelihoods(terms, probability, absent, newest, best, topic_map)
     mass = sum(informative.values()) or 1.0
-    held, last_terms = counts[active], topic_map.last_terms
     return _Evidence(
         terms=len(terms),
-        likelihood=_likelihoods(terms, probability, absent, counts, topic_map),
+        likelihood=likelihood,
         best_share={k: share / mass for k, share in best.items()},
-        held=sum(informative[term] for term in held) / mass,
+        held=sum([informative[term] for term in held]) / mass,
         fresh=_fresh(informative, held),
-        absent_from_last=sum(term not in last_terms for term in terms) / max(1, len(terms)),
+        absent_from_last=len(terms.keys() - topic_map.last_terms.keys()) / max(1, len(terms)),
         relative_length=max(-2.0, min(1.5, math.log(max(1, len(query.idf)) / index.mean_user_length))),
     )
 
@@ -620,82 +639,71 @@ def _fresh(informative: Mapping[str, float], held: Collection[str]) -> float:
     return sum(words.values()) if known < 0.07 * sum(words.values()) else 0.0
 
 
-def _counts_by_topic(
-    informative: Mapping[str, float], topic_map: TopicMap, index: TurnIndex
-) -> tuple[dict[int, dict[str, float]], dict[int, float]]:
-    """Return by topic how often it holds each term, and how much information its best single turn holds.
-
-    The active topic comes first, then the earlier ones worth scoring: at most 64 that hold a term, best turn first. Of
-    each term the newest 400 turns are read: what stands in more tells topics apart no longer.
-    """
+def _shares(informative: Mapping[str, float], newest: Mapping[str, Sequence[int]]) -> dict[int, float]:
+    """Return by turn how much information it holds, given the newest postings of each term."""
     shares: dict[int, float] = {}
-    newest = {term: index.newest_postings(term, _MAX_POSTINGS) for term in informative}
     for term, information in informative.items():
         for posting in newest[term]:
             turn_id = posting >> 8
             shares[turn_id] = shares.get(turn_id, 0.0) + information
-    chosen, best = _nearest_topics(shares, topic_map)
-    counts: dict[int, dict[str, float]] = {topic: {} for topic in chosen.values()}
-    for term, postings in newest.items():
-        for posting in postings:
-            topic = chosen.get(posting >> 8)
-            if topic is not None:
-                held = counts[topic]
-                held[term] = held.get(term, 0.0) + (posting >> 4 & 15) + (posting & 15)
-    active = counts[topic_map.topic_count - 1]
-    for term in topic_map.last_terms.keys() & active.keys():
-        active[term] += 2.0
-    return counts, best
+    return shares
 
 
-def _nearest_topics(shares: Mapping[int, float], topic_map: TopicMap) -> tuple[dict[int, int], dict[int, float]]:
-    """Return by turn its topic, for the active topic and the earlier ones worth scoring, and by topic its best share.
+def _nearest_topics(shares: Mapping[int, float], topic_map: TopicMap) -> dict[int, float]:
+    """Return by earlier topic what its best turn holds: at most 64 that hold a term, best first; of equals the newest.
 
     Args:
-        shares: by turn, how much information it holds, > 0 where it counts.
+        shares: by turn, how much information it holds.
         topic_map: the segments.
     """
-    active = topic_map.topic(topic_map.topic_count - 1)
-    chosen = dict.fromkeys(range(active.start, active.stop), active.topic_id)
+    topic_ids, active = topic_map.topic_ids, topic_map.topic_count - 1
     best: dict[int, float] = {}
     newest_first = sorted(shares, reverse=True)
     for turn_id in sorted(newest_first, key=shares.__getitem__, reverse=True):
-        if turn_id not in chosen:
-            topic = topic_map.topic(topic_map.topic_of(turn_id))
-            chosen.update(dict.fromkeys(range(topic.start, topic.stop), topic.topic_id))
-            best[topic.topic_id] = shares[turn_id]
+        topic_id = topic_ids[turn_id]
+        if topic_id not in best and topic_id != active:
+            best[topic_id] = shares[turn_id]
             if len(best) == _MAX_EARLIER_TOPICS:
                 break
-    return chosen, best
+    return best
 
 
 def _likelihoods(
     terms: Mapping[str, float],
     probability: Mapping[str, float],
     absent: float,
-    counts: Mapping[int, Mapping[str, float]],
+    newest: Mapping[str, Sequence[int]],
+    earlier: Iterable[int],
     topic_map: TopicMap,
-) -> dict[int, float]:
+) -> tuple[dict[int, float], list[str]]:
     """Return by topic the damped log likelihood of the query's terms, against the whole conversation, -6..6.
 
     Args:
         terms: the query's terms with their weights.
         probability: of each term in the whole conversation, smoothed by the background.
         absent: sum of the weights, of terms that the conversation does not know at 0.8.
-        counts: by topic, how often it holds each of the terms that it holds.
+        newest: by term, the postings that are read.
+        earlier: the topics that are asked about beside the active one.
         topic_map: the conversation.
+
+    Returns:
+        The likelihoods, the active topic's first, and the terms that the active topic holds.
     """
-    prior = 8.0 * topic_map.mean_length
-    pseudo = {term: prior * probability[term] for term in terms}
+    prior, active, topic_ids, known = 8.0 * topic_map.mean_length, topic_map.topic_count - 1, topic_map.topic_ids, []
+    values = {topic_id: topic_map.fade(topic_id, prior) * absent for topic_id in (active, *earlier)}
+    for term, weight in terms.items():
+        counts: dict[int, int] = {}
+        for posting in newest[term]:
+            topic_id = topic_ids[posting >> 8]
+            counts[topic_id] = counts.get(topic_id, 0) + (posting >> 4 & 15) + (posting & 15)
+        if active in counts:
+            known.append(term)
+            counts[active] += 2 * (term in topic_map.last_terms)
+        pseudo = prior * probability[term]
+        for topic_id in counts.keys() & values.keys():
+            values[topic_id] += weight * math.log1p(counts[topic_id] / pseudo)
     damping = 0.3 * math.sqrt(min(1.0, 8.0 / len(terms))) if terms else 0.0
-    likelihoods = {}
-    for topic_id, held in counts.items():
-        _, start, stop, *_ = topic_map.topic(topic_id)
-        value = math.log(prior / (topic_map.tokens_between(start, stop) + prior)) * absent
-        for term, count in held.items():
-            value += terms[term] * math.log1p(count / pseudo[term])
-        likelihoods[topic_id] = max(-6.0, min(6.0, damping * value))
-    return likelihoods
+    return {topic_id: max(-6.0, min(6.0, damping * value)) for topic_id, value in values.items()}, known
 
 
 def _probabilities(terms: Iterable[str], topic_map: TopicMap) -> dict[str, float]:
@@ -727,9 +735,8 @@ def _posterior(
     new += _news(cues, evidence, topic_map)
     returning = math.log(0.94 - config.staying_prior) - 0.3 * math.log(max(1, active)) + back
     logs = {
-        k: returning + value + max(0.0, evidence.best_share.get(k, 0.0) - evidence.held)
-        for k, value in evidence.likelihood.items()
-        if k != active
+        k: returning + evidence.likelihood[k] + max(0.0, share - evidence.held)
+        for k, share in evidence.best_share.items()
     }
     if before is not None:
         logs[before] = logs.get(before, returning) + 2.0
