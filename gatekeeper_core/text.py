@@ -20,6 +20,7 @@ from gatekeeper_core.errors import ConfigError
 
 __all__ = [
     "ASCII_WORD",
+    "HAN",
     "WIDE",
     "WORD",
     "LazyPattern",
@@ -101,7 +102,9 @@ class LazyPattern:
 # --- Scripts --------------------------------------------------------------------------------------------------------
 
 # Each constant is the body of a regular expression's character class. Source: the Unicode block and category tables.
-_HAN = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+HAN: str = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+"""The body of a character class for Han ideographs, 々 and 〇 included."""
+
 _KANA = (
     r"\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f\U0001b000-\U0001b16f"
 )
@@ -113,7 +116,7 @@ _SOUTH_EAST_ASIAN = (
     r"\u0f3e-\u0f6c\u0f71-\u0f84\u0f86-\u0fbc\u0fc6"
 )
 
-WIDE: str = _HAN + _KANA + _HANGUL + _BOPOMOFO + _SOUTH_EAST_ASIAN
+WIDE: str = HAN + _KANA + _HANGUL + _BOPOMOFO + _SOUTH_EAST_ASIAN
 """The body of a character class (no brackets) for the scripts that are searched by pairs of characters."""
 
 # Combining marks outside WIDE. The ranges run on over letters, digits and unassigned code points, which keeps the table
@@ -146,7 +149,7 @@ _FORMAT = (
 )
 
 _WIDE_CHAR = LazyPattern(f"[{WIDE}]")
-_HAN_CHAR = LazyPattern(f"[{_HAN}]")
+_HAN_CHAR = LazyPattern(f"[{HAN}]")
 _KANA_CHAR = LazyPattern(f"[{_KANA}]")
 _HANGUL_CHAR = LazyPattern(f"[{_HANGUL}]")
 

@@ -536,3 +536,18 @@ def test_a_camel_case_word_is_an_identifier() -> None:
 def test_no_anchor_is_longer_than_120_characters() -> None:
     """000-13: a hostile word is cut."""
     assert max(len(anchor.text) for anchor in extract_anchors("x" * 5000 + " " + "aB" * 3000)) <= 120
+
+
+ascii_pieces = st.sampled_from(
+    ["don't", "--dry-run", "x--y", "v1.2.3", "1,000", "1,2", "getUser", "C++", "a" * 130, "a.b"]
+)
+ascii_texts = st.lists(ascii_pieces | st.text(st.characters(max_codepoint=127)), max_size=8)
+
+
+@given(ascii_texts, st.sampled_from([" ", "", "\n", "\x1c", ", "]))
+def test_a_text_read_piece_by_piece_has_the_anchors_of_the_whole(pieces: list[str], joiner: str) -> None:
+    """000-12, 000-21: plain English text is cut at white space first; beside a sign of another script it is read as one."""
+    text = joiner.join(pieces)
+    beside = f"{text} \u00b7"
+    assert list(count_terms(text).items()) == list(count_terms(beside).items())
+    assert extract_anchors(text) == extract_anchors(beside)

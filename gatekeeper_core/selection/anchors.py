@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import chain
 from operator import add
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, HAN_LIGHT, HAN_PARTICLES, KANA_PARTICLES
 from gatekeeper_core.selection.quantities import quantities
 from gatekeeper_core.selection.thesaurus import irregular_forms, simplified_characters
-from gatekeeper_core.text import LazyPattern, clean, is_han, is_wide, word_strings
+from gatekeeper_core.text import HAN, LazyPattern, clean, is_wide, word_strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,6 +71,10 @@ _QUOTED = LazyPattern(
 )
 _CAMEL = LazyPattern(r"[a-z][A-Z]")
 _DIGIT = LazyPattern("[0-9二两三四五六七八九十]")
+_QUOTE = LazyPattern("[`\"“‘「『《']")
+_FIRST_WIDE = "\u0e01"  # no character before it is of a script that is searched by pairs
+_PAIR = LazyPattern(f"(?=([^{''.join(sorted(HAN_PARTICLES))}]{{2}}))")
+_CHARACTER = LazyPattern(f"(?![{''.join(sorted(HAN_PARTICLES | HAN_LIGHT))}])[{HAN}]")
 _VOWEL = LazyPattern(r"[aeiouy]")
 
 
@@ -99,14 +104,17 @@ def count_terms(text: str, *, limit: int = MAX_TURN_ANCHORS) -> dict[str, int]:
     >>> count_terms("Deploy api-gateway, then deploy 缓存")
     {'deploy': 2, 'api-gateway': 1, 'api': 1, 'gateway': 1, '缓存': 1, '缓': 1, '存': 1}
     """
-    counts: dict[str, int] = {}
     readable = _readable(text)
-    for token in word_strings(readable):
-        for term in _terms(token):
-            if term in counts:
-                counts[term] += 1
-            elif len(counts) < limit:
-                counts[term] = 1
+    counts: dict[str, int] = {}
+    terms = chain.from_iterable(_terms_by_piece(readable))
+    for term in terms:
+        counts[term] = counts.get(term, 0) + 1
+        if len(counts) > limit:
+            del counts[term]
+            break
+    for term in terms:  # there is no room for another one
+        if term in counts:
+            counts[term] += 1
     for quantity in _quantities(readable):
         if quantity.term in counts or len(counts) < limit:
             counts[quantity.term] = counts.get(quantity.term, 0) + 1
@@ -123,11 +131,15 @@ def extract_anchors(text: str, *, limit: int = MAX_QUERY_ANCHORS) -> tuple[Ancho
     [('v1.2', 'version'), ('fix', 'word'), ('get_user', 'identifier'), ('user', 'word'), ('get_user', 'code')]
     """
     readable = _readable(text)
-    found: dict[tuple[str, bool], Anchor] = {}
-    for anchor in _all_anchors(readable):
-        key = (anchor.term, anchor.kind in ("quote", "code"))
-        if key not in found and len(found) < limit:
-            found[key] = anchor
+    found: dict[str | tuple[str], Anchor] = {}
+    for anchor in chain(chain.from_iterable(_anchors_by_piece(readable)), _quantity_anchors(readable)):
+        if len(found) == limit:
+            return tuple(found.values())
+        found.setdefault(anchor.term, anchor)
+    for match in _quotes(readable):
+        for anchor in _quoted_anchor(match):
+            if len(found) < limit:
+                found.setdefault((anchor.term,), anchor)
     return tuple(found.values())
 
 
@@ -193,11 +205,13 @@ def term_weight(term: str) -> float:
     """
     if len(term) > 2:
         return _QUANTITY_WEIGHT if term[0] in "@#" else 1.0
-    if _starts_wide(term[0]):
-        if len(term) == 1:
-            return _CHARACTER_WEIGHT
-        return _LIGHT_WEIGHT if term[0] in HAN_LIGHT or term[1] in HAN_LIGHT else 1.0
+    if term[0] >= _FIRST_WIDE and _starts_wide(term[0]):
+        return _CHARACTER_WEIGHT if len(term) == 1 else _pair_weight(term)
     return _SHORT_NUMBER_WEIGHT if term.isdigit() else 1.0
+
+
+def _pair_weight(pair: str) -> float:
+    return 1.0 if HAN_LIGHT.isdisjoint(pair) else _LIGHT_WEIGHT
 
 
 def _readable(text: str) -> str:
@@ -208,20 +222,56 @@ def _readable(text: str) -> str:
     return clean(text)
 
 
-def _all_anchors(readable: str) -> Iterator[Anchor]:
-    for token in word_strings(readable):
-        if _starts_wide(token[0]):
-            yield from _wide_anchors(token)
-        else:
-            yield from _word_anchors(token)
+def _terms_by_piece(readable: str) -> Iterator[tuple[str, ...]]:
+    """Return the terms of a text, piece by piece: what stands between white space, in another script than ASCII words.
+
+    No word goes over white space and none looks over it, so what a piece holds is known from the last time.
+    """
+    if not readable.isascii():
+        return map(_terms, word_strings(readable))
+    pieces = readable.split()
+    long = max(map(len, pieces), default=0) > _MAX_TOKEN
+    return map(_ascii_terms.__wrapped__ if long else _ascii_terms, pieces)
+
+
+def _anchors_by_piece(readable: str) -> Iterator[Iterable[Anchor]]:
+    if not readable.isascii():
+        return map(_anchors, word_strings(readable))
+    pieces = readable.split()
+    long = max(map(len, pieces), default=0) > _MAX_TOKEN
+    return map(_ascii_anchors.__wrapped__ if long else _ascii_anchors, pieces)
+
+
+@lru_cache(maxsize=65_536)
+def _ascii_terms(piece: str) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(map(_word_terms, word_strings(piece))))
+
+
+@lru_cache(maxsize=16_384)
+def _ascii_anchors(piece: str) -> tuple[Anchor, ...]:
+    return tuple(chain.from_iterable(map(_word_anchors, word_strings(piece))))
+
+
+def _terms(token: str) -> tuple[str, ...]:
+    return _wide_terms(token) if token[0] >= _FIRST_WIDE and _starts_wide(token[0]) else _word_terms(token)
+
+
+def _anchors(token: str) -> Iterable[Anchor]:
+    return _wide_anchors(token) if token[0] >= _FIRST_WIDE and _starts_wide(token[0]) else _word_anchors(token)
+
+
+def _quantity_anchors(readable: str) -> Iterator[Anchor]:
     for quantity in _quantities(readable):
         yield Anchor(quantity.term, quantity.text, quantity.kind, _QUANTITY_WEIGHT)
-    for match in _QUOTED.finditer(readable):
-        yield from _quoted_anchor(match)
 
 
 def _quantities(readable: str) -> Iterable[Quantity]:
     return quantities(readable) if _DIGIT.search(readable) else ()
+
+
+def _quotes(readable: str) -> Iterable[re.Match[str]]:
+    may_quote = _QUOTE.search(readable) or readable.count("'") > 1
+    return _QUOTED.finditer(readable) if may_quote else ()
 
 
 def _quoted_anchor(match: re.Match[str]) -> Iterator[Anchor]:
@@ -232,16 +282,20 @@ def _quoted_anchor(match: re.Match[str]) -> Iterator[Anchor]:
 
 def _wide_anchors(run: str) -> Iterator[Anchor]:
     plain = _simplified(run)
-    written = {plain[at : at + size]: run[at : at + size] for size in (2, 1) for at in reversed(range(len(run)))}
+    written = _written_wide(run, plain) if plain != run else {}
     for term in _wide_terms(run):
         if len(term) == 2:
-            yield Anchor(term, written[term], "pair", term_weight(term))
+            yield Anchor(term, written.get(term, term), "pair", _pair_weight(term))
         else:
-            yield Anchor(term, written[term], "character", 1.0 if len(run) == 1 else _CHARACTER_WEIGHT)
-    for at in range(len(run) - 2):
-        triple = plain[at : at + 3]
-        if not HAN_PARTICLES.intersection(triple):
+            yield Anchor(term, written.get(term, term), "character", 1.0 if len(run) == 1 else _CHARACTER_WEIGHT)
+    for at, triple in enumerate(map(add, map(add, plain, plain[1:]), plain[2:])):
+        if HAN_PARTICLES.isdisjoint(triple):
             yield Anchor(triple, run[at : at + 3], "triple", 1.0)
+
+
+def _written_wide(run: str, plain: str) -> dict[str, str]:
+    """Return how each pair and character of a run was first written."""
+    return {plain[at : at + size]: run[at : at + size] for size in (2, 1) for at in reversed(range(len(run)))}
 
 
 def _word_anchors(token: str) -> Iterator[Anchor]:
@@ -261,16 +315,15 @@ def _kind(term: str) -> AnchorKind:
     return "version" if _VERSION.fullmatch(term) else "identifier"
 
 
-def _terms(token: str) -> tuple[str, ...]:
-    return _wide_terms(token) if _starts_wide(token[0]) else _word_terms(token)
-
-
 def _wide_terms(run: str) -> tuple[str, ...]:
     """Return the pairs of a run, then its single Han characters; function characters never stand alone."""
     run = _simplified(run)
     if len(run) == 1:
         return () if run in HAN_PARTICLES or run in HAN_LIGHT or run in KANA_PARTICLES else (run,)
-    return (*filter(_is_pair, map(add, run, run[1:])), *filter(_carries_meaning, run))
+    pairs = _PAIR.findall(run)
+    if not KANA_PARTICLES.isdisjoint(run):
+        pairs = [pair for pair in pairs if not KANA_PARTICLES.issuperset(pair)]
+    return (*pairs, *_CHARACTER.findall(run))
 
 
 def _simplified(text: str) -> str:
@@ -281,19 +334,6 @@ def _simplified(text: str) -> str:
 
 def _is_plain(text: str) -> bool:
     return text.isascii() or simplified_characters().keys().isdisjoint(text)
-
-
-@lru_cache(maxsize=65_536)
-def _is_pair(pair: str) -> bool:
-    if not HAN_PARTICLES.isdisjoint(pair):
-        return False
-    return not (pair[0] in KANA_PARTICLES and pair[1] in KANA_PARTICLES)
-
-
-@lru_cache(maxsize=65_536)
-def _carries_meaning(char: str) -> bool:
-    """Return whether a single character is worth looking up: a Han character that is no function word."""
-    return is_han(char) and char not in HAN_PARTICLES and char not in HAN_LIGHT
 
 
 @lru_cache(maxsize=65_536)

@@ -42,6 +42,7 @@ _DATE = LazyPattern(
     rf"|\b(?P<m3>{_MONTH_NAME})\.? (?P<d3>[0-9]{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
     rf"|\b(?P<d4>[0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m4>{_MONTH_NAME})\b"
 )
+_DATE_SIGN = LazyPattern("[月월/.-]|" + "|".join(_MONTHS))  # what every date holds besides its digits
 
 _UNITS = {
     "元": "元 块钱 块 圆 rmb cny yuan",
@@ -80,7 +81,7 @@ def quantities(text: str) -> Iterator[Quantity]:
     low = text.lower()
     if len(low) != len(text):
         return
-    for match in _DATE.finditer(low):
+    for match in _DATE.finditer(low) if _DATE_SIGN.search(low) else ():
         yield from _dated(match, text)
     for match in _AMOUNT.finditer(low):
         number = match["n1"] or str(_numeral(match["n2"]))
