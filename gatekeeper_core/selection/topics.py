@@ -506,14 +506,21 @@ class TopicMap:
         """Return by slot of the window what the occurrences in a turn gain from those in the turns after it."""
         gains = [0.0] * self.WINDOW
         counts, log1p = self._counts, math.log1p
-        tables: dict[int, list[float]] = {}  # by a term's count: gain of its first, second, ... occurrence
+        tables: dict[int, list[float]] = {}  # by a term's count: gain of its second, third, ... occurrence
         for term, slots in self._window.repeated.items():
             count = counts[term]
             table = tables.get(count)
-            if table is None or len(table) < len(slots):
+            if table is None:
+                table = tables[count] = [log1p(1 / (scale * (count + 0.5)))]
+            if len(slots) == 2:  # nearly half of them
+                gains[slots[1]] += table[0]
+                continue
+            if len(table) < len(slots) - 1:
                 pseudo = scale * (count + 0.5)
-                table = tables[count] = [log1p(step / pseudo) for step in range(len(slots))]
-            for slot, gain in zip(slots, table, strict=False):
+                table += [log1p(step / pseudo) for step in range(len(table) + 1, len(slots))]
+            newest_first = iter(slots)
+            next(newest_first)
+            for gain, slot in zip(table, newest_first, strict=False):
                 gains[slot] += gain
         return gains
 
