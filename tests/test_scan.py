@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.scan import Bm25, Hits, Scan, sum_up
+from gatekeeper_core.selection.scan import Bm25, Scan
 
 BM25 = Bm25(user_weight=1.5, assistant_weight=0.7, k1=1.2, b=0.75)
 VOCABULARY = ["redis", "quorum", "raft", "缓存", "雪崩", "v1.2"]
@@ -81,10 +81,21 @@ def test_the_leading_turns_are_those_of_the_highest_first_scores(
     assert found.first_score(len(turns)) == 0.0
 
 
+@given(histories, weights, st.booleans())
+def test_the_weighted_sums_are_those_of_the_hits(turns: list[Turn], weighted: dict[str, float], named: bool) -> None:
+    """One is for ranking, the other for explaining."""
+    found = scan(turns, weighted)
+    reached = set(found.leading(len(turns)))
+    factors = dict.fromkeys(reached, (2.0, 0.5)) if named else {}
+    sums = found.sums(reached, factors)
+    for turn, hits in found.hits(reached).items():
+        user, assistant = factors.get(turn, (1.0, 1.0))
+        assert sums[turn] == pytest.approx(1.5 * user * hits.user + 0.7 * assistant * hits.assistant)
+
+
 @given(st.integers(1, 14), st.floats(0.1, 8.0))
 def test_more_occurrences_count_more_and_less_than_k1_plus_one_times(count: int, idf: float) -> None:
-    """000-26: repetition saturates; ``sum_up`` has no sum for what does not occur."""
-    index = index_of([({"redis": 5, "raft": 20}, {})])
-    once, more = (sum_up([(1, idf, [n << 4])], index, [0], bm25=BM25)[0] for n in (count, count + 1))
+    """000-26: repetition saturates."""
+    once, more = (scan([({"redis": n, "raft": 20 - n}, {})], {"redis": idf}).hits({0})[0] for n in (count, count + 1))
     assert 0.0 < once.user < more.user < 2.2 * idf
-    assert sum_up([], index, [0], bm25=BM25) == {0: Hits(0.0, 0.0, 0)}
+    assert once.assistant == 0.0

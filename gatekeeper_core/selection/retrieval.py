@@ -37,7 +37,8 @@ from gatekeeper_core.selection.anchors import (
     term_weight,
 )
 from gatekeeper_core.selection.expansion import Related, related_terms
-from gatekeeper_core.selection.scan import Bm25, Scan, sum_up
+from gatekeeper_core.selection.scan import Bm25, Scan, weighted_sums
+from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.thesaurus import MANY_ANSWER, TIME_ANSWER
 from gatekeeper_core.text import LazyPattern
 
@@ -286,14 +287,12 @@ class _Scoring:
         """Return the best turns with their scores, best first."""
         weighted = [*self._query.idf.items(), *((related.term, related.weight) for related in self._query.related)]
         scan = Scan(weighted, self._index, bm25=self._bm25, budget=self._config.posting_budget)
-        hits = scan.hits(self._leading(scan, max(_LEADING, 2 * depth)))
-        own = {turn: self._weighted(turn, hit.user, hit.assistant) for turn, hit in hits.items()}
+        own = self._own_evidence(scan, max(_LEADING, 2 * depth))
         fed = self._feedback(own)
-        all_of_it = {turn: value + fed.get(turn, 0.0) for turn, value in own.items()} if fed else own
-        near = self._neighbours(all_of_it, scan)
-        worth = {turn: round(value + near[turn], 6) for turn, value in all_of_it.items()}
-        order = sorted(worth, key=lambda turn: (-worth[turn], -turn))[:depth]
-        parts = [self._parts(turn, hits, scan, fed.get(turn, 0.0), near[turn]) for turn in order]
+        near = self._neighbours({turn: value + fed.get(turn, 0.0) for turn, value in own.items()} if fed else own, scan)
+        order = nlargest(depth, ((round(own[turn] + fed.get(turn, 0.0) + near[turn], 6), turn) for turn in own))
+        hits = scan.hits({turn for _, turn in order})
+        parts = [self._parts(turn, hits[turn], scan, fed.get(turn, 0.0), near[turn]) for _, turn in order]
         parts.sort(key=_rank)
         return tuple(sorted(self._scores(parts), key=_rank))
 
@@ -305,16 +304,14 @@ class _Scoring:
             user = assistant = (user + assistant) / 2
         return Bm25(user, assistant, config.k1, config.b)
 
-    def _leading(self, scan: Scan, count: int) -> set[int]:
-        """Return the turns that are worth a second look."""
+    def _own_evidence(self, scan: Scan, count: int) -> dict[int, float]:
+        """Return the weighted ``lex`` of the turns that are worth a second look."""
         if not self._named:
-            return set(scan.leading(count))
-        worth = {turn: scan.first_score(turn) * max(self._speaker_factors(turn)) for turn in scan.leading(2 * count)}
-        return set(sorted(worth, key=lambda turn: (-round(worth[turn], 6), -turn))[:count])
-
-    def _weighted(self, turn: int, user: float, assistant: float) -> float:
-        user_factor, assistant_factor = self._speaker_factors(turn) if self._named else (1.0, 1.0)
-        return self._bm25.user_weight * user_factor * user + self._bm25.assistant_weight * assistant_factor * assistant
+            return scan.sums(set(scan.leading(count)), {})
+        factors = {turn: self._speaker_factors(turn) for turn in scan.leading(2 * count)}
+        worth = {turn: scan.first_score(turn) * max(both) for turn, both in factors.items()}
+        leading = sorted(worth, key=lambda turn: (-round(worth[turn], 6), -turn))[:count]
+        return scan.sums(set(leading), {turn: factors[turn] for turn in leading})
 
     def _speaker_factors(self, turn: int) -> tuple[float, float]:
         """Return what each side of a turn counts for who speaks there, 1.0 where nobody is named."""
@@ -327,10 +324,10 @@ class _Scoring:
         if not self._config.feedback_weight or len(own) < 2 or best[0][0] <= 0:
             return {}
         turns = sorted(own)
-        words = self._feedback_words(best)
-        held = [(1, weight, self._index.postings_among(term, turns, own)) for term, weight in words]
-        sums = sum_up(held, self._index, turns, bm25=self._bm25)
-        return {turn: self._weighted(turn, hit.user, hit.assistant) for turn, hit in sums.items() if hit.bits}
+        held = [(weight, self._index.postings_among(term, turns, own)) for term, weight in self._feedback_words(best)]
+        reached = {posting >> TURN_BITS for _, postings in held for posting in postings}
+        factors = {turn: self._speaker_factors(turn) for turn in reached} if self._named else {}
+        return weighted_sums(held, self._index, reached, factors, bm25=self._bm25)
 
     def _feedback_words(self, best: Sequence[tuple[float, int]]) -> list[tuple[str, float]]:
         """Return the words that tell most of the best turns, with their weights; names of speakers tell nothing."""
@@ -357,14 +354,14 @@ class _Scoring:
             turn: near * (worth(turn - 1) + worth(turn + 1)) + far * (worth(turn - 2) + worth(turn + 2)) for turn in own
         }
 
-    def _parts(self, turn: int, hits: Mapping[int, Hits], scan: Scan, fed: float, near: float) -> Score:
+    def _parts(self, turn: int, hits: Hits, scan: Scan, fed: float, near: float) -> Score:
         """Return the score of a turn as far as the index knows it."""
-        config, held, bits = self._config, self._held, hits[turn].bits
+        config, held, bits = self._config, self._held, hits.bits
         around = bits | scan.first_hits(turn - 1) | scan.first_hits(turn + 1)
         fit = 1.0 - config.reach_weight * (1.0 - held.share(around))
         late = recency(turn, len(self._index))
         user_factor, assistant_factor = self._side_factors(turn)
-        lex_user, lex_assistant = user_factor * hits[turn].user, assistant_factor * hits[turn].assistant
+        lex_user, lex_assistant = user_factor * hits.user, assistant_factor * hits.assistant
         lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
         total = round(fit * (lexical + fed + near) + config.recency_weight * late, 6)
         share, matched, related = held.share(bits), held.terms(bits), held.related(bits)

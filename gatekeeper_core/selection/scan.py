@@ -19,14 +19,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatekeeper_core.selection.segments import FIELD_BITS, MAX_COUNT, TURN_BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence, Set
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 
     from gatekeeper_core.selection.index import TurnIndex
 
-__all__ = ["Bm25", "Hits", "Scan", "sum_up"]
+__all__ = ["Bm25", "Hits", "Scan", "saturated", "weighted_sums"]
 
 _SCALE = 1 << 16  # first scores are whole numbers, so that the order of adding them does not matter
 _LOW_BYTE = (1 << TURN_BITS) - 1
+_USER_ONCE = 1 << FIELD_BITS
 
 
 class Bm25(NamedTuple):
@@ -86,16 +87,38 @@ class Scan:
 
     def hits(self, turns: Set[int]) -> dict[int, Hits]:
         """Return the BM25 sums and the hits of some of the turns, from all terms of the query."""
-        rising = sorted(turns)
-        held = [
-            (1 << place, weight, [posting for posting in postings if posting >> TURN_BITS in turns])
-            for place, weight, postings in self._read
-        ]
-        held += [
-            (1 << place, weight, self._index.postings_among(term, rising, turns))
-            for place, weight, term in self._looked_up
-        ]
-        return sum_up(held, self._index, rising, bm25=self._bm25)
+        user, assistant = dict.fromkeys(turns, 0.0), dict.fromkeys(turns, 0.0)
+        bits = dict.fromkeys(turns, 0)
+        norms = Norms(turns, self._index, self._bm25)
+        top = self._bm25.k1 + 1
+        for place, weight, postings in self._held(turns):
+            for posting in postings:
+                turn, counts = posting >> TURN_BITS, posting & _LOW_BYTE
+                bits[turn] |= 1 << place
+                if counts > MAX_COUNT:
+                    user[turn] += weight * top * saturated(counts >> FIELD_BITS, norms.user[turn])
+                if counts & MAX_COUNT:
+                    assistant[turn] += weight * top * saturated(counts & MAX_COUNT, norms.assistant[turn])
+        return {turn: Hits(user[turn], assistant[turn], hit) for turn, hit in bits.items()}
+
+    def sums(self, turns: Set[int], factors: Mapping[int, tuple[float, float]]) -> dict[int, float]:
+        """Return the weighted BM25 sums of some of the turns, from all terms of the query.
+
+        Args:
+            turns: turns that were reached.
+            factors: what the sides of a turn count more; turns that are not listed count 1.0.
+        """
+        held = [(weight, postings) for _, weight, postings in self._held(turns)]
+        return weighted_sums(held, self._index, turns, factors, bm25=self._bm25)
+
+    def _held(self, turns: Set[int]) -> Iterator[tuple[int, float, list[int]]]:
+        """Yield each term's place and weight with its postings in some turns."""
+        everything = len(turns) == len(self._first)
+        for place, weight, postings in self._read:
+            yield place, weight, postings if everything else [p for p in postings if p >> TURN_BITS in turns]
+        rising = sorted(turns) if self._looked_up else []
+        for place, weight, term in self._looked_up:
+            yield place, weight, self._index.postings_among(term, rising, turns)
 
     def _read_terms(self, weighted: Sequence[tuple[str, float]], budget: int) -> None:
         """Read the rarest terms; of the rarest of all at least the newest turns that the budget allows."""
@@ -138,33 +161,62 @@ class _Worth(dict[int, int]):
         return worth
 
 
-def sum_up(
-    held: Iterable[tuple[int, float, Sequence[int]]], index: TurnIndex, turns: Iterable[int], *, bm25: Bm25
-) -> dict[int, Hits]:
-    """Return the BM25 sums of both fields of some turns, and their hits.
+class Norms:
+    """What the lengths of some turns add to a count in the denominator of BM25, by turn and field."""
+
+    __slots__ = ("assistant", "user")
+
+    def __init__(self, turns: Iterable[int], index: TurnIndex, bm25: Bm25) -> None:
+        flat, slope = bm25.k1 * (1 - bm25.b), bm25.k1 * bm25.b
+        user_slope, assistant_slope = slope / index.mean_user_length, slope / index.mean_assistant_length
+        user_lengths, assistant_lengths = index.user_lengths, index.assistant_lengths
+        self.user = {turn: flat + user_slope * user_lengths[turn] for turn in turns}
+        self.assistant = {turn: flat + assistant_slope * assistant_lengths[turn] for turn in turns}
+
+
+def saturated(count: int, norm: float) -> float:
+    """Return how much a count counts in a field of some length, 0..1.
+
+    Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", formula 3.15; times
+    ``k1 + 1`` and the idf it is the weight of a term.
+    """
+    return count / (count + norm) if count else 0.0
+
+
+def weighted_sums(
+    held: Iterable[tuple[float, Sequence[int]]],
+    index: TurnIndex,
+    turns: Collection[int],
+    factors: Mapping[int, tuple[float, float]],
+    *,
+    bm25: Bm25,
+) -> dict[int, float]:
+    """Return the weighted BM25 sums of both fields of some turns.
 
     Args:
-        held: of each term its bit, its weight (an idf) and its postings in these turns, no other.
+        held: of each term its weight (an idf) and its postings in these turns, no other.
         index: the conversation, for the lengths.
         turns: the turns, each once.
+        factors: what the sides of a turn count more; turns that are not listed count 1.0.
         bm25: the constants.
-
-    Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", formula 3.15.
     """
-    k1 = bm25.k1
-    flat, top = k1 * (1 - bm25.b), k1 + 1
-    user_slope, assistant_slope = k1 * bm25.b / index.mean_user_length, k1 * bm25.b / index.mean_assistant_length
-    user_lengths, assistant_lengths = index.user_lengths, index.assistant_lengths
-    bits = dict.fromkeys(turns, 0)
-    user, assistant = dict.fromkeys(bits, 0.0), dict.fromkeys(bits, 0.0)
-    for bit, weight, postings in held:
-        factor = weight * top
+    norms, top = Norms(turns, index, bm25), bm25.k1 + 1
+    once = {turn: bm25.user_weight * top / (1 + norm) for turn, norm in norms.user.items()}
+    once_assistant = {turn: bm25.assistant_weight * top / (1 + norm) for turn, norm in norms.assistant.items()}
+    for turn, (user, assistant) in factors.items():
+        once[turn] *= user
+        once_assistant[turn] *= assistant
+    sums = dict.fromkeys(turns, 0.0)
+    for weight, postings in held:
         for posting in postings:
-            turn, count = posting >> TURN_BITS, posting >> FIELD_BITS & MAX_COUNT
-            bits[turn] |= bit
-            if count:
-                user[turn] += factor * count / (count + flat + user_slope * user_lengths[turn])
-            count = posting & MAX_COUNT
-            if count:
-                assistant[turn] += factor * count / (count + flat + assistant_slope * assistant_lengths[turn])
-    return {turn: Hits(user[turn], assistant[turn], hit) for turn, hit in bits.items()}
+            turn, counts = posting >> TURN_BITS, posting & _LOW_BYTE
+            if counts == 1:
+                sums[turn] += weight * once_assistant[turn]
+            elif counts == _USER_ONCE:
+                sums[turn] += weight * once[turn]
+            else:
+                more, count = norms.user[turn], counts >> FIELD_BITS
+                sums[turn] += weight * once[turn] * saturated(count, more) * (1 + more)
+                more, count = norms.assistant[turn], counts & MAX_COUNT
+                sums[turn] += weight * once_assistant[turn] * saturated(count, more) * (1 + more)
+    return sums
