@@ -5,7 +5,8 @@ r"""The one error family of the library.
     GatekeeperError
     ├── ConfigError (also a ValueError)            a setting, a budget or a counter that cannot work
     ├── ConstraintLimitError (also a ValueError)   the constraint zone would outgrow its cap
-    └── MessageFormatError (also a ValueError)     a message that cannot be read, with its position
+    ├── MessageFormatError (also a ValueError)     a message that cannot be read, with its position
+    └── SnapshotError (also a ValueError)          a snapshot that is damaged, of another version or conversation
 
 Wrong *types* stay built-in ``TypeError``\\ s that name the argument. Every message says what to do.
 """
@@ -14,7 +15,14 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["ConfigError", "ConstraintLimitError", "GatekeeperError", "MessageFormatError", "check_range"]
+__all__ = [
+    "ConfigError",
+    "ConstraintLimitError",
+    "GatekeeperError",
+    "MessageFormatError",
+    "SnapshotError",
+    "check_range",
+]
 
 
 class GatekeeperError(Exception):
@@ -53,6 +61,10 @@ class MessageFormatError(GatekeeperError, ValueError):
         self.reason = reason
         self.position = position
         super().__init__(reason if position is None else f"message {position}: {reason}")
+
+
+class SnapshotError(GatekeeperError, ValueError):
+    """A snapshot cannot be read here; the way out is always to build anew from the texts."""
 
 
 def check_range(settings: object, *names: str, low: float, high: float = math.inf, whole: bool = False) -> None:

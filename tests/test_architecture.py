@@ -29,6 +29,7 @@ ROOMS = {
 STAGES = (
     "quantities",
     "anchors",
+    "snapshot",
     "speakers",
     "segments",
     "index",
@@ -37,6 +38,7 @@ STAGES = (
     "retrieval",
     "cues",
     "topics",
+    "verdicts",
     "titles",
     "trimming",
     "coverage",

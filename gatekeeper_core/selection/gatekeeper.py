@@ -14,11 +14,14 @@ minimum cover. The verdict decides who may compete:
 
 from __future__ import annotations
 
+import json
 import threading
+from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, overload
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, SnapshotError
 from gatekeeper_core.messages import Turn
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors
 from gatekeeper_core.selection.constraints import Constraints
@@ -26,18 +29,22 @@ from gatekeeper_core.selection.cues import ends_with_question, read_cues, withou
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.plan import GatekeeperConfig, Planner, Record
 from gatekeeper_core.selection.retrieval import expand_query, read_query
+from gatekeeper_core.selection.snapshot import read_sections, write_sections
 from gatekeeper_core.selection.titles import titles
 from gatekeeper_core.selection.topics import Topic, TopicMap, Verdict, judge, topic_terms
+from gatekeeper_core.selection.verdicts import VerdictLog
 from gatekeeper_core.text import split_thinking
 from gatekeeper_core.tokens import checked_counter, count_messages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["Block", "ContextGatekeeper"]
+
+_SNAPSHOT = b"history"
 
 
 class Block(NamedTuple):
@@ -135,7 +142,7 @@ class ContextGatekeeper:
         self._constraints = Constraints(config=self._config.constraints, count=self._count)
         self._lock = threading.RLock()
         self._records: list[Record] = []
-        self._verdicts: list[Verdict] = []
+        self._verdicts = VerdictLog()
         self._index = TurnIndex()
         self._topic_map = TopicMap()
         self._turn_tokens: list[int] = []
@@ -283,6 +290,57 @@ class ContextGatekeeper:
             )
             return planner.selection(self._constraints.as_dict())
 
+    def to_bytes(self) -> bytes:
+        """Return a snapshot of the index, the topic map and the token counts, without any text.
+
+        With it and the same turns, :meth:`from_bytes` has the gatekeeper back some hundred times sooner than
+        :meth:`sync` builds it. Constraints are no part of it.
+        """
+        with self._lock:
+            counts = self._topic_map.term_counts
+            sections: dict[str, Any] = {
+                "texts": _digest((record.user, record.assistant) for record in self._records),
+                "gate": repr(self._config.gate).encode("ascii"),
+                "index": self._index.to_bytes(),
+                "tokens_user": array("Q", [record.tokens_user for record in self._records]),
+                "tokens_assistant": array("Q", [record.tokens_assistant for record in self._records]),
+                "terms": json.dumps(list(counts)).encode("ascii"),
+                "term_counts": array("Q", counts.values()),
+            }
+            for prefix, columns in (("verdicts", self._verdicts.columns()), ("topics", self._topic_map.columns())):
+                sections.update({f"{prefix}.{name}": column for name, column in columns.items()})
+            return write_sections(_SNAPSHOT, sections)
+
+    @classmethod
+    def from_bytes(
+        cls,
+        data: bytes,
+        turns: Iterable[Turn | tuple[str, str]],
+        *,
+        token_budget: int = 4000,
+        config: GatekeeperConfig | None = None,
+        token_counter: TokenCounter | None = None,
+    ) -> ContextGatekeeper:
+        """Return the gatekeeper that a snapshot was made of; it gives the same answers as one that was built anew.
+
+        Args:
+            data: what :meth:`to_bytes` returned.
+            turns: the same turns as then, oldest first.
+            token_budget: as for a new one.
+            config: as for a new one; ``config.gate`` must be what it was.
+            token_counter: what counted the tokens then; its counts are taken from the snapshot.
+
+        Raises:
+            TypeError: an argument has the wrong type.
+            SnapshotError: the snapshot cannot be read, or is of other turns or other settings of the gate.
+            ConfigError: the budget is not positive.
+        """
+        made = cls(token_budget, config=config, token_counter=token_counter)
+        sections = read_sections(_SNAPSHOT, data)
+        listed = [_checked_turn(position, turn) for position, turn in enumerate(turns)]
+        made._restore(sections, listed)
+        return made
+
     def set_constraint(self, key: str, value: str) -> None:
         """Set a stable constraint; the same key again replaces its value.
 
@@ -311,13 +369,40 @@ class ContextGatekeeper:
         earlier = self._topic_map.topic_ids[self._topic_map.start_as_of(topic.start, resumed)]
         return earlier if earlier < topic.topic_id else None
 
+    def _restore(self, sections: Mapping[str, Any], turns: Sequence[Turn | tuple[str, str]]) -> None:
+        """Take over what a snapshot holds, together with the turns that it was made of."""
+        if sections.get("gate") != repr(self._config.gate).encode("ascii"):
+            raise SnapshotError("this snapshot was made with other settings of the gate: build anew with sync()")
+        texts = [_texts_of(turn) for turn in turns]
+        if sections.get("texts") != _digest(texts):
+            raise SnapshotError("this snapshot is of other turns: build anew with sync()")
+        try:
+            counts = zip(sections["tokens_user"], sections["tokens_assistant"], strict=True)
+            self._records = [
+                Record(*both, *tokens, source=turn if isinstance(turn, Turn) else None)
+                for turn, both, tokens in zip(turns, texts, counts, strict=True)
+            ]
+            self._index = TurnIndex.from_bytes(sections["index"])
+            self._verdicts = VerdictLog.from_columns(_under("verdicts", sections), turn_count=len(turns))
+            self._topic_map = TopicMap.from_columns(
+                _under("topics", sections),
+                term_counts=dict(zip(json.loads(sections["terms"]), sections["term_counts"], strict=True)),
+                window=[topic_terms(*_turn_terms(record)) for record in self._records[-TopicMap.WINDOW :]],
+            )
+        except SnapshotError:
+            raise
+        except (KeyError, TypeError, ValueError) as error:
+            raise SnapshotError("this snapshot does not hold a gatekeeper") from error
+        self._turn_tokens = [record.tokens for record in self._records]
+        self._history_tokens = sum(self._turn_tokens)
+
     def _record(self, turn: Turn | tuple[str, str]) -> Record:
         if isinstance(turn, Turn):
             user = [message for message in turn.messages if message.role == "user"]
             rest = [message for message in turn.messages if message.role != "user"]
             tokens_user, tokens_rest = (count_messages(side, token_counter=self._count) for side in (user, rest))
             return Record(turn.user_text, turn.assistant_text, tokens_user, tokens_rest, source=turn)
-        question, answer = turn[0], split_thinking(turn[1])[1]
+        question, answer = _texts_of(turn)
         return Record(question, answer, self._count(question), self._count(answer))
 
     def _append(self, record: Record) -> None:
@@ -346,7 +431,7 @@ class ContextGatekeeper:
         self._history_tokens -= sum(self._turn_tokens[turn_count:])
         del self._turn_tokens[turn_count:]
         self._records = self._records[:turn_count]
-        del self._verdicts[turn_count:]
+        self._verdicts.cut(turn_count)
         for user_terms, assistant_terms in reversed(removed):
             self._index.remove_last({**user_terms, **assistant_terms})
         newest = self._records[-TopicMap.WINDOW :]
@@ -355,6 +440,28 @@ class ContextGatekeeper:
             removed=[topic_terms(*terms) for terms in removed],
             window=[topic_terms(*_turn_terms(record)) for record in newest],
         )
+
+
+def _texts_of(turn: Turn | tuple[str, str]) -> tuple[str, str]:
+    """Return both texts of a turn as they are read."""
+    return (turn.user_text, turn.assistant_text) if isinstance(turn, Turn) else (turn[0], split_thinking(turn[1])[1])
+
+
+def _digest(texts: Iterable[tuple[str, str]]) -> bytes:
+    """Return what tells turns from other turns."""
+    digest = blake2b(digest_size=16)
+    for both in texts:
+        for text in both:
+            encoded = text.encode("utf-8", "surrogatepass")
+            digest.update(b"%d:" % len(encoded))
+            digest.update(encoded)
+    return digest.digest()
+
+
+def _under(prefix: str, sections: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sections whose names begin with a prefix and a dot, without it."""
+    start = len(prefix) + 1
+    return {name[start:]: content for name, content in sections.items() if name.startswith(f"{prefix}.")}
 
 
 def _turn_terms(record: Record) -> tuple[dict[str, int], dict[str, int]]:

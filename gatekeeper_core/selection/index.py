@@ -11,13 +11,14 @@ equals one that was built anew.
 
 from __future__ import annotations
 
+import json
 import math
 from array import array
 from bisect import bisect_left
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, SnapshotError
 from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.segments import (
     FIELD_BITS,
@@ -25,10 +26,12 @@ from gatekeeper_core.selection.segments import (
     MAX_TURNS,
     TURN_BITS,
     Segment,
+    finished,
     merging,
     sealing,
     term_key,
 )
+from gatekeeper_core.selection.snapshot import read_sections, write_sections
 from gatekeeper_core.selection.speakers import Speakers
 
 if TYPE_CHECKING:
@@ -50,6 +53,8 @@ FAN_OUT = 8
 
 _BACKGROUND_TURN_LENGTH = 25.0
 _MAX_BACKGROUND_SHARE = 0.9
+_SNAPSHOT = b"index"
+_SEGMENT_COLUMNS = ("keys", "ends", "postings")
 _MIN_LISTED = 4
 _NOTED_BITS = 1 << 22  # half a megabyte; a million words set a fifth of them
 _FEW_PER_TURN = 12  # postings that are read through in the time of one look-up
@@ -273,6 +278,76 @@ class TurnIndex:
         turns = len(self) + BACKGROUND_TURNS
         expected = frequency + BACKGROUND_TURNS * share
         return round(math.log1p((turns - expected + 0.5) / (expected + 0.5)), 6)
+
+    # --- snapshots ---------------------------------------------------------------------------------------------------
+
+    def to_bytes(self) -> bytes:
+        """Return a snapshot: everything packed, as flat arrays; see :mod:`gatekeeper_core.selection.snapshot`.
+
+        The index itself stays as it is. A snapshot is the same for the same turns packed alike, not for the same turns.
+        """
+        packed = [finished(merging([segment])) if segment.is_cut else segment for segment in self._segments]
+        segments = [*packed, *self._unpacked()]
+        names, ids = self.speakers.columns()
+        bounds = array("Q", [bound for segment in segments for bound in (segment.start, segment.stop)])
+        sections: dict[str, array[Any] | bytes] = {
+            "user_lengths": self.user_lengths,
+            "assistant_lengths": self.assistant_lengths,
+            "noted": bytes(self._noted),
+            "names": json.dumps(names).encode("ascii"),
+            "speakers": ids,
+            "bounds": bounds,
+        }
+        for place, segment in enumerate(segments):
+            for column in _SEGMENT_COLUMNS:
+                sections[f"{column}{place}"] = getattr(segment, column)
+        return write_sections(_SNAPSHOT, sections)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> TurnIndex:
+        """Return the index that a snapshot was made of; it gives the same answers and grows and is cut as ever.
+
+        Raises:
+            TypeError: ``data`` is not bytes.
+            SnapshotError: it is no snapshot of an index that this version can read.
+        """
+        sections = read_sections(_SNAPSHOT, data)
+        made = cls()
+        try:
+            made.user_lengths, made.assistant_lengths = sections["user_lengths"], sections["assistant_lengths"]
+            made._noted = bytearray(sections["noted"])
+            names = json.loads(sections["names"])
+            made.speakers = Speakers.from_columns(names, sections["speakers"])
+            bounds = sections["bounds"]
+            for place in range(len(bounds) // 2):
+                columns = [sections[f"{column}{place}"] for column in _SEGMENT_COLUMNS]
+                start, stop = bounds[2 * place : 2 * place + 2]
+                made._segments.append(Segment(*columns, start=start, stop=stop))
+        except (KeyError, AttributeError, IndexError, TypeError, ValueError) as error:
+            raise SnapshotError("this snapshot does not hold an index") from error
+        if not made._fits_together():
+            raise SnapshotError("the parts of this snapshot do not fit together")
+        made._user_total, made._assistant_total = sum(made.user_lengths), sum(made.assistant_lengths)
+        made._live_start = len(made)
+        return made
+
+    def _fits_together(self) -> bool:
+        """Return whether everything that was read is of the same turns."""
+        at, turn_count = 0, len(self)
+        for segment in self._segments:
+            if segment.start != at or not segment.fits_together():
+                return False
+            at = segment.stop
+        return at == turn_count == len(self.assistant_lengths) == len(self.speakers)
+
+    def _unpacked(self) -> list[Segment]:
+        """Return segments of the turns that are not packed yet, and note their words."""
+        if len(self) > self._live_start or self._frozen is not None:
+            self._noted = self._noted or bytearray(_NOTED_BITS >> 3)
+        parts = [] if self._frozen is None else [(self._frozen.live, self._frozen.start, self._live_start)]
+        if len(self) > self._live_start:
+            parts.append((self._live, self._live_start, len(self)))
+        return [finished(sealing(live, start=start, stop=stop, note=self._note)) for live, start, stop in parts]
 
     # --- where postings stand ----------------------------------------------------------------------------------------
 

@@ -63,6 +63,17 @@ class Segment:
         self.stop = stop
         self._cut = False
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether it holds postings of turns that were taken back."""
+        return self._cut
+
+    def fits_together(self) -> bool:
+        """Return whether its columns have the right types and lengths."""
+        kinds = (self.keys.typecode, self.ends.typecode, self.postings.typecode)
+        lengths = len(self.ends) == len(self.keys) + 1 and self.ends[0] == 0 and self.ends[-1] == len(self.postings)
+        return kinds == ("Q", "I", "I") and lengths and self.start < self.stop
+
     def cut(self, stop: int) -> None:
         """Take back the turns from ``stop`` on."""
         self.stop = stop

@@ -7,13 +7,16 @@ and the messages of a speaker whom the query names count more.
 
 from __future__ import annotations
 
+from array import array
+from collections import Counter
+from operator import mul
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.text import LazyPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
 __all__ = ["MIN_MESSAGES", "Speakers", "speaker_of"]
 
@@ -53,21 +56,23 @@ class Speakers:
     (True, ['anna'])
     """
 
-    __slots__ = ("_counts", "_labelled", "_terms", "_turns")
+    __slots__ = ("_counts", "_ids", "_labelled", "_names", "_places", "_terms")
 
     def __init__(self) -> None:
-        self._turns: list[tuple[str, str]] = []
+        self._names: list[str] = [""]
+        self._places: dict[str, int] = {"": 0}
+        self._ids = array("I")  # two of each turn
         self._counts: dict[str, int] = {}
         self._terms: dict[str, frozenset[str]] = {}
         self._labelled = 0
 
+    def __len__(self) -> int:
+        """Return the number of turns."""
+        return len(self._ids) // 2
+
     def add(self, user_text: str, assistant_text: str) -> None:
         """Add the next turn."""
-        pair = (speaker_of(user_text), speaker_of(assistant_text))
-        self._turns.append(pair)
-        self._labelled += _is_labelled(pair)
-        for name in filter(None, pair):
-            self._counts[name] = self._counts.get(name, 0) + 1
+        self._count(speaker_of(user_text), speaker_of(assistant_text))
 
     def remove_last(self) -> None:
         """Take the newest turn back.
@@ -75,7 +80,8 @@ class Speakers:
         Raises:
             IndexError: there is none.
         """
-        pair = self._turns.pop()
+        pair = self.of(len(self) - 1)
+        del self._ids[-2:]
         self._labelled -= _is_labelled(pair)
         for name in filter(None, pair):
             self._counts[name] -= 1
@@ -84,11 +90,36 @@ class Speakers:
 
     def of(self, turn_id: int) -> tuple[str, str]:
         """Return the names on both sides of a turn, "" where there is none."""
-        return self._turns[turn_id]
+        names, ids = self._names, self._ids
+        return names[ids[2 * turn_id]], names[ids[2 * turn_id + 1]]
+
+    def columns(self) -> tuple[list[str], array[int]]:
+        """Return every name that was met, the empty one first, and the places of both names of each turn."""
+        return self._names[:], self._ids[:]
+
+    @classmethod
+    def from_columns(cls, names: Sequence[str], ids: array[int]) -> Speakers:
+        """Return the speakers whose :meth:`columns` these are."""
+        made = cls()
+        made._names, made._ids = list(names), ids[:]
+        made._places = {name: place for place, name in enumerate(names)}
+        made._counts = {names[place]: count for place, count in Counter(ids).items() if place}
+        made._labelled = sum(map(bool, map(mul, ids[::2], ids[1::2])))
+        return made
+
+    def _count(self, user: str, assistant: str) -> None:
+        for name in (user, assistant):
+            place = self._places.setdefault(name, len(self._names))
+            if place == len(self._names):
+                self._names.append(name)
+            self._ids.append(place)
+            if name:
+                self._counts[name] = self._counts.get(name, 0) + 1
+        self._labelled += bool(user and assistant)
 
     def are_two_people(self) -> bool:
         """Return whether most turns name both sides."""
-        return 2 * self._labelled > len(self._turns) and len(self._counts) > 1
+        return 2 * self._labelled > len(self) and len(self._counts) > 1
 
     def named(self, terms: Collection[str]) -> frozenset[str]:
         """Return the speakers whose whole name stands among the given terms."""

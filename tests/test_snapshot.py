@@ -1,0 +1,164 @@
+"""Snapshots: what comes back answers, grows and is cut like what was built anew; what is not known is refused."""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from zlib import crc32
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core import ContextGatekeeper, GateConfig, GatekeeperConfig
+from gatekeeper_core.errors import SnapshotError
+from gatekeeper_core.messages import Message, group_turns
+from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.snapshot import read_sections, write_sections
+from tests.talks import TALKS
+
+Pairs = list[tuple[str, str]]
+
+SIDES = [
+    "Redis 用哪个端口？",
+    "The api-gateway returns ERR-4035.",
+    "换个话题，红烧肉炖多久？",
+    "Back to Redis: which port was it?",
+    "Anna: on 3 May",
+    "6380 端口，密码在 vault 里。",
+    "那个呢？",
+    "\ud800 lone\nlines",
+    "",
+]
+histories = st.lists(st.tuples(st.sampled_from(SIDES), st.sampled_from(SIDES)), max_size=30)
+QUERIES = ["Redis 端口？", "What about ERR-4035?", "那个呢？", "New topic: bread", "what did Anna say?"]
+
+
+def gatekeeper_of(turns: Pairs) -> ContextGatekeeper:
+    gatekeeper = ContextGatekeeper(token_budget=100)
+    gatekeeper.sync(turns)
+    return gatekeeper
+
+
+def back(gatekeeper: ContextGatekeeper, turns: Pairs) -> ContextGatekeeper:
+    return ContextGatekeeper.from_bytes(gatekeeper.to_bytes(), turns, token_budget=100)
+
+
+def answers(gatekeeper: ContextGatekeeper) -> list[object]:
+    selections = [gatekeeper.explain(query).to_dict() for query in QUERIES]
+    return [selections, gatekeeper.topics, list(gatekeeper.verdicts), gatekeeper.turn_tokens]
+
+
+@given(histories)
+def test_a_gatekeeper_that_was_put_away_gives_the_same_answers(turns: Pairs) -> None:
+    gatekeeper = gatekeeper_of(turns)
+    assert answers(back(gatekeeper, turns)) == answers(gatekeeper)
+
+
+@given(histories, histories, st.integers(0, 30))
+def test_a_gatekeeper_that_was_put_away_grows_and_is_cut_as_ever(turns: Pairs, more: Pairs, keep: int) -> None:
+    """An edit far behind, too."""
+    gatekeeper = back(gatekeeper_of(turns), turns)
+    gatekeeper.sync([*turns[:keep], *more])
+    assert answers(gatekeeper) == answers(gatekeeper_of([*turns[:keep], *more]))
+
+
+def test_turns_of_messages_come_back_as_they_were() -> None:
+    messages = [Message("user", "哪个端口？"), Message("assistant", "6380"), Message("user", "thanks")]
+    turns = group_turns(messages)
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync(turns)
+    again = ContextGatekeeper.from_bytes(gatekeeper.to_bytes(), turns)
+    again.sync([*turns, ("and now?", "")])
+    assert again.turn_tokens[:2] == gatekeeper.turn_tokens
+    assert len(again.turns) == 3
+
+
+@pytest.mark.parametrize("language", TALKS)
+def test_the_same_turns_give_the_same_bytes(language: str) -> None:
+    turns = TALKS[language][0]
+    assert gatekeeper_of(turns).to_bytes() == gatekeeper_of(turns).to_bytes()
+
+
+@given(histories, histories)
+def test_a_snapshot_of_other_turns_is_refused(turns: Pairs, others: Pairs) -> None:
+    data = gatekeeper_of(turns).to_bytes()
+    if turns != others:
+        with pytest.raises(SnapshotError, match="other turns"):
+            ContextGatekeeper.from_bytes(data, others)
+
+
+def test_a_snapshot_of_other_settings_of_the_gate_is_refused() -> None:
+    data = gatekeeper_of([("a", "b")]).to_bytes()
+    config = GatekeeperConfig(gate=GateConfig(staying_prior=0.5))
+    with pytest.raises(SnapshotError, match="settings of the gate"):
+        ContextGatekeeper.from_bytes(data, [("a", "b")], config=config)
+
+
+@given(st.data())
+def test_a_damaged_snapshot_is_refused(data: st.DataObject) -> None:
+    """Whatever byte it is, and wherever it ends."""
+    whole = gatekeeper_of([("Redis 端口？", "6380"), ("bread", "flour")]).to_bytes()
+    at = data.draw(st.integers(0, len(whole) - 1))
+    with pytest.raises(SnapshotError):
+        ContextGatekeeper.from_bytes(whole[:at], [("Redis 端口？", "6380"), ("bread", "flour")])
+    flipped = whole[:at] + bytes([whole[at] ^ data.draw(st.integers(1, 255))]) + whole[at + 1 :]
+    with pytest.raises(SnapshotError):
+        ContextGatekeeper.from_bytes(flipped, [("Redis 端口？", "6380"), ("bread", "flour")])
+
+
+def with_checksum(body: bytes) -> bytes:
+    return body + struct.pack("<I", crc32(body))
+
+
+def test_another_version_or_kind_is_refused() -> None:
+    data = TurnIndex().to_bytes()
+    newer = with_checksum(data[:4] + struct.pack("<H", 2) + data[6:-4])
+    with pytest.raises(SnapshotError, match="version 2"):
+        TurnIndex.from_bytes(newer)
+    with pytest.raises(SnapshotError, match="not of"):
+        ContextGatekeeper.from_bytes(data, [])
+
+
+def test_sections_that_do_not_fit_together_are_refused() -> None:
+    index = TurnIndex()
+    index.add({"redis": 1}, {"缓存": 2})
+    sections = read_sections(b"index", index.to_bytes())
+    for name, wrong in (("ends0", array("I", [0, 5])), ("bounds", array("Q", [0, 9])), ("keys0", array("I", [1, 2]))):
+        with pytest.raises(SnapshotError):
+            TurnIndex.from_bytes(write_sections(b"index", {**sections, name: wrong}))
+    missing = {name: content for name, content in sections.items() if name != "speakers"}
+    with pytest.raises(SnapshotError, match="does not hold an index"):
+        TurnIndex.from_bytes(write_sections(b"index", missing))
+
+
+@pytest.mark.parametrize("data", ["text", None, bytearray(b"CGKS")])
+def test_only_bytes_are_read(data: object) -> None:
+    with pytest.raises(TypeError, match="data must be bytes"):
+        TurnIndex.from_bytes(data)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.integers(0, 40), max_size=30), st.integers(1, 6), st.integers(0, 30))
+def test_an_index_that_was_cut_back_is_put_away_without_what_was_cut(
+    words: list[int], live_turns: int, drop: int
+) -> None:
+    index, fresh = TurnIndex(live_turns=live_turns), TurnIndex()
+    for word in words:
+        index.add(count_terms(f"word{word}"), {})
+    kept = words[: max(0, len(words) - drop)]
+    for word in reversed(words[len(kept) :]):
+        index.remove_last(count_terms(f"word{word}"))
+    for word in kept:
+        fresh.add(count_terms(f"word{word}"), {})
+    again = TurnIndex.from_bytes(index.to_bytes())
+    for word in range(41):
+        (term,) = count_terms(f"word{word}").keys() - {"word"} or {f"word{word}"}
+        assert again.postings(term) == fresh.postings(term)
+        assert again.document_frequency(term) == fresh.document_frequency(term)
+
+
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=5), st.binary(max_size=20), max_size=4))
+def test_sections_come_back_as_they_were(sections: dict[str, bytes]) -> None:
+    numbers = {"I": array("I", [1, 2**32 - 1]), "d": array("d", [0.1])}
+    assert read_sections(b"kind", write_sections(b"kind", {**sections, **numbers})) == {**sections, **numbers}
