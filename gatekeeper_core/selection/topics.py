@@ -58,6 +58,7 @@ GateReason = Literal[
 
 _MAX_EARLIER_TOPICS = 64
 _MAX_POSTINGS = 400
+_MAX_ALL_POSTINGS = 2_000
 _OCCURRENCES = tuple((fields >> 4) + (fields & 15) for fields in range(256))  # by the low byte of a posting
 _UNLISTED_FREQUENCY = 3e-5
 _BACKGROUND_TOKENS = 2_000.0
@@ -614,15 +615,12 @@ def _decide(
 
 
 def _weigh(query: Query, topic_map: TopicMap, index: TurnIndex) -> _Evidence:
-    """Return what the query's terms say for each topic that holds one of them.
-
-    Of each term the newest 400 turns are read: what stands in more tells topics apart no longer.
-    """
+    """Return what the query's terms say for each topic that holds one of them."""
     terms = {term: term_weight(term) for term in query.idf if len(term) > 1 or term.isascii()}
     probability = _probabilities(terms, topic_map)
     informative = {term: weight * max(0.0, -math.log(probability[term]) - 4.0) for term, weight in terms.items()}
     absent = sum(weight if topic_map.count(term) else 0.8 * weight for term, weight in terms.items())
-    newest = {term: index.newest_postings(term, _MAX_POSTINGS) for term in terms}
+    newest = _newest_postings(terms, index)
     best = _nearest_topics(_shares(informative, newest), topic_map)
     likelihood, held = _likelihoods(terms, probability, absent, newest, best, topic_map)
     mass = sum(informative.values()) or 1.0
@@ -645,6 +643,24 @@ def _fresh(informative: Mapping[str, float], held: Collection[str]) -> float:
     words = {term: nats / _RARE_WORD / (1.0 if term.isascii() else 2.5) for term, nats in informative.items()}
     known = sum(words[term] for term in held)
     return sum(words.values()) if known < 0.07 * sum(words.values()) else 0.0
+
+
+def _newest_postings(terms: Iterable[str], index: TurnIndex) -> dict[str, Sequence[int]]:
+    """Return the postings of each term that are read: the newest 400, what stands in more tells topics apart no longer.
+
+    Where the terms have more than 2,000 of them together, the most frequent ones are only read as far back as the
+    active topic can reach, so that a query costs the same at any length of the conversation.
+    """
+    newest = {term: index.newest_postings(term, _MAX_POSTINGS) for term in terms}
+    left = _MAX_ALL_POSTINGS - sum(map(len, newest.values()))
+    if left < 0:
+        for term in sorted(newest, key=lambda term: (-len(newest[term]), term)):
+            left += len(newest[term])
+            newest[term] = newest[term][-TopicMap.WINDOW :]
+            left -= len(newest[term])
+            if left >= 0:
+                break
+    return newest
 
 
 def _shares(informative: Mapping[str, float], newest: Mapping[str, Sequence[int]]) -> dict[int, float]:
