@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core.selection import cues, lexicon
 from gatekeeper_core.selection.cues import Cues, ends_with_question, read_cues, without_cues
 
 PIECES = [
@@ -795,3 +798,24 @@ def test_only_the_beginning_of_a_long_text_is_read(piece: str) -> None:
     assert read_cues(long) == read_cues(long[:2_000])
     assert without_cues(long)[-1_900_000:] == long[-1_900_000:]
     assert read_cues("x" * 2_000 + " 换个话题").switch is None
+
+
+GROUPS = [
+    words
+    for name, words in sorted(vars(lexicon).items())
+    if isinstance(words, tuple) and len(words) == 2 and name != "ABOUT_CONVERSATION"
+]
+
+
+@pytest.mark.parametrize("words", GROUPS, ids=lambda words: words[1][:20])
+@given(st.data())
+def test_a_wording_is_found_where_a_search_of_the_whole_text_finds_it(
+    words: tuple[str, str], data: st.DataObject
+) -> None:
+    """000-19: that most places are ruled out by how the wordings begin changes nothing."""
+    pattern = cues._pattern(words)
+    pieces = sorted({piece for piece in re.split(r"[^\w' ]+", "|".join([*words[0].split(), words[1]])) if piece})
+    drawn = data.draw(st.lists(st.sampled_from([*pieces, "?", ",", ". ", "'s", "-", "that"]), max_size=40))
+    for text in (" ".join(drawn), "".join(drawn)):
+        found = [match.span() for match in cues._Search(text).matches(words)]
+        assert found == [match.span() for match in pattern.finditer(text)]

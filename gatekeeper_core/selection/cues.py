@@ -74,7 +74,7 @@ def read_cues(text: str) -> Cues:
     found = search.first
     request = found(lexicon.REQUEST_OPENERS) or found(lexicon.REQUEST_VERBS)
     return Cues(
-        referring=_referring(folded) if search.may_hold(_REFERRING) else None,
+        referring=_referring(search) if search.may_hold(_REFERRING) else None,
         pronoun=_pronoun(search),
         switch=found(lexicon.EXPLICIT_SWITCH),
         said=found(lexicon.SAID_BEFORE),
@@ -87,7 +87,7 @@ def read_cues(text: str) -> Cues:
         request=request,
         about_you=found(lexicon.QUESTIONS_ABOUT_YOU),
         correction=found(lexicon.CORRECTIONS),
-        asks=request or ("?" if _asks(folded) else None),
+        asks=request or ("?" if _asks(search) else None),
         about_conversation=_about_conversation(folded),
     )
 
@@ -141,13 +141,20 @@ def ends_with_question(text: str) -> bool:
 class _Search:
     """A lower-case text in which many wordings are looked for, each only where one of its beginnings stands."""
 
-    __slots__ = ("_characters", "_starts", "_words", "text")
+    __slots__ = ("_characters", "_sentences", "_words", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._characters = frozenset(text)
         self._words = frozenset(_ENGLISH_WORDS.findall(text))
-        self._starts: dict[str, list[int]] = {}
+        self._sentences: list[str] | None = None
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences of the text."""
+        if self._sentences is None:
+            self._sentences = [self.text[span.start : span.stop] for span in sentences(self.text)]
+        return self._sentences
 
     def may_hold(self, words: tuple[str, str]) -> bool:
         """Return whether the text holds the beginning of one of the wordings."""
@@ -166,19 +173,13 @@ class _Search:
         if not self.may_hold(words):
             return
         begins, stop = _beginnings(words), 0
-        starts = [self._starts_of_word(word) for word in begins.words & self._words]
-        starts += [_places(self.text, found) for found in (*(begins.characters & self._characters), *begins.parts)]
+        found = chain(begins.words & self._words, begins.characters & self._characters, begins.parts)
+        starts = chain.from_iterable([_places(self.text, part) for part in found])
         match_at = _pattern(words).match
-        for start in sorted(chain.from_iterable(starts)):
+        for start in sorted(starts):
             if start >= stop and (match := match_at(self.text, start)):
                 stop = match.end()
                 yield match
-
-    def _starts_of_word(self, word: str) -> list[int]:
-        if not self._starts:
-            for match in _ENGLISH_WORDS.finditer(self.text):
-                self._starts.setdefault(match[0], []).append(match.start())
-        return self._starts[word]
 
 
 def _places(text: str, part: str) -> list[int]:
@@ -216,21 +217,25 @@ def _pattern(words: tuple[str, str]) -> re.Pattern[str]:
 @cache
 def _beginnings(words: tuple[str, str]) -> _Beginnings:
     whole, parts, characters = set(), set(), {word[0] for word in words[0].split()}
-    for alternative in _alternatives(words[1]):
-        for prefix in _prefixes(alternative + " "):  # a wording ends where a word ends
-            match = _ENGLISH_WORDS.match(prefix)
-            if match is None and prefix:
-                characters.add(prefix[0])
-            elif match is not None and match.end() < len(prefix):
-                whole.add(match[0])
-            else:
-                parts.add(prefix)
+    for prefix in _beginnings_of(words[1]):
+        match = _ENGLISH_WORDS.match(prefix)
+        if match is None and prefix:
+            characters.add(prefix[0])
+        elif match is not None and match.end() < len(prefix):
+            whole.add(match[0])
+        else:
+            parts.add(prefix)
     return _Beginnings(frozenset(characters), frozenset(whole), tuple(sorted(parts)))
 
 
 _BEYOND_WORDS = LazyPattern(r"[^0-9a-z_']")
 _OPTION = LazyPattern(r"\?|\{0,[0-9]+\}")
 _NOT_SPELT_OUT = LazyPattern(r"\\|\.|\[[^\]]+-|\[\^")
+
+
+def _beginnings_of(pattern: str) -> Iterator[str]:
+    for alternative in _alternatives(pattern):
+        yield from _prefixes(alternative + " ")  # a wording ends where a word ends
 
 
 def _prefixes(pattern: str, done: str = "") -> Iterator[str]:
@@ -294,6 +299,11 @@ def _about_pattern() -> re.Pattern[str]:
 
 
 @cache
+def _about_beginnings() -> tuple[str, ...]:
+    return tuple({prefix.strip(): None for half in lexicon.ABOUT_CONVERSATION for prefix in _beginnings_of(half)})
+
+
+@cache
 def _english_pieces() -> re.Pattern[str]:
     return re.compile(r"[a-z']+|[^\sa-z']")
 
@@ -303,15 +313,15 @@ def _at_start(words: tuple[str, str], folded: str) -> str | None:
     return match[0] if match else None
 
 
-def _asks(folded: str) -> bool:
+def _asks(search: _Search) -> bool:
     """Return whether one of the last two sentences is a question."""
-    return any(is_question(folded[span.start : span.stop]) for span in sentences(folded)[-2:])
+    return any(map(is_question, search.sentences[-2:]))
 
 
-def _referring(folded: str) -> str | None:
+def _referring(search: _Search) -> str | None:
     """Return the first word that points back at an earlier turn, not at what the text itself has named before it."""
-    rest = _without_reaction(folded)
-    parts = [rest[span.start : span.stop] for span in sentences(rest)]
+    rest = _without_reaction(search.text)
+    parts = search.sentences if rest == search.text else _Search(rest).sentences
     if len(parts) > 1 and _opens_about_you(parts[-1]):
         parts = parts[-1:]
     before: list[str] = []  # sentences without such a word
@@ -401,7 +411,7 @@ def _points_back(second_before: str, before: str, that: str, after: str) -> bool
 
 def _about_conversation(folded: str) -> str | None:
     """Return the wording of a question about the conversation, unless the text also asks about something in it."""
-    match = _about_pattern().search(folded)
+    match = _about_pattern().search(folded) if any(map(folded.__contains__, _about_beginnings())) else None
     if not match:
         return None
     rest = folded[: match.start()] + " . " + folded[match.end() :]
