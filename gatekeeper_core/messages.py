@@ -34,9 +34,11 @@ __all__ = [
     "ToolCall",
     "Turn",
     "Violation",
+    "common_beginning",
     "group_turns",
     "read_messages",
     "split_current_turn",
+    "turn_starts",
     "validate_messages",
 ]
 
@@ -508,8 +510,7 @@ def group_turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
     [(1, 3), (3, 4)]
     """
     messages = _require_messages(messages)
-    roles = [message.role for message in messages]
-    starts = [at for at, role in enumerate(roles) if role == "user" and (at == 0 or roles[at - 1] != "user")]
+    starts = turn_starts([message.role for message in messages])
     if not starts:
         return ()
     preamble = tuple(message for message in messages[: starts[0]] if message.role == "assistant")
@@ -520,7 +521,32 @@ def group_turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
     )
 
 
-def split_current_turn(messages: Sequence[Message], *, query: str | None = None) -> Conversation:
+def turn_starts(roles: Sequence[Role]) -> list[int]:
+    """Return where the turns of a conversation begin, ascending: at each user message that follows no user message.
+
+    >>> turn_starts(["system", "user", "user", "assistant", "user"])
+    [1, 4]
+    """
+    return [at for at, role in enumerate(roles) if role == "user" and (at == 0 or roles[at - 1] != "user")]
+
+
+def common_beginning(before: Sequence[object], now: Sequence[object]) -> int:
+    """Return how many of the first elements two lists, or two tuples, have in common: messages, turns or their signs.
+
+    The same objects are equal without a look inside, so a long beginning costs a few nanoseconds an element.
+
+    >>> common_beginning("abcd", "abxd"), common_beginning((), (1,))
+    (2, 0)
+    """
+    stop = min(len(before), len(now))
+    if before[:stop] == now[:stop]:
+        return stop
+    return next((at for at in range(stop) if before[at] != now[at]), stop)
+
+
+def split_current_turn(
+    messages: Sequence[Message], *, query: str | None = None, turns: tuple[Turn, ...] | None = None
+) -> Conversation:
     """Return the head, the past turns and the current turn of a conversation.
 
     Args:
@@ -529,6 +555,7 @@ def split_current_turn(messages: Sequence[Message], *, query: str | None = None)
             its user text is the query or contains it whole (a wrapping prompt may stand around it), white space at the
             ends aside; a query inside a word is not contained. Otherwise the query is not yet in the list: every turn
             is past, as with a blank query. None: the last turn is the current one.
+        turns: the turns of the conversation, where they are known already.
 
     Raises:
         TypeError: ``query`` is no text, or ``messages`` holds something else than messages.
@@ -539,7 +566,7 @@ def split_current_turn(messages: Sequence[Message], *, query: str | None = None)
     """
     if query is not None:
         _require_str("query", query)
-    turns = group_turns(messages)
+    turns = group_turns(messages) if turns is None else turns
     head_stop = turns[0].start if turns else len(messages)
     head = tuple(position for position in range(head_stop) if messages[position].role == "system")
     if turns and (query is None or _holds_whole(turns[-1].user_text, query.strip())):

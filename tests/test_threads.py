@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GateConfig, GatekeeperConfig
 from gatekeeper_core.context.history import HistoryView, select_history
+from gatekeeper_core.context.remembered import THREAD_BYTES, message_bytes
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector, budget_for_window
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, ToolCall
@@ -50,6 +51,10 @@ def selector_of(
 ) -> ThreadSelector[Item]:
     defaults: dict[str, Any] = {"floor_turns": 0, "passthrough_below": 0, "on_error": "raise"}
     return ThreadSelector(read, config=HistoryConfig(**{**defaults, **settings}), token_counter=token_counter)
+
+
+def bytes_of(items: Sequence[Item]) -> int:
+    return THREAD_BYTES + sum(message_bytes(Message.from_dict(item)) for item in items)
 
 
 class Calls:
@@ -165,7 +170,7 @@ def test_the_last_view_and_the_view_of_each_thread_can_be_asked_for() -> None:
 
 
 def test_the_thread_that_was_not_used_for_longest_is_forgotten() -> None:
-    selector = selector_of(max_threads=2)
+    selector = selector_of(max_bytes=2 * bytes_of([user("q")]))
     for thread in ("a", "b", "a", "c"):
         selector.view([user("q")], thread=thread)
     assert selector.view_of("b") is None
@@ -175,7 +180,7 @@ def test_the_thread_that_was_not_used_for_longest_is_forgotten() -> None:
 
 def test_a_forgotten_thread_is_worked_out_again() -> None:
     past, question = TALKS["chinese"]
-    selector = selector_of(max_threads=1)
+    selector = selector_of(max_bytes=0)
     first = selector.view([*past, user(question)], thread="a")
     selector.view([user("q")], thread="b")
     assert selector.view([*past, user(question)], thread="a") == first
@@ -235,7 +240,7 @@ def test_a_message_that_still_reads_the_same_is_looked_at_and_not_read_again() -
     items, reading = copy.deepcopy([*past, user(question)]), Reading()
     selector = ThreadSelector(
         reading,
-        unchanged=lambda item, message: (item["role"], item["content"]) == (message.role, message.content),
+        signs=lambda listed: [(item["role"], item["content"]) for item in listed],
         config=HistoryConfig(passthrough_below=0, on_error="raise"),
     )
     first = selector.view(items, thread="t")
@@ -620,7 +625,7 @@ def test_a_setting_of_the_wrong_type_is_named(argument: str, make: Callable[[], 
     ("name", "value"),
     [
         ("token_budget", 0),
-        ("max_threads", 0),
+        ("max_bytes", -1),
         ("reserve_tokens", -1),
         ("floor_turns", -1),
         ("passthrough_below", -1),
@@ -659,11 +664,11 @@ def conversation(number: int, *, turn_count: int) -> list[Item]:
     return [*talk(*pairs), user(f"New topic: {topics[0]} part 0?")]
 
 
-@pytest.mark.parametrize("max_threads", [128, 3])
-def test_many_conversations_at_once_give_what_they_give_one_after_the_other(max_threads: int) -> None:
+@pytest.mark.parametrize("max_bytes", [2**26, 60_000, 0])
+def test_many_conversations_at_once_give_what_they_give_one_after_the_other(max_bytes: int) -> None:
     histories = [conversation(number, turn_count=3 + number) for number in range(8)]
     expected = [selector_of().view(items).kept for items in histories]
-    selector = selector_of(max_threads=max_threads)
+    selector = selector_of(max_bytes=max_bytes)
     barrier = threading.Barrier(8)
 
     def serve(worker: int) -> list[tuple[int, tuple[int, ...]]]:

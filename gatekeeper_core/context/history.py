@@ -15,20 +15,23 @@ and only shrinks while that turn grows. So every step of a run, also one that an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gatekeeper_core.context.window import newest_turns
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import Message, Turn, split_current_turn
+from gatekeeper_core.messages import Message, Turn, common_beginning, group_turns, split_current_turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.tokens import check_tokens, count_messages
+from gatekeeper_core.tokens import check_tokens, count_message, count_messages
 
 if TYPE_CHECKING:
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["History", "HistoryStatus", "HistoryView", "OnError", "read_history", "select_history", "select_past"]
+
+_EMPTY_USER, _EMPTY_SYSTEM = Message("user", ""), Message("system", "")
 
 HistoryStatus = Literal["selected", "passthrough", "no_query", "nothing_fits", "over_budget", "fallback"]
 OnError = Literal["fallback", "raise"]
@@ -39,6 +42,7 @@ class History(NamedTuple):
 
     Attributes:
         messages: the caller's messages.
+        seen: the same, with the pinned ones emptied: what the turns are made of.
         head: positions that are always sent and stand before the first user message.
         pinned: further positions that are always sent.
         past: the finished turns, oldest first; a pinned message has no text and no cost in them.
@@ -47,6 +51,7 @@ class History(NamedTuple):
     """
 
     messages: tuple[Message, ...]
+    seen: tuple[Message, ...]
     head: tuple[int, ...]
     pinned: tuple[int, ...]
     past: tuple[Turn, ...]
@@ -168,22 +173,46 @@ def select_history(
     )
 
 
-def read_history(messages: Sequence[Message], *, query: str | None = None, pinned: Collection[int] = ()) -> History:
+def read_history(
+    messages: Sequence[Message],
+    *,
+    query: str | None = None,
+    pinned: Collection[int] = (),
+    before: History | None = None,
+) -> History:
     """Return the parts of a conversation; arguments and errors as for :func:`select_history`.
 
     Where no query is given and no user message is left, everything counts as the current turn.
+
+    Args:
+        messages: the conversation.
+        query: the question.
+        pinned: positions that are always kept.
+        before: an earlier reading. Its finished turns are taken over as far as the conversation begins as it did then;
+            the result is the same without it.
     """
     messages = tuple(messages)
     pins = _checked_pins(messages, pinned)
     seen = _without_pinned(messages, pins) if pins else messages
-    conversation = split_current_turn(seen, query=query)
+    conversation = split_current_turn(seen, query=query, turns=_turns(seen, before))
     head, current = conversation.head, conversation.current
     if query is None and current is None and messages:
         head, current = (), Turn(messages, 0, len(messages))
     text = query if query is not None else current.user_text if current else ""
-    always = set(head) | (set(range(current.start, current.stop)) if current else set())
-    apart = tuple(at for at in pins if at not in always)
-    return History(messages, head, apart, conversation.past, current, text.strip())
+    inside = range(current.start, current.stop) if current else ()
+    apart = tuple(at for at in pins if at not in head and at not in inside)
+    return History(messages, seen, head, apart, conversation.past, current, text.strip())
+
+
+def _turns(seen: tuple[Message, ...], before: History | None) -> tuple[Turn, ...]:
+    """Return the turns: those of an earlier reading as far as they, and the message that closes them, are the same."""
+    same = common_beginning(before.seen, seen) if before else 0
+    closed = before.past[: bisect_left(before.past, same, key=lambda turn: turn.stop)] if before else ()
+    if not closed:
+        return group_turns(seen)
+    start = closed[-1].stop
+    rest = group_turns(seen[start:])
+    return closed + tuple(turn._replace(start=turn.start + start, stop=turn.stop + start) for turn in rest)
 
 
 def select_past(
@@ -196,8 +225,12 @@ def select_past(
     passthrough_below: int = 0,
     previous: HistoryView | None = None,
     on_error: OnError = "fallback",
+    message_tokens: Callable[[int], int] | None = None,
 ) -> HistoryView:
-    """Return the view of a conversation that :func:`read_history` has read; the rest as for :func:`select_history`."""
+    """Return the view of a conversation that :func:`read_history` has read; the rest as for :func:`select_history`.
+
+    ``message_tokens`` gives what the message at a position costs, where the caller has counted it; None: it is counted.
+    """
     _check_type("gatekeeper", gatekeeper, ContextGatekeeper)
     _check_type("previous", previous, HistoryView | None)
     check_tokens("budget_tokens", budget_tokens, at_least=1)
@@ -206,7 +239,7 @@ def select_past(
     check_tokens("passthrough_below", passthrough_below)
     if on_error not in ("fallback", "raise"):
         raise ConfigError(f'on_error must be "fallback" or "raise", got {on_error!r}')
-    books = _Books(history, gatekeeper.token_counter, budget_tokens, fixed_tokens)
+    books = _Books(history, gatekeeper.token_counter, budget_tokens, fixed_tokens, message_tokens)
     chosen = _chosen_before(previous, len(history.past)) if previous else None
     try:
         gatekeeper.sync(history.past)
@@ -275,21 +308,29 @@ def _fitting(turns: Sequence[int], costs: Sequence[int], budget_tokens: int) -> 
 class _Books:
     """What everything costs, and the view that a choice comes to."""
 
-    def __init__(self, history: History, counter: TokenCounter, budget_tokens: int, fixed_tokens: int) -> None:
+    def __init__(
+        self,
+        history: History,
+        counter: TokenCounter,
+        budget_tokens: int,
+        fixed_tokens: int,
+        message_tokens: Callable[[int], int] | None,
+    ) -> None:
         self._history = history
         self._counter = counter
         self._budget = budget_tokens
         self._fixed = fixed_tokens
+        self._tokens_at = message_tokens or self._counted
         self.costs: Sequence[int] = ()
-        self._always = self._count(history.messages[at] for at in (*history.head, *history.pinned))
-        current = history.messages[history.current.start : history.current.stop] if history.current else ()
-        asked = next((at for at, message in enumerate(current) if message.role != "user"), len(current))
-        self._asked = self._count(current[:asked])
-        self._done = self._count(current[asked:])
+        self._always = self._sum((*history.head, *history.pinned))
+        current = range(history.current.start, history.current.stop) if history.current else range(0)
+        asked = next((at for at in current if history.messages[at].role != "user"), current.stop)
+        self._asked = self._sum(range(current.start, asked))
+        self._done = self._sum(range(asked, current.stop))
 
     def counted_past(self) -> Sequence[int]:
         """Return what each past turn costs, counted without the gatekeeper."""
-        return [max(1, self._count(turn.messages)) for turn in self._history.past]
+        return [max(1, count_messages(turn.messages, token_counter=self._counter)) for turn in self._history.past]
 
     @property
     def room_at_start(self) -> int:
@@ -334,8 +375,11 @@ class _Books:
             return "selected"  # the current turn has outgrown what was sent whole when it began
         return choice.status
 
-    def _count(self, messages: Iterable[Message]) -> int:
-        return count_messages(messages, token_counter=self._counter)
+    def _sum(self, positions: Iterable[int]) -> int:
+        return sum(map(self._tokens_at, positions))
+
+    def _counted(self, position: int) -> int:
+        return count_message(self._history.messages[position], token_counter=self._counter)
 
 
 def _without_pinned(messages: tuple[Message, ...], pinned: Sequence[int]) -> tuple[Message, ...]:
@@ -349,7 +393,7 @@ def _without_pinned(messages: tuple[Message, ...], pinned: Sequence[int]) -> tup
     asked = next(users, len(messages))
     for at in pinned:
         opens = messages[at].role == "user" and at < asked
-        emptied[at] = Message("user" if opens else "system", "")
+        emptied[at] = _EMPTY_USER if opens else _EMPTY_SYSTEM
     return tuple(emptied)
 
 

@@ -8,20 +8,13 @@ was not used for long is forgotten, and a copy starts empty.
 from __future__ import annotations
 
 import logging
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import is_
+from functools import partial
 from typing import Any, Generic, TypeVar
 
-from gatekeeper_core.context.history import (
-    History,
-    HistoryView,
-    OnError,
-    read_history,
-    select_past,
-)
+from gatekeeper_core.context.history import History, HistoryView, OnError, read_history, select_past
+from gatekeeper_core.context.remembered import RememberedThread, RememberedThreads
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -49,7 +42,9 @@ class HistoryConfig:
             there is little to save.
         shadow: whether to report only: the caller sends what it would have sent without a selection.
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
-        max_threads: threads remembered at once, the one used last longest, >= 1. Source: ours.
+        max_bytes: what is remembered of all threads may take in memory, by an estimate from their texts, >= 0. Beyond
+            it the threads that were not used for longest are forgotten; the one used last stays. Source: ours; a few
+            thousand turns of everyday chat.
         gatekeeper: settings of the selection itself, None for the defaults; messages are never trimmed.
     """
 
@@ -59,14 +54,13 @@ class HistoryConfig:
     passthrough_below: int = 1000
     shadow: bool = False
     on_error: OnError = "fallback"
-    max_threads: int = 128
+    max_bytes: int = 64 * 2**20
     gatekeeper: GatekeeperConfig | None = None
 
     def __post_init__(self) -> None:
         if self.token_budget is not None:
             check_range(self, "token_budget", low=1, whole=True)
-        check_range(self, "max_threads", low=1, whole=True)
-        check_range(self, "reserve_tokens", "floor_turns", "passthrough_below", low=0, whole=True)
+        check_range(self, "reserve_tokens", "floor_turns", "passthrough_below", "max_bytes", low=0, whole=True)
         if not isinstance(self.shadow, bool):
             raise TypeError(f"HistoryConfig.shadow must be a bool, got {type(self.shadow).__name__}")
         if self.on_error not in ("fallback", "raise"):
@@ -94,19 +88,6 @@ def budget_for_window(max_input_tokens: int | None) -> int:
     return max(1, max_input_tokens * 3 // 4)
 
 
-class _Thread(Generic[Item]):
-    """What is remembered of one thread."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.gatekeeper: ContextGatekeeper | None = None
-        self.messages: tuple[Message, ...] = ()
-        self.asked: tuple[str | None, tuple[int, ...]] = (None, ())
-        self.history: History | None = None
-        self.opening: Item | None = None
-        self.view: HistoryView | None = None
-
-
 class ThreadSelector(Generic[Item]):
     """Selects from the messages of a framework, and remembers per thread what it need not work out again.
 
@@ -114,8 +95,8 @@ class ThreadSelector(Generic[Item]):
 
     Args:
         read: translates one message of the framework.
-        unchanged: a quick look whether a message of the framework still reads as this one; where it says no, the
-            message is read. None: each message is read at each call.
+        signs: gives for each message of a list a value that nothing can change, and that is equal to an earlier one
+            only where the message reads the same: cheaper than to read it. None: each message is read at each call.
         config: the settings.
         token_counter: counts a text; None: ``estimate_text_tokens``. Each text is counted once.
 
@@ -129,15 +110,14 @@ class ThreadSelector(Generic[Item]):
     True
     """
 
-    _lock: threading.Lock
-    _threads: OrderedDict[Hashable, _Thread[Item]]
+    _threads: RememberedThreads[Item]
     _last_view: HistoryView | None
 
     def __init__(
         self,
         read: Callable[[Item], Message],
         *,
-        unchanged: Callable[[Item, Message], bool] | None = None,
+        signs: Callable[[Sequence[Item]], list[object]] | None = None,
         config: HistoryConfig | None = None,
         token_counter: TokenCounter | None = None,
     ) -> None:
@@ -146,7 +126,7 @@ class ThreadSelector(Generic[Item]):
         if not callable(read):
             raise TypeError(f"read must be callable, got {type(read).__name__}")
         self._read = read
-        self._unchanged = unchanged or _never
+        self._signs = signs
         self._config = config or HistoryConfig()
         self._count = cached_counter(token_counter)
         self._forget()
@@ -161,10 +141,14 @@ class ThreadSelector(Generic[Item]):
         """The view made last, whatever the thread; None before the first."""
         return self._last_view
 
+    @property
+    def estimated_bytes(self) -> int:
+        """About what everything takes that is remembered of threads; see ``HistoryConfig.max_bytes``."""
+        return self._threads.estimated_bytes
+
     def view_of(self, thread: Hashable) -> HistoryView | None:
         """Return the view made last for a thread, or None where the thread is unknown or forgotten."""
-        with self._lock:
-            state = self._threads.get(thread)
+        state = self._threads.get(thread)
         return state.view if state else None
 
     def count(self, *texts: str) -> int:
@@ -174,6 +158,19 @@ class ThreadSelector(Generic[Item]):
     def cost(self, items: Iterable[Item]) -> int:
         """Return what messages of the framework cost, in tokens."""
         return count_messages(map(self._read, items), token_counter=self._count)
+
+    def history_cost(self, items: Sequence[Item], *, thread: Hashable) -> int:
+        """Return what the whole history of a thread costs, in tokens: only what is new in it is read and counted."""
+        state = self._threads.of(thread)
+        with state.lock:
+            try:
+                state.catch_up(items, read=self._read, signs=self._signs)
+                tokens = sum(state.tokens_at(at, self._count) for at in range(len(state.messages)))
+            except BaseException:
+                self._threads.forget(thread, state)
+                raise
+        self._threads.settle(thread, state)
+        return tokens
 
     def view(
         self,
@@ -206,16 +203,17 @@ class ThreadSelector(Generic[Item]):
         budget = self._config.token_budget if token_budget is None else token_budget
         budget = budget_for_window(window_tokens) if budget is None else budget
         key = thread if thread is not None else self._name_of(items)
-        state = self._state(key)
+        state = self._threads.of(key)
         with state.lock:
             try:
-                view = self._view(state, items, query, fixed_tokens, budget, pinned)
+                view = self._view(state, items, query, fixed_tokens, budget, tuple(pinned))
             except BaseException:
-                self._drop(key, state)  # half a step would be remembered: the next call starts anew
+                self._threads.forget(key, state)  # half a step would be remembered: the next call starts anew
                 raise
             if view.status == "fallback":
                 # What failed may have left it between two turns; the next call chooses anew.
                 state.gatekeeper = state.history = None
+        self._threads.settle(key, state)
         self._last_view = view
         self._report(view)
         return view
@@ -230,14 +228,20 @@ class ThreadSelector(Generic[Item]):
 
     def _view(
         self,
-        state: _Thread[Item],
+        state: RememberedThread[Item],
         items: Sequence[Item],
         query: str | None,
         fixed_tokens: int,
         budget_tokens: int,
-        pinned: Collection[int],
+        pinned: tuple[int, ...],
     ) -> HistoryView:
-        history = self._history(state, items, query, tuple(pinned))
+        before, made_for = state.history, (query, pinned, fixed_tokens, budget_tokens)
+        state.catch_up(items, read=self._read, signs=self._signs)
+        if before and state.view and state.messages is before.messages and state.made_for == made_for:
+            return state.view  # it is a function of these
+        history = read_history(state.messages, query=query, pinned=pinned, before=before)
+        if before and before.past == history.past:
+            history = history._replace(past=before.past)
         opening = items[history.current.start] if history.current else None
         if state.gatekeeper is None:  # each call brings its budget along
             state.gatekeeper = ContextGatekeeper(config=self._config.gatekeeper, token_counter=self._count)
@@ -250,36 +254,10 @@ class ThreadSelector(Generic[Item]):
             passthrough_below=self._config.passthrough_below,
             previous=state.view if _same_run(state, history, opening) else None,
             on_error=self._config.on_error,
+            message_tokens=partial(state.tokens_at, counter=self._count),
         )
-        state.history, state.opening, state.view = history, opening, view
+        state.history, state.opening, state.view, state.made_for = history, opening, view, made_for
         return view
-
-    def _history(
-        self, state: _Thread[Item], items: Sequence[Item], query: str | None, pinned: tuple[int, ...]
-    ) -> History:
-        """Return the parts of the conversation: the same objects as in the call before, as far as nothing changed."""
-        messages, asked, before = self._translated(items, state.messages), (query, pinned), state.history
-        if before is not None and messages is state.messages and asked == state.asked:
-            return before
-        state.messages, state.asked = messages, asked
-        history = read_history(messages, query=query, pinned=pinned)
-        return history._replace(past=before.past) if before and before.past == history.past else history
-
-    def _translated(self, items: Sequence[Item], known: tuple[Message, ...]) -> tuple[Message, ...]:
-        """Return the messages, unchanged ones as the objects of the call before; the same tuple where all are."""
-        unchanged = self._unchanged
-        messages = [
-            before if unchanged(item, before) else self._again(item, before)
-            for item, before in zip(items, known, strict=False)
-        ]
-        if len(items) == len(known) and all(map(is_, messages, known)):
-            return known
-        messages += [self._read(item) for item in items[len(messages) :]]
-        return tuple(messages)
-
-    def _again(self, item: Item, before: Message) -> Message:
-        message = self._read(item)
-        return before if message == before else message
 
     def _name_of(self, items: Sequence[Item]) -> Hashable:
         """Return a name for a conversation that has none, so that two of them do not undo each other's index."""
@@ -288,21 +266,6 @@ class ThreadSelector(Generic[Item]):
             if message.role == "user":
                 return ("first message", hash(message.text))
         return None
-
-    def _state(self, key: Hashable) -> _Thread[Item]:
-        with self._lock:
-            state = self._threads.get(key)
-            if state is None:
-                state = self._threads[key] = _Thread()
-                if len(self._threads) > self._config.max_threads:
-                    self._threads.popitem(last=False)
-            self._threads.move_to_end(key)
-            return state
-
-    def _drop(self, key: Hashable, state: _Thread[Item]) -> None:
-        with self._lock:
-            if self._threads.get(key) is state:
-                del self._threads[key]
 
     def _report(self, view: HistoryView) -> None:
         level = logging.WARNING if view.status in ("over_budget", "fallback") else logging.INFO
@@ -313,13 +276,12 @@ class ThreadSelector(Generic[Item]):
     # --- copies -----------------------------------------------------------------------------------------------------
 
     def _forget(self) -> None:
-        self._lock = threading.Lock()
-        self._threads = OrderedDict()
+        self._threads = RememberedThreads(max_bytes=self._config.max_bytes)
         self._last_view = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the settings alone: a copy works out the rest by itself."""
-        return {name: getattr(self, name) for name in ("_read", "_unchanged", "_config", "_count")}
+        return {name: getattr(self, name) for name in ("_read", "_signs", "_config", "_count")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set the settings, and start without any thread."""
@@ -327,11 +289,7 @@ class ThreadSelector(Generic[Item]):
         self._forget()
 
 
-def _never(item: object, message: Message) -> bool:  # noqa: ARG001 - every message is read
-    return False
-
-
-def _same_run(state: _Thread[Item], history: History, opening: Item | None) -> bool:
+def _same_run(state: RememberedThread[Item], history: History, opening: Item | None) -> bool:
     """Return whether the model is still at work on the current turn of the call before.
 
     Some agents write their state around the text of the user's message, in place: then the object is the same, and it

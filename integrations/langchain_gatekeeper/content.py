@@ -12,11 +12,16 @@ from typing import Any
 
 from gatekeeper_core.messages import MEDIA_TYPES, MediaKind, MediaPart, Part, TextPart, ToolCall
 
-__all__ = ["compact_json", "read_blocks", "read_call"]
+__all__ = ["CALL_TYPES", "LEGACY_CALLS", "MEDIA_ALONE", "compact_json", "read_blocks", "read_call"]
 
-_CALL_TYPES = frozenset(
+CALL_TYPES = frozenset(
     {"tool_use", "tool_call", "function_call", "invalid_tool_call", "tool_call_chunk", "input_json_delta"}
 )
+"""The types of content blocks that are calls."""
+
+LEGACY_CALLS = frozenset({"function_call", "tool_calls"})
+"""Where ``additional_kwargs`` may hold calls."""
+
 _ARGUMENT_KEYS = ("args", "arguments", "input")
 _TEXT_KEYS: dict[Any, tuple[str, ...]] = {
     "text": ("text",),
@@ -30,6 +35,9 @@ _TEXT_KEYS: dict[Any, tuple[str, ...]] = {
     "tool_result": ("content",),
 }
 _FILE_TYPES = frozenset({"file", "input_file", "document", "media", "text-plain"})
+MEDIA_ALONE = frozenset(MEDIA_TYPES) - _FILE_TYPES
+"""The types of content blocks that are media whatever else stands in them."""
+
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 
 
@@ -71,7 +79,7 @@ def read_blocks(
     found = list(calls)
     ids, names = {call.id for call in calls}, {call.name for call in calls} | {""}
     for block in content:
-        if isinstance(block, Mapping) and _kind(block) in _CALL_TYPES:
+        if isinstance(block, Mapping) and _kind(block) in CALL_TYPES:
             call = read_call(block)
             if call.id not in ids if call.id else call.name not in names:
                 found.append(call)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from langchain.agents.middleware.types import AgentMiddleware
@@ -12,8 +13,9 @@ from langchain_core.runnables.config import ensure_config
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.reading import read_message, reads_as
+from langchain_gatekeeper.reading import read_message
 from langchain_gatekeeper.schemas import SchemaTexts
+from langchain_gatekeeper.signs import signs_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Sequence
@@ -50,7 +52,7 @@ class GatekeeperMiddleware(Middleware):
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
         token_counter: counts a text; None: ``estimate_text_tokens``.
         gatekeeper_config: settings of the selection itself.
-        max_threads: threads remembered at once, >= 1.
+        max_bytes: what is remembered of all threads may take in memory, by an estimate, >= 0.
 
     Raises:
         ConfigError: a number is out of range, or ``on_error`` is unknown.
@@ -70,7 +72,7 @@ class GatekeeperMiddleware(Middleware):
         on_error: OnError = "fallback",
         token_counter: TokenCounter | None = None,
         gatekeeper_config: GatekeeperConfig | None = None,
-        max_threads: int = 128,
+        max_bytes: int = 64 * 2**20,
     ) -> None:
         super().__init__()
         config = HistoryConfig(
@@ -80,11 +82,14 @@ class GatekeeperMiddleware(Middleware):
             passthrough_below=passthrough_below,
             shadow=shadow,
             on_error=on_error,
-            max_threads=max_threads,
+            max_bytes=max_bytes,
             gatekeeper=gatekeeper_config,
         )
         self._selector = ThreadSelector[Any](
-            read_message, unchanged=reads_as, config=config, token_counter=token_counter
+            read_message,
+            signs=partial(signs_of, read=read_message),
+            config=config,
+            token_counter=token_counter,
         )
         self._schemas = SchemaTexts()
 
@@ -117,7 +122,7 @@ class GatekeeperMiddleware(Middleware):
             thread=_thread_of(request),
             fixed_tokens=self._fixed_tokens(request),
             window_tokens=_window_of(request.model),
-            pinned=[at for at, message in enumerate(request.messages) if _is_summary(message)],
+            pinned=[at for at, said in enumerate(request.messages) if said.additional_kwargs and _is_summary(said)],
         )
 
     def _selected(self, request: ModelRequest[Any], view: HistoryView) -> ModelRequest[Any]:

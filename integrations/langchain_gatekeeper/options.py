@@ -16,7 +16,8 @@ from gatekeeper_core.context.history import HistoryView, OnError
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
 from gatekeeper_core.messages import Message, Role
 from gatekeeper_core.selection.plan import GatekeeperConfig
-from langchain_gatekeeper.reading import read_message, reads_as
+from langchain_gatekeeper.reading import read_message
+from langchain_gatekeeper.signs import signs_of
 
 __all__ = ["SelectionOptions"]
 
@@ -89,11 +90,9 @@ class SelectionOptions(BaseChatMemory):
         settings = (config, self.token_counter, self.return_messages, speakers)
         kept = self._kept
         if kept is None or kept.settings != settings:
+            read = read_message if self.return_messages else partial(_read_line, speakers=speakers)
             selector = ThreadSelector[BaseMessage](
-                read_message if self.return_messages else partial(_read_line, speakers=speakers),
-                unchanged=reads_as if self.return_messages else None,
-                config=config,
-                token_counter=self.token_counter,
+                read, signs=partial(signs_of, read=read), config=config, token_counter=self.token_counter
             )
             kept = self._kept = _Kept(settings, selector)
         return kept.selector

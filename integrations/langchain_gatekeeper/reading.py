@@ -23,7 +23,7 @@ from langchain_core.prompt_values import PromptValue
 from gatekeeper_core.messages import Message, Role, ToolCall
 from langchain_gatekeeper.content import read_blocks, read_call
 
-__all__ = ["as_messages", "read_message", "reads_as", "text_of"]
+__all__ = ["as_messages", "read_message", "text_of"]
 
 _ROLE_OF_CLASS: dict[type[BaseMessage], Role] = {
     HumanMessage: "user",
@@ -32,7 +32,6 @@ _ROLE_OF_CLASS: dict[type[BaseMessage], Role] = {
     ToolMessage: "tool",
     FunctionMessage: "tool",
 }
-_LEGACY_CALLS = frozenset({"function_call", "tool_calls"})
 _ROLE_OF_NAME: dict[str, Role] = {
     "ai": "assistant",
     "assistant": "assistant",
@@ -61,27 +60,6 @@ def read_message(message: BaseMessage) -> Message:
         content, calls = read_blocks(content or (), calls)
     answered = _answered_call(message) if role == "tool" else None
     return Message(role, content, tool_calls=calls, tool_call_id=answered, name=message.name)
-
-
-def reads_as(message: BaseMessage, read: Message) -> bool:
-    """Return whether a message is plain text and still reads as this one; False may also mean: look closer.
-
-    >>> [reads_as(HumanMessage(text), Message("user", "hello")) for text in ("hello", "hi")]
-    [True, False]
-    """
-    fields = message.__dict__  # to ask pydantic for a field that a class does not have takes ten times as long
-    content = fields["content"]
-    return (
-        type(content) is str
-        and content == read.content
-        and _ROLE_OF_CLASS.get(type(message)) == read.role
-        and (fields["name"] or None) == read.name
-        and fields.get("tool_call_id") == read.tool_call_id
-        and not fields.get("tool_calls")
-        and not fields.get("invalid_tool_calls")
-        and not fields["additional_kwargs"].keys() & _LEGACY_CALLS
-        and read.tool_calls == ()
-    )
 
 
 def text_of(value: object) -> str:
@@ -116,7 +94,7 @@ def as_messages(value: Any) -> list[BaseMessage]:
         NotImplementedError: LangChain cannot read an entry as a message.
         ValueError: a dict is no message.
     """
-    if isinstance(value, (list, tuple)) and all(isinstance(item, BaseMessage) for item in value):
+    if isinstance(value, (list, tuple)) and all(issubclass(kind, BaseMessage) for kind in {*map(type, value)}):
         return list(value)  # LangChain looks at each of them for much longer
     # A message or a text by itself can be iterated over as well, and would come apart.
     return convert_to_messages([value] if isinstance(value, (str, BaseMessage)) else value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage, MessageLikeRepresentation
@@ -13,7 +14,8 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.reading import as_messages, read_message, reads_as, text_of
+from langchain_gatekeeper.reading import as_messages, read_message, text_of
+from langchain_gatekeeper.signs import signs_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -39,7 +41,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
         token_budget: what the messages may cost, >= 1.
         token_counter: counts a text; None: ``estimate_text_tokens``.
         gatekeeper_config: settings of the selection itself.
-        reserve_tokens, floor_turns, passthrough_below, shadow, on_error, max_threads: as in ``HistoryConfig``.
+        reserve_tokens, floor_turns, passthrough_below, shadow, on_error, max_bytes: as in ``HistoryConfig``.
 
     Raises:
         ConfigError: a number is out of range, or ``on_error`` is unknown.
@@ -64,7 +66,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
         on_error: OnError = "fallback",
         token_counter: TokenCounter | None = None,
         gatekeeper_config: GatekeeperConfig | None = None,
-        max_threads: int = 128,
+        max_bytes: int = 64 * 2**20,
     ) -> None:
         self._messages_key = messages_key
         self._query_key = query_key
@@ -75,10 +77,11 @@ class GatekeeperSelector(Runnable[Any, Any]):
             passthrough_below=passthrough_below,
             shadow=shadow,
             on_error=on_error,
-            max_threads=max_threads,
+            max_bytes=max_bytes,
             gatekeeper=gatekeeper_config,
         )
-        self._selector = ThreadSelector(read_message, unchanged=reads_as, config=config, token_counter=token_counter)
+        signs = partial(signs_of, read=read_message)
+        self._selector = ThreadSelector(read_message, signs=signs, config=config, token_counter=token_counter)
 
     @property
     def last_selection(self) -> HistoryView | None:

@@ -32,8 +32,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import BaseModel
 
+from gatekeeper_core.context.remembered import THREAD_BYTES, message_bytes
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import Turn, validate_messages
+from gatekeeper_core.messages import Message, Turn, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
@@ -177,8 +178,8 @@ def test_the_thread_is_found_without_a_checkpointer_as_well() -> None:
     assert gate.last_selection is not gate.selection_for("t1")
 
 
-def test_no_more_threads_are_remembered_than_allowed() -> None:
-    gate = GatekeeperMiddleware(**OPTIONS, max_threads=2)
+def test_no_more_threads_are_remembered_than_there_is_memory_for() -> None:
+    gate = GatekeeperMiddleware(**OPTIONS, max_bytes=2 * (THREAD_BYTES + message_bytes(Message("user", "hi"))))
     agent = create_agent(Scripted(), [], middleware=[gate])
     for thread in ("t1", "t2", "t3"):
         agent.invoke({"messages": "hi"}, on(thread))
@@ -587,7 +588,7 @@ def test_a_failed_selection_is_raised_where_that_is_wanted(monkeypatch: pytest.M
 
 
 def test_many_threads_of_the_process_may_share_one_middleware() -> None:
-    gate = GatekeeperMiddleware(**OPTIONS, max_threads=3)
+    gate = GatekeeperMiddleware(**OPTIONS, max_bytes=40_000)
 
     def work(number: int) -> bool:
         pairs, question = TOPICS[list(TOPICS)[number % 3]]

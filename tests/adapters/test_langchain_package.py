@@ -17,7 +17,7 @@ pytestmark = pytest.mark.adapters
 
 NAMES = ["GatekeeperChatMemory", "GatekeeperMiddleware", "GatekeeperSelector", "select_messages"]
 FRAMEWORKS = ("langchain", "langchain_classic", "langchain_core", "langgraph", "llama_index")
-MODULES = ["content", "events", "memory", "middleware", "options", "reading", "runnable", "schemas"]
+MODULES = ["content", "events", "memory", "middleware", "options", "reading", "runnable", "schemas", "signs"]
 
 WITHOUT = """\
 import sys

@@ -463,7 +463,7 @@ def test_the_error_of_a_store_passes_through_unchanged() -> None:
 
 
 def test_many_threads_of_the_process_may_share_one_selector() -> None:
-    gate = GatekeeperSelector(**OPTIONS, max_threads=2)
+    gate = GatekeeperSelector(**OPTIONS, max_bytes=30_000)
 
     def work(number: int) -> bool:
         pairs, question = TOPICS[list(TOPICS)[number % 3]]

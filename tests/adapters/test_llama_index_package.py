@@ -15,7 +15,7 @@ import llama_index.memory.gatekeeper as package
 
 pytestmark = pytest.mark.adapters
 
-MODULES = ["block", "buffer", "events", "memory", "options", "reading", "recalled"]
+MODULES = ["block", "buffer", "events", "memory", "options", "reading", "recalled", "signs"]
 
 
 def run_python(code: str) -> str:

@@ -28,7 +28,7 @@ from llama_index.core.llms.llm import ToolSelection
 
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from gatekeeper_core.tokens import MEDIA_TOKENS, count_message
-from llama_index.memory.gatekeeper.reading import read_message, reads_as, text_of
+from llama_index.memory.gatekeeper.reading import read_message, text_of
 
 pytestmark = pytest.mark.adapters
 
@@ -243,31 +243,3 @@ def test_a_question_without_text_is_none(question: Any) -> None:
 
 
 PLAIN = ["hello", "缓存的端口是多少？", "Redis 缓存 port?"]
-
-
-@pytest.mark.parametrize("text", PLAIN)
-@pytest.mark.parametrize("role", list(MessageRole))
-def test_a_plain_message_reads_as_what_was_read_of_it(text: str, role: MessageRole) -> None:
-    message = ChatMessage(text, role=role)
-    assert reads_as(message, read_message(message))
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        ChatMessage("other"),
-        ChatMessage("hello", role="assistant"),
-        ChatMessage("hello", additional_kwargs={"tool_call_id": "c1"}),
-        ChatMessage(blocks=[TextBlock(text="hello"), TextBlock(text="more")]),
-        ChatMessage(blocks=[ImageBlock(url="https://example.org/a.png")]),
-        ChatMessage(blocks=[]),
-    ],
-)
-def test_a_changed_message_does_not_read_as_what_was_read_before(changed: ChatMessage) -> None:
-    assert not reads_as(changed, read_message(ChatMessage("hello")))
-
-
-def test_a_message_does_not_read_as_one_that_called_a_tool() -> None:
-    message = ChatMessage("hello", role="assistant")
-    assert not reads_as(message, Message("assistant", "hello", tool_calls=(ToolCall("c1", "now", "{}"),)))
-    assert not reads_as(message, Message("assistant", "hello", name="bot"))

@@ -18,9 +18,9 @@ from llama_index.core.memory import BaseMemoryBlock
 from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
 from llama_index.core.utils import get_tokenizer
 
-from gatekeeper_core.messages import group_turns
+from gatekeeper_core.messages import turn_starts
 from llama_index.memory.gatekeeper.options import SelectionOptions
-from llama_index.memory.gatekeeper.reading import read_message, text_of
+from llama_index.memory.gatekeeper.reading import read_message, role_of, text_of
 from llama_index.memory.gatekeeper.recalled import RecalledText, lines_of, tag_of
 
 __all__ = ["GatekeeperMemoryBlock"]
@@ -90,8 +90,9 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
         messages = [*archived, *recent]
         free = self._cost(recent)
         view = self._select(messages, thread=session, token_budget=self.token_budget + free)
-        turns = group_turns([read_message(message) for message in messages])
-        texts = [(at, lines_of(turns[at].messages[: max(0, len(archived) - turns[at].start)])) for at in view.turns]
+        starts = [*turn_starts(list(map(role_of, messages))), len(messages)]
+        ends = [min(stop, len(archived)) for stop in starts[1:]]  # what is behind the archive is in the prompt
+        texts = [(at, lines_of(map(read_message, messages[starts[at] : ends[at]]))) for at in view.turns]
         return self._fitting([turn for turn in texts if turn[1]], self.token_budget)
 
     def _fitting(self, turns: Sequence[tuple[int, str]], limit_tokens: int) -> RecalledText:
@@ -107,13 +108,13 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
 
 
 def _without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    return [message for message in messages if read_message(message).role != "system"]
+    return [message for message in messages if role_of(message) != "system"]
 
 
 def _up_to_question(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
     """Return the messages before the current turn, and its last user message: the question."""
     read = _without_system(messages)
-    roles = [read_message(message).role for message in read]
+    roles = list(map(role_of, read))
     if "user" not in roles:
         return []
     asked = first = len(roles) - 1 - roles[::-1].index("user")

@@ -19,7 +19,7 @@ from llama_index.core.storage.chat_store.base_db import MessageStatus
 from gatekeeper_core.context.history import HistoryView, OnError
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from llama_index.memory.gatekeeper.options import SelectionOptions
-from llama_index.memory.gatekeeper.reading import Question, read_message, text_of
+from llama_index.memory.gatekeeper.reading import Question, role_of, text_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -119,7 +119,7 @@ class GatekeeperMemory(SelectionOptions, Memory):
         contents = await self._get_memory_blocks_content(history, input=question, **block_kwargs)
         tokens = sum(self._estimate_token_count(content) for content in contents.values())
         share = int(self.token_limit * self.chat_history_token_ratio)
-        share = min(share, await asyncio.to_thread(self._cost, messages))
+        share = min(share, await asyncio.to_thread(self._history_cost, messages, thread=self.session_id))
         contents = await self._truncate_memory_blocks(contents, tokens, share)
         data, said = await self._format_memory_blocks(contents)
         formatted = self.memory_blocks_template.format_messages(memory_blocks=data) if data else []
@@ -133,7 +133,7 @@ class GatekeeperMemory(SelectionOptions, Memory):
         stored = {id(copy): message for copy, message in zip(copies, chat_history, strict=True)}
         inserted = super()._insert_memory_content(copies, memory_content, [])
         result = [self._original(message, stored.get(id(message))) for message in inserted]
-        head = next((at for at, message in enumerate(result) if read_message(message).role != "system"), len(result))
+        head = next((at for at, message in enumerate(result) if role_of(message) != "system"), len(result))
         return [*result[:head], *chat_message_data, *result[head:]]
 
     @staticmethod

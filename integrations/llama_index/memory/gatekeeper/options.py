@@ -12,7 +12,8 @@ from gatekeeper_core.context.history import HistoryView, OnError
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from llama_index.memory.gatekeeper.events import report
-from llama_index.memory.gatekeeper.reading import read_message, reads_as
+from llama_index.memory.gatekeeper.reading import read_message
+from llama_index.memory.gatekeeper.signs import signs_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -73,6 +74,9 @@ class SelectionOptions(BaseModel):
     def _cost(self, messages: Sequence[ChatMessage]) -> int:
         return self._current_selector().cost(messages)
 
+    def _history_cost(self, messages: Sequence[ChatMessage], *, thread: str | None) -> int:
+        return self._current_selector().history_cost(messages, thread=thread)
+
     def _budget_tokens(self) -> int:
         raise NotImplementedError
 
@@ -84,7 +88,7 @@ class SelectionOptions(BaseModel):
         if self._selector is None or self._made_from != made_from:
             config = HistoryConfig(token_budget=self._budget_tokens(), gatekeeper=gatekeeper, **settings)
             selector = ThreadSelector(
-                read_message, unchanged=reads_as, config=config, token_counter=lambda text: len(tokenizer(text))
+                read_message, signs=signs_of, config=config, token_counter=lambda text: len(tokenizer(text))
             )
             self._selector, self._made_from = selector, made_from
             return selector

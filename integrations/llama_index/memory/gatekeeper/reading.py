@@ -18,7 +18,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 
 from gatekeeper_core.messages import MediaKind, MediaPart, Message, Part, Role, TextPart, ToolCall
 
-__all__ = ["Question", "read_message", "reads_as", "text_of"]
+__all__ = ["EXTRA_KEYS", "MEDIA_BLOCKS", "Question", "read_message", "role_of", "text_of"]
 
 Question: TypeAlias = str | ChatMessage | None
 """What engines and agents hand over as ``input``."""
@@ -34,7 +34,12 @@ _ROLES: Mapping[str, Role] = {
 _ROLE_OF: Mapping[str, Role] = {
     name: _ROLES.get(role.value, "assistant") for role in MessageRole for name in (role, role.value)
 }
-_MEDIA: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video", "document": "document"}
+MEDIA_BLOCKS: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video", "document": "document"}
+"""The types of blocks that are media."""
+
+EXTRA_KEYS = frozenset({"name", "tool_call_id", "tool_calls", "function_call"})
+"""What is read of ``additional_kwargs``; a store or a memory writes keys of its own beside it."""
+
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str, skipkeys=True)
 
 
@@ -52,7 +57,7 @@ def read_message(message: ChatMessage) -> Message:
     >>> read_message(ChatMessage("hello"))
     Message(role='user', content='hello', tool_calls=(), tool_call_id=None, name=None, id=None)
     """
-    role = _ROLE_OF.get(message.role, "assistant")
+    role = role_of(message)
     blocks, extra = message.blocks, message.additional_kwargs
     if len(blocks) == 1 and type(blocks[0]) is TextBlock and not extra:
         return Message(role, blocks[0].text)
@@ -66,23 +71,9 @@ def read_message(message: ChatMessage) -> Message:
     )
 
 
-def reads_as(message: ChatMessage, read: Message) -> bool:
-    """Return whether a chat message is plain text and still reads as this one; False may also mean: look closer.
-
-    >>> reads_as(ChatMessage("hello"), Message("user", "hello")), reads_as(ChatMessage("hi"), Message("user", "hello"))
-    (True, False)
-    """
-    blocks = message.blocks
-    return (
-        len(blocks) == 1
-        and type(blocks[0]) is TextBlock
-        and blocks[0].text == read.content
-        and not message.additional_kwargs
-        and _ROLE_OF.get(message.role) == read.role
-        and read.name is None
-        and read.tool_call_id is None
-        and read.tool_calls == ()
-    )
+def role_of(message: ChatMessage) -> Role:
+    """Return the role that a chat message reads as, without reading the rest of it."""
+    return _ROLE_OF.get(message.role, "assistant")
 
 
 def text_of(question: Question) -> str | None:
@@ -115,7 +106,7 @@ def _parts(block: Any) -> Iterator[Part]:
     elif kind == "citation":
         yield from _parts(block.cited_content)
     elif kind not in ("cache", "tool_call"):
-        yield MediaPart(_MEDIA.get(kind, "other"))
+        yield MediaPart(MEDIA_BLOCKS.get(kind, "other"))
 
 
 def _calls(blocks: Iterable[Any], extra: Mapping[str, Any]) -> tuple[ToolCall, ...]:

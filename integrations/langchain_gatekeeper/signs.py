@@ -1,0 +1,103 @@
+"""What LangChain's messages are compared by, so that only those that changed are read again.
+
+A sign holds everything that reading looks at, and nothing that somebody else could change: texts, and the bytes of
+what is nested. The data of images and files is neither looked at nor kept.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+
+from gatekeeper_core.messages import Message
+from langchain_gatekeeper.content import CALL_TYPES, LEGACY_CALLS, MEDIA_ALONE
+
+__all__ = ["signs_of"]
+
+_KINDS = frozenset({HumanMessage, AIMessage, SystemMessage, ToolMessage})
+_WITHOUT_DATA = CALL_TYPES | {"thinking", "redacted_thinking", "reasoning", "reasoning_content", "refusal"}
+
+
+def signs_of(messages: Sequence[BaseMessage], *, read: Callable[[BaseMessage], Message]) -> list[object]:
+    """Return a sign for each message, equal to an earlier one only where the message reads the same.
+
+    Args:
+        messages: a history.
+        read: reads one of them. Where no cheaper sign is known, what it gives is the sign.
+
+    >>> from langchain_gatekeeper.reading import read_message
+    >>> before, now = (signs_of([HumanMessage("hi"), AIMessage(text)], read=read_message) for text in ("a", "b"))
+    >>> [one == other for one, other in zip(before, now)]
+    [True, False]
+    """
+    # Written out for the two kinds that most messages are of: this is what each call does for every message.
+    return [
+        (kind, content)
+        if type(content := (fields := message.__dict__)["content"]) is str
+        and fields["name"] is None
+        and (
+            (kind := type(message)) is HumanMessage
+            or (
+                kind is AIMessage
+                and not fields["tool_calls"]
+                and not fields["invalid_tool_calls"]
+                and (not (extra := fields["additional_kwargs"]) or LEGACY_CALLS.isdisjoint(extra))
+            )
+        )
+        else _sign(message) or read(message)
+        for message in messages
+    ]
+
+
+def _sign(message: BaseMessage) -> tuple[object, ...] | None:
+    """Return the sign of a message, None where it can only be told by reading."""
+    kind, fields = type(message), message.__dict__
+    name, content = fields["name"], fields["content"]
+    if kind not in _KINDS or not (name is None or type(name) is str):
+        return None
+    try:
+        shown = content if type(content) is str else tuple(map(_block_sign, _exactly(list, content)))
+        if kind is ToolMessage:
+            return kind, shown, name, _exactly(str, fields["tool_call_id"])
+        return kind, shown, name, _calls_sign(fields) if kind is AIMessage else b""
+    except (KeyError, ValueError):
+        return None
+
+
+def _calls_sign(fields: dict[str, Any]) -> bytes:
+    """Return the bytes of every place that may hold calls; ``b""`` where all are empty."""
+    extra = _exactly(dict, fields["additional_kwargs"])
+    legacy = [(key, extra[key]) for key in sorted(LEGACY_CALLS) if key in extra]
+    places = [fields["tool_calls"], fields["invalid_tool_calls"], *legacy]
+    return _frozen(places) if any(places) else b""
+
+
+def _block_sign(block: Any) -> object:
+    if type(block) is str:
+        return block
+    kind = _exactly(str, _exactly(dict, block).get("type"))
+    if kind == "text":
+        return _exactly(str, block.get("text"))
+    if kind in MEDIA_ALONE:
+        return (kind,)
+    if kind in _WITHOUT_DATA:
+        return _frozen(block)
+    raise ValueError(kind)
+
+
+def _exactly(kind: type, value: Any) -> Any:
+    if type(value) is not kind:
+        raise ValueError(kind)
+    return value
+
+
+def _frozen(value: Any) -> bytes:
+    """Return a nested value as bytes; ``ValueError`` for what is no plain value.
+
+    Marshal calls nobody's code and tells 1 from True and 1.0; nothing is ever loaded from the bytes. Version 2 writes
+    equal values in one way, whether or not they share objects.
+    """
+    return marshal.dumps(value, 2)

@@ -1,0 +1,70 @@
+"""What LlamaIndex's chat messages are compared by, so that only those that changed are read again.
+
+A sign holds everything that reading looks at, and nothing that somebody else could change: texts, and the bytes of
+what is nested. The data of images and files is neither looked at nor kept.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
+
+from llama_index.memory.gatekeeper.reading import EXTRA_KEYS, MEDIA_BLOCKS, read_message
+
+__all__ = ["signs_of"]
+
+
+def signs_of(messages: Sequence[ChatMessage]) -> list[object]:
+    """Return a sign for each message, equal to an earlier one only where the message reads the same.
+
+    >>> before, now = (signs_of([ChatMessage("hi"), ChatMessage(text)]) for text in ("a", "b"))
+    >>> [one == other for one, other in zip(before, now)]
+    [True, False]
+    """
+    # Written out for what most messages are, one text: this is what each call does for every message.
+    return [
+        (message.role, text)
+        if len(blocks := message.blocks) == 1
+        and type(blocks[0]) is TextBlock
+        and type(text := blocks[0].text) is str
+        and (not (extra := message.additional_kwargs) or EXTRA_KEYS.isdisjoint(extra))
+        else _sign(message) or read_message(message)
+        for message in messages
+    ]
+
+
+def _sign(message: ChatMessage) -> tuple[object, ...] | None:
+    """Return the sign of a message, None where it can only be told by reading."""
+    extra = message.additional_kwargs
+    try:
+        return (
+            message.role,
+            tuple(map(_block_sign, message.blocks)),
+            _frozen([(key, extra[key]) for key in sorted(EXTRA_KEYS) if key in extra]),
+        )
+    except ValueError:
+        return None
+
+
+def _block_sign(block: Any) -> object:
+    kind = getattr(block, "block_type", "")
+    if isinstance(block, ToolCallBlock):
+        return _frozen((kind, block.tool_call_id, block.tool_name, block.tool_kwargs))
+    text = {"text": "text", "thinking": "content"}.get(kind)
+    if text is not None and type(said := getattr(block, text)) is str:
+        return said
+    if kind in MEDIA_BLOCKS:
+        return (kind,)
+    raise ValueError(kind)
+
+
+def _frozen(value: Any) -> bytes:
+    """Return a nested value as bytes; ``ValueError`` for what is no plain value.
+
+    Marshal calls nobody's code and tells 1 from True and 1.0; nothing is ever loaded from the bytes. Version 2 writes
+    equal values in one way, whether or not they share objects.
+    """
+    return marshal.dumps(value, 2)
