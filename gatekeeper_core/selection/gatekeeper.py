@@ -22,7 +22,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from gatekeeper_core.errors import ConfigError, SnapshotError
-from gatekeeper_core.messages import Turn
+from gatekeeper_core.messages import Turn, common_beginning
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors
 from gatekeeper_core.selection.constraints import Constraints
 from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
@@ -147,7 +147,7 @@ class ContextGatekeeper:
         self._topic_map = TopicMap()
         self._turn_tokens: list[int] = []
         self._history_tokens = 0
-        self._synced: Iterable[object] | None = None
+        self._synced: tuple[object, ...] | None = None
 
     @property
     def token_budget(self) -> int:
@@ -227,15 +227,16 @@ class ContextGatekeeper:
         """
         if turns is self._synced:
             return
-        wanted = [_checked_turn(position, turn) for position, turn in enumerate(turns)]
+        listed = turns if isinstance(turns, tuple) else tuple(turns)
         with self._lock:
+            known = same = common_beginning(self._synced or (), listed)  # no look inside what is the same object
+            wanted = [_checked_turn(position, turn) for position, turn in enumerate(listed[known:], known)]
             self._synced = None
-            same = 0
-            for record, turn in zip(self._records, wanted, strict=False):
+            for record, turn in zip(self._records[known:], wanted, strict=False):
                 if not record.equals(turn):
                     break
                 same += 1
-            fresh = [self._record(turn) for turn in wanted[same:]]
+            fresh = [self._record(turn) for turn in wanted[same - known :]]
             self._cut(same)
             for record in fresh:
                 self._append(record)
