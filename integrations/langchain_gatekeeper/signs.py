@@ -61,18 +61,20 @@ def _sign(message: BaseMessage) -> tuple[object, ...] | None:
     try:
         shown = content if type(content) is str else tuple(map(_block_sign, _exactly(list, content)))
         if kind is ToolMessage:
-            return kind, shown, name, _exactly(str, fields["tool_call_id"])
-        return kind, shown, name, _calls_sign(fields) if kind is AIMessage else b""
+            answered = fields["tool_call_id"]
+            return (kind, shown, name, answered) if type(answered) is str else None
+        return kind, shown, name, _calls_sign(fields) if kind is AIMessage else None
     except (KeyError, ValueError):
         return None
 
 
 def _calls_sign(fields: dict[str, Any]) -> bytes:
-    """Return the bytes of every place that may hold calls; ``b""`` where all are empty."""
-    extra = _exactly(dict, fields["additional_kwargs"])
+    """Return the bytes of every place that may hold calls."""
+    extra = fields["additional_kwargs"]
+    if not extra or LEGACY_CALLS.isdisjoint(extra):
+        return _frozen((fields["tool_calls"], fields["invalid_tool_calls"]))
     legacy = [(key, extra[key]) for key in sorted(LEGACY_CALLS) if key in extra]
-    places = [fields["tool_calls"], fields["invalid_tool_calls"], *legacy]
-    return _frozen(places) if any(places) else b""
+    return _frozen((fields["tool_calls"], fields["invalid_tool_calls"], legacy))
 
 
 def _block_sign(block: Any) -> object:

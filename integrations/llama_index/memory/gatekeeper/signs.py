@@ -10,11 +10,23 @@ import marshal
 from collections.abc import Sequence
 from typing import Any
 
-from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
+from llama_index.core.base.llms.types import (
+    AudioBlock,
+    ChatMessage,
+    DocumentBlock,
+    ImageBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    VideoBlock,
+)
 
-from llama_index.memory.gatekeeper.reading import EXTRA_KEYS, MEDIA_BLOCKS, read_message
+from llama_index.memory.gatekeeper.reading import EXTRA_KEYS, read_message
 
 __all__ = ["signs_of"]
+
+_EXTRA_KEYS = sorted(EXTRA_KEYS)
+_MEDIA = frozenset({AudioBlock, DocumentBlock, ImageBlock, VideoBlock})
 
 
 def signs_of(messages: Sequence[ChatMessage]) -> list[object]:
@@ -40,23 +52,23 @@ def _sign(message: ChatMessage) -> tuple[object, ...] | None:
     """Return the sign of a message, None where it can only be told by reading."""
     extra = message.additional_kwargs
     try:
-        return (
-            message.role,
-            tuple(map(_block_sign, message.blocks)),
-            _frozen([(key, extra[key]) for key in sorted(EXTRA_KEYS) if key in extra]),
-        )
+        shown = tuple(map(_block_sign, message.blocks))
+        if not extra or EXTRA_KEYS.isdisjoint(extra):
+            return message.role, shown
+        return message.role, shown, _frozen([(key, extra[key]) for key in _EXTRA_KEYS if key in extra])
     except ValueError:
         return None
 
 
 def _block_sign(block: Any) -> object:
-    kind = getattr(block, "block_type", "")
-    if isinstance(block, ToolCallBlock):
-        return _frozen((kind, block.tool_call_id, block.tool_name, block.tool_kwargs))
-    text = {"text": "text", "thinking": "content"}.get(kind)
-    if text is not None and type(said := getattr(block, text)) is str:
-        return said
-    if kind in MEDIA_BLOCKS:
+    kind = type(block)
+    if kind is TextBlock and type(block.text) is str:
+        return block.text
+    if kind is ToolCallBlock:
+        return _frozen((block.block_type, block.tool_call_id, block.tool_name, block.tool_kwargs))
+    if kind is ThinkingBlock and type(block.content) is str:
+        return block.content
+    if kind in _MEDIA:
         return (kind,)
     raise ValueError(kind)
 
