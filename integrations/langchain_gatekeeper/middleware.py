@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from langchain.agents.middleware.types import AgentMiddleware
@@ -85,12 +84,7 @@ class GatekeeperMiddleware(Middleware):
             max_bytes=max_bytes,
             gatekeeper=gatekeeper_config,
         )
-        self._selector = ThreadSelector[Any](
-            read_message,
-            signs=partial(signs_of, read=read_message),
-            config=config,
-            token_counter=token_counter,
-        )
+        self._selector = ThreadSelector[Any](read_message, signs=signs_of, config=config, token_counter=token_counter)
         self._schemas = SchemaTexts()
 
     @property

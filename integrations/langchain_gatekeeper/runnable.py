@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage, MessageLikeRepresentation
@@ -80,8 +79,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
             max_bytes=max_bytes,
             gatekeeper=gatekeeper_config,
         )
-        signs = partial(signs_of, read=read_message)
-        self._selector = ThreadSelector(read_message, signs=signs, config=config, token_counter=token_counter)
+        self._selector = ThreadSelector(read_message, signs=signs_of, config=config, token_counter=token_counter)
 
     @property
     def last_selection(self) -> HistoryView | None:
@@ -159,5 +157,4 @@ def select_messages(
     listed = as_messages(messages)
     view = gate._selector.view(listed, query=None if query is None else text_of(query))
     announce(view)
-    kept: list[BaseMessage] = gate._output(listed, listed, view)
-    return kept
+    return gate._selector.kept(listed, view)

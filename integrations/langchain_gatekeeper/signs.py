@@ -1,12 +1,12 @@
 """What LangChain's messages are compared by, so that only those that changed are read again.
 
-A sign holds everything that reading looks at, and nothing that somebody else could change: texts, and the bytes of
-what is nested. The data of images and files is neither looked at nor kept.
+A sign holds everything that reading looks at, and nothing that somebody else could change: texts, and what is nested as
+JSON. The data of images and files is neither looked at nor kept.
 """
 
 from __future__ import annotations
 
-import marshal
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,22 +14,24 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from gatekeeper_core.messages import Message
 from langchain_gatekeeper.content import CALL_TYPES, LEGACY_CALLS, MEDIA_ALONE
+from langchain_gatekeeper.reading import read_message
 
 __all__ = ["signs_of"]
 
+# It knows plain values alone, and writes 1, True and "1" in three ways, as reading does.
+_written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _KINDS = frozenset({HumanMessage, AIMessage, SystemMessage, ToolMessage})
 _WITHOUT_DATA = CALL_TYPES | {"thinking", "redacted_thinking", "reasoning", "reasoning_content", "refusal"}
 
 
-def signs_of(messages: Sequence[BaseMessage], *, read: Callable[[BaseMessage], Message]) -> list[object]:
+def signs_of(messages: Sequence[BaseMessage], *, read: Callable[[BaseMessage], Message] = read_message) -> list[object]:
     """Return a sign for each message, equal to an earlier one only where the message reads the same.
 
     Args:
         messages: a history.
         read: reads one of them. Where no cheaper sign is known, what it gives is the sign.
 
-    >>> from langchain_gatekeeper.reading import read_message
-    >>> before, now = (signs_of([HumanMessage("hi"), AIMessage(text)], read=read_message) for text in ("a", "b"))
+    >>> before, now = (signs_of([HumanMessage("hi"), AIMessage(text)]) for text in ("a", "b"))
     >>> [one == other for one, other in zip(before, now)]
     [True, False]
     """
@@ -64,17 +66,18 @@ def _sign(message: BaseMessage) -> tuple[object, ...] | None:
             answered = fields["tool_call_id"]
             return (kind, shown, name, answered) if type(answered) is str else None
         return kind, shown, name, _calls_sign(fields) if kind is AIMessage else None
-    except (KeyError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         return None
 
 
-def _calls_sign(fields: dict[str, Any]) -> bytes:
-    """Return the bytes of every place that may hold calls."""
-    extra = fields["additional_kwargs"]
-    if not extra or LEGACY_CALLS.isdisjoint(extra):
-        return _frozen((fields["tool_calls"], fields["invalid_tool_calls"]))
-    legacy = [(key, extra[key]) for key in sorted(LEGACY_CALLS) if key in extra]
-    return _frozen((fields["tool_calls"], fields["invalid_tool_calls"], legacy))
+def _calls_sign(fields: dict[str, Any]) -> str:
+    """Return every place that may hold calls, as JSON."""
+    calls, invalid, extra = fields["tool_calls"], fields["invalid_tool_calls"], fields["additional_kwargs"]
+    if type(calls) is not list or any(type(call["name"]) is not str for call in calls):
+        raise TypeError(calls)
+    if not invalid and (not extra or LEGACY_CALLS.isdisjoint(extra)):
+        return _written(calls)
+    return _written([calls, _exactly(list, invalid), [(key, extra.get(key)) for key in sorted(LEGACY_CALLS)]])
 
 
 def _block_sign(block: Any) -> object:
@@ -86,7 +89,7 @@ def _block_sign(block: Any) -> object:
     if kind in MEDIA_ALONE:
         return (kind,)
     if kind in _WITHOUT_DATA:
-        return _frozen(block)
+        return kind, _written(block)
     raise ValueError(kind)
 
 
@@ -94,12 +97,3 @@ def _exactly(kind: type, value: Any) -> Any:
     if type(value) is not kind:
         raise ValueError(kind)
     return value
-
-
-def _frozen(value: Any) -> bytes:
-    """Return a nested value as bytes; ``ValueError`` for what is no plain value.
-
-    Marshal calls nobody's code and tells 1 from True and 1.0; nothing is ever loaded from the bytes. Version 2 writes
-    equal values in one way, whether or not they share objects.
-    """
-    return marshal.dumps(value, 2)

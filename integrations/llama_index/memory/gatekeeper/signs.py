@@ -1,12 +1,12 @@
 """What LlamaIndex's chat messages are compared by, so that only those that changed are read again.
 
-A sign holds everything that reading looks at, and nothing that somebody else could change: texts, and the bytes of
-what is nested. The data of images and files is neither looked at nor kept.
+A sign holds everything that reading looks at, and nothing that somebody else could change: texts, and what is nested as
+JSON. The data of images and files is neither looked at nor kept.
 """
 
 from __future__ import annotations
 
-import marshal
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,7 +25,11 @@ from llama_index.memory.gatekeeper.reading import EXTRA_KEYS, read_message
 
 __all__ = ["signs_of"]
 
+# It knows plain values alone, and writes 1, True and "1" in three ways, as reading does.
+_written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _EXTRA_KEYS = sorted(EXTRA_KEYS)
+_CALLS = EXTRA_KEYS - {"name", "tool_call_id"}
+_NAMES = frozenset({str, type(None)})
 _MEDIA = frozenset({AudioBlock, DocumentBlock, ImageBlock, VideoBlock})
 
 
@@ -51,12 +55,13 @@ def signs_of(messages: Sequence[ChatMessage]) -> list[object]:
 def _sign(message: ChatMessage) -> tuple[object, ...] | None:
     """Return the sign of a message, None where it can only be told by reading."""
     extra = message.additional_kwargs
+    name, answered = extra.get("name"), extra.get("tool_call_id")
     try:
         shown = tuple(map(_block_sign, message.blocks))
-        if not extra or EXTRA_KEYS.isdisjoint(extra):
-            return message.role, shown
-        return message.role, shown, _frozen([(key, extra[key]) for key in _EXTRA_KEYS if key in extra])
-    except ValueError:
+        if type(name) in _NAMES and type(answered) in _NAMES and _CALLS.isdisjoint(extra):
+            return message.role, shown, name, answered
+        return message.role, shown, _written([extra.get(key) for key in _EXTRA_KEYS])
+    except (TypeError, ValueError, RecursionError):
         return None
 
 
@@ -65,18 +70,9 @@ def _block_sign(block: Any) -> object:
     if kind is TextBlock and type(block.text) is str:
         return block.text
     if kind is ToolCallBlock:
-        return _frozen((block.block_type, block.tool_call_id, block.tool_name, block.tool_kwargs))
+        return kind, _written((block.tool_call_id, block.tool_name, block.tool_kwargs))
     if kind is ThinkingBlock and type(block.content) is str:
         return block.content
     if kind in _MEDIA:
         return (kind,)
     raise ValueError(kind)
-
-
-def _frozen(value: Any) -> bytes:
-    """Return a nested value as bytes; ``ValueError`` for what is no plain value.
-
-    Marshal calls nobody's code and tells 1 from True and 1.0; nothing is ever loaded from the bytes. Version 2 writes
-    equal values in one way, whether or not they share objects.
-    """
-    return marshal.dumps(value, 2)
