@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import json
 import threading
 import tracemalloc
+from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,7 +16,13 @@ from hypothesis import strategies as st
 
 from benchmarks.corpus import generate_turns
 from gatekeeper_core.context.history import read_history
-from gatekeeper_core.context.remembered import THREAD_BYTES, RememberedThread, RememberedThreads, message_bytes
+from gatekeeper_core.context.remembered import (
+    THREAD_BYTES,
+    RememberedThread,
+    RememberedThreads,
+    flat_sign,
+    message_bytes,
+)
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 
@@ -181,6 +189,22 @@ def test_each_message_is_counted_once_however_often_it_is_asked_for() -> None:
     history.append(["user", "three", []])
     assert selector.history_cost(history, thread="t") == 11
     assert counted == ["one", "two", "three"]
+
+
+values = st.one_of(st.sampled_from([1, True, 0, False, None, "1", "城市", 1.0, -0.0, 0.0]), st.lists(st.just(1)))
+arguments = st.dictionaries(st.sampled_from(["q", "城市", 1, True]), values, max_size=3)
+
+
+@given(arguments, arguments)
+def test_arguments_with_one_sign_are_written_as_the_same_json(one: dict[Any, Any], other: dict[Any, Any]) -> None:
+    sign = flat_sign(one)
+    assert sign is None or sign != flat_sign(other) or json.dumps(one) == json.dumps(other)
+    assert sign == flat_sign(dict(one))
+
+
+def test_what_is_no_flat_mapping_has_no_flat_sign() -> None:
+    for odd in ({"a": 1.0}, {"a": []}, {1: "a"}, [], None, "a", OrderedDict(a=1)):
+        assert flat_sign(odd) is None
 
 
 # --- bytes

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history import History, HistoryView
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
-__all__ = ["THREAD_BYTES", "RememberedThread", "RememberedThreads", "message_bytes"]
+__all__ = ["THREAD_BYTES", "RememberedThread", "RememberedThreads", "flat_sign", "message_bytes"]
 
 Item = TypeVar("Item")
 Read = Callable[[Item], Message]
@@ -37,6 +37,8 @@ _MESSAGE_BYTES = 1_500
 _CHARACTER_BYTES = 12
 _BEYOND_ASCII_BYTES = 70  # for each further byte of UTF-8: an ideograph begins a word, and stands in several
 _NO_TOKENS = -1
+_TEXT = frozenset({str})
+_ATOMS = frozenset({str, int, bool, type(None)})
 
 
 def message_bytes(message: Message) -> int:
@@ -57,6 +59,23 @@ def message_bytes(message: Message) -> int:
     characters = sum(map(len, texts))
     encoded = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
     return _MESSAGE_BYTES + _CHARACTER_BYTES * characters + _BEYOND_ASCII_BYTES * (encoded - characters)
+
+
+def flat_sign(values: object) -> tuple[object, object] | None:
+    """Return a sign for the arguments of a call, equal to another one only where both are written as the same JSON.
+
+    For adapters, whose signs it is a part of. It costs a third of the JSON. None where a key is no text, or a value is
+    anything but a text, a whole number, a truth value or None.
+
+    >>> flat_sign({"days": 1}) == flat_sign({"days": True}), flat_sign({"days": [1]})
+    (False, None)
+    """
+    if type(values) is not dict:
+        return None
+    kinds = tuple(map(type, values.values()))  # 1 and True are equal, and are written differently
+    if not (_ATOMS.issuperset(kinds) and _TEXT.issuperset(map(type, values))):
+        return None
+    return tuple(values.items()), kinds
 
 
 class RememberedThread(Generic[Item]):

@@ -12,6 +12,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
+from gatekeeper_core.context.remembered import flat_sign
 from gatekeeper_core.messages import Message
 from langchain_gatekeeper.content import CALL_TYPES, LEGACY_CALLS, MEDIA_ALONE
 from langchain_gatekeeper.reading import read_message
@@ -20,6 +21,7 @@ __all__ = ["signs_of"]
 
 # It knows plain values alone, and writes 1, True and "1" in three ways, as reading does.
 _written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_CALL_KEYS = {"name", "args", "id", "type"}
 _KINDS = frozenset({HumanMessage, AIMessage, SystemMessage, ToolMessage})
 _WITHOUT_DATA = CALL_TYPES | {"thinking", "redacted_thinking", "reasoning", "reasoning_content", "refusal"}
 
@@ -66,18 +68,23 @@ def _sign(message: BaseMessage) -> tuple[object, ...] | None:
             answered = fields["tool_call_id"]
             return (kind, shown, name, answered) if type(answered) is str else None
         return kind, shown, name, _calls_sign(fields) if kind is AIMessage else None
-    except (KeyError, TypeError, ValueError, RecursionError):
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return None
 
 
-def _calls_sign(fields: dict[str, Any]) -> str:
-    """Return every place that may hold calls, as JSON."""
+def _calls_sign(fields: dict[str, Any]) -> object:
+    """Return a sign of every place that may hold calls."""
     calls, invalid, extra = fields["tool_calls"], fields["invalid_tool_calls"], fields["additional_kwargs"]
-    if type(calls) is not list or any(type(call["name"]) is not str for call in calls):
-        raise TypeError(calls)
+    told = tuple(map(_call_sign, _exactly(list, calls)))
     if not invalid and (not extra or LEGACY_CALLS.isdisjoint(extra)):
-        return _written(calls)
-    return _written([calls, _exactly(list, invalid), [(key, extra.get(key)) for key in sorted(LEGACY_CALLS)]])
+        return told
+    return told, _written([_exactly(list, invalid), [(key, extra.get(key)) for key in sorted(LEGACY_CALLS)]])
+
+
+def _call_sign(call: Any) -> object:
+    name, called = _exactly(str, call["name"]), call["id"]
+    flat = flat_sign(call["args"]) if call.keys() == _CALL_KEYS and type(called) is str else None
+    return _written(call) if flat is None else (called, name, flat)
 
 
 def _block_sign(block: Any) -> object:

@@ -21,6 +21,7 @@ from llama_index.core.base.llms.types import (
     VideoBlock,
 )
 
+from gatekeeper_core.context.remembered import flat_sign
 from llama_index.memory.gatekeeper.reading import EXTRA_KEYS, read_message
 
 __all__ = ["signs_of"]
@@ -70,7 +71,9 @@ def _block_sign(block: Any) -> object:
     if kind is TextBlock and type(block.text) is str:
         return block.text
     if kind is ToolCallBlock:
-        return kind, _written((block.tool_call_id, block.tool_name, block.tool_kwargs))
+        called, name = block.tool_call_id, block.tool_name
+        flat = flat_sign(block.tool_kwargs) if type(called) in _NAMES and type(name) is str else None
+        return (called, name, flat) if flat else (kind, _written((called, name, block.tool_kwargs)))
     if kind is ThinkingBlock and type(block.content) is str:
         return block.content
     if kind in _MEDIA:
