@@ -367,7 +367,7 @@ class ContextGatekeeper:
         resumed = self._verdicts[topic.start].resumed_topic
         if resumed is None:
             return None
-        earlier = self._topic_map.topic_ids[self._topic_map.start_as_of(topic.start, resumed)]
+        earlier = self._topic_map.topic_of(self._topic_map.start_as_of(topic.start, resumed))
         return earlier if earlier < topic.topic_id else None
 
     def _restore(self, sections: Mapping[str, Any], turns: Sequence[Turn | tuple[str, str]]) -> None:

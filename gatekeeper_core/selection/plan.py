@@ -6,6 +6,7 @@ was kept, what is left of the budget, and a decision for every candidate.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -167,7 +168,7 @@ class Planner:
         self._query = query
         self._judgement = judgement
         self._topic_map = judgement.topic_map
-        self._topic_ids = judgement.topic_map.topic_ids[:]
+        self._starts = judgement.topic_map.starts
         self._index = index
         self._records = records
         self._history_tokens = history_tokens
@@ -411,8 +412,7 @@ class Planner:
         """Take the last and the first turn, then the first turn of each topic, newest topic first."""
         if not self._turn_count:
             return
-        starts = [topic.start for topic in reversed(self._topic_map.topics)]
-        order = dict.fromkeys([self._turn_count - 1, 0, *starts])
+        order = dict.fromkeys([self._turn_count - 1, 0, *reversed(self._starts)])
         allowance = max(_SMALLEST_CUT, self._budget // len(order))
         for turn_id in order:
             self._take(turn_id, "overview", "overview", allowance=allowance)
@@ -483,7 +483,7 @@ class Planner:
     # --- what is looked up -------------------------------------------------------------------------------------------
 
     def _topic_of(self, turn_id: int) -> int:
-        return self._topic_ids[turn_id]
+        return bisect_right(self._starts, turn_id) - 1
 
     def _texts(self, turn_id: int) -> tuple[str, str]:
         record = self._records[turn_id]

@@ -651,7 +651,7 @@ def _newest_postings(terms: Iterable[str], index: TurnIndex) -> dict[str, Sequen
     Where the terms have more than 2,000 of them together, the most frequent ones are only read as far back as the
     active topic can reach, so that a query costs the same at any length of the conversation.
     """
-    newest = {term: index.newest_postings(term, _MAX_POSTINGS) for term in terms}
+    newest: dict[str, Sequence[int]] = {term: index.newest_postings(term, _MAX_POSTINGS) for term in terms}
     left = _MAX_ALL_POSTINGS - sum(map(len, newest.values()))
     if left < 0:
         for term in sorted(newest, key=lambda term: (-len(newest[term]), term)):
