@@ -1,88 +1,350 @@
-"""A seeded conversation of any length, half English, half Chinese, with topics, identifiers and a Zipf tail of words.
+"""A seeded conversation of any length: English, Chinese and mixed turns, with topics, names, numbers, identifiers, code.
 
-Words are made up from syllables and characters, so nothing here comes from a data set. A turn draws its words from the
-everyday vocabulary (ranked by a Zipf law) and from the small vocabulary of its topic; a question names two words of an
-earlier turn's topic and sometimes an identifier that only this turn holds.
+Words follow Zipf's law and new ones keep coming (Heaps' law): function words and everyday words stand at the head, made-up
+words, written from their rank, fill the body, and a tail without an end follows. So a common word of a question stands in a
+good part of all turns, as in real talk, and a rare one in very few. A topic has a vocabulary and names of its own, lasts for
+several turns, and one in four is returned to. Turns are drawn one after the other: a longer conversation begins like a shorter
+one, and none has to be held in memory. Nothing comes from a data set.
+
+Source: Zipf 1949, "Human behavior and the principle of least effort", with Mandelbrot's shift; Heaps 1978, "Information
+retrieval"; lengths and shares are ours.
 """
 
 from __future__ import annotations
 
+import math
 import random
-from itertools import accumulate, pairwise
-from typing import NamedTuple
+import sys
+from array import array
+from collections import Counter
+from functools import cache
+from itertools import accumulate, islice
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-__all__ = ["GeneratedTurn", "generate_questions", "generate_turns"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
-_SYLLABLES = "ba ce di fo gu ha ke li mo nu pa re si to vu wa xe yi zo bra cle dri flo gru".split()  # noqa: SIM905
-_ENGLISH_GLUE = "the a is of to in and we that for it you on with as have be this was not are can will do".split()  # noqa: SIM905
-_CHINESE_GLUE = list("的了是我在有和就不也这你要吗呢把都很给对")
-_CHARACTERS = "".join(chr(0x4E00 + 7 * step) for step in range(2400))
-_TOPIC_TURNS = (4, 16)
+__all__ = ["GeneratedTurn", "Question", "generate_questions", "generate_turns", "stream_turns"]
+
+Language = Literal["en", "zh", "mixed"]
+
+_BODY_WORDS = 6_000
+_MANDELBROT_SHIFT = 10
+_TAIL_SHARE = 0.02
+_TABLE_BITS = 16
+_TAIL_HEAD = 500  # ranks over which the tail is about flat
+_TAIL_EXPONENT = 0.7  # of the number of different words, by Heaps
+_LANGUAGES: tuple[Language, ...] = ("en",) * 9 + ("zh",) * 8 + ("mixed",) * 3
+_TOPIC_TURNS = (3, 14)
+_RETURNS, _RECENT_TOPICS = 0.25, 20
+_FOLLOW_UPS = 5  # every fifth question
+
+_ENGLISH_GLUE = (
+    "the of to and a in that is it for you on with was as be this have are not but we can do at or from so my your will if "
+    "they there what an all would about which when has more how some our been than them also just could should"
+).split()
+_ENGLISH_WORDS = (
+    "time people way work day thing need make use find help place home family friend week year money number plan idea problem "
+    "question answer group team company service price order book car house room food water city road train flight hotel trip "
+    "ticket weather school student teacher lesson doctor health sleep dinner coffee bread garden dog cat child mother father "
+    "sister brother birthday present party music song film game phone screen computer server network file folder page list "
+    "table report letter email message meeting office boss job project task budget test error change version update release "
+    "account password user customer payment bank market insurance contract rent key door window light colour picture camera "
+    "start stop open close build write read send call move buy sell pay keep change check show follow learn teach choose "
+    "cook eat drink walk run swim drive wait visit talk ask tell hear look feel think know remember forget hope want like "
+    "good new old big small long short early late fast slow cheap warm cold clean free ready sure easy hard important "
+    "different same next last first second better best morning evening night summer winter spring monday friday sunday"
+).split()
+_CHINESE_GLUE = (
+    "的 了 是 我 在 有 和 就 不 也 这 你 要 吗 呢 把 都 很 给 对 上 下 到 说 去 会 着 没 看 好 还 过 得 与 为 从 被 让 用 那 他 她 们 个 能 可以 什么 "
+    "怎么 如果 因为 所以 但是 已经 然后 或者 一个 我们 他们"
+).split()
+_CHINESE_WORDS = (
+    "时间 问题 工作 公司 朋友 家人 孩子 学校 学生 老师 医生 身体 健康 睡眠 早上 晚上 今天 明天 昨天 周末 春天 夏天 冬天 天气 城市 地方 房子 房间 房租 合同 "
+    "价格 预算 付款 银行 账户 密码 用户 客户 市场 保险 服务 电话 手机 电脑 屏幕 网络 服务器 文件 页面 报告 邮件 消息 会议 办公室 项目 任务 计划 想法 "
+    "测试 错误 版本 更新 发布 配置 数据 接口 代码 系统 缓存 日志 音乐 电影 游戏 照片 相机 颜色 礼物 生日 聚会 晚饭 咖啡 面包 花园 猫咪 小狗 妈妈 爸爸 姐姐 "
+    "哥哥 旅行 酒店 机票 火车 航班 公园 地铁 路线 开始 结束 打开 关闭 需要 使用 检查 修改 选择 学习 准备 喜欢 希望 记得 忘记 知道 觉得 讨论 决定 告诉 联系 安排 "
+    "重要 简单 困难 便宜 方便 干净 新鲜 不同 一样 第一 最后 下周 上次 方法 原因 结果 情况 建议 经验 能力 部分 东西 办法 机会 信息 内容 距离 温度 速度 数量"
+).split()
+_SYLLABLES = (
+    "ba ce di fo gu ha ke li mo nu pa re si to vu wa xe yi zo bra cle dri flo gru al en is or un ter man ste lin ver cor ran "
+    "del mar tin sol per fin gal hos jun kal"
+).split()
+_CHARACTERS = (
+    "一人大天小中国年生水火山石田木林风云雨雪花草鸟鱼马牛羊龙金银铜铁红黄蓝白黑青东西南北春夏秋冬江河湖海川原平安宁永长高远明光星月日阳清泉玉珠宝书画诗文笔"
+    "史学思想心情爱美善真正直方圆行走飞跑立坐食米茶酒香甜盐油布衣丝线针门窗床桌灯车船桥路街城村镇州省家园店市场工农商军医药机电力热气声音色形体面头手足目耳口"
+    "父母兄弟姐妹子女孙友师徒王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜范"
+    "方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文"
+)
+_FIRST_NAMES = "Anna Ben Clara David Emma Felix Grace Henry Iris Jonas Kate Leo Maria Nils Olga Paul Rosa Sam Tina Victor".split()  # noqa: SIM905
+
+_ABOUT = {
+    "en": (
+        "What did we say about {0} and {1} when the {3} {4} was {5}, and is the {2} {6} still {7}?",
+        "Which {3} did you recommend for {0}, the one with {1} and {2}, or the {4} for {5} {6} {7}?",
+        "I forgot how the {0} {3} and the {1} went with {2}: was the {4} {5} more {6} than the {7}?",
+        "Can you tell me again why {0} needs the {1}, {2} and a {3} {4} before {5} and {6} {7}?",
+    ),
+    "zh": (
+        "我们说过{0}和{1}，{3}的时候是怎么{4}的？",
+        "{0}的{3}你推荐的是哪个，是有{1}和{4}的那个吗？",
+        "我忘了{0}的{3}和{1}，{4}是不是比{5}还要好？",
+        "再说一遍为什么{0}要先有{1}和{3}，然后才{4}？",
+    ),
+}
+_FOLLOWING = {
+    "en": ("And what about the {0} {3} then?", "Why that? Does it also work with {0} and the {3} {4}?"),
+    "zh": ("那这个{0}的{3}呢？", "为什么？它跟{0}的{3}也能一起用吗？"),
+}
 
 
 class GeneratedTurn(NamedTuple):
-    """One turn: both texts, and the words that tell it from others."""
+    """One turn.
+
+    Attributes:
+        user: the user's text, 5 to 40 words.
+        assistant: the assistant's, 10 to 120 words, some with a list or code.
+        telling: rare words, names and identifiers that it holds.
+        common: some of its other words.
+        language: what it is written in; mixed is Chinese with English terms.
+    """
 
     user: str
     assistant: str
     telling: tuple[str, ...]
+    common: tuple[str, ...]
+    language: Language
 
 
-class _Vocabulary:
-    """Words of one language with Zipf weights."""
+class Question(NamedTuple):
+    """A question to the conversation: about eight content words in English, five in Chinese.
 
-    def __init__(self, words: list[str], glue: list[str], joiner: str) -> None:
-        self._words = words
-        self._weights = list(accumulate(1.0 / rank for rank in range(1, len(words) + 1)))
-        self._glue = glue
-        self._joiner = joiner
+    Attributes:
+        text: what is asked.
+        kind: about one earlier turn, or following the last one.
+        language: that of the turn.
+        target: the turn, by position.
+    """
 
-    def topic(self, rng: random.Random) -> list[str]:
-        """Return the small vocabulary of a topic: words from anywhere in the tail."""
-        return rng.sample(self._words, 30)
-
-    def sentence(self, rng: random.Random, topic: list[str], length: int) -> str:
-        """Return a sentence of glue, everyday words and words of the topic."""
-        drawn = rng.choices(self._words, cum_weights=self._weights, k=length)
-        parts = []
-        for word in drawn:
-            parts.append(rng.choice(self._glue))
-            parts.append(rng.choice(topic) if rng.random() < 0.3 else word)
-        return self._joiner.join(parts) + ("." if self._joiner else "。")
+    text: str
+    kind: Literal["about", "follow-up"]
+    language: Language
+    target: int
 
 
-def _vocabularies(rng: random.Random, size: int) -> tuple[_Vocabulary, _Vocabulary]:
-    english = list({"".join(rng.choices(_SYLLABLES, k=rng.randint(2, 4))): None for _ in range(size)})
-    chinese = list({"".join(rng.choices(_CHARACTERS, k=2)): None for _ in range(size)})
-    return _Vocabulary(english, _ENGLISH_GLUE, " "), _Vocabulary(chinese, _CHINESE_GLUE, "")
+class _Topic(NamedTuple):
+    language: Language
+    words: list[str]
+    weights: list[float]
 
 
 def generate_turns(count: int, *, seed: int) -> list[GeneratedTurn]:
     """Return so many turns; the same seed gives the same turns, and a longer conversation begins like a shorter one."""
-    rng = random.Random(seed)
-    vocabularies = _vocabularies(rng, 40_000)
-    turns: list[GeneratedTurn] = []
-    while len(turns) < count:
-        vocabulary = vocabularies[rng.random() < 0.5]
-        topic = vocabulary.topic(rng)
-        turns.extend(_turn(rng, vocabulary, topic) for _ in range(rng.randint(*_TOPIC_TURNS)))
-    return turns[:count]
+    return list(islice(stream_turns(seed=seed), count))
 
 
-def _turn(rng: random.Random, vocabulary: _Vocabulary, topic: list[str]) -> GeneratedTurn:
-    user = vocabulary.sentence(rng, topic, rng.randint(3, 10))
-    assistant = " ".join(vocabulary.sentence(rng, topic, rng.randint(4, 12)) for _ in range(rng.randint(1, 3)))
-    telling = tuple(word for word in topic if word in user or word in assistant)[:2]
-    if rng.random() < 0.1:
-        name = f"job_{rng.getrandbits(24):06x}"
-        user, telling = f"{user} {name}", (*telling, name)
-    return GeneratedTurn(user, assistant, telling)
+def stream_turns(*, seed: int) -> Iterator[GeneratedTurn]:
+    """Yield turn after turn, without an end."""
+    rng = random.Random(f"{seed} turns")
+    topics = 0
+    while True:
+        returns = topics > 1 and rng.random() < _RETURNS
+        recent = max(0, topics - _RECENT_TOPICS) if rng.random() < 0.5 else 0
+        topic = _topic(seed, rng.randrange(recent, topics) if returns else topics)
+        topics += not returns
+        for at in range(rng.randint(*_TOPIC_TURNS)):
+            yield _turn(rng, topic, _cue(rng, topic, returns) if at == 0 else "")
 
 
-def generate_questions(turns: list[GeneratedTurn], count: int, *, seed: int) -> list[str]:
-    """Return questions about turns drawn at random, each with words of two of them."""
-    rng = random.Random(seed + 1)
-    drawn = rng.choices(turns, k=count + 1)
-    return [
-        " ".join((*first.telling, rng.choice(_ENGLISH_GLUE), *second.telling[:1])) for first, second in pairwise(drawn)
-    ]
+def generate_questions(turns: Iterable[GeneratedTurn], turn_count: int, count: int, *, seed: int) -> list[Question]:
+    """Return questions about turns drawn at random, every fifth about the last turn.
+
+    Args:
+        turns: the conversation; it is read once, to its end.
+        turn_count: how many turns these are, at least 1.
+        count: of the questions.
+        seed: of what is drawn.
+    """
+    rng = random.Random(f"{seed} questions {turn_count}")
+    targets = [rng.randrange(turn_count) if at % _FOLLOW_UPS else turn_count - 1 for at in range(1, count + 1)]
+    wanted = Counter(targets)
+    found = {at: turn for at, turn in enumerate(turns) if at in wanted}
+    return [_question(rng, found[target], target, at % _FOLLOW_UPS == 0) for at, target in enumerate(targets, start=1)]
+
+
+def _question(rng: random.Random, turn: GeneratedTurn, target: int, follows: bool) -> Question:
+    english = turn.language == "en"
+    everyday = _ENGLISH_WORDS if english else _CHINESE_WORDS
+    telling, common = (min(count, len(words)) for count, words in ((rng.randint(1, 2), turn.telling), (3, turn.common)))
+    slots = [*rng.sample(turn.telling, telling), *rng.sample(turn.common, common)]
+    slots += rng.choices(everyday, [1.0 / (rank + _MANDELBROT_SHIFT) for rank in range(len(everyday))], k=8 - len(slots))
+    frames = (_FOLLOWING if follows else _ABOUT)["en" if english else "zh"]
+    text = rng.choice(frames).format(*slots)
+    return Question(text, "follow-up" if follows else "about", turn.language, target)
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+def _english_word(rank: int) -> str:
+    """Return the made-up word of a rank: two syllables, then three, and so on."""
+    word = _SYLLABLES[rank % len(_SYLLABLES)]
+    rank = rank // len(_SYLLABLES) + 1
+    while rank:
+        word += _SYLLABLES[rank % len(_SYLLABLES)]
+        rank //= len(_SYLLABLES)
+    return word
+
+
+def _chinese_word(rank: int) -> str:
+    """Return the made-up word of a rank: two characters, then three, and so on."""
+    size = len(_CHARACTERS)
+    word = _CHARACTERS[rank * 7 % size]
+    rank = rank // size + 1
+    while rank:
+        word += _CHARACTERS[rank * 11 % size]
+        rank //= size
+    return word
+
+
+class _Vocabulary:
+    """The words of one language; in the table that they are drawn from, ``""`` stands for a draw from the tail."""
+
+    def __init__(self, glue: list[str], everyday: list[str], spell: Callable[[int], str]) -> None:
+        body = [*everyday, *(spell(rank) for rank in range(_BODY_WORDS - len(everyday)))]
+        shifted = [1.0 / (rank + _MANDELBROT_SHIFT) for rank in range(1, len(body) + 1)]
+        glued = [1.0 / (rank + 2) for rank in range(1, len(glue) + 1)]
+        # Function words make up 45 % of a text.
+        weights = [0.45 * weight / sum(glued) for weight in glued]
+        weights += [(0.55 - _TAIL_SHARE) * weight / sum(shifted) for weight in shifted]
+        self.body = body
+        self.spell = spell
+        self.glue = frozenset(glue)
+        self._table = _spread([*glue, *body, ""], list(accumulate([*weights, _TAIL_SHARE])), 1 << _TABLE_BITS)
+
+    def tail(self, rng: random.Random) -> str:
+        """Return a word of the tail: the number of different ones grows with the draws to the power of 0.7."""
+        beyond = (1.0 - rng.random()) ** (-1.0 / _TAIL_EXPONENT) - 1.0
+        return self.spell(_BODY_WORDS + int(_TAIL_HEAD * beyond))
+
+    def draw(self, rng: random.Random, count: int) -> list[str]:
+        """Return so many words of running text."""
+        numbers = array("H", rng.randbytes(2 * count))
+        if sys.byteorder == "big":
+            numbers.byteswap()  # the same words on every machine
+        drawn = [*map(self._table.__getitem__, numbers)]
+        return [word or self.tail(rng) for word in drawn] if "" in drawn else drawn
+
+    def of_any_rank(self, rng: random.Random) -> str:
+        """Return a word of the body, each magnitude of rank as likely as the other."""
+        low, high = math.log(30), math.log(len(self.body))
+        return self.body[int(math.exp(rng.uniform(low, high))) - 1]
+
+
+def _spread(words: list[str], cumulated: list[float], size: int) -> list[str]:
+    """Return a table of a size in which each word stands as often as its share asks for: drawing is one look-up."""
+    table, at = [], 0
+    for entry in range(size):
+        while cumulated[at] * size < (entry + 0.5) * cumulated[-1]:
+            at += 1
+        table.append(words[at])
+    return table
+
+
+@cache
+def _vocabularies() -> tuple[_Vocabulary, _Vocabulary]:
+    return (
+        _Vocabulary(_ENGLISH_GLUE, _ENGLISH_WORDS, _english_word),
+        _Vocabulary(_CHINESE_GLUE, _CHINESE_WORDS, _chinese_word),
+    )
+
+
+def _topic(seed: int, number: int) -> _Topic:
+    """Return a topic by its number: one that is returned to is made again rather than kept."""
+    rng = random.Random(f"{seed} topic {number}")
+    language = rng.choice(_LANGUAGES)
+    english, chinese = _vocabularies()
+    terms = english if language != "zh" else chinese
+    words = [terms.of_any_rank(rng) for _ in range(12)] + [terms.tail(rng) for _ in range(4)]
+    # Names that no other topic has: whole numbers of the tail that grow with the topic.
+    fresh = terms.spell(2_000_000 + 3 * number)
+    person = rng.choice(_FIRST_NAMES) if language != "zh" else _CHARACTERS[rng.randrange(len(_CHARACTERS))] + fresh[:2]
+    words += [person, fresh.title(), f"{_english_word(rng.randrange(40_000))}_{number:x}"]
+    rng.shuffle(words)
+    return _Topic(language, words, list(accumulate(1.0 / (rank + 2) for rank in range(len(words)))))
+
+
+# --- turns ----------------------------------------------------------------------------------------------------------
+
+
+def _cue(rng: random.Random, topic: _Topic, returns: bool) -> str:
+    english = topic.language == "en"
+    if rng.random() >= (0.3 if returns else 0.1):
+        return ""
+    if returns:
+        return f"Back to {topic.words[0]}: " if english else f"回到{topic.words[0]}的问题，"
+    return "New topic: " if english else "换个话题，"
+
+
+def _turn(rng: random.Random, topic: _Topic, cue: str) -> GeneratedTurn:
+    used: list[str] = []
+    user = cue + _prose(rng, topic, min(40, 5 + int(rng.expovariate(1 / 10))), used, "?" if rng.random() < 0.6 else ".")
+    assistant = _prose(rng, topic, min(120, 10 + int(rng.expovariate(1 / 38))), used, ".")
+    form = rng.random()
+    if form < 0.08:
+        assistant += f"\n```python\n{_code(rng, topic)}\n```"
+    elif form < 0.2:
+        items = (_prose(rng, topic, rng.randint(3, 8), used, "").strip() for _ in range(rng.randint(3, 6)))
+        assistant += "\n" + "\n".join(f"{number}. {item}" for number, item in enumerate(items, start=1))
+    extra = _extra(rng)
+    if extra:
+        user += f" {extra}"
+    own = set(topic.words)
+    telling = dict.fromkeys((*([extra] if "_" in extra else ()), *(word for word in used if word in own)))
+    glue = _vocabularies()[topic.language != "en"].glue
+    common = dict.fromkeys(word for word in used if word not in own and word not in glue)
+    return GeneratedTurn(user, assistant, tuple(telling)[:4], tuple(common)[:12], topic.language)
+
+
+def _prose(rng: random.Random, topic: _Topic, length: int, used: list[str], end: str) -> str:
+    """Return sentences of so many words together, a fifth of them the topic's; the words are added to ``used``."""
+    vocabulary = _vocabularies()[topic.language != "en"]
+    drawn = vocabulary.draw(rng, length)
+    for word in rng.choices(topic.words, cum_weights=topic.weights, k=length // 5 + 1):
+        drawn[int(rng.random() * length)] = word
+    used += drawn
+    sentences, at = [], 0
+    while at < length:
+        size = 6 + int(rng.random() * 11)
+        sentences.append(_sentence(drawn[at : at + size], topic.language, end))
+        at += size
+    return (" " if topic.language == "en" else "").join(sentences)
+
+
+def _sentence(words: list[str], language: Language, end: str) -> str:
+    if language == "en":
+        text = " ".join(words)
+        return f"{text[0].upper()}{text[1:]}{end}"
+    if language == "mixed":
+        words = [f" {word} " if word.isascii() else word for word in words]
+    if len(words) > 9:
+        words.insert(len(words) // 2, "，")
+    return "".join(words) + {"?": "？", ".": "。"}.get(end, "")
+
+
+def _extra(rng: random.Random) -> str:
+    """Return a number, a date, a version or an identifier that only one turn holds, or ""."""
+    drawn = rng.random()
+    if drawn < 0.08:
+        return f"job_{rng.getrandbits(24):06x}"
+    if drawn < 0.2:
+        return str(rng.randint(2, 9999))
+    if drawn < 0.25:
+        return f"v{rng.randint(0, 9)}.{rng.randint(0, 20)}.{rng.randint(0, 9)}"
+    return f"20{rng.randint(20, 29)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}" if drawn < 0.3 else ""
+
+
+def _code(rng: random.Random, topic: _Topic) -> str:
+    names = [word.lower() for word in topic.words if word.isascii()] or ["value", "result", "items"]
+    pick = rng.choice
+    return "\n".join(f"{pick(names)} = {pick(names)}({pick(names)}, {rng.randint(0, 99)})" for _ in range(rng.randint(3, 8)))

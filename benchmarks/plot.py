@@ -1,72 +1,104 @@
-"""Draws curves of recall against tokens as SVG, without a package: the same figures give the same file."""
+"""Draws curves as SVG, without a package: the same figures give the same file. By default recall against tokens."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["draw_curves", "write_plot"]
+__all__ = ["RECALL", "TIME", "Axes", "draw_curves", "write_plot"]
 
 WIDTH, HEIGHT = 860, 480
 LEFT, TOP, RIGHT, BOTTOM = 60, 40, 280, 50
 COLOURS = ("#c1272d", "#0050a0", "#2b8a3e", "#8a5a00", "#6a3d9a", "#008b8b", "#d6336c", "#555555", "#9c9c00", "#000000")
-TICKS = (50, 100, 250, 500, 1000, 2000, 4000)
 
 
-def write_plot(path: Path | None, title: str, curves: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+class Axes(NamedTuple):
+    """What a plot shows and where its lines stand; the axis across is logarithmic.
+
+    Attributes:
+        label: both axes in words.
+        across: ticks of the axis across, all > 0.
+        up: ticks of the axis up; its ends are the first and the last.
+        log_up: whether that axis is logarithmic, too; then its ticks are > 0 and what lies beyond is drawn at the edge.
+    """
+
+    label: str
+    across: tuple[int, ...]
+    up: tuple[float, ...]
+    log_up: bool = False
+
+
+RECALL = Axes("mean tokens (log scale); recall in per cent", (50, 100, 250, 500, 1000, 2000, 4000), (0, 20, 40, 60, 80, 100))
+TIME = Axes(
+    "turns (log scale); milliseconds (log scale)",
+    (100, 1000, 3000, 10_000, 30_000, 100_000, 1_000_000),
+    (0.1, 1, 10, 100, 1000, 10_000),
+    log_up=True,
+)
+
+
+def write_plot(
+    path: Path | None, title: str, curves: Mapping[str, Sequence[tuple[float, float]]], *, axes: Axes = RECALL
+) -> None:
     """Write the curves as an SVG file; without a path nothing is written."""
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(draw_curves(title, curves), encoding="utf-8")
+        path.write_text(draw_curves(title, curves, axes=axes), encoding="utf-8")
 
 
-def draw_curves(title: str, curves: Mapping[str, Sequence[tuple[float, float]]]) -> str:
+def draw_curves(title: str, curves: Mapping[str, Sequence[tuple[float, float]]], *, axes: Axes = RECALL) -> str:
     """Return an SVG with one line for each curve.
 
     Args:
         title: stands above.
-        curves: by name the points (tokens, recall in per cent); tokens are drawn on a log scale.
+        curves: by name the points, across and up (by default tokens and recall in per cent).
+        axes: what is drawn around them.
     """
     drawn = {name: sorted(point for point in points if point[0] > 0) for name, points in curves.items()}
-    reach = [tokens for points in drawn.values() for tokens, _ in points] or [TICKS[0], TICKS[-1]]
+    reach = [across for points in drawn.values() for across, _ in points] or [axes.across[0], axes.across[-1]]
     low, high = min(reach) * 0.95, max(reach) * 1.05
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" style="font: 12px sans-serif">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
         f'<text x="{LEFT}" y="24" style="font-size: 15px">{escape(title)}</text>',
-        *_axes(low, high),
+        *_axes(axes, low, high),
     ]
     for at, (name, points) in enumerate(drawn.items()):
-        lines.extend(_curve(at, name, [(_across(tokens, low, high), _up(recall)) for tokens, recall in points]))
+        lines.extend(_curve(at, name, [(_across(across, low, high), _up(axes, up)) for across, up in points]))
     return "\n".join([*lines, "</svg>", ""])
 
 
-def _across(tokens: float, low: float, high: float) -> float:
-    share = math.log(tokens / low) / math.log(high / low)
+def _across(value: float, low: float, high: float) -> float:
+    share = math.log(value / low) / math.log(high / low)
     return LEFT + share * (WIDTH - LEFT - RIGHT)
 
 
-def _up(recall: float) -> float:
-    return HEIGHT - BOTTOM - recall / 100 * (HEIGHT - TOP - BOTTOM)
+def _up(axes: Axes, value: float) -> float:
+    low, high = axes.up[0], axes.up[-1]
+    if axes.log_up:
+        share = math.log(min(high, max(low, value)) / low) / math.log(high / low)
+    else:
+        share = (value - low) / (high - low)
+    return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
 
 
-def _axes(low: float, high: float) -> list[str]:
+def _axes(axes: Axes, low: float, high: float) -> list[str]:
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
-    lines = [f'<text x="{LEFT}" y="{HEIGHT - 10}">mean tokens (log scale); recall in per cent</text>']
-    for recall in range(0, 101, 20):
-        y = _up(recall)
+    lines = [f'<text x="{LEFT}" y="{HEIGHT - 10}">{escape(axes.label)}</text>']
+    for tick in axes.up:
+        y = _up(axes, tick)
         lines.append(f'<line x1="{LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" stroke="#dddddd"/>')
-        lines.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{recall}</text>')
-    for tokens in TICKS:
-        if low <= tokens <= high:
-            x = _across(tokens, low, high)
+        lines.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>')
+    for tick in axes.across:
+        if low <= tick <= high:
+            x = _across(tick, low, high)
             lines.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{bottom}" stroke="#eeeeee"/>')
-            lines.append(f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{tokens}</text>')
+            lines.append(f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{tick}</text>')
     return lines
 
 
