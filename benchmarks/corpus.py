@@ -1,13 +1,13 @@
-"""A seeded conversation of any length: English, Chinese and mixed turns, with topics, names, numbers, identifiers, code.
+"""A seeded conversation of any length: English, Chinese and mixed turns, topics, names, numbers, identifiers, code.
 
-Words follow Zipf's law and new ones keep coming (Heaps' law): function words and everyday words stand at the head, made-up
-words, written from their rank, fill the body, and a tail without an end follows. So a common word of a question stands in a
-good part of all turns, as in real talk, and a rare one in very few. A topic has a vocabulary and names of its own, lasts for
-several turns, and one in four is returned to. Turns are drawn one after the other: a longer conversation begins like a shorter
-one, and none has to be held in memory. Nothing comes from a data set.
+Words follow Zipf's law and new ones keep coming (Heaps' law): function words and everyday words stand at the head,
+made-up words, written from their rank, fill the body, and a tail without an end follows. So a common word of a
+question stands in a good part of all turns, as in real talk, and a rare one in very few. A topic has a vocabulary and
+names of its own, lasts for several turns, and one in four is returned to. Turns are drawn one after the other: a
+longer conversation begins like a shorter one, and none has to be held in memory. Nothing comes from a data set.
 
-Source: Zipf 1949, "Human behavior and the principle of least effort", with Mandelbrot's shift; Heaps 1978, "Information
-retrieval"; lengths and shares are ours.
+Source: Zipf 1949, "Human behavior and the principle of least effort", with Mandelbrot's shift; Heaps 1978,
+"Information retrieval"; lengths and shares are ours.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 __all__ = ["GeneratedTurn", "Question", "generate_questions", "generate_turns", "stream_turns"]
 
@@ -39,44 +39,58 @@ _TOPIC_TURNS = (3, 14)
 _RETURNS, _RECENT_TOPICS = 0.25, 20
 _FOLLOW_UPS = 5  # every fifth question
 
-_ENGLISH_GLUE = (
-    "the of to and a in that is it for you on with was as be this have are not but we can do at or from so my your will if "
-    "they there what an all would about which when has more how some our been than them also just could should"
-).split()
-_ENGLISH_WORDS = (
-    "time people way work day thing need make use find help place home family friend week year money number plan idea problem "
-    "question answer group team company service price order book car house room food water city road train flight hotel trip "
-    "ticket weather school student teacher lesson doctor health sleep dinner coffee bread garden dog cat child mother father "
-    "sister brother birthday present party music song film game phone screen computer server network file folder page list "
-    "table report letter email message meeting office boss job project task budget test error change version update release "
-    "account password user customer payment bank market insurance contract rent key door window light colour picture camera "
-    "start stop open close build write read send call move buy sell pay keep change check show follow learn teach choose "
-    "cook eat drink walk run swim drive wait visit talk ask tell hear look feel think know remember forget hope want like "
-    "good new old big small long short early late fast slow cheap warm cold clean free ready sure easy hard important "
-    "different same next last first second better best morning evening night summer winter spring monday friday sunday"
-).split()
-_CHINESE_GLUE = (
-    "的 了 是 我 在 有 和 就 不 也 这 你 要 吗 呢 把 都 很 给 对 上 下 到 说 去 会 着 没 看 好 还 过 得 与 为 从 被 让 用 那 他 她 们 个 能 可以 什么 "
-    "怎么 如果 因为 所以 但是 已经 然后 或者 一个 我们 他们"
-).split()
-_CHINESE_WORDS = (
-    "时间 问题 工作 公司 朋友 家人 孩子 学校 学生 老师 医生 身体 健康 睡眠 早上 晚上 今天 明天 昨天 周末 春天 夏天 冬天 天气 城市 地方 房子 房间 房租 合同 "
-    "价格 预算 付款 银行 账户 密码 用户 客户 市场 保险 服务 电话 手机 电脑 屏幕 网络 服务器 文件 页面 报告 邮件 消息 会议 办公室 项目 任务 计划 想法 "
-    "测试 错误 版本 更新 发布 配置 数据 接口 代码 系统 缓存 日志 音乐 电影 游戏 照片 相机 颜色 礼物 生日 聚会 晚饭 咖啡 面包 花园 猫咪 小狗 妈妈 爸爸 姐姐 "
-    "哥哥 旅行 酒店 机票 火车 航班 公园 地铁 路线 开始 结束 打开 关闭 需要 使用 检查 修改 选择 学习 准备 喜欢 希望 记得 忘记 知道 觉得 讨论 决定 告诉 联系 安排 "
-    "重要 简单 困难 便宜 方便 干净 新鲜 不同 一样 第一 最后 下周 上次 方法 原因 结果 情况 建议 经验 能力 部分 东西 办法 机会 信息 内容 距离 温度 速度 数量"
-).split()
-_SYLLABLES = (
-    "ba ce di fo gu ha ke li mo nu pa re si to vu wa xe yi zo bra cle dri flo gru al en is or un ter man ste lin ver cor ran "
-    "del mar tin sol per fin gal hos jun kal"
-).split()
-_CHARACTERS = (
-    "一人大天小中国年生水火山石田木林风云雨雪花草鸟鱼马牛羊龙金银铜铁红黄蓝白黑青东西南北春夏秋冬江河湖海川原平安宁永长高远明光星月日阳清泉玉珠宝书画诗文笔"
-    "史学思想心情爱美善真正直方圆行走飞跑立坐食米茶酒香甜盐油布衣丝线针门窗床桌灯车船桥路街城村镇州省家园店市场工农商军医药机电力热气声音色形体面头手足目耳口"
-    "父母兄弟姐妹子女孙友师徒王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜范"
-    "方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文"
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_ENGLISH_GLUE = _words(
+    "the of to and a in that is it for you on with was as be this have are not but we can do at or from so my "
+    "your will if they there what an all would about which when has more how some our been than them also just "
+    "could should"
 )
-_FIRST_NAMES = "Anna Ben Clara David Emma Felix Grace Henry Iris Jonas Kate Leo Maria Nils Olga Paul Rosa Sam Tina Victor".split()  # noqa: SIM905
+_ENGLISH_WORDS = _words(
+    "time people way work day thing need make use find help place home family friend week year money number plan "
+    "idea problem question answer group team company service price order book car house room food water city road "
+    "train flight hotel trip ticket weather school student teacher lesson doctor health sleep dinner coffee bread "
+    "garden dog cat child mother father sister brother birthday present party music song film game phone screen "
+    "computer server network file folder page list table report letter email message meeting office boss job "
+    "project task budget test error change version update release account password user customer payment bank "
+    "market insurance contract rent key door window light colour picture camera start stop open close build write "
+    "read send call move buy sell pay keep change check show follow learn teach choose cook eat drink walk run "
+    "swim drive wait visit talk ask tell hear look feel think know remember forget hope want like good new old "
+    "big small long short early late fast slow cheap warm cold clean free ready sure easy hard important "
+    "different same next last first second better best morning evening night summer winter spring monday friday "
+    "sunday"
+)
+_CHINESE_GLUE = _words(
+    "的 了 是 我 在 有 和 就 不 也 这 你 要 吗 呢 把 都 很 给 对 上 下 到 说 去 会 着 没 看 好 还 过 得 与 为 从 "
+    "被 让 用 那 他 她 们 个 能 可以 什么 怎么 如果 因为 所以 但是 已经 然后 或者 一个 我们 他们"
+)
+_CHINESE_WORDS = _words(
+    "时间 问题 工作 公司 朋友 家人 孩子 学校 学生 老师 医生 身体 健康 睡眠 早上 晚上 今天 明天 昨天 周末 春天 "
+    "夏天 冬天 天气 城市 地方 房子 房间 房租 合同 价格 预算 付款 银行 账户 密码 用户 客户 市场 保险 服务 电话 "
+    "手机 电脑 屏幕 网络 服务器 文件 页面 报告 邮件 消息 会议 办公室 项目 任务 计划 想法 测试 错误 版本 更新 发布 "
+    "配置 数据 接口 代码 系统 缓存 日志 音乐 电影 游戏 照片 相机 颜色 礼物 生日 聚会 晚饭 咖啡 面包 花园 猫咪 "
+    "小狗 妈妈 爸爸 姐姐 哥哥 旅行 酒店 机票 火车 航班 公园 地铁 路线 开始 结束 打开 关闭 需要 使用 检查 修改 "
+    "选择 学习 准备 喜欢 希望 记得 忘记 知道 觉得 讨论 决定 告诉 联系 安排 重要 简单 困难 便宜 方便 干净 新鲜 "
+    "不同 一样 第一 最后 下周 上次 方法 原因 结果 情况 建议 经验 能力 部分 东西 办法 机会 信息 内容 距离 温度 "
+    "速度 数量"
+)
+_SYLLABLES = _words(
+    "ba ce di fo gu ha ke li mo nu pa re si to vu wa xe yi zo bra cle dri flo gru al en is or un ter man ste lin "
+    "ver cor ran del mar tin sol per fin gal hos jun kal"
+)
+_CHARACTERS = (
+    "一人大天小中国年生水火山石田木林风云雨雪花草鸟鱼马牛羊龙金银铜铁红黄蓝白黑青东西南北春夏秋冬江河湖海川原平安"
+    "宁永长高远明光星月日阳清泉玉珠宝书画诗文笔史学思想心情爱美善真正直方圆行走飞跑立坐食米茶酒香甜盐油布衣丝线针"
+    "门窗床桌灯车船桥路街城村镇州省家园店市场工农商军医药机电力热气声音色形体面头手足目耳口父母兄弟姐妹子女孙友师"
+    "徒王李张刘陈杨赵周吴徐胡朱何郭罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴钟汪任姜"
+    "范姚谭廖邹熊陆郝孔崔康毛邱秦顾侯邵孟万段雷钱汤尹黎易常武乔贺赖龚"
+)
+_FIRST_NAMES = _words(
+    "Anna Ben Clara David Emma Felix Grace Henry Iris Jonas Kate Leo Maria Nils Olga Paul Rosa Sam Tina Victor"
+)
 
 _ABOUT = {
     "en": (
@@ -177,7 +191,9 @@ def _question(rng: random.Random, turn: GeneratedTurn, target: int, follows: boo
     everyday = _ENGLISH_WORDS if english else _CHINESE_WORDS
     telling, common = (min(count, len(words)) for count, words in ((rng.randint(1, 2), turn.telling), (3, turn.common)))
     slots = [*rng.sample(turn.telling, telling), *rng.sample(turn.common, common)]
-    slots += rng.choices(everyday, [1.0 / (rank + _MANDELBROT_SHIFT) for rank in range(len(everyday))], k=8 - len(slots))
+    slots += rng.choices(
+        everyday, [1.0 / (rank + _MANDELBROT_SHIFT) for rank in range(len(everyday))], k=8 - len(slots)
+    )
     frames = (_FOLLOWING if follows else _ABOUT)["en" if english else "zh"]
     text = rng.choice(frames).format(*slots)
     return Question(text, "follow-up" if follows else "about", turn.language, target)
@@ -210,7 +226,7 @@ def _chinese_word(rank: int) -> str:
 class _Vocabulary:
     """The words of one language; in the table that they are drawn from, ``""`` stands for a draw from the tail."""
 
-    def __init__(self, glue: list[str], everyday: list[str], spell: Callable[[int], str]) -> None:
+    def __init__(self, glue: Sequence[str], everyday: Sequence[str], spell: Callable[[int], str]) -> None:
         body = [*everyday, *(spell(rank) for rank in range(_BODY_WORDS - len(everyday)))]
         shifted = [1.0 / (rank + _MANDELBROT_SHIFT) for rank in range(1, len(body) + 1)]
         glued = [1.0 / (rank + 2) for rank in range(1, len(glue) + 1)]
@@ -347,4 +363,6 @@ def _extra(rng: random.Random) -> str:
 def _code(rng: random.Random, topic: _Topic) -> str:
     names = [word.lower() for word in topic.words if word.isascii()] or ["value", "result", "items"]
     pick = rng.choice
-    return "\n".join(f"{pick(names)} = {pick(names)}({pick(names)}, {rng.randint(0, 99)})" for _ in range(rng.randint(3, 8)))
+    return "\n".join(
+        f"{pick(names)} = {pick(names)}({pick(names)}, {rng.randint(0, 99)})" for _ in range(rng.randint(3, 8))
+    )

@@ -33,7 +33,9 @@ class Axes(NamedTuple):
     log_up: bool = False
 
 
-RECALL = Axes("mean tokens (log scale); recall in per cent", (50, 100, 250, 500, 1000, 2000, 4000), (0, 20, 40, 60, 80, 100))
+RECALL = Axes(
+    "mean tokens (log scale); recall in per cent", (50, 100, 250, 500, 1000, 2000, 4000), (0, 20, 40, 60, 80, 100)
+)
 TIME = Axes(
     "turns (log scale); milliseconds (log scale)",
     (100, 1000, 3000, 10_000, 30_000, 100_000, 1_000_000),

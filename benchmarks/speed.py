@@ -1,9 +1,10 @@
 """What one selection and one more turn cost at any length, beside named peers in the same run, interleaved.
 
-Run ``python -m benchmarks.speed [--sizes 1000,10000] [--million] [--json FILE] [--plot FILE.svg]``. A seeded bilingual
-conversation is generated. Each method holds it in a process of its own and is asked in turn, one question a round, so that a
-noisy machine is noisy for all. Medians are compared over the rounds that both methods answered. A method that has used up its
-seconds at a size answers no more rounds; one that needs over two seconds for a call is left out at larger sizes.
+Run ``python -m benchmarks.speed [--sizes 1000,10000] [--million] [--json FILE] [--plot FILE.svg]``. A seeded
+bilingual conversation is generated. Each method holds it in a process of its own and is asked in turn, one question a
+round, so that a noisy machine is noisy for all. Medians are compared over the rounds that both methods answered. A
+method that has used up its seconds at a size answers no more rounds; one that needs over two seconds for a call is
+left out at larger sizes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The specification's formula over every turn that shares a term: what an index that leaves turns out is compared with.
 
-A second implementation of the formula: it takes from the library how texts become terms and what a term weighs, and scores
-by itself. A turn is scored in full as long as the most that whole hits and recency can add would still bring it among the
-best, so nothing that belongs there is missed.
+A second implementation of the formula: it takes from the library how texts become terms and what a term weighs, and
+scores by itself. A turn is scored in full as long as the most that whole hits and recency can add would still bring
+it among the best, so nothing that belongs there is missed.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def turn_rows(measured: Sequence[Measured]) -> list[dict[str, Any]]:
 
 
 def memory_rows(measured: Sequence[Measured]) -> list[dict[str, Any]]:
-    """Return a row for each method: bytes of the index a turn, its ratio to ours, and the memory of the whole process."""
+    """Return a row for each method: bytes of the index a turn, beside ours, and the memory of its process."""
     index = {each.name: each.facts.get("index") for each in measured}
     mine = index.get(INDEX_ALONE)
     rows = []
@@ -212,7 +212,8 @@ def agreement_row(index: Measured, exact: Measured, questions: Sequence[Question
         questions: by round.
     """
     both = [
-        (index.asks[at]["found"], exact.asks[at]["found"], questions[at]) for at in index.asks.keys() & exact.asks.keys()
+        (index.asks[at]["found"], exact.asks[at]["found"], questions[at])
+        for at in index.asks.keys() & exact.asks.keys()
     ]
     about = [pair for pair in both if pair[2].kind == "about"]
     row: dict[str, Any] = {"turns": index.turns, "questions": len(both)}

@@ -69,7 +69,7 @@ class Trim(Subject):
 
 
 class Summarization(Subject):
-    """``SummarizationMiddleware.before_model`` of a turn that does not summarise: ids and the count, with its defaults."""
+    """``SummarizationMiddleware.before_model`` where nothing is due to be summarised: ids and the count."""
 
     def __init__(self) -> None:
         from langchain.agents.middleware import SummarizationMiddleware

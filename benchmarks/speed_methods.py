@@ -175,7 +175,8 @@ def snapshot_of(held: Any, *turns: Any, **settings: Any) -> dict[str, int] | Non
 
 
 def _timed(call: Any) -> tuple[Any, int]:
-    results, times = [], []
+    results: list[Any] = []
+    times = []
     for _ in range(3):
         begin = time.process_time_ns()
         results[:] = [call()]
@@ -245,7 +246,13 @@ _EACH = (
     Method(f"{SELECT}, fill", "speed_methods:Gatekeeper", ("fill",), adds=False),
     Method(INDEX_ALONE, "speed_methods:IndexAlone", max_turns=None),
     Method("LangChain trim_messages, approximate", "speed_langchain:Trim", ("approximate",), _LANGCHAIN, adds=False),
-    Method("LangChain trim_messages, tiktoken", "speed_langchain:Trim", ("tiktoken",), (*_LANGCHAIN, "tiktoken"), adds=False),
+    Method(
+        "LangChain trim_messages, tiktoken",
+        "speed_langchain:Trim",
+        ("tiktoken",),
+        (*_LANGCHAIN, "tiktoken"),
+        adds=False,
+    ),
     Method("LangChain SummarizationMiddleware, count", "speed_langchain:Summarization", (), ("langchain",), adds=False),
     Method("LlamaIndex ChatMemoryBuffer.get", "speed_llama_index:Buffer", (), _LLAMA[:1], adds=False),
     Method("LlamaIndex Memory.aget / aput", "speed_llama_index:Waterfall", (), _LLAMA),
@@ -261,7 +268,9 @@ METHODS: dict[str, Method] = {
         *_EACH,
         Method("exhaustive scoring", "speed_exact:Exhaustive", adds=False),
         Method("tantivy, its files", "speed_search:TantivyOnDisk", (True,), ("tantivy",), adds=False),
-        Method("tantivy without positions, its files", "speed_search:TantivyOnDisk", (False,), ("tantivy",), adds=False),
+        Method(
+            "tantivy without positions, its files", "speed_search:TantivyOnDisk", (False,), ("tantivy",), adds=False
+        ),
         Method("token estimate", "speed_methods:TokenEstimate"),
         Method("tiktoken cl100k", "speed_langchain:Tiktoken", (), ("tiktoken",)),
     )

@@ -1,7 +1,7 @@
 """Search engines as methods of the speed benchmark: each ranks the turns of the conversation for a question.
 
-All are given lower-case words with the runs of Han characters cut into pairs, so that each of them can find Chinese, and
-all keep their index in memory. They are used as their documentation does, with their defaults.
+All are given lower-case words with the runs of Han characters cut into pairs, so that each of them can find Chinese,
+and all keep their index in memory. They are used as their documentation does, with their defaults.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class RankBm25(Subject):
 
 
 class Bm25s(Subject):
-    """bm25s with its English stop words and the Porter2 stemmer; a new turn is a new index, over words that are kept."""
+    """bm25s with English stop words and the Porter2 stemmer; a new turn is a new index, over words that are kept."""
 
     def __init__(self) -> None:
         import bm25s
@@ -92,12 +92,12 @@ class Bm25s(Subject):
 
 
 class Tantivy(Subject):
-    """tantivy (Rust) with an index in memory and its default tokenizer; the text is not stored, the turn's position is."""
+    """tantivy (Rust), in memory, with its default tokenizer; the text is not stored, the turn's position is."""
 
     def __init__(self, positions: bool = True) -> None:
         import tantivy
 
-        self._tantivy = tantivy
+        self._tantivy: Any = tantivy
         builder = tantivy.SchemaBuilder()
         builder.add_text_field("text", index_option="position" if positions else "freq")
         builder.add_integer_field("turn", stored=True, fast=True)
@@ -133,25 +133,25 @@ class Tantivy(Subject):
 
 
 class TantivyOnDisk(Tantivy):
-    """The same in a folder, for the size of its files."""
+    """The same in a folder, for the size of its files alone."""
 
-    def __init__(self, positions: bool) -> None:
-        super().__init__(positions)
-        self._folder = tempfile.TemporaryDirectory()
-        self._index = self._tantivy.Index(self._schema, path=self._folder.name)
-        self._writer = self._index.writer()
+    _bytes = 0
 
     def load(self, turns: Sequence[tuple[str, str]]) -> None:
-        super().load(turns)
-        self._writer.wait_merging_threads()
-        self._index.writer().garbage_collect_files()
+        with tempfile.TemporaryDirectory() as folder:
+            self._index = self._tantivy.Index(self._schema, path=folder)
+            self._writer = self._index.writer()
+            super().load(turns)
+            self._writer.wait_merging_threads()
+            self._index.writer().garbage_collect_files()
+            self._bytes = sum(os.path.getsize(entry.path) for entry in os.scandir(folder))
 
     def ask(self, question: str) -> Sequence[int]:
         del question  # it is only weighed
         return ()
 
     def index_bytes(self) -> int:
-        return sum(os.path.getsize(entry.path) for entry in os.scandir(self._folder.name))
+        return self._bytes
 
 
 class Fts5(Subject):

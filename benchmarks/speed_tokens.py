@@ -28,23 +28,24 @@ def texts_of(language: str, count: int) -> list[str]:
 
 def token_rows(rounds: int, *, ours_only: bool) -> list[dict[str, Any]]:
     """Return a row for each counter with the median CPU nanoseconds a character, the counters in turn."""
-    methods = [METHODS[name] for name in ("token estimate", *([] if ours_only else ["tiktoken cl100k"]))]
-    workers = {method.name: Worker(method) for method in methods if not method.missing}
-    rows: dict[str, dict[str, Any]] = {method.name: {"method": method.name} for method in methods}
+    rows = {name: {"method": name} for name in ("token estimate", *([] if ours_only else ["tiktoken cl100k"]))}
+    workers = {name: Worker(METHODS[name]) for name in rows if not METHODS[name].missing}
     for language, title in LANGUAGES.items():
-        times: dict[str, list[float]] = {name: [] for name in workers}
+        times: dict[str, list[float]] = {name: [] for name in rows}
         for text in texts_of(language, rounds):
             for name, worker in workers.items():
-                try:
-                    times[name].append(worker.tell("ask", question=text)["cpu"] / _CHARACTERS)
-                except WorkerError as error:
-                    rows[name][f"{title} ns a character"] = str(error)
-        for name, found in times.items():
-            if found:
-                rows[name][f"{title} ns a character"] = f"{statistics.median(found):.2f}"
-    for method in methods:
-        if method.missing:
-            rows[method.name][f"{LANGUAGES['en']} ns a character"] = NOT_INSTALLED
+                times[name] += _counted(worker, text)
+        for name, row in rows.items():
+            found = times[name]
+            row[f"{title} ns a character"] = f"{statistics.median(found):.2f}" if found else NOT_INSTALLED
     for worker in workers.values():
         worker.end()
     return list(rows.values())
+
+
+def _counted(worker: Worker, text: str) -> list[float]:
+    """Return the nanoseconds a character of one count, or nothing where tiktoken has no table here."""
+    try:
+        return [worker.tell("ask", question=text)["cpu"] / _CHARACTERS]
+    except WorkerError:
+        return []

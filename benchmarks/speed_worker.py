@@ -1,7 +1,8 @@
 """One method of the speed benchmark in a process of its own, told over a pipe what to do.
 
-A command and its answer are one line of JSON each. ``python -m benchmarks.speed_worker NAME`` is the process, :class:`Worker`
-the other end. Only the method's own call is timed: by wall clock, and by the CPU time of all threads of the process.
+A command and its answer are one line of JSON each. ``python -m benchmarks.speed_worker NAME`` is the process,
+:class:`Worker` the other end. Only the method's own call is timed: by wall clock, and by the CPU time of all threads
+of the process.
 
 ==========  ================================  =====================================================================
 do          with                              answer
@@ -67,7 +68,8 @@ class Worker:
     def tell(self, do: str, **given: Any) -> dict[str, Any]:
         """Give one command and return its answer."""
         pipes = self._process.stdin, self._process.stdout
-        assert pipes[0] and pipes[1]
+        assert pipes[0]
+        assert pipes[1]
         try:
             pipes[0].write(json.dumps({"do": do, **given}).encode() + b"\n")
             pipes[0].flush()

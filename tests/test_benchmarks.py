@@ -1,4 +1,4 @@
-"""The selection benchmark measures what it says: reading, budgets, peers, recall, and a corpus that is the same for all."""
+"""The selection benchmark measures what it says: reading, budgets, peers, recall."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from benchmarks.ablation import EVERYTHING, PARTS, ablations
 from benchmarks.budget import block_costs, counter, take_in_order
-from benchmarks.corpus import generate_questions, generate_turns
 from benchmarks.data import Block, Question, read_locomo, sampled
 from benchmarks.literal import LiteralGate, LiteralSpecification, anchors
 from benchmarks.peers import PEERS, fused, missing, terms
@@ -187,21 +186,6 @@ def test_a_block_costs_both_texts_and_at_least_one_token() -> None:
 def test_nothing_is_selected_where_the_budget_is_too_small(locomo: Path) -> None:
     ours = measure_ours(read_locomo(locomo), GatekeeperConfig(), (1,), estimate_text_tokens)[1].row()
     assert ours == {"recall": 0.0, "all-hit": 0.0, "tokens": 0.0}
-
-
-def test_the_generated_corpus_is_the_same_for_the_same_seed_and_grows_at_its_end() -> None:
-    turns = generate_turns(60, seed=7)
-    assert generate_turns(60, seed=7) == turns
-    assert generate_turns(90, seed=7)[:60] == turns
-    assert generate_turns(60, seed=8) != turns
-    assert generate_questions(turns, 5, seed=7) == generate_questions(turns, 5, seed=7)
-
-
-def test_the_generated_corpus_holds_both_languages_and_identifiers() -> None:
-    text = " ".join(f"{turn.user} {turn.assistant}" for turn in generate_turns(200, seed=7))
-    assert "job_" in text
-    assert any("\u4e00" <= char <= "\u9fff" for char in text)
-    assert " the " in text
 
 
 def test_the_exact_counter_asks_for_its_tables_instead_of_fetching_them(monkeypatch: pytest.MonkeyPatch) -> None:

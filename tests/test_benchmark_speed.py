@@ -1,0 +1,411 @@
+"""The speed benchmark measures what it says: processes that answer, medians, ratios, exponents, and the same work for all."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from benchmarks.corpus import Question, generate_questions, generate_turns
+from benchmarks.plot import TIME, draw_curves
+from benchmarks.report import SEED
+from benchmarks.speed import Limits, chosen_methods, growth_curves, measure, run, write_conversation
+from benchmarks.speed_exact import Exhaustive
+from benchmarks.speed_figures import (
+    Measured,
+    add_rows,
+    agreement_row,
+    ask_rows,
+    cold_rows,
+    exponent,
+    growth_rows,
+    memory_rows,
+    quantile,
+    ratio,
+    turn_rows,
+)
+from benchmarks.speed_methods import (
+    FORMULA,
+    INDEX_ALONE,
+    METHODS,
+    SELECT,
+    Gatekeeper,
+    IndexAlone,
+    Method,
+    Subject,
+    deep_size,
+    methods_for,
+    snapshot_of,
+)
+from benchmarks.speed_tokens import texts_of
+from benchmarks.speed_worker import Worker, WorkerError, read_turns
+from gatekeeper_core import RetrievalConfig
+from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.retrieval import read_query, score_turns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TURNS = [(turn.user, turn.assistant) for turn in generate_turns(60, seed=SEED)]
+LIMITS = Limits(seconds=60, load=60)
+FAST = ("rank_bm25 query / rebuild", "bm25s query / rebuild", "tantivy query / commit", "SQLite FTS5 query / insert")
+FRAMEWORKS = tuple(name for name in METHODS if name.startswith("L"))
+
+
+def first(found: Any) -> int:
+    """Return the best turn of those found."""
+    return int(found[0])
+
+
+def answers(*milliseconds: float, **more: Any) -> dict[int, dict[str, Any]]:
+    return {at: {"wall": ms * 1e6, "cpu": ms * 5e5, **more} for at, ms in enumerate(milliseconds)}
+
+
+# --- arithmetic -----------------------------------------------------------------------------------------------------
+
+
+def test_a_median_is_taken_over_the_answers_in_milliseconds() -> None:
+    measured = Measured("a", 10, asks=answers(3, 1, 8))
+    assert (measured.median("asks"), measured.median("asks", "cpu"), measured.median("adds")) == (3, 1.5, None)
+
+
+def test_a_ratio_is_taken_over_the_rounds_that_both_answered() -> None:
+    ours, slow = Measured("ours", 10, asks=answers(1, 1, 1, 50, 50)), Measured("slow", 10, asks=answers(9, 10, 11))
+    assert ratio(slow, ours) == 10
+    assert ratio(Measured("none", 10), ours) is None
+
+
+@pytest.mark.parametrize(("power", "factor"), [(0.0, 3.0), (0.35, 0.2), (1.0, 0.01), (2.0, 1e-6)])
+def test_an_exponent_is_the_power_of_the_growth(power: float, factor: float) -> None:
+    points = {turns: factor * turns**power for turns in (1_000, 3_000, 10_000, 100_000)}
+    assert exponent(points) == pytest.approx(power)
+
+
+def test_one_point_has_no_exponent() -> None:
+    assert exponent({1_000: 1.0}) is None
+
+
+def test_a_quantile_is_the_nearest_rank() -> None:
+    assert [quantile(list(range(1, 1001)), share) for share in (0.5, 0.99, 0.999, 1.0)] == [500, 990, 999, 1000]
+    assert quantile([4], 0.999) == 4
+
+
+def two(**more: Any) -> list[Measured]:
+    """Return a peer that takes twice as long as ours, and half of its memory."""
+    return [
+        Measured(
+            SELECT, 10, {"cpu": 10_000_000, "adds": [1e6, 9e6]}, answers(2, 2, found=[5, 1]), answers(4, 4), **more
+        ),
+        Measured("peer", 10, {"cpu": 1}, answers(4, 4, found=[1, 2]), answers(1, 1)),
+    ]
+
+
+QUESTIONS = [Question("?", "about", "en", 5), Question("?", "follow-up", "en", 9)]
+
+
+def test_the_row_of_a_peer_has_its_ratio_to_ours_and_how_often_it_found_the_turn() -> None:
+    ours, peer = ask_rows(two(), QUESTIONS)
+    assert (ours["median ms"], ours[f"/ {SELECT}"], ours["target found %"]) == ("2.00", "1.00", 100.0)
+    assert (peer["median ms"], peer["CPU ms"], peer[f"/ {SELECT}"]) == ("4.00", "2.00", "2.00")
+    assert (peer["target found %"], peer["calls"]) == (0.0, 2)
+
+
+def test_a_method_without_answers_has_a_row_that_says_why() -> None:
+    rows = ask_rows([Measured("absent", 10), Measured("slow", 10, left_out="left out: 25,000 ms at 1,000")], QUESTIONS)
+    assert [row["median ms"] for row in rows] == ["not installed", "left out: 25,000 ms at 1,000"]
+
+
+def test_the_rows_of_adding_and_of_a_whole_turn_have_their_ratios_to_ours() -> None:
+    assert [row[f"/ {SELECT}"] for row in add_rows(two())] == ["1.00", "0.25"]
+    assert add_rows(two())[0]["CPU p99.9 ms, load"] == "9.00"
+    assert [(row["ask + add ms"], row[f"/ {SELECT}"]) for row in turn_rows(two())] == [
+        ("6.00", "1.00"),
+        ("5.00", "0.83"),
+    ]
+
+
+def test_memory_is_given_by_turn_and_beside_ours() -> None:
+    facts = [(INDEX_ALONE, 4_000), ("peer", 2_000), ("no index", None)]
+    rows = memory_rows([Measured(name, 10, facts={"index": size, "rss": 5_000_000}) for name, size in facts])
+    assert [(row["index bytes a turn"], row["/ ours"]) for row in rows] == [
+        ("400", "1.00"),
+        ("200", "0.50"),
+        (None, None),
+    ]
+    assert rows[2]["process MB"] == "5"
+
+
+def test_a_cold_start_compares_a_rebuild_with_the_load_of_a_snapshot() -> None:
+    (row,) = cold_rows(two(facts={"snapshot": {"bytes": 5_000, "save_ns": 1e6, "load_ns": 1e5}})[:1])
+    assert (row["rebuild us a turn"], row["snapshot bytes a turn"], row["rebuild / load"]) == (1000.0, "500", "100")
+    (row,) = cold_rows(two(facts={"snapshot": None})[:1])
+    assert row["load ms"] == "this version has no snapshot"
+
+
+def test_growth_is_a_row_for_each_method_over_all_sizes() -> None:
+    small, large = Measured(SELECT, 100, asks=answers(1, 1)), Measured(SELECT, 10_000, asks=answers(10, 10, 10, 20))
+    (row,) = growth_rows([[small], [large]])
+    assert row == {"method": SELECT, "100": "0.50", "10,000": "5.00", "exponent": "0.50", "p99 / median": "2.00"}
+    assert growth_curves([[small], [large]]) == {SELECT: [(100, 0.5), (10_000, 5.0)]}
+
+
+def test_agreement_counts_the_same_first_five_and_the_targets_found() -> None:
+    index = Measured(INDEX_ALONE, 10, asks={0: {"found": [5, 1, 2, 3, 4, 6]}, 1: {"found": [1]}})
+    exact = Measured("exact", 10, asks={0: {"found": [5, 1, 2, 3, 4, 7]}, 1: {"found": [2]}})
+    row = agreement_row(index, exact, QUESTIONS)
+    assert (row["questions"], row["same top 5 %"]) == (2, 50.0)
+    assert (row["target in top 20 %, index"], row["target in top 20 %, exhaustive"]) == (100.0, 100.0)
+
+
+# --- the library as a method ----------------------------------------------------------------------------------------
+
+
+def test_the_formula_is_the_specification_alone() -> None:
+    """Everything that its docstring calls ours is off; what the specification and Lucene give is as it is."""
+    ours = {"neighbour", "reach", "synonym", "kind", "misspelling", "feedback", "answer", "speaker"}
+    config = RetrievalConfig()
+    for name in RetrievalConfig.__slots__:
+        off = name.removesuffix("_weight") in ours
+        assert getattr(FORMULA, name) == (0 if off else getattr(config, name)), name
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "mixed"])
+def test_exhaustive_scoring_is_the_formula_where_the_library_scores_every_turn(language: str) -> None:
+    long = generate_turns(400, seed=SEED)
+    turns = [turn for each in ("en", "zh", "mixed") for turn in [t for t in long if t.language == each][:20]]
+    texts = [(turn.user, turn.assistant) for turn in turns]
+    exact, index = Exhaustive(), TurnIndex()
+    exact.load(texts)
+    for user, assistant in texts:
+        index.add(count_terms(user), count_terms(assistant), texts=(user, assistant))
+    questions = [q for q in generate_questions(turns, len(turns), 60, seed=SEED) if q.language == language]
+    assert len(questions) > 3
+    for question in questions:
+        query = read_query(question.text, index)
+        scores = score_turns(query, index, config=FORMULA, depth=20, texts=texts.__getitem__)[:20]
+        best = exact.rank(question.text, 20)
+        assert [turn for _, turn in best] == [score.turn_id for score in scores]
+        assert [total for total, _ in best] == pytest.approx([score.total for score in scores], abs=1e-4)
+
+
+@pytest.mark.parametrize("make", [IndexAlone, lambda: Gatekeeper("minimal"), lambda: Gatekeeper("fill")])
+@pytest.mark.parametrize(("question", "at"), [("the lighthouse of Skagen?", 60), ("烤面包要有什么", 61)])
+def test_ours_finds_the_turn_that_a_question_is_about(make: Any, question: str, at: int) -> None:
+    subject = make()
+    subject.load([*TURNS, ("where is the lighthouse of Skagen", "northern cape"), ("怎么烤面包", "面粉"), *TURNS[:2]])
+    assert at in subject.ask(question)
+    assert len(subject.ask(question)) < len(TURNS)
+
+
+def test_an_index_that_holds_more_is_larger_and_shared_parts_count_once() -> None:
+    small, large = IndexAlone(), IndexAlone()
+    small.load(TURNS[:20])
+    large.load(TURNS)
+    assert 0 < small.index_bytes() < large.index_bytes()
+    part = ["x" * 1000]
+    assert deep_size([part, part]) < 2 * deep_size(part)
+    assert deep_size([part]) > 1000 + sys.getsizeof(part)
+
+
+class _Kept:
+    """Stands for an index with a snapshot."""
+
+    def to_bytes(self) -> bytes:
+        return b"12345"
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, limit: int) -> _Kept:
+        assert (data, limit) == (b"12345", 7)
+        return cls()
+
+
+def test_a_snapshot_is_weighed_and_timed_where_there_is_one() -> None:
+    found = snapshot_of(_Kept(), limit=7)
+    assert found is not None
+    assert found["bytes"] == 5
+    assert found["load_ns"] >= 0
+    assert snapshot_of(object()) is None
+
+
+# --- the peers ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in FAST if not METHODS[name].missing])
+def test_a_search_engine_finds_turns_in_both_languages_and_what_was_added(name: str) -> None:
+    subject = METHODS[name].subject()
+    subject.load(
+        [("where is the lighthouse", "on the northern cape"), ("怎么烤面包", "要有面粉"), ("and then", "this")]
+    )
+    assert first(subject.ask("lighthouse on a cape")) == 0
+    assert first(subject.ask("烤面包")) == 1
+    subject.add("the submarine", "went down in job_12ab")
+    assert first(subject.ask("job_12ab of the submarine")) == 3
+
+
+WEIGHED = ("SQLite FTS5 query / insert", "tantivy, its files", "tantivy without positions, its files")
+
+
+@pytest.mark.parametrize("name", [name for name in WEIGHED if not METHODS[name].missing])
+def test_a_search_engine_weighs_its_index(name: str) -> None:
+    subject = METHODS[name].subject()
+    subject.load(TURNS)
+    assert (subject.index_bytes() or 0) > 10 * len(TURNS)
+
+
+@pytest.mark.adapters
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_a_framework_takes_the_conversation_a_question_and_a_turn(name: str) -> None:
+    with worker(METHODS[name]) as process:
+        process.tell("ask", question="lighthouse")
+        process.tell("add", user="one", assistant="more")
+        assert process.tell("ask", question="lighthouse")["found"] is None
+
+
+def test_a_peer_without_its_package_is_missing() -> None:
+    assert Method("x", "speed_search:Fts5", packages=("no_such_package.part",)).missing
+    assert not Method("x", "speed_search:Fts5", packages=("json.decoder",)).missing
+
+
+# --- the processes --------------------------------------------------------------------------------------------------
+
+
+class worker:  # noqa: N801 - used as a function
+    """A process that has loaded the turns, ended at the end."""
+
+    def __init__(self, method: Method) -> None:
+        self._worker = Worker(method)
+
+    def __enter__(self) -> Worker:
+        self._worker.tell("load", path=str(PATHS[0]), count=30, limit=60)
+        return self._worker
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.end()
+
+
+PATHS: list[Path] = []
+
+
+@pytest.fixture(autouse=True, scope="module")
+def conversation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    folder = tmp_path_factory.mktemp("speed")
+    PATHS.append(folder / "60.jsonl")
+    write_conversation(str(folder), 60, questions=4, more=2)
+    yield
+    PATHS.clear()
+
+
+def test_a_conversation_is_written_and_read_as_it_was_generated(tmp_path: Path) -> None:
+    talk = write_conversation(str(tmp_path), 20, questions=5, more=3)
+    assert list(read_turns(talk.path)) == TURNS[:20]
+    assert talk.more == TURNS[20:23]
+    assert (len(talk.questions), len(talk.warm_up), talk.turns) == (5, 3, 20)
+
+
+def test_a_process_answers_as_its_method_does_and_says_what_it_took() -> None:
+    alone = IndexAlone()
+    alone.load(TURNS[:30])
+    with worker(METHODS[INDEX_ALONE]) as process:
+        question = TURNS[7][0]
+        answer = process.tell("ask", question=question)
+        assert answer["found"] == list(alone.ask(question))
+        assert answer["wall"] > 0
+        assert answer["cpu"] > 0
+        assert process.tell("add", user="a zeppelin", assistant="over Tromsø")["wall"] > 0
+        assert process.tell("ask", question="the zeppelin")["found"][0] == 30
+        facts = process.tell("facts")
+        assert facts["index"] > 0
+        assert facts["rss"] is None or facts["rss"] > 1_000_000
+
+
+def test_a_load_gives_the_time_of_every_addition() -> None:
+    process = Worker(METHODS[SELECT])
+    try:
+        answer = process.tell("load", path=str(PATHS[0]), count=30, limit=60)
+        assert len(answer["adds"]) == 30
+        assert answer["adds"] == sorted(answer["adds"])
+        assert sum(answer["adds"]) == answer["cpu"]
+        with pytest.raises(WorkerError, match="0 s to add"):
+            process.tell("load", path=str(PATHS[0]), count=60, limit=0)
+    finally:
+        process.end()
+
+
+def test_a_process_that_has_ended_says_so() -> None:
+    process = Worker(Method("no such method", "speed_methods:Gatekeeper"))
+    with pytest.raises(WorkerError, match="ended"):
+        process.tell("ask", question="x")
+    process.end()
+
+
+def test_every_question_is_asked_of_all_before_the_next(tmp_path: Path) -> None:
+    talk = write_conversation(str(tmp_path), 20, questions=3, more=2)
+    index, tantivy = measure(talk, [METHODS[INDEX_ALONE], METHODS["SQLite FTS5 query / insert"]], LIMITS)
+    assert sorted(index.asks) == sorted(tantivy.asks) == [0, 1, 2]
+    assert sorted(index.adds) == sorted(tantivy.adds) == [0, 1]
+    assert index.facts["index"] > 0
+
+
+def test_a_method_that_has_used_up_its_seconds_answers_no_more(tmp_path: Path) -> None:
+    talk = write_conversation(str(tmp_path), 20, questions=5, more=0)
+    (measured,) = measure(talk, [METHODS[INDEX_ALONE]], Limits(seconds=1e-9, load=60))
+    assert len(measured.asks) == 1
+
+
+def test_a_method_that_fails_is_left_out_with_its_reason(tmp_path: Path) -> None:
+    talk = write_conversation(str(tmp_path), 20, questions=2, more=1)
+    (measured,) = measure(talk, [METHODS[INDEX_ALONE]], Limits(seconds=60, load=0))
+    assert measured.left_out.startswith("left out: 1 turns took 0 s")
+    assert not measured.asks
+    assert [row["median ms"] for row in ask_rows([measured], talk.questions)] == [measured.left_out]
+
+
+def test_what_was_hopeless_at_a_smaller_size_is_left_out_and_says_so() -> None:
+    slow = Measured("LangChain trim_messages, approximate", 1_000, asks=answers(2_500))
+    methods, silent = chosen_methods(10_000, [slow], ours_only=False)
+    assert slow.name not in [method.name for method in methods]
+    assert [each.left_out for each in silent if each.name == slow.name] in ([""], ["left out: 2,500 ms at 1,000"])
+
+
+def test_a_million_turns_are_for_ours_and_the_two_search_engines() -> None:
+    assert [method.name for method in methods_for(1_000_000)] == [
+        SELECT,
+        INDEX_ALONE,
+        "tantivy query / commit",
+        "SQLite FTS5 query / insert",
+    ]
+    assert [method.name for method in methods_for(1_000, ours_only=True)] == [SELECT, f"{SELECT}, fill", INDEX_ALONE]
+
+
+def test_a_run_gives_every_table_and_a_plot() -> None:
+    options = argparse.Namespace(
+        sizes=[20, 40], million=False, rounds=3, adds=1, seconds=60.0, load_limit=60.0, ours_only=True
+    )
+    tables, everything = run(options)
+    assert [title.split(",")[0] for title, rows in tables.items() if rows] == [
+        *(["One question", "One more turn", "A question and one more turn", "Memory", "Cold start"] * 2),
+        "Growth of one question",
+        "Agreement of the index alone with exhaustive scoring",
+        "Counting tokens",
+    ]
+    assert [row["same top 5 %"] for row in tables["Agreement of the index alone with exhaustive scoring"]] == [100, 100]
+    json.dumps(tables)
+    svg = draw_curves("Growth", growth_curves(everything), axes=TIME)
+    assert svg.count("<polyline") == 3
+    assert "NaN" not in svg
+
+
+def test_the_texts_that_tokens_are_counted_in_are_of_one_language() -> None:
+    english, chinese = (texts_of(language, 3) for language in ("en", "zh"))
+    assert {len(text) for text in (*english, *chinese)} == {2000}
+    assert all(text.isascii() for text in english)
+    assert not any(text[:200].isascii() for text in chinese)
+
+
+def test_what_a_subject_cannot_do_is_none() -> None:
+    assert (Subject().index_bytes(), Subject().snapshot()) == (None, None)
