@@ -16,7 +16,7 @@ export PIP_ROOT_USER_ACTION := ignore
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs e2e recording thorough ci clean
-.PHONY: bench bench-full bench-model data-benchmarks
+.PHONY: bench bench-speed bench-full bench-model data-benchmarks
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -54,8 +54,11 @@ docs: $(VENV)/.stamp-test ## run only the examples in the documentation and in t
 
 bench: $(VENV)/.stamp-bench ## run the benchmarks on samples; GATEKEEPER_DATA=DIR names the data of the quality benchmarks
 	@$(MAKE) --no-print-directory QUICK=--quick data-benchmarks
-	@$(RUN) benchmarks.speed
+	@$(RUN) benchmarks.speed --sizes 300,3000 --rounds 20 --adds 5 --seconds 2
 	@$(RUN) benchmarks.adapters --prompts 100 --sizes 300
+
+bench-speed: $(VENV)/.stamp-bench ## time and memory beside the peers at 1,000 and 10,000 turns; build/speed.json and .svg
+	@$(RUN) benchmarks.speed --json build/speed.json --plot build/speed.svg
 
 bench-full: $(VENV)/.stamp-bench ## run the quality benchmarks on everything that lies in GATEKEEPER_DATA
 	@$(MAKE) --no-print-directory data-benchmarks

@@ -7,12 +7,13 @@ it among the best, so nothing that belongs there is missed.
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING
 
 from benchmarks.speed_methods import FORMULA, TOP, Subject
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, folded, has_whole
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.retrieval import lex, read_query
+from gatekeeper_core.selection.retrieval import read_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ class Exhaustive(Subject):
     def __init__(self) -> None:
         self._index = TurnIndex()  # for the weights of terms alone
         self._postings: dict[str, list[tuple[int, int, int]]] = {}
-        self._lengths: list[tuple[int, int]] = []
+        self._user_lengths, self._assistant_lengths = array("L"), array("L")
         self._texts: list[tuple[str, str]] = []
 
     def add(self, user: str, assistant: str) -> None:
@@ -42,7 +43,8 @@ class Exhaustive(Subject):
         for term in {**sides[0], **sides[1]}:
             counts = [min(_MAX_COUNT, side.get(term, 0)) for side in sides]
             self._postings.setdefault(term, []).append((len(self._texts), counts[0], counts[1]))
-        self._lengths.append((sum(sides[0].values()), sum(sides[1].values())))
+        for lengths, side in zip((self._user_lengths, self._assistant_lengths), sides, strict=True):
+            lengths.append(sum(side.values()))
         self._texts.append((user, assistant))
 
     def ask(self, question: str) -> Sequence[int]:
@@ -66,14 +68,17 @@ class Exhaustive(Subject):
         """Return by turn both weighted BM25 parts together, and the terms that it holds."""
         found: dict[int, float] = {}
         held: dict[int, set[str]] = {}
-        means = self._index.mean_user_length, self._index.mean_assistant_length
-        weights = FORMULA.user_weight, FORMULA.assistant_weight
+        user_norms = _norms(self._user_lengths, self._index.mean_user_length)
+        assistant_norms = _norms(self._assistant_lengths, self._index.mean_assistant_length)
         for term, idf in query.idf.items():
-            for turn, *counts in self._postings.get(term, ()):
+            user_factor, assistant_factor = (
+                weight * idf * (FORMULA.k1 + 1) for weight in (FORMULA.user_weight, FORMULA.assistant_weight)
+            )
+            for turn, user, assistant in self._postings.get(term, ()):
+                value = user_factor * user / (user + user_norms[turn])
+                value += assistant_factor * assistant / (assistant + assistant_norms[turn])
+                found[turn] = found.get(turn, 0.0) + value
                 held.setdefault(turn, set()).add(term)
-                for weight, count, length, mean in zip(weights, counts, self._lengths[turn], means, strict=True):
-                    value = weight * lex(count, length, mean, idf, k1=FORMULA.k1, b=FORMULA.b)
-                    found[turn] = found.get(turn, 0.0) + value
         return found, held
 
     def _total(self, value: float, turn: int, phrases: list[tuple[Anchor, float]], held: set[str]) -> float:
@@ -81,6 +86,12 @@ class Exhaustive(Subject):
         exact = sum(worth for anchor, worth in phrases if _stands_whole(anchor, text, held))
         recency = turn / max(1, len(self._texts) - 1)
         return round(value + FORMULA.exact_weight * exact + FORMULA.recency_weight * recency, 6)
+
+
+def _norms(lengths: array[int], mean: float) -> list[float]:
+    """Return what stands beside the count below the line of BM25, by turn."""
+    flat, slope = FORMULA.k1 * (1 - FORMULA.b), FORMULA.k1 * FORMULA.b / mean
+    return [flat + slope * length for length in lengths]
 
 
 def _phrases(query: Query) -> list[tuple[Anchor, float]]:

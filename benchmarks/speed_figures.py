@@ -30,6 +30,9 @@ __all__ = [
 ]
 
 Answer = dict[str, Any]
+CLOCKS = ("wall", "cpu")
+_BESIDE = {SELECT: "/ select", INDEX_ALONE: "/ index alone"}
+"""The columns of the ratios to ours."""
 
 
 @dataclass
@@ -77,10 +80,10 @@ def quantile(values: Sequence[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
-def ratio(theirs: Measured, ours: Measured, step: str = "asks", clock: str = "wall") -> float | None:
-    """Return their median over ours, both over the rounds that both answered; None where there are none."""
+def ratio(theirs: Measured, ours: Measured, step: str = "asks") -> float | None:
+    """Return their CPU median over ours, both over the rounds that both answered; None where there are none."""
     both = getattr(theirs, step).keys() & getattr(ours, step).keys()
-    upper, lower = (each.median(step, clock, both) for each in (theirs, ours))
+    upper, lower = (each.median(step, "cpu", both) for each in (theirs, ours))
     return upper / lower if upper is not None and lower else None
 
 
@@ -118,7 +121,7 @@ def _times(value: float | None) -> str | None:
 
 
 def _ours(measured: Sequence[Measured]) -> dict[str, Measured]:
-    return {each.name: each for each in measured if each.name in (SELECT, INDEX_ALONE)}
+    return {each.name: each for each in measured if each.name in _BESIDE}
 
 
 def ask_rows(measured: Sequence[Measured], questions: Sequence[Question]) -> list[dict[str, Any]]:
@@ -136,7 +139,7 @@ def ask_rows(measured: Sequence[Measured], questions: Sequence[Question]) -> lis
             tail = quantile([answer["cpu"] for answer in each.asks.values()], 0.99) / 1e6
             row |= {"median ms": _number(each.median("asks")), "CPU ms": _number(each.median("asks", "cpu"))}
             row |= {"CPU p99 ms": _number(tail)}
-            row |= {f"/ {name}": _times(ratio(each, mine)) for name, mine in ours.items()}
+            row |= {_BESIDE[name]: _times(ratio(each, mine)) for name, mine in ours.items()}
             row |= {"target found %": target_share(each, questions), "calls": len(each.asks)}
         rows.append(row)
     return rows
@@ -150,7 +153,7 @@ def add_rows(measured: Sequence[Measured]) -> list[dict[str, Any]]:
         if each.adds:
             row: dict[str, Any] = {"method": each.name, "median ms": _number(each.median("adds"), 3)}
             row["CPU ms"] = _number(each.median("adds", "cpu"), 3)
-            row |= {f"/ {name}": _times(ratio(each, mine, "adds")) for name, mine in ours.items()}
+            row |= {_BESIDE[name]: _times(ratio(each, mine, "adds")) for name, mine in ours.items()}
             loaded = each.load.get("adds")
             row["CPU p99.9 ms, load"] = _number(quantile(loaded, 0.999) / 1e6) if loaded else None
             rows.append(row)
@@ -159,15 +162,17 @@ def add_rows(measured: Sequence[Measured]) -> list[dict[str, Any]]:
 
 def turn_rows(measured: Sequence[Measured]) -> list[dict[str, Any]]:
     """Return a row for each method with the time of one whole turn, a question and its addition, and ratios to ours."""
+    both = [each for each in measured if each.asks and each.adds]
     sums = {
-        each.name: (each.median("asks") or 0.0) + (each.median("adds") or 0.0)
-        for each in measured
-        if each.asks and each.adds
+        each.name: {
+            clock: (each.median("asks", clock) or 0.0) + (each.median("adds", clock) or 0.0) for clock in CLOCKS
+        }
+        for each in both
     }
     return [
-        {"method": name, "ask + add ms": _number(value)}
-        | {f"/ {mine}": _times(value / sums[mine]) for mine in (SELECT, INDEX_ALONE) if mine in sums}
-        for name, value in sums.items()
+        {"method": name, "ask + add ms": _number(taken["wall"]), "CPU ms": _number(taken["cpu"])}
+        | {column: _times(taken["cpu"] / sums[mine]["cpu"]) for mine, column in _BESIDE.items() if mine in sums}
+        for name, taken in sums.items()
     ]
 
 

@@ -180,10 +180,11 @@ class Fts5(Subject):
         self._turns += 1
 
     def index_bytes(self) -> int:
-        (pages,), (size,) = (
-            self._database.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size")
+        pages, free, size = (
+            int(self._database.execute(f"PRAGMA {name}").fetchone()[0])
+            for name in ("page_count", "freelist_count", "page_size")
         )
-        return int(pages) * int(size)
+        return (pages - free) * size
 
 
 class MiniLm(Subject):

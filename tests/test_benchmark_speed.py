@@ -110,8 +110,8 @@ QUESTIONS = [Question("?", "about", "en", 5), Question("?", "follow-up", "en", 9
 
 def test_the_row_of_a_peer_has_its_ratio_to_ours_and_how_often_it_found_the_turn() -> None:
     ours, peer = ask_rows(two(), QUESTIONS)
-    assert (ours["median ms"], ours[f"/ {SELECT}"], ours["target found %"]) == ("2.00", "1.00", 100.0)
-    assert (peer["median ms"], peer["CPU ms"], peer[f"/ {SELECT}"]) == ("4.00", "2.00", "2.00")
+    assert (ours["median ms"], ours["/ select"], ours["target found %"]) == ("2.00", "1.00", 100.0)
+    assert (peer["median ms"], peer["CPU ms"], peer["/ select"]) == ("4.00", "2.00", "2.00")
     assert (peer["target found %"], peer["calls"]) == (0.0, 2)
 
 
@@ -121,9 +121,9 @@ def test_a_method_without_answers_has_a_row_that_says_why() -> None:
 
 
 def test_the_rows_of_adding_and_of_a_whole_turn_have_their_ratios_to_ours() -> None:
-    assert [row[f"/ {SELECT}"] for row in add_rows(two())] == ["1.00", "0.25"]
+    assert [row["/ select"] for row in add_rows(two())] == ["1.00", "0.25"]
     assert add_rows(two())[0]["CPU p99.9 ms, load"] == "9.00"
-    assert [(row["ask + add ms"], row[f"/ {SELECT}"]) for row in turn_rows(two())] == [
+    assert [(row["ask + add ms"], row["/ select"]) for row in turn_rows(two())] == [
         ("6.00", "1.00"),
         ("5.00", "0.83"),
     ]
