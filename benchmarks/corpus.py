@@ -24,7 +24,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["GeneratedTurn", "Question", "generate_questions", "generate_turns", "stream_turns"]
+__all__ = [
+    "GeneratedTurn",
+    "Question",
+    "Vocabulary",
+    "generate_questions",
+    "generate_turns",
+    "stream_turns",
+    "vocabularies",
+]
 
 Language = Literal["en", "zh", "mixed"]
 
@@ -223,7 +231,7 @@ def _chinese_word(rank: int) -> str:
     return word
 
 
-class _Vocabulary:
+class Vocabulary:
     """The words of one language; in the table that they are drawn from, ``""`` stands for a draw from the tail."""
 
     def __init__(self, glue: Sequence[str], everyday: Sequence[str], spell: Callable[[int], str]) -> None:
@@ -268,10 +276,11 @@ def _spread(words: list[str], cumulated: list[float], size: int) -> list[str]:
 
 
 @cache
-def _vocabularies() -> tuple[_Vocabulary, _Vocabulary]:
+def vocabularies() -> tuple[Vocabulary, Vocabulary]:
+    """Return the words of English and of Chinese."""
     return (
-        _Vocabulary(_ENGLISH_GLUE, _ENGLISH_WORDS, _english_word),
-        _Vocabulary(_CHINESE_GLUE, _CHINESE_WORDS, _chinese_word),
+        Vocabulary(_ENGLISH_GLUE, _ENGLISH_WORDS, _english_word),
+        Vocabulary(_CHINESE_GLUE, _CHINESE_WORDS, _chinese_word),
     )
 
 
@@ -279,7 +288,7 @@ def _topic(seed: int, number: int) -> _Topic:
     """Return a topic by its number: one that is returned to is made again rather than kept."""
     rng = random.Random(f"{seed} topic {number}")
     language = rng.choice(_LANGUAGES)
-    english, chinese = _vocabularies()
+    english, chinese = vocabularies()
     terms = english if language != "zh" else chinese
     words = [terms.of_any_rank(rng) for _ in range(12)] + [terms.tail(rng) for _ in range(4)]
     # Names that no other topic has: whole numbers of the tail that grow with the topic.
@@ -317,14 +326,14 @@ def _turn(rng: random.Random, topic: _Topic, cue: str) -> GeneratedTurn:
         user += f" {extra}"
     own = set(topic.words)
     telling = dict.fromkeys((*([extra] if "_" in extra else ()), *(word for word in used if word in own)))
-    glue = _vocabularies()[topic.language != "en"].glue
+    glue = vocabularies()[topic.language != "en"].glue
     common = dict.fromkeys(word for word in used if word not in own and word not in glue)
     return GeneratedTurn(user, assistant, tuple(telling)[:4], tuple(common)[:12], topic.language)
 
 
 def _prose(rng: random.Random, topic: _Topic, length: int, used: list[str], end: str) -> str:
     """Return sentences of so many words together, a fifth of them the topic's; the words are added to ``used``."""
-    vocabulary = _vocabularies()[topic.language != "en"]
+    vocabulary = vocabularies()[topic.language != "en"]
     drawn = vocabulary.draw(rng, length)
     for word in rng.choices(topic.words, cum_weights=topic.weights, k=length // 5 + 1):
         drawn[int(rng.random() * length)] = word

@@ -32,7 +32,7 @@ from benchmarks.speed_figures import (
     memory_rows,
     turn_rows,
 )
-from benchmarks.speed_methods import INDEX_ALONE, METHODS, SELECT, Method, methods_for
+from benchmarks.speed_methods import INDEX_ALONE, METHODS, SELECT, Method, timed_methods
 from benchmarks.speed_tokens import token_rows
 from benchmarks.speed_worker import Worker, WorkerError, write_turn
 
@@ -122,6 +122,7 @@ class Running:
             return self._worker.tell(do, **given)
         except WorkerError as error:
             self.measured.left_out = f"left out: {error}"
+            self._worker.end()  # what it holds may be much
             return {}
 
 
@@ -147,7 +148,7 @@ def measure(talk: Conversation, methods: Sequence[Method], limits: Limits) -> li
 
 
 def chosen_methods(turns: int, earlier: Sequence[Measured], *, ours_only: bool) -> tuple[list[Method], list[Measured]]:
-    """Return the methods to run at a size, and a row for each that is not installed or was too slow before.
+    """Return the methods to run at a size, and a row for each that is not installed or too slow for it.
 
     Args:
         turns: of the conversation.
@@ -158,13 +159,16 @@ def chosen_methods(turns: int, earlier: Sequence[Measured], *, ours_only: bool) 
     for each in earlier:
         median = each.median("asks")
         if median is not None and median > HOPELESS_MS:
-            reasons[each.name] = f"left out: {median:,.0f} ms at {each.turns:,}"
+            reasons[each.name] = f"left out: {median:,.0f} ms at {each.turns:,} turns"
         elif each.left_out:
             reasons[each.name] = each.left_out
     run, silent = [], []
-    for method in methods_for(turns, ours_only=ours_only):
-        if method.missing or method.name in reasons:
-            silent.append(Measured(method.name, turns, left_out=reasons.get(method.name, "")))
+    for method in timed_methods(ours_only=ours_only):
+        reason = reasons.get(method.name, "")
+        if method.max_turns is not None and turns > method.max_turns:
+            reason = reason or f"left out above {method.max_turns:,} turns"
+        if method.missing or reason:
+            silent.append(Measured(method.name, turns, left_out="" if method.missing else reason))
         else:
             run.append(method)
     return run, silent

@@ -23,7 +23,7 @@ from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import RetrievalConfig, read_query, score_turns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 __all__ = [
     "BUDGET",
@@ -35,7 +35,7 @@ __all__ = [
     "Method",
     "Subject",
     "deep_size",
-    "methods_for",
+    "timed_methods",
     "snapshot_of",
 ]
 
@@ -254,7 +254,7 @@ _EACH = (
         adds=False,
     ),
     Method("LangChain SummarizationMiddleware, count", "speed_langchain:Summarization", (), ("langchain",), adds=False),
-    Method("LlamaIndex ChatMemoryBuffer.get", "speed_llama_index:Buffer", (), _LLAMA[:1], adds=False),
+    Method("LlamaIndex ChatMemoryBuffer.get", "speed_llama_index:Buffer", (), _LLAMA[:1], 1_000, False),
     Method("LlamaIndex Memory.aget / aput", "speed_llama_index:Waterfall", (), _LLAMA),
     Method("rank_bm25 query / rebuild", "speed_search:RankBm25", (), ("rank_bm25",)),
     Method("bm25s query / rebuild", "speed_search:Bm25s", (), ("bm25s", "Stemmer")),
@@ -278,7 +278,6 @@ METHODS: dict[str, Method] = {
 """All by name; the last five serve measures of their own."""
 
 
-def methods_for(turn_count: int, *, ours_only: bool = False) -> list[Method]:
-    """Return the methods that are timed on a conversation of so many turns, ours first."""
-    chosen: Iterable[Method] = _EACH[:3] if ours_only else _EACH
-    return [method for method in chosen if method.max_turns is None or turn_count <= method.max_turns]
+def timed_methods(*, ours_only: bool = False) -> tuple[Method, ...]:
+    """Return the methods that are timed, ours first."""
+    return _EACH[:3] if ours_only else _EACH

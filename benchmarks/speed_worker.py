@@ -23,6 +23,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from array import array
 from contextlib import contextmanager
@@ -49,13 +50,14 @@ class Worker:
 
     Args:
         method: what runs in it.
+        patience: seconds after which a call that is not answered ends the process.
 
     Raises:
         WorkerError: in a call, where the method fails or the process has ended.
     """
 
-    def __init__(self, method: Method) -> None:
-        self.method = method
+    def __init__(self, method: Method, *, patience: float = 1_200) -> None:
+        self._patience = patience
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         self._process = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-m", "benchmarks.speed_worker", method.name],
@@ -75,7 +77,10 @@ class Worker:
             pipes[0].flush()
         except BrokenPipeError:
             pass  # what is read next is the end
+        impatient = threading.Timer(self._patience, self._process.kill)
+        impatient.start()
         line = pipes[1].readline()
+        impatient.cancel()
         answer: dict[str, Any] = json.loads(line) if line else {"error": "the process has ended"}
         if "error" in answer:
             raise WorkerError(answer["error"])

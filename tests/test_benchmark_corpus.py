@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 
 import pytest
 
-from benchmarks.corpus import generate_questions, generate_turns, stream_turns
+from benchmarks.corpus import Vocabulary, generate_questions, generate_turns, stream_turns, vocabularies
 from benchmarks.peers import terms
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
@@ -79,6 +79,15 @@ def test_new_words_keep_coming(language: str) -> None:
     words = _terms(language)
     growth = len(set(words)) / len(set(words[: len(words) // 4]))
     assert 1.4 < growth < 3.6
+
+
+@pytest.mark.parametrize("vocabulary", vocabularies())
+def test_the_tail_of_the_words_has_no_end(vocabulary: Vocabulary) -> None:
+    """Of running text alone, without topics: its rare words grow with the text to a power of about 0.7."""
+    drawn = vocabulary.draw(random.Random(SEED), 400_000)
+    known = set(vocabulary.body) | vocabulary.glue
+    few, many = ({*drawn[:size]} - known for size in (len(drawn) // 8, len(drawn)))
+    assert 8**0.5 < len(many) / len(few) < 8**0.9
 
 
 def test_a_topic_lasts_and_some_come_back() -> None:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from benchmarks.curves import compare, recall_at
-from benchmarks.plot import draw_curves
+from benchmarks.plot import TIME, draw_curves
 
 CURVE = [(100.0, 40.0), (400.0, 60.0), (1600.0, 70.0)]
 
@@ -51,3 +51,13 @@ def test_a_plot_is_well_formed_holds_every_curve_and_is_the_same_each_time() -> 
     lines = root.findall("{http://www.w3.org/2000/svg}polyline")
     assert [len(line.attrib["points"].split()) for line in lines] == [3, 1]
     assert svg == draw_curves("Recall & tokens", curves)
+
+
+def test_a_plot_of_times_is_logarithmic_both_ways_and_what_lies_beyond_is_drawn_at_its_edge() -> None:
+    svg = draw_curves("Growth", {"ours": [(100, 1.0), (1000, 10.0), (10_000, 100.0), (100_000, 1e9)]}, axes=TIME)
+    (line,) = ET.fromstring(svg).findall("{http://www.w3.org/2000/svg}polyline")  # noqa: S314 - our own file
+    across, up = zip(*(map(float, point.split(",")) for point in line.attrib["points"].split()), strict=True)
+    assert across[1] - across[0] == pytest.approx(across[2] - across[1], abs=0.2)
+    assert up[0] - up[1] == pytest.approx(up[1] - up[2], abs=0.2)
+    assert up[0] - up[1] > 50
+    assert up[3] == pytest.approx(40)  # the upper edge
