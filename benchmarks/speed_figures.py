@@ -196,7 +196,7 @@ def cold_rows(measured: Sequence[Measured]) -> list[dict[str, Any]]:
     rows = []
     for each in measured:
         if each.load and each.name in (SELECT, INDEX_ALONE):
-            row: dict[str, Any] = {"method": each.name, "rebuild us a turn": each.load["cpu"] / 1e3 / each.turns}
+            row: dict[str, Any] = {"method": each.name, "rebuild µs a turn": each.load["cpu"] / 1e3 / each.turns}
             snapshot = each.facts.get("snapshot")
             if snapshot:
                 row |= {"snapshot bytes a turn": _number(snapshot["bytes"] / each.turns, 0)}

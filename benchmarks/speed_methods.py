@@ -23,7 +23,7 @@ from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import RetrievalConfig, read_query, score_turns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = [
     "BUDGET",
@@ -83,8 +83,13 @@ class Subject:
         """Return what the index takes beside the texts, or None where there is none."""
         return None
 
-    def snapshot(self) -> dict[str, int] | None:
-        """Return what a snapshot takes, or None where there is none."""
+    def snapshot(self, turns: Callable[[], Sequence[tuple[str, str]]]) -> dict[str, int] | None:
+        """Return what a snapshot takes, or None where there is none.
+
+        Args:
+            turns: gives all turns, as they are loaded beside a snapshot.
+        """
+        del turns
         return None
 
 
@@ -102,9 +107,9 @@ class Gatekeeper(Subject):
     def add(self, user: str, assistant: str) -> None:
         self._gatekeeper.add_turn(user, assistant)
 
-    def snapshot(self) -> dict[str, int] | None:
-        turns = [(turn.user_text, turn.assistant_text) for turn in self._gatekeeper.turns]
-        return snapshot_of(self._gatekeeper, turns, token_budget=BUDGET, config=self._gatekeeper.config)
+    def snapshot(self, turns: Callable[[], Sequence[tuple[str, str]]]) -> dict[str, int] | None:
+        settings = {"token_budget": BUDGET, "config": self._gatekeeper.config}
+        return snapshot_of(self._gatekeeper, turns=turns, **settings)
 
 
 class IndexAlone(Subject):
@@ -142,7 +147,8 @@ class IndexAlone(Subject):
     def index_bytes(self) -> int:
         return deep_size(self._index) + sys.getsizeof(self._tokens)
 
-    def snapshot(self) -> dict[str, int] | None:
+    def snapshot(self, turns: Callable[[], Sequence[tuple[str, str]]]) -> dict[str, int] | None:
+        del turns  # the index holds none
         return snapshot_of(self._index)
 
 
@@ -156,13 +162,15 @@ class TokenEstimate(Subject):
         estimate_text_tokens(question)
 
 
-def snapshot_of(held: Any, *turns: Any, **settings: Any) -> dict[str, int] | None:
+def snapshot_of(
+    held: Any, *, turns: Callable[[], Sequence[tuple[str, str]]] | None = None, **settings: Any
+) -> dict[str, int] | None:
     """Return the bytes of a snapshot and the CPU nanoseconds of taking and of loading it, the best of three.
 
     Args:
         held: a ``TurnIndex`` or a ``ContextGatekeeper``.
-        turns: what its ``from_bytes`` takes beside the data.
-        settings: the same, by name.
+        turns: gives the turns that ``from_bytes`` takes beside the data; None where it takes none.
+        settings: what it takes by name.
 
     Returns:
         None where it has no ``to_bytes``.
@@ -170,7 +178,8 @@ def snapshot_of(held: Any, *turns: Any, **settings: Any) -> dict[str, int] | Non
     if not hasattr(held, "to_bytes"):
         return None
     data, saved = _timed(held.to_bytes)
-    _, loaded = _timed(lambda: type(held).from_bytes(data, *turns, **settings))
+    beside = [] if turns is None else [turns()]
+    _, loaded = _timed(lambda: type(held).from_bytes(data, *beside, **settings))
     return {"bytes": len(data), "save_ns": saved, "load_ns": loaded}
 
 

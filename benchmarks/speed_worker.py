@@ -119,12 +119,15 @@ class _Server:
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
+        self._file = ("", 0)
+        self._added: list[tuple[str, str]] = []
 
     def answer(self, command: dict[str, Any]) -> dict[str, Any]:
         do: Callable[..., dict[str, Any]] = getattr(self, f"_{command.pop('do')}")
         return do(**command)
 
     def _load(self, path: str, count: int, limit: float) -> dict[str, Any]:
+        self._file = (path, count)
         turns = islice(read_turns(path), count)
         if self._subject.grows:
             return self._grow(turns, limit)
@@ -154,12 +157,18 @@ class _Server:
         return {**_timed(ask), "found": None if found is None else list(found)[:TOP]}
 
     def _add(self, user: str, assistant: str) -> dict[str, Any]:
+        self._added.append((user, assistant))
         return _timed(lambda: self._subject.add(user, assistant))
 
     def _facts(self) -> dict[str, Any]:
         gc.collect()
         resident = resident_bytes()  # before anything is walked through or written
-        return {"rss": resident, "index": self._subject.index_bytes(), "snapshot": self._subject.snapshot()}
+        snapshot = self._subject.snapshot(self._turns)
+        return {"rss": resident, "index": self._subject.index_bytes(), "snapshot": snapshot}
+
+    def _turns(self) -> list[tuple[str, str]]:
+        path, count = self._file
+        return [*islice(read_turns(path), count), *self._added]
 
 
 def _timed(call: Callable[[], None]) -> dict[str, Any]:
