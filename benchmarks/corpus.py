@@ -3,8 +3,9 @@
 Words follow Zipf's law and new ones keep coming (Heaps' law): function words and everyday words stand at the head,
 made-up words, written from their rank, fill the body, and a tail without an end follows. So a common word of a
 question stands in a good part of all turns, as in real talk, and a rare one in very few. A topic has a vocabulary and
-names of its own, lasts for several turns, and one in four is returned to. Turns are drawn one after the other: a
-longer conversation begins like a shorter one, and none has to be held in memory. Nothing comes from a data set.
+names of its own, lasts for several turns, and one time in four an earlier one comes back. Turns are drawn one after
+the other: a longer conversation begins like a shorter one, and none has to be held in memory. Nothing comes from a
+data set.
 
 Source: Zipf 1949, "Human behavior and the principle of least effort", with Mandelbrot's shift; Heaps 1978,
 "Information retrieval"; lengths and shares are ours.

@@ -94,7 +94,7 @@ class Worker:
 
 def write_turn(turn: tuple[str, str]) -> str:
     """Return a turn as a line of a file."""
-    return json.dumps(turn) + "\n"
+    return json.dumps(turn, ensure_ascii=False) + "\n"
 
 
 def read_turns(path: str) -> Iterator[tuple[str, str]]:
