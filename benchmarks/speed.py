@@ -32,7 +32,7 @@ from benchmarks.speed_figures import (
     memory_rows,
     turn_rows,
 )
-from benchmarks.speed_methods import INDEX_ALONE, METHODS, SELECT, Method, timed_methods
+from benchmarks.speed_methods import INDEX_ALONE, METHODS, SELECT, TANTIVY_FILES, Method, timed_methods
 from benchmarks.speed_tokens import token_rows
 from benchmarks.speed_worker import Worker, WorkerError, write_turn
 
@@ -211,7 +211,7 @@ def run(options: argparse.Namespace) -> tuple[dict[str, list[dict[str, Any]]], l
 
 def measure_sizes(talk: Conversation, limits: Limits) -> list[Measured]:
     """Return the methods that are only run for the size of their index."""
-    methods = [METHODS[name] for name in ("tantivy, its files", "tantivy without positions, its files")]
+    methods = [METHODS[name] for name in TANTIVY_FILES]
     asked_nothing = talk._replace(questions=talk.questions[:1], more=[])
     return measure(asked_nothing, [method for method in methods if not method.missing], limits)
 

@@ -31,12 +31,13 @@ __all__ = [
     "INDEX_ALONE",
     "METHODS",
     "SELECT",
+    "TANTIVY_FILES",
     "TOP",
     "Method",
     "Subject",
     "deep_size",
-    "timed_methods",
     "snapshot_of",
+    "timed_methods",
 ]
 
 TOP = 20
@@ -271,20 +272,27 @@ _EACH = (
     Method("SQLite FTS5 query / insert", "speed_search:Fts5", max_turns=None),
     Method("MiniLM + cosine", "speed_search:MiniLm", (), (*MODEL_PACKAGES, "numpy"), max_turns=1_000),
 )
+TANTIVY_FILES = {
+    "tantivy, its files": ("position", False),
+    "tantivy without positions, its files": ("freq", False),
+    "tantivy with the texts, its files": ("position", True),
+}
+"""Ways to set up its index: what of a word is kept, and whether the texts are stored in it, as in its tutorial."""
+
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         *_EACH,
         Method("exhaustive scoring", "speed_exact:Exhaustive", adds=False),
-        Method("tantivy, its files", "speed_search:TantivyOnDisk", (True,), ("tantivy",), adds=False),
-        Method(
-            "tantivy without positions, its files", "speed_search:TantivyOnDisk", (False,), ("tantivy",), adds=False
+        *(
+            Method(name, "speed_search:TantivyOnDisk", arguments, ("tantivy",), adds=False)
+            for name, arguments in TANTIVY_FILES.items()
         ),
         Method("token estimate", "speed_methods:TokenEstimate"),
         Method("tiktoken cl100k", "speed_langchain:Tiktoken", (), ("tiktoken",)),
     )
 }
-"""All by name; the last five serve measures of their own."""
+"""All by name; those after the timed ones serve measures of their own."""
 
 
 def timed_methods(*, ours_only: bool = False) -> tuple[Method, ...]:

@@ -94,12 +94,12 @@ class Bm25s(Subject):
 class Tantivy(Subject):
     """tantivy (Rust), in memory, with its default tokenizer; the text is not stored, the turn's position is."""
 
-    def __init__(self, positions: bool = True) -> None:
+    def __init__(self, kept: str = "position", stored: bool = False) -> None:
         import tantivy
 
         self._tantivy: Any = tantivy
         builder = tantivy.SchemaBuilder()
-        builder.add_text_field("text", index_option="position" if positions else "freq")
+        builder.add_text_field("text", stored=stored, index_option=kept)
         builder.add_integer_field("turn", stored=True, fast=True)
         self._schema = builder.build()
         self._turns = 0

@@ -32,6 +32,7 @@ from benchmarks.speed_methods import (
     INDEX_ALONE,
     METHODS,
     SELECT,
+    TANTIVY_FILES,
     Gatekeeper,
     IndexAlone,
     Method,
@@ -259,7 +260,7 @@ def test_a_search_engine_finds_turns_in_both_languages_and_what_was_added(name: 
     assert first(subject.ask("job_12ab of the submarine")) == 3
 
 
-WEIGHED = ("SQLite FTS5 query / insert", "tantivy, its files", "tantivy without positions, its files")
+WEIGHED = ("SQLite FTS5 query / insert", *TANTIVY_FILES)
 
 
 @pytest.mark.parametrize("name", [name for name in WEIGHED if not METHODS[name].missing])
