@@ -1,7 +1,13 @@
 """Context Gatekeeper: the smallest set of earlier turns that a model needs, within a token budget."""
 
 from gatekeeper_core.context.history import HistoryView, select_history
-from gatekeeper_core.errors import ConfigError, ConstraintLimitError, GatekeeperError, MessageFormatError
+from gatekeeper_core.errors import (
+    ConfigError,
+    ConstraintLimitError,
+    GatekeeperError,
+    MessageFormatError,
+    SnapshotError,
+)
 from gatekeeper_core.messages import Message, ToolCall, Turn, group_turns, split_current_turn, validate_messages
 from gatekeeper_core.selection.constraints import ConstraintConfig
 from gatekeeper_core.selection.coverage import CoverageConfig
@@ -38,6 +44,7 @@ __all__ = [
     "Score",
     "SelectedTurn",
     "Selection",
+    "SnapshotError",
     "TokenBudgetTracker",
     "TokenCounter",
     "ToolCall",

@@ -307,8 +307,9 @@ class _Scoring:
     def _own_evidence(self, scan: Scan, count: int) -> dict[int, float]:
         """Return the weighted ``lex`` of the turns that are worth a second look."""
         if not self._named:
-            return scan.sums(set(scan.leading(count)), {})
-        factors = {turn: self._speaker_factors(turn) for turn in scan.leading(2 * count)}
+            return scan.sums(set(scan.leading(count)) if len(scan) > count else scan.reached(), {})
+        reached = scan.leading(2 * count) if len(scan) > 2 * count else scan.reached()
+        factors = {turn: self._speaker_factors(turn) for turn in reached}
         worth = {turn: scan.first_score(turn) * max(both) for turn, both in factors.items()}
         leading = sorted(worth, key=lambda turn: (-round(worth[turn], 6), -turn))[:count]
         return scan.sums(set(leading), {turn: factors[turn] for turn in leading})
@@ -344,14 +345,18 @@ class _Scoring:
         return [(term, self._config.feedback_weight * mean * value / top[0][0]) for value, term in top]
 
     def _neighbours(self, own: Mapping[int, float], scan: Scan) -> dict[int, float]:
+        """Return what each turn gets of the two turns on either side; others give their first score."""
         near, far = self._config.neighbour_weight, self._config.neighbour_weight * _SECOND_NEIGHBOUR
-
-        def worth(turn: int) -> float:
-            value = own.get(turn)
-            return scan.first_score(turn) if value is None else value
-
+        if not near:
+            return dict.fromkeys(own, 0.0)
+        worth = own
+        if len(own) < len(scan):
+            beside = {turn + step for turn in own for step in (-2, -1, 1, 2)} & scan.reached()
+            worth = {**{turn: scan.first_score(turn) for turn in beside}, **own}
+        get = worth.get
         return {
-            turn: near * (worth(turn - 1) + worth(turn + 1)) + far * (worth(turn - 2) + worth(turn + 2)) for turn in own
+            turn: near * (get(turn - 1, 0.0) + get(turn + 1, 0.0)) + far * (get(turn - 2, 0.0) + get(turn + 2, 0.0))
+            for turn in own
         }
 
     def _parts(self, turn: int, hits: Hits, scan: Scan, fed: float, near: float) -> Score:

@@ -70,6 +70,10 @@ class Scan:
         """Return how many turns were reached."""
         return len(self._first)
 
+    def reached(self) -> Set[int]:
+        """Return all turns that were reached."""
+        return self._first.keys()
+
     def leading(self, count: int) -> list[int]:
         """Return the turns with the highest first scores, highest first; of equals the newer one first."""
         shift, first = self._width, self._first
