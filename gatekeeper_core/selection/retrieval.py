@@ -37,7 +37,7 @@ from gatekeeper_core.selection.anchors import (
     term_weight,
 )
 from gatekeeper_core.selection.expansion import Related, related_terms
-from gatekeeper_core.selection.scan import Bm25, Scan, weighted_sums
+from gatekeeper_core.selection.scan import Adder, Bm25, Scan
 from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.thesaurus import MANY_ANSWER, TIME_ANSWER
 from gatekeeper_core.text import LazyPattern
@@ -291,8 +291,9 @@ class _Scoring:
         fed = self._feedback(own)
         near = self._neighbours({turn: value + fed.get(turn, 0.0) for turn, value in own.items()} if fed else own, scan)
         order = nlargest(depth, ((round(own[turn] + fed.get(turn, 0.0) + near[turn], 6), turn) for turn in own))
-        hits = scan.hits({turn for _, turn in order})
-        parts = [self._parts(turn, hits[turn], scan, fed.get(turn, 0.0), near[turn]) for _, turn in order]
+        beside = {turn + step for _, turn in order for step in (-1, 0, 1)}
+        hits = scan.hits(beside & scan.sums.keys())
+        parts = [self._parts(turn, hits, fed.get(turn, 0.0), near[turn]) for _, turn in order]
         parts.sort(key=_rank)
         return tuple(sorted(self._scores(parts), key=_rank))
 
@@ -307,12 +308,13 @@ class _Scoring:
     def _own_evidence(self, scan: Scan, count: int) -> dict[int, float]:
         """Return the weighted ``lex`` of the turns that are worth a second look."""
         if not self._named:
-            return scan.sums(set(scan.leading(count)) if len(scan) > count else scan.reached(), {})
-        reached = scan.leading(2 * count) if len(scan) > 2 * count else scan.reached()
-        factors = {turn: self._speaker_factors(turn) for turn in reached}
-        worth = {turn: scan.first_score(turn) * max(both) for turn, both in factors.items()}
-        leading = sorted(worth, key=lambda turn: (-round(worth[turn], 6), -turn))[:count]
-        return scan.sums(set(leading), {turn: factors[turn] for turn in leading})
+            return scan.leading(count)
+        hits = scan.hits(scan.leading(2 * count))
+        return {turn: self._weighted(turn, hit.user, hit.assistant) for turn, hit in hits.items()}
+
+    def _weighted(self, turn: int, user: float, assistant: float) -> float:
+        user_factor, assistant_factor = self._speaker_factors(turn)
+        return self._bm25.user_weight * user_factor * user + self._bm25.assistant_weight * assistant_factor * assistant
 
     def _speaker_factors(self, turn: int) -> tuple[float, float]:
         """Return what each side of a turn counts for who speaks there, 1.0 where nobody is named."""
@@ -324,11 +326,17 @@ class _Scoring:
         best = nlargest(_FEEDBACK_TURNS, ((round(value, 6), turn) for turn, value in own.items()))
         if not self._config.feedback_weight or len(own) < 2 or best[0][0] <= 0:
             return {}
-        turns = sorted(own)
-        held = [(weight, self._index.postings_among(term, turns, own)) for term, weight in self._feedback_words(best)]
-        reached = {posting >> TURN_BITS for _, postings in held for posting in postings}
-        factors = {turn: self._speaker_factors(turn) for turn in reached} if self._named else {}
-        return weighted_sums(held, self._index, reached, factors, bm25=self._bm25)
+        turns, adder, fed = sorted(own), Adder(self._index, self._bm25), dict[int, float]()
+        held = [
+            (0, weight, self._index.postings_among(term, turns, own)) for term, weight in self._feedback_words(best)
+        ]
+        if self._named:
+            reached = {posting >> TURN_BITS for _, _, postings in held for posting in postings}
+            hits = adder.by_field(held, reached)
+            return {turn: self._weighted(turn, hit.user, hit.assistant) for turn, hit in hits.items()}
+        for _, weight, postings in held:
+            adder.add(fed, weight, postings)
+        return fed
 
     def _feedback_words(self, best: Sequence[tuple[float, int]]) -> list[tuple[str, float]]:
         """Return the words that tell most of the best turns, with their weights; names of speakers tell nothing."""
@@ -345,28 +353,30 @@ class _Scoring:
         return [(term, self._config.feedback_weight * mean * value / top[0][0]) for value, term in top]
 
     def _neighbours(self, own: Mapping[int, float], scan: Scan) -> dict[int, float]:
-        """Return what each turn gets of the two turns on either side; others give their first score."""
+        """Return what each turn gets of the two turns on either side; others count by what was read."""
         near, far = self._config.neighbour_weight, self._config.neighbour_weight * _SECOND_NEIGHBOUR
         if not near:
             return dict.fromkeys(own, 0.0)
         worth = own
         if len(own) < len(scan):
-            beside = {turn + step for turn in own for step in (-2, -1, 1, 2)} & scan.reached()
-            worth = {**{turn: scan.first_score(turn) for turn in beside}, **own}
+            worth = {**scan.sums, **own}
         get = worth.get
         return {
             turn: near * (get(turn - 1, 0.0) + get(turn + 1, 0.0)) + far * (get(turn - 2, 0.0) + get(turn + 2, 0.0))
             for turn in own
         }
 
-    def _parts(self, turn: int, hits: Hits, scan: Scan, fed: float, near: float) -> Score:
+    def _parts(self, turn: int, hits: Mapping[int, Hits], fed: float, near: float) -> Score:
         """Return the score of a turn as far as the index knows it."""
-        config, held, bits = self._config, self._held, hits.bits
-        around = bits | scan.first_hits(turn - 1) | scan.first_hits(turn + 1)
+        config, held, (user, assistant, bits) = self._config, self._held, hits[turn]
+        around = bits
+        for beside in (turn - 1, turn + 1):
+            if beside in hits:
+                around |= hits[beside].bits
         fit = 1.0 - config.reach_weight * (1.0 - held.share(around))
         late = recency(turn, len(self._index))
         user_factor, assistant_factor = self._side_factors(turn)
-        lex_user, lex_assistant = user_factor * hits.user, assistant_factor * hits.assistant
+        lex_user, lex_assistant = user_factor * user, assistant_factor * assistant
         lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
         total = round(fit * (lexical + fed + near) + config.recency_weight * late, 6)
         share, matched, related = held.share(bits), held.terms(bits), held.related(bits)

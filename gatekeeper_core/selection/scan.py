@@ -1,14 +1,12 @@
 """The first look at a conversation: which turns share most with the query, whatever its length.
 
-The terms of a query are read rarest first, until a budget of postings is spent; what is more frequent than that only
-tells more about the turns that the rarer terms have reached. A turn's first score is the sum of the weights of its
-terms, times occurrences dampened as in a text of mean length. Only for the turns that lead by it are both BM25 sums
-worked out, from all terms.
+The terms of a query are read rarest first, until a budget of postings is spent: each adds its weighted BM25 to the
+turns that hold it. What is more frequent than that only adds to the turns that lead by the rarer terms. So the cost of
+a query depends on the budget, not on the conversation; below the budget nothing is left out.
 
-So the cost of a query depends on the budget, not on the conversation; below the budget nothing is left out.
-
-Source: ours; to read the rarest terms first is what Moffat and Zobel 1996 ("Self-indexing inverted files for fast text
-retrieval") call the continue strategy.
+Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", formula 3.15; to read the
+rarest terms first is what Moffat and Zobel 1996 ("Self-indexing inverted files for fast text retrieval") call the
+continue strategy.
 """
 
 from __future__ import annotations
@@ -19,13 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatekeeper_core.selection.segments import FIELD_BITS, MAX_COUNT, TURN_BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from gatekeeper_core.selection.index import TurnIndex
 
-__all__ = ["Bm25", "Hits", "Scan", "saturated", "weighted_sums"]
+__all__ = ["Adder", "Bm25", "Hits", "Scan"]
 
-_SCALE = 1 << 16  # first scores are whole numbers, so that the order of adding them does not matter
 _LOW_BYTE = (1 << TURN_BITS) - 1
 _USER_ONCE = 1 << FIELD_BITS
 
@@ -54,75 +51,50 @@ class Scan:
         weighted: the terms with their weights, each once.
         index: the conversation.
         bm25: the constants.
-        budget: postings that are read in full, >= 1.
+        budget: postings that are read, >= 1.
     """
 
     def __init__(self, weighted: Sequence[tuple[str, float]], index: TurnIndex, *, bm25: Bm25, budget: int) -> None:
         self._index = index
-        self._bm25 = bm25
-        self._width = len(weighted)
+        self._adder = Adder(index, bm25)
         self._read: list[tuple[int, float, list[int]]] = []
         self._looked_up: list[tuple[int, float, str]] = []
-        self._first: dict[int, int] = {}
+        self._sums: dict[int, float] = {}
         self._read_terms(weighted, budget)
 
     def __len__(self) -> int:
         """Return how many turns were reached."""
-        return len(self._first)
+        return len(self._sums)
 
-    def reached(self) -> Set[int]:
-        """Return all turns that were reached."""
-        return self._first.keys()
+    @property
+    def sums(self) -> Mapping[int, float]:
+        """The weighted BM25 of each turn that was reached, from the terms that were read."""
+        return self._sums
 
-    def leading(self, count: int) -> list[int]:
-        """Return the turns with the highest first scores, highest first; of equals the newer one first."""
-        shift, first = self._width, self._first
-        if len(first) <= count:
-            return sorted(first, key=lambda turn: (-(first[turn] >> shift), -turn))
-        return nlargest(count, first, key=lambda turn: (first[turn] >> shift, turn))
+    def leading(self, count: int) -> dict[int, float]:
+        """Return the turns with the highest sums, with what all terms of the query add to them."""
+        sums = self._sums
+        if len(sums) > count:
+            best = nlargest(count, sums, key=lambda turn: (round(sums[turn], 6), turn))
+            sums = {turn: sums[turn] for turn in best}
+        elif self._looked_up:
+            sums = dict(sums)
+        rising = sorted(sums) if self._looked_up else []
+        for _, weight, term in self._looked_up:
+            self._adder.add(sums, weight, self._index.postings_among(term, rising, sums))
+        return sums
 
-    def first_score(self, turn: int) -> float:
-        """Return the first score of a turn, 0.0 where it was not reached."""
-        return (self._first.get(turn, 0) >> self._width) / _SCALE
-
-    def first_hits(self, turn: int) -> int:
-        """Return which of the terms that were read a turn holds, as bits."""
-        return self._first.get(turn, 0) & (1 << self._width) - 1
-
-    def hits(self, turns: Set[int]) -> dict[int, Hits]:
+    def hits(self, turns: Collection[int]) -> dict[int, Hits]:
         """Return the BM25 sums and the hits of some of the turns, from all terms of the query."""
-        user, assistant = dict.fromkeys(turns, 0.0), dict.fromkeys(turns, 0.0)
-        bits = dict.fromkeys(turns, 0)
-        norms = Norms(turns, self._index, self._bm25)
-        top = self._bm25.k1 + 1
-        for place, weight, postings in self._held(turns):
-            for posting in postings:
-                turn, counts = posting >> TURN_BITS, posting & _LOW_BYTE
-                bits[turn] |= 1 << place
-                if counts > MAX_COUNT:
-                    user[turn] += weight * top * saturated(counts >> FIELD_BITS, norms.user[turn])
-                if counts & MAX_COUNT:
-                    assistant[turn] += weight * top * saturated(counts & MAX_COUNT, norms.assistant[turn])
-        return {turn: Hits(user[turn], assistant[turn], hit) for turn, hit in bits.items()}
-
-    def sums(self, turns: Set[int], factors: Mapping[int, tuple[float, float]]) -> dict[int, float]:
-        """Return the weighted BM25 sums of some of the turns, from all terms of the query.
-
-        Args:
-            turns: turns that were reached.
-            factors: what the sides of a turn count more; turns that are not listed count 1.0.
-        """
-        held = [(weight, postings) for _, weight, postings in self._held(turns)]
-        return weighted_sums(held, self._index, turns, factors, bm25=self._bm25)
-
-    def _held(self, turns: Set[int]) -> Iterator[tuple[int, float, list[int]]]:
-        """Yield each term's place and weight with its postings in some turns."""
-        everything = len(turns) == len(self._first)
-        for place, weight, postings in self._read:
-            yield place, weight, postings if everything else [p for p in postings if p >> TURN_BITS in turns]
-        rising = sorted(turns) if self._looked_up else []
+        members = frozenset(turns)
+        held = [
+            (place, weight, [p for p in postings if p >> TURN_BITS in members])
+            for place, weight, postings in self._read
+        ]
+        rising = sorted(members)
         for place, weight, term in self._looked_up:
-            yield place, weight, self._index.postings_among(term, rising, turns)
+            held.append((place, weight, self._index.postings_among(term, rising, members)))
+        return self._adder.by_field(held, rising)
 
     def _read_terms(self, weighted: Sequence[tuple[str, float]], budget: int) -> None:
         """Read the rarest terms; of the rarest of all at least the newest turns that the budget allows."""
@@ -132,95 +104,82 @@ class Scan:
             term, weight = weighted[place]
             if 0 < frequency <= budget:
                 postings = index.postings(term)
-                self._add(place, weight, postings)
+                self._adder.add(self._sums, weight, postings)
                 self._read.append((place, weight, postings))
             elif frequency:
-                if not self._first:
-                    self._add(place, weight, index.newest_postings(term, budget))
+                if not self._sums:
+                    for posting in index.newest_postings(term, budget):
+                        self._sums[posting >> TURN_BITS] = 0.0
                 self._looked_up.append((place, weight, term))
             budget -= frequency
 
-    def _add(self, place: int, weight: float, postings: list[int]) -> None:
-        first, get, worth = self._first, self._first.get, _Worth(weight, 1 << place, self._width, self._bm25)
-        for posting in postings:
-            turn = posting >> TURN_BITS
-            first[turn] = get(turn, 0) + worth[posting & _LOW_BYTE]
 
+class Adder:
+    """BM25 with its constants taken out, for the lengths of one conversation as they are now."""
 
-class _Worth(dict[int, int]):
-    """What a hit of one term adds by its counts in both fields: the score above, its bit below."""
+    __slots__ = (
+        "_assistant_flat",
+        "_assistant_lengths",
+        "_assistant_slope",
+        "_bm25",
+        "_flat",
+        "_user_lengths",
+        "_user_slope",
+    )
 
-    def __init__(self, weight: float, bit: int, width: int, bm25: Bm25) -> None:
-        self._weight = weight
-        self._bit = bit
-        self._width = width
+    def __init__(self, index: TurnIndex, bm25: Bm25) -> None:
+        slope = bm25.k1 * bm25.b
         self._bm25 = bm25
+        self._flat = bm25.k1 * (1 - bm25.b)
+        self._user_slope, self._assistant_slope = slope / index.mean_user_length, slope / index.mean_assistant_length
+        self._user_lengths, self._assistant_lengths = index.user_lengths, index.assistant_lengths
 
-    def __missing__(self, counts: int) -> int:
-        k1 = self._bm25.k1
-        user, assistant = counts >> FIELD_BITS, counts & MAX_COUNT
-        tf = self._bm25.user_weight * user / (user + k1) if user else 0.0
-        tf += self._bm25.assistant_weight * assistant / (assistant + k1) if assistant else 0.0
-        worth = self[counts] = int(self._weight * (k1 + 1) * tf * _SCALE) << self._width | self._bit
-        return worth
+    def add(self, sums: dict[int, float], weight: float, postings: Iterable[int]) -> None:
+        """Add the weighted BM25 of a term to the turns that hold it.
 
-
-class Norms:
-    """What the lengths of some turns add to a count in the denominator of BM25, by turn and field."""
-
-    __slots__ = ("assistant", "user")
-
-    def __init__(self, turns: Iterable[int], index: TurnIndex, bm25: Bm25) -> None:
-        flat, slope = bm25.k1 * (1 - bm25.b), bm25.k1 * bm25.b
-        user_slope, assistant_slope = slope / index.mean_user_length, slope / index.mean_assistant_length
-        user_lengths, assistant_lengths = index.user_lengths, index.assistant_lengths
-        self.user = {turn: flat + user_slope * user_lengths[turn] for turn in turns}
-        self.assistant = {turn: flat + assistant_slope * assistant_lengths[turn] for turn in turns}
-
-
-def saturated(count: int, norm: float) -> float:
-    """Return how much a count counts in a field of some length, 0..1.
-
-    Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", formula 3.15; times
-    ``k1 + 1`` and the idf it is the weight of a term.
-    """
-    return count / (count + norm) if count else 0.0
-
-
-def weighted_sums(
-    held: Iterable[tuple[float, Sequence[int]]],
-    index: TurnIndex,
-    turns: Collection[int],
-    factors: Mapping[int, tuple[float, float]],
-    *,
-    bm25: Bm25,
-) -> dict[int, float]:
-    """Return the weighted BM25 sums of both fields of some turns.
-
-    Args:
-        held: of each term its weight (an idf) and its postings in these turns, no other.
-        index: the conversation, for the lengths.
-        turns: the turns, each once.
-        factors: what the sides of a turn count more; turns that are not listed count 1.0.
-        bm25: the constants.
-    """
-    norms, top = Norms(turns, index, bm25), bm25.k1 + 1
-    once = {turn: bm25.user_weight * top / (1 + norm) for turn, norm in norms.user.items()}
-    once_assistant = {turn: bm25.assistant_weight * top / (1 + norm) for turn, norm in norms.assistant.items()}
-    for turn, (user, assistant) in factors.items():
-        once[turn] *= user
-        once_assistant[turn] *= assistant
-    sums = dict.fromkeys(turns, 0.0)
-    for weight, postings in held:
+        Args:
+            sums: by turn; turns that are not there yet are put there.
+            weight: of the term, an idf.
+            postings: packed, each of another turn.
+        """
+        user_weight = weight * (self._bm25.k1 + 1) * self._bm25.user_weight
+        assistant_weight = weight * (self._bm25.k1 + 1) * self._bm25.assistant_weight
+        flat, user_slope, assistant_slope = self._flat, self._user_slope, self._assistant_slope
+        user_lengths, assistant_lengths = self._user_lengths, self._assistant_lengths
+        once, get = 1 + flat, sums.get
         for posting in postings:
             turn, counts = posting >> TURN_BITS, posting & _LOW_BYTE
             if counts == 1:
-                sums[turn] += weight * once_assistant[turn]
+                value = assistant_weight / (once + assistant_slope * assistant_lengths[turn])
             elif counts == _USER_ONCE:
-                sums[turn] += weight * once[turn]
+                value = user_weight / (once + user_slope * user_lengths[turn])
             else:
-                more, count = norms.user[turn], counts >> FIELD_BITS
-                sums[turn] += weight * once[turn] * saturated(count, more) * (1 + more)
-                more, count = norms.assistant[turn], counts & MAX_COUNT
-                sums[turn] += weight * once_assistant[turn] * saturated(count, more) * (1 + more)
-    return sums
+                user, assistant = counts >> FIELD_BITS, counts & MAX_COUNT
+                value = user_weight * user / (user + flat + user_slope * user_lengths[turn]) if user else 0.0
+                if assistant:
+                    norm = flat + assistant_slope * assistant_lengths[turn]
+                    value += assistant_weight * assistant / (assistant + norm)
+            sums[turn] = get(turn, 0.0) + value
+
+    def by_field(self, held: Iterable[tuple[int, float, Iterable[int]]], turns: Iterable[int]) -> dict[int, Hits]:
+        """Return the BM25 sums of both fields and the hits of some turns.
+
+        Args:
+            held: of each term its place, its weight and its postings in these turns, no other.
+            turns: the turns, each once.
+        """
+        bits = dict.fromkeys(turns, 0)
+        user, assistant = dict.fromkeys(bits, 0.0), dict.fromkeys(bits, 0.0)
+        flat, top = self._flat, self._bm25.k1 + 1
+        for place, weight, postings in held:
+            for posting in postings:
+                turn, count = posting >> TURN_BITS, posting >> FIELD_BITS & MAX_COUNT
+                bits[turn] |= 1 << place
+                if count:
+                    norm = flat + self._user_slope * self._user_lengths[turn]
+                    user[turn] += weight * top * count / (count + norm)
+                count = posting & MAX_COUNT
+                if count:
+                    norm = flat + self._assistant_slope * self._assistant_lengths[turn]
+                    assistant[turn] += weight * top * count / (count + norm)
+        return {turn: Hits(user[turn], assistant[turn], hit) for turn, hit in bits.items()}
