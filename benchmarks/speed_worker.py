@@ -31,7 +31,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.speed_methods import METHODS, TOP, Subject
+from benchmarks.speed_methods import METHODS, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -154,7 +154,7 @@ class _Server:
             nonlocal found
             found = self._subject.ask(question)
 
-        return {**_timed(ask), "found": None if found is None else list(found)[:TOP]}
+        return {**_timed(ask), "found": None if found is None else list(found)}
 
     def _add(self, user: str, assistant: str) -> dict[str, Any]:
         self._added.append((user, assistant))

@@ -336,6 +336,16 @@ def test_a_process_answers_as_its_method_does_and_says_what_it_took() -> None:
         assert facts["rss"] is None or facts["rss"] > 1_000_000
 
 
+def test_a_selection_of_many_turns_is_given_as_a_whole() -> None:
+    """It is in the order of the conversation: the first of it are not the best."""
+    fill = Gatekeeper("fill")
+    fill.load(TURNS[:30])
+    question, found = max(((user, list(fill.ask(user))) for user, _ in TURNS), key=lambda pair: len(pair[1]))
+    assert len(found) > 20
+    with worker(METHODS[f"{SELECT}, fill"]) as process:
+        assert process.tell("ask", question=question)["found"] == found
+
+
 def test_a_load_gives_the_time_of_every_addition() -> None:
     process = Worker(METHODS[SELECT])
     try:
