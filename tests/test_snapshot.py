@@ -133,6 +133,15 @@ def test_sections_that_do_not_fit_together_are_refused() -> None:
         TurnIndex.from_bytes(write_sections(b"index", missing))
 
 
+@pytest.mark.parametrize("wrong", [b"", array("d", [1.0]), array("B")])
+@pytest.mark.parametrize("name", ["tokens_user", "terms", "topics.flags", "topics.starts", "verdicts.rules"])
+def test_parts_of_a_gatekeeper_that_do_not_fit_together_are_refused(name: str, wrong: object) -> None:
+    turns = [("Redis 端口？", "6380"), ("bread", "flour")]
+    sections = read_sections(b"history", gatekeeper_of(turns).to_bytes())
+    with pytest.raises(SnapshotError):
+        ContextGatekeeper.from_bytes(write_sections(b"history", {**sections, name: wrong}), turns)
+
+
 @pytest.mark.parametrize("data", ["text", None, bytearray(b"CGKS")])
 def test_only_bytes_are_read(data: object) -> None:
     with pytest.raises(TypeError, match="data must be bytes"):

@@ -12,6 +12,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.anchors import stem
+from gatekeeper_core.selection.index import MIN_WORD
 from gatekeeper_core.selection.thesaurus import kinds, synonyms
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ MAX_RELATED = 40
 """Related terms of one query at most, the weightiest. Source: ours: a bound on the cost of a query."""
 
 _MIN_MISSPELLED = 5
-_MIN_SPELLING = 4
 _MAX_SPELLINGS = 3
 
 
@@ -71,7 +71,7 @@ def related_terms(
 def one_edit_away(word: str) -> set[str]:
     """Return what one insertion, deletion, substitution or swap of neighbours makes of a word, its first letter kept.
 
-    Words of at least four letters from a to z. Source: Damerau 1964, "A technique for computer detection and
+    Words of at least ``MIN_WORD`` letters from a to z. Source: Damerau 1964, "A technique for computer detection and
     correction of spelling errors": four in five misspellings are one such edit.
 
     >>> sorted({"gatway", "gatewya", "getaway", "gateway"} & one_edit_away("gateway"))
@@ -88,7 +88,7 @@ def one_edit_away(word: str) -> set[str]:
         if len(tail) > 1:
             found.add(head + tail[1] + tail[0] + tail[2:])
     found.discard(rest)
-    return {first + other for other in found if len(other) + 1 >= _MIN_SPELLING}
+    return {first + other for other in found if len(other) + 1 >= MIN_WORD}
 
 
 def _others(

@@ -392,7 +392,7 @@ class ContextGatekeeper:
             )
         except SnapshotError:
             raise
-        except (KeyError, TypeError, ValueError) as error:
+        except (LookupError, AttributeError, TypeError, ValueError) as error:
             raise SnapshotError("this snapshot does not hold a gatekeeper") from error
         self._turn_tokens = [record.tokens for record in self._records]
         self._history_tokens = sum(self._turn_tokens)

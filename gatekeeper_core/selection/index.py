@@ -37,7 +37,7 @@ from gatekeeper_core.selection.speakers import Speakers
 if TYPE_CHECKING:
     from collections.abc import Container, Generator, Iterable, Mapping, Sequence, Set
 
-__all__ = ["BACKGROUND_TURNS", "FAN_OUT", "LIVE_TURNS", "Posting", "TurnIndex", "unpack"]
+__all__ = ["BACKGROUND_TURNS", "FAN_OUT", "LIVE_TURNS", "MIN_WORD", "Posting", "TurnIndex", "unpack"]
 
 BACKGROUND_TURNS = 20.0
 """How many turns of everyday talk the background frequencies stand for in an idf.
@@ -48,6 +48,9 @@ Source: ours: a young conversation knows too little to tell a common word; after
 LIVE_TURNS = 4096
 """How many of the newest turns stand in a dictionary. Source: ours: below it everything is as fast as it gets."""
 
+MIN_WORD = 4
+"""Letters of the shortest word that :meth:`TurnIndex.known_words` knows. Source: ours: shorter ones are too alike."""
+
 FAN_OUT = 8
 """How many segments of a size become one. Source: ours, measured: fewer cost more to write, more cost more to read."""
 
@@ -55,7 +58,6 @@ _BACKGROUND_TURN_LENGTH = 25.0
 _MAX_BACKGROUND_SHARE = 0.9
 _SNAPSHOT = b"index"
 _SEGMENT_COLUMNS = ("keys", "ends", "postings")
-_MIN_LISTED = 4
 _NOTED_BITS = 1 << 22  # half a megabyte; a million words set a fifth of them
 _FEW_PER_TURN = 12  # postings that are read through in the time of one look-up
 
@@ -248,7 +250,7 @@ class TurnIndex:
         return count
 
     def known_words(self, words: Set[str]) -> list[str]:
-        """Return those of some English words (a to z, four letters or more) that stand in a turn, in any order."""
+        """Return those of some words (a to z, ``MIN_WORD`` letters or more) that stand in a turn, in any order."""
         known = {*(self._live.keys() & words)}
         if self._frozen is not None:
             known.update(self._frozen.live.keys() & words)
@@ -270,14 +272,10 @@ class TurnIndex:
         Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework" (the form is Lucene's, never
         negative); the background share is ours.
         """
-        return self.idf_of(term, self.document_frequency(term))
-
-    def idf_of(self, term: str, frequency: int) -> float:
-        """Return the idf of a term whose document frequency is known; see :meth:`idf`."""
         share = min(_MAX_BACKGROUND_SHARE, _BACKGROUND_TURN_LENGTH * background_frequencies().get(term, 0.0))
         turns = len(self) + BACKGROUND_TURNS
-        expected = frequency + BACKGROUND_TURNS * share
-        return round(math.log1p((turns - expected + 0.5) / (expected + 0.5)), 6)
+        frequency = self.document_frequency(term) + BACKGROUND_TURNS * share
+        return round(math.log1p((turns - frequency + 0.5) / (frequency + 0.5)), 6)
 
     # --- snapshots ---------------------------------------------------------------------------------------------------
 
@@ -323,7 +321,7 @@ class TurnIndex:
                 columns = [sections[f"{column}{place}"] for column in _SEGMENT_COLUMNS]
                 start, stop = bounds[2 * place : 2 * place + 2]
                 made._segments.append(Segment(*columns, start=start, stop=stop))
-        except (KeyError, AttributeError, IndexError, TypeError, ValueError) as error:
+        except (LookupError, AttributeError, TypeError, ValueError) as error:
             raise SnapshotError("this snapshot does not hold an index") from error
         if not made._fits_together():
             raise SnapshotError("the parts of this snapshot do not fit together")
@@ -380,7 +378,7 @@ class TurnIndex:
 
     def _note(self, term: str) -> None:
         """Note a word that is packed, for :meth:`known_words`: a bit that other words may share, never taken back."""
-        if len(term) >= _MIN_LISTED and term.isascii() and term.isalpha():
+        if len(term) >= MIN_WORD and term.isascii() and term.isalpha():
             place = crc32(term.encode()) % _NOTED_BITS
             self._noted[place >> 3] |= 1 << (place & 7)
 

@@ -37,7 +37,7 @@ from gatekeeper_core.selection.anchors import (
     term_weight,
 )
 from gatekeeper_core.selection.expansion import Related, related_terms
-from gatekeeper_core.selection.scan import Adder, Bm25, Scan
+from gatekeeper_core.selection.scan import Bm25, Scan
 from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.thesaurus import MANY_ANSWER, TIME_ANSWER
 from gatekeeper_core.text import LazyPattern
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from gatekeeper_core.selection.index import TurnIndex
-    from gatekeeper_core.selection.scan import Hits
+    from gatekeeper_core.selection.scan import Adder, Hits
 
 __all__ = ["Query", "RetrievalConfig", "Score", "expand_query", "read_query", "recency", "score_turns"]
 
@@ -274,7 +274,6 @@ class _Scoring:
         self._own = list(query.idf)
         self._held = _Held(query)
         self._named = index.speakers.named(query.idf) if config.speaker_weight else frozenset()
-        self._two_people = index.speakers.are_two_people()
         self._bm25 = self._constants()
         self._even = (
             self._bm25.user_weight / config.user_weight if config.user_weight else 1.0,
@@ -288,7 +287,7 @@ class _Scoring:
         weighted = [*self._query.idf.items(), *((related.term, related.weight) for related in self._query.related)]
         scan = Scan(weighted, self._index, bm25=self._bm25, budget=self._config.posting_budget)
         own = self._own_evidence(scan, max(_LEADING, 2 * depth))
-        fed = self._feedback(own)
+        fed = self._feedback(own, scan.adder)
         near = self._neighbours({turn: value + fed.get(turn, 0.0) for turn, value in own.items()} if fed else own, scan)
         order = nlargest(depth, ((round(own[turn] + fed.get(turn, 0.0) + near[turn], 6), turn) for turn in own))
         beside = {turn + step for _, turn in order for step in (-1, 0, 1)}
@@ -301,7 +300,7 @@ class _Scoring:
         """Return the constants of BM25; between two named people both sides weigh alike."""
         config = self._config
         user, assistant = config.user_weight, config.assistant_weight
-        if self._two_people and user and assistant:
+        if user and assistant and self._index.speakers.are_two_people():
             user = assistant = (user + assistant) / 2
         return Bm25(user, assistant, config.k1, config.b)
 
@@ -321,12 +320,12 @@ class _Scoring:
         speakers, more = self._index.speakers.of(turn), 1.0 + self._config.speaker_weight
         return more if speakers[0] in self._named else 1.0, more if speakers[1] in self._named else 1.0
 
-    def _feedback(self, own: Mapping[int, float]) -> dict[int, float]:
+    def _feedback(self, own: Mapping[int, float], adder: Adder) -> dict[int, float]:
         """Return what the most telling words of the turns with the most evidence add to the others."""
         best = nlargest(_FEEDBACK_TURNS, ((round(value, 6), turn) for turn, value in own.items()))
         if not self._config.feedback_weight or len(own) < 2 or best[0][0] <= 0:
             return {}
-        turns, adder, fed = sorted(own), Adder(self._index, self._bm25), dict[int, float]()
+        turns = sorted(own)
         held = [
             (0, weight, self._index.postings_among(term, turns, own)) for term, weight in self._feedback_words(best)
         ]
@@ -334,6 +333,7 @@ class _Scoring:
             reached = {posting >> TURN_BITS for _, _, postings in held for posting in postings}
             hits = adder.by_field(held, reached)
             return {turn: self._weighted(turn, hit.user, hit.assistant) for turn, hit in hits.items()}
+        fed: dict[int, float] = {}
         for _, weight, postings in held:
             adder.add(fed, weight, postings)
         return fed
@@ -357,10 +357,7 @@ class _Scoring:
         near, far = self._config.neighbour_weight, self._config.neighbour_weight * _SECOND_NEIGHBOUR
         if not near:
             return dict.fromkeys(own, 0.0)
-        worth = own
-        if len(own) < len(scan):
-            worth = {**scan.sums, **own}
-        get = worth.get
+        get = (own if len(own) == len(scan) else {**scan.sums, **own}).get
         return {
             turn: near * (get(turn - 1, 0.0) + get(turn + 1, 0.0)) + far * (get(turn - 2, 0.0) + get(turn + 2, 0.0))
             for turn in own

@@ -52,11 +52,14 @@ class Scan:
         index: the conversation.
         bm25: the constants.
         budget: postings that are read, >= 1.
+
+    Attributes:
+        adder: what adds up the terms here, for further ones.
     """
 
     def __init__(self, weighted: Sequence[tuple[str, float]], index: TurnIndex, *, bm25: Bm25, budget: int) -> None:
         self._index = index
-        self._adder = Adder(index, bm25)
+        self.adder = Adder(index, bm25)
         self._read: list[tuple[int, float, list[int]]] = []
         self._looked_up: list[tuple[int, float, str]] = []
         self._sums: dict[int, float] = {}
@@ -81,7 +84,7 @@ class Scan:
             sums = dict(sums)
         rising = sorted(sums) if self._looked_up else []
         for _, weight, term in self._looked_up:
-            self._adder.add(sums, weight, self._index.postings_among(term, rising, sums))
+            self.adder.add(sums, weight, self._index.postings_among(term, rising, sums))
         return sums
 
     def hits(self, turns: Collection[int]) -> dict[int, Hits]:
@@ -94,7 +97,7 @@ class Scan:
         rising = sorted(members)
         for place, weight, term in self._looked_up:
             held.append((place, weight, self._index.postings_among(term, rising, members)))
-        return self._adder.by_field(held, rising)
+        return self.adder.by_field(held, rising)
 
     def _read_terms(self, weighted: Sequence[tuple[str, float]], budget: int) -> None:
         """Read the rarest terms; of the rarest of all at least the newest turns that the budget allows."""
@@ -104,7 +107,7 @@ class Scan:
             term, weight = weighted[place]
             if 0 < frequency <= budget:
                 postings = index.postings(term)
-                self._adder.add(self._sums, weight, postings)
+                self.adder.add(self._sums, weight, postings)
                 self._read.append((place, weight, postings))
             elif frequency:
                 if not self._sums:
@@ -117,15 +120,7 @@ class Scan:
 class Adder:
     """BM25 with its constants taken out, for the lengths of one conversation as they are now."""
 
-    __slots__ = (
-        "_assistant_flat",
-        "_assistant_lengths",
-        "_assistant_slope",
-        "_bm25",
-        "_flat",
-        "_user_lengths",
-        "_user_slope",
-    )
+    __slots__ = ("_assistant_lengths", "_assistant_slope", "_bm25", "_flat", "_user_lengths", "_user_slope")
 
     def __init__(self, index: TurnIndex, bm25: Bm25) -> None:
         slope = bm25.k1 * bm25.b
