@@ -129,7 +129,7 @@ class _CachedCounter:
     __slots__ = ("_counter", "_digest", "_max_texts", "_seen")
 
     def __init__(self, counter: TokenCounter, max_texts: int) -> None:
-        from hashlib import blake2b  # here, because it is a quarter of the import of the library
+        from hashlib import blake2b  # here, because it is a tenth of the import of the library
 
         self._digest = blake2b
         self._counter = counter

@@ -8,7 +8,6 @@ term that it stands for: its weight is a share of the smaller of both idf.
 from __future__ import annotations
 
 from functools import cache
-from string import ascii_lowercase
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.anchors import stem
@@ -25,6 +24,7 @@ __all__ = ["MAX_RELATED", "Related", "one_edit_away", "related_terms"]
 MAX_RELATED = 40
 """Related terms of one query at most, the weightiest. Source: ours: a bound on the cost of a query."""
 
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _MIN_MISSPELLED = 5
 _MAX_SPELLINGS = 3
 
@@ -81,10 +81,10 @@ def one_edit_away(word: str) -> set[str]:
     found: set[str] = set()
     for at in range(len(rest) + 1):
         head, tail = rest[:at], rest[at:]
-        found.update([head + letter + tail for letter in ascii_lowercase])
+        found.update([head + letter + tail for letter in _LETTERS])
         if tail:
             found.add(head + tail[1:])
-            found.update([head + letter + tail[1:] for letter in ascii_lowercase])
+            found.update([head + letter + tail[1:] for letter in _LETTERS])
         if len(tail) > 1:
             found.add(head + tail[1] + tail[0] + tail[2:])
     found.discard(rest)

@@ -18,7 +18,6 @@ import json
 import threading
 from array import array
 from collections.abc import Sequence
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from gatekeeper_core.errors import ConfigError, SnapshotError
@@ -450,7 +449,9 @@ def _texts_of(turn: Turn | tuple[str, str]) -> tuple[str, str]:
 
 def _digest(texts: Iterable[tuple[str, str]]) -> bytes:
     """Return what tells turns from other turns."""
-    digest = blake2b(digest_size=16)
+    import hashlib  # here, because it is a tenth of the import of the library
+
+    digest = hashlib.blake2b(digest_size=16)
     for both in texts:
         for text in both:
             encoded = text.encode("utf-8", "surrogatepass")

@@ -14,7 +14,6 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from functools import lru_cache
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -162,4 +161,6 @@ def finished(steps: Generator[None, None, Segment]) -> Segment:
 
 
 def _key(term: str) -> int:
-    return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    import hashlib  # here, because it is a tenth of the import of the library
+
+    return int.from_bytes(hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
