@@ -76,19 +76,29 @@ def test_the_leading_turns_are_those_of_the_highest_sums(
 ) -> None:
     """Of equals the newer one."""
     sums = scan(turns, weighted).sums
-    best = sorted(sums, key=lambda turn: (-round(sums[turn], 6), -turn))[:count]
+    best = sorted(sums, key=lambda turn: (-sums[turn], -turn))[:count]
     assert sorted(scan(turns, weighted).leading(count)) == sorted(best)
 
 
 @given(histories, weights, st.integers(1, 60), st.integers(1, 12))
-def test_the_sums_of_the_leading_turns_are_those_of_their_hits(
+def test_the_sums_of_the_leading_turns_are_those_of_their_hits_where_length_does_not_count(
     turns: list[Turn], weighted: dict[str, float], budget: int, count: int
 ) -> None:
     """From all terms, read or looked up; one is for ranking, the other for explaining."""
-    found = scan(turns, weighted, budget)
-    leading = found.leading(count)
-    for turn, hits in found.hits(leading).items():
+    even = Scan(list(weighted.items()), index_of(turns), bm25=BM25._replace(b=0.0), budget=budget)
+    leading = even.leading(count)
+    for turn, hits in even.hits(leading).items():
         assert leading[turn] == pytest.approx(1.5 * hits.user + 0.7 * hits.assistant)
+
+
+@given(histories, weights, st.integers(1, 60), st.integers(0, 12))
+def test_the_hits_of_a_turn_are_the_same_whether_it_leads_or_not(
+    turns: list[Turn], weighted: dict[str, float], budget: int, count: int
+) -> None:
+    every = range(len(turns))
+    before, after = scan(turns, weighted, budget), scan(turns, weighted, budget)
+    after.leading(count)
+    assert after.hits(every) == before.hits(every)
 
 
 @given(st.integers(1, 14), st.floats(0.1, 8.0))

@@ -61,7 +61,10 @@ _SEGMENT_COLUMNS = ("keys", "ends", "postings")
 _NOTED_BITS = 1 << 22  # half a megabyte; a million words set a fifth of them
 _FEW_PER_TURN = 12  # postings that are read through in the time of one look-up
 
+_MAX_LOOKED_UP = 256
+
 _Live = dict[str, "int | list[int]"]
+_Run = tuple["Sequence[int]", int, int]
 
 
 class Posting(NamedTuple):
@@ -105,6 +108,7 @@ class TurnIndex:
         "_live",
         "_live_start",
         "_live_turns",
+        "_looked_up",
         "_noted",
         "_segments",
         "_user_total",
@@ -121,6 +125,7 @@ class TurnIndex:
         self._frozen: _Frozen | None = None
         self._segments: list[Segment] = []
         self._work: _Work | None = None
+        self._looked_up: dict[str, list[_Run]] = {}
         self._noted = bytearray()
         self.speakers = Speakers()
         self._user_total = 0
@@ -349,16 +354,25 @@ class TurnIndex:
 
     # --- where postings stand ----------------------------------------------------------------------------------------
 
-    def _runs(self, term: str) -> list[tuple[Sequence[int], int, int]]:
+    def _runs(self, term: str) -> list[_Run]:
         """Return the stretches of postings of a term, oldest first: a sequence, where it begins, where it ends."""
         runs = self._earlier_runs(term) if self._live_start else []
         live = self._live.get(term)
-        if live is not None:
-            runs.append(((live,), 0, 1) if isinstance(live, int) else (live, 0, len(live)))
+        if live is None:
+            return runs
+        return [*runs, ((live,), 0, 1) if isinstance(live, int) else (live, 0, len(live))]
+
+    def _earlier_runs(self, term: str) -> list[_Run]:
+        """Return the stretches that are no longer in the dictionary; a query asks for the same ones several times."""
+        runs = self._looked_up.get(term)
+        if runs is None:
+            if len(self._looked_up) >= _MAX_LOOKED_UP:
+                self._looked_up.clear()
+            runs = self._looked_up[term] = self._look_up(term)
         return runs
 
-    def _earlier_runs(self, term: str) -> list[tuple[Sequence[int], int, int]]:
-        runs: list[tuple[Sequence[int], int, int]] = []
+    def _look_up(self, term: str) -> list[_Run]:
+        runs: list[_Run] = []
         if self._segments:
             key = term_key(term)
             for segment in self._segments:
@@ -392,6 +406,7 @@ class TurnIndex:
         """Do a little of what there is to pack."""
         if self._frozen is None and len(self) - self._live_start >= self._live_turns:
             self._frozen = _Frozen(self._live, self._live_start)
+            self._looked_up.clear()
             self._noted = self._noted or bytearray(_NOTED_BITS >> 3)
             self._live, self._live_start = {}, len(self)
         if self._work is None:
@@ -401,6 +416,7 @@ class TurnIndex:
             next(self._work.steps)
         except StopIteration as done:
             self._segments[self._work.first : self._work.last] = [done.value]
+            self._looked_up.clear()
             if self._work.seals:
                 self._frozen = None
             self._work = None
@@ -431,10 +447,12 @@ class TurnIndex:
         """Make the frozen turns the newest again; no newer one is left."""
         self._live, self._live_start = frozen.live, frozen.start
         self._frozen = self._work = None
+        self._looked_up.clear()
 
     def _cut_segment(self, turn_id: int) -> None:
         """Take the newest packed turn back."""
         self._work = None
+        self._looked_up.clear()
         self._live_start = turn_id
         self._segments[-1].cut(turn_id)
         if self._segments[-1].start == turn_id:

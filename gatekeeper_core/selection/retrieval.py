@@ -37,7 +37,7 @@ from gatekeeper_core.selection.anchors import (
     term_weight,
 )
 from gatekeeper_core.selection.expansion import Related, related_terms
-from gatekeeper_core.selection.scan import Bm25, Scan
+from gatekeeper_core.selection.scan import Bm25, Scan, highest
 from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.thesaurus import MANY_ANSWER, TIME_ANSWER
 from gatekeeper_core.text import LazyPattern
@@ -46,17 +46,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from gatekeeper_core.selection.index import TurnIndex
-    from gatekeeper_core.selection.scan import Adder, Hits
+    from gatekeeper_core.selection.scan import Hits
 
 __all__ = ["Query", "RetrievalConfig", "Score", "expand_query", "read_query", "recency", "score_turns"]
 
 SCORED_IN_FULL = 40
 """How many turns are at least scored in full. Source: ours, twice the candidates that the specification takes."""
 
-_EXACT_KINDS = frozenset({"word", "number", "identifier", "version", "quote", "code"})
 _INDEXED_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "character", "date", "amount"})
 _LEADING = 300
+_EXACT = 100
 _READ = 20
+_NOTHING: frozenset[str] = frozenset()
 _TRIPLE_SHARE = 0.25
 _WORD_SHARE = 0.5
 _SECOND_NEIGHBOUR = 0.35
@@ -286,13 +287,15 @@ class _Scoring:
         """Return the best turns with their scores, best first."""
         weighted = [*self._query.idf.items(), *((related.term, related.weight) for related in self._query.related)]
         scan = Scan(weighted, self._index, bm25=self._bm25, budget=self._config.posting_budget)
-        own = self._own_evidence(scan, max(_LEADING, 2 * depth))
-        fed = self._feedback(own, scan.adder)
+        leading = scan.leading(max(_LEADING, 2 * depth) * (2 if self._named else 1))
+        hits = scan.hits(leading if self._named else highest(leading, max(_EXACT, 2 * depth)))
+        own = leading | self._weighted(hits)
+        fed = self._feedback(own, scan)
         near = self._neighbours({turn: value + fed.get(turn, 0.0) for turn, value in own.items()} if fed else own, scan)
-        order = nlargest(depth, ((round(own[turn] + fed.get(turn, 0.0) + near[turn], 6), turn) for turn in own))
-        beside = {turn + step for _, turn in order for step in (-1, 0, 1)}
-        hits = scan.hits(beside & scan.sums.keys())
-        parts = [self._parts(turn, hits, fed.get(turn, 0.0), near[turn]) for _, turn in order]
+        best = highest({turn: value + fed.get(turn, 0.0) + near.get(turn, 0.0) for turn, value in own.items()}, depth)
+        beside = {turn + step for turn in best for step in (-1, 1)} if self._config.reach_weight else set()
+        hits |= scan.hits((beside & scan.sums.keys() | {*best}) - hits.keys())
+        parts = [self._parts(turn, hits, fed.get(turn, 0.0), near.get(turn, 0.0)) for turn in best]
         parts.sort(key=_rank)
         return tuple(sorted(self._scores(parts), key=_rank))
 
@@ -304,39 +307,36 @@ class _Scoring:
             user = assistant = (user + assistant) / 2
         return Bm25(user, assistant, config.k1, config.b)
 
-    def _own_evidence(self, scan: Scan, count: int) -> dict[int, float]:
-        """Return the weighted ``lex`` of the turns that are worth a second look."""
+    def _weighted(self, hits: Mapping[int, Hits]) -> dict[int, float]:
+        """Return the weighted ``lex`` of some turns."""
+        user, assistant = self._bm25.user_weight, self._bm25.assistant_weight
         if not self._named:
-            return scan.leading(count)
-        hits = scan.hits(scan.leading(2 * count))
-        return {turn: self._weighted(turn, hit.user, hit.assistant) for turn, hit in hits.items()}
-
-    def _weighted(self, turn: int, user: float, assistant: float) -> float:
-        user_factor, assistant_factor = self._speaker_factors(turn)
-        return self._bm25.user_weight * user_factor * user + self._bm25.assistant_weight * assistant_factor * assistant
+            return {turn: user * hit.user + assistant * hit.assistant for turn, hit in hits.items()}
+        factors = self._speaker_factors
+        return {
+            turn: user * by_user * hit.user + assistant * by_assistant * hit.assistant
+            for turn, hit in hits.items()
+            for by_user, by_assistant in (factors(turn),)
+        }
 
     def _speaker_factors(self, turn: int) -> tuple[float, float]:
         """Return what each side of a turn counts for who speaks there, 1.0 where nobody is named."""
         speakers, more = self._index.speakers.of(turn), 1.0 + self._config.speaker_weight
         return more if speakers[0] in self._named else 1.0, more if speakers[1] in self._named else 1.0
 
-    def _feedback(self, own: Mapping[int, float], adder: Adder) -> dict[int, float]:
+    def _feedback(self, own: Mapping[int, float], scan: Scan) -> dict[int, float]:
         """Return what the most telling words of the turns with the most evidence add to the others."""
+        if not self._config.feedback_weight or len(own) < 2:
+            return {}
         best = nlargest(_FEEDBACK_TURNS, ((round(value, 6), turn) for turn, value in own.items()))
-        if not self._config.feedback_weight or len(own) < 2 or best[0][0] <= 0:
+        if best[0][0] <= 0:
             return {}
         turns = sorted(own)
         held = [
             (0, weight, self._index.postings_among(term, turns, own)) for term, weight in self._feedback_words(best)
         ]
-        if self._named:
-            reached = {posting >> TURN_BITS for _, _, postings in held for posting in postings}
-            hits = adder.by_field(held, reached)
-            return {turn: self._weighted(turn, hit.user, hit.assistant) for turn, hit in hits.items()}
-        fed: dict[int, float] = {}
-        for _, weight, postings in held:
-            adder.add(fed, weight, postings)
-        return fed
+        reached = {posting >> TURN_BITS for _, _, postings in held for posting in postings}
+        return self._weighted(scan.by_field(held, reached))
 
     def _feedback_words(self, best: Sequence[tuple[float, int]]) -> list[tuple[str, float]]:
         """Return the words that tell most of the best turns, with their weights; names of speakers tell nothing."""
@@ -356,7 +356,7 @@ class _Scoring:
         """Return what each turn gets of the two turns on either side; others count by what was read."""
         near, far = self._config.neighbour_weight, self._config.neighbour_weight * _SECOND_NEIGHBOUR
         if not near:
-            return dict.fromkeys(own, 0.0)
+            return {}
         get = (own if len(own) == len(scan) else {**scan.sums, **own}).get
         return {
             turn: near * (get(turn - 1, 0.0) + get(turn + 1, 0.0)) + far * (get(turn - 2, 0.0) + get(turn + 2, 0.0))
@@ -366,19 +366,20 @@ class _Scoring:
     def _parts(self, turn: int, hits: Mapping[int, Hits], fed: float, near: float) -> Score:
         """Return the score of a turn as far as the index knows it."""
         config, held, (user, assistant, bits) = self._config, self._held, hits[turn]
-        around = bits
-        for beside in (turn - 1, turn + 1):
-            if beside in hits:
-                around |= hits[beside].bits
-        fit = 1.0 - config.reach_weight * (1.0 - held.share(around))
+        fit = 1.0
+        if config.reach_weight:
+            around = bits
+            for beside in (turn - 1, turn + 1):
+                if beside in hits:
+                    around |= hits[beside].bits
+            fit -= config.reach_weight * (1.0 - held.share(around))
         late = recency(turn, len(self._index))
         user_factor, assistant_factor = self._side_factors(turn)
         lex_user, lex_assistant = user_factor * user, assistant_factor * assistant
         lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
         total = round(fit * (lexical + fed + near) + config.recency_weight * late, 6)
         share, matched, related = held.share(bits), held.terms(bits), held.related(bits)
-        nothing: frozenset[str] = frozenset()
-        return Score(turn, lex_user, lex_assistant, 0.0, late, fed, near, fit, total, share, matched, related, nothing)
+        return Score(turn, lex_user, lex_assistant, 0.0, late, fed, near, fit, total, share, matched, related, _NOTHING)
 
     def _side_factors(self, turn: int) -> tuple[float, float]:
         """Return what the weights of both sides were multiplied with for this turn."""
@@ -440,7 +441,7 @@ class _Held:
         """Return the related terms among some hits."""
         others = bits >> len(self._idf)
         if not others:
-            return frozenset()
+            return _NOTHING
         return frozenset(related.term for place, related in enumerate(self._query.related) if others >> place & 1)
 
     def _share(self, bits: int) -> float:
@@ -466,57 +467,68 @@ def _answer_pattern(text: str) -> LazyPattern | None:
 
 
 class _Phrase(NamedTuple):
-    """What is looked for in the text of a turn: how it is written, folded, and what a hit is worth."""
+    """What is looked for in the text of a turn.
 
-    term: str
-    kind: str
-    text: str
+    Attributes:
+        needs: the indexed term without which it cannot be there; "" where the index does not tell.
+        sure: whether that term is all there is to it.
+        folded: how it stands in a folded text.
+        has_borders: whether it counts as a whole token only.
+        written: how it is named where a hit is worth naming, else "".
+        idf: what a hit is worth.
+    """
+
+    needs: str
+    sure: bool
     folded: str
+    has_borders: bool
+    written: str
     idf: float
 
 
 def _phrases(query: Query) -> list[_Phrase]:
-    """Return the anchors that are looked for in the text of a turn."""
+    """Return the anchors that are looked for in the text of a turn.
+
+    English words as they were written (not only their stem; half their idf), numbers, identifiers, versions, quoted
+    phrases and back-tick code; a run of three characters of a script without spaces adds a quarter of its rarer pair.
+    """
     found = []
-    for anchor in query.anchors:
-        if anchor.kind == "triple":
-            idf = _TRIPLE_SHARE * min(query.idf.get(anchor.term[:2], 0.0), query.idf.get(anchor.term[1:], 0.0))
-        elif anchor.kind in _EXACT_KINDS:
-            idf = (_WORD_SHARE if anchor.kind == "word" else 1.0) * _phrase_idf(anchor, query)
+    for term, text, kind, _ in query.anchors:
+        if kind == "triple":
+            idf = _TRIPLE_SHARE * min(query.idf.get(term[:2], 0.0), query.idf.get(term[1:], 0.0))
+            phrase = _Phrase(term[:2], False, term, False, "", idf)
+        elif kind == "word":
+            phrase = _Phrase(term, False, folded(text), True, "", _WORD_SHARE * query.idf.get(term, 0.0))
+        elif kind in ("quote", "code"):
+            phrase = _Phrase("", False, folded(text), True, text, _phrase_idf(term, text, query))
+        elif kind in ("identifier", "version", "number"):
+            phrase = _Phrase(term, True, "", True, text if len(term) > 2 else "", query.idf.get(term, 0.0))
         else:
             continue
-        if idf > 0:
-            found.append(_Phrase(anchor.term, anchor.kind, anchor.text, folded(anchor.text), idf))
+        if phrase.idf > 0:
+            found.append(phrase)
     return found
 
 
-def _phrase_idf(anchor: Anchor, query: Query) -> float:
-    if anchor.term in query.idf:
-        return query.idf[anchor.term]
-    parts = dict.fromkeys(part.term for part in extract_anchors(anchor.text))
-    return sum(query.idf.get(part, 0.0) for part in parts)
+def _phrase_idf(term: str, text: str, query: Query) -> float:
+    if term in query.idf:
+        return query.idf[term]
+    return sum(query.idf.get(term, 0.0) for term in dict.fromkeys(part.term for part in extract_anchors(text)))
 
 
 def _exact_match(
     phrases: Sequence[_Phrase], matched: frozenset[str], texts: tuple[str, str]
 ) -> tuple[float, frozenset[str]]:
-    """Return the idf of the whole hits, and which identifiers, versions, quotes and code were hit.
-
-    Whole hits are English words as they were written (not only their stem; half their idf), numbers, identifiers,
-    versions, quoted phrases and back-tick code; a run of three characters of a script without spaces adds a quarter of
-    its rarer pair.
-    """
+    """Return the idf of the whole hits, and which identifiers, versions, quotes, code and numbers were hit."""
     exact, whole, text = 0.0, set(), ""
-    for term, kind, written, phrase, idf in phrases:
-        if kind in ("identifier", "version", "number"):
-            hit = term in matched
-        elif (kind == "triple" and term[:2] not in matched) or (kind == "word" and term not in matched):
+    for needs, sure, phrase, has_borders, written, idf in phrases:
+        if needs and needs not in matched:
             continue
-        else:
+        if not sure:
             text = text or folded("\n".join(side[:MAX_SCANNED_CHARACTERS] for side in texts))
-            hit = term in text if kind == "triple" else has_whole(phrase, text)
-        if hit:
-            exact += idf
-            if kind in ("quote", "code") or (kind not in ("word", "triple") and len(term) > 2):
-                whole.add(written)
+            if not (has_whole(phrase, text) if has_borders else phrase in text):
+                continue
+        exact += idf
+        if written:
+            whole.add(written)
     return exact, frozenset(whole)

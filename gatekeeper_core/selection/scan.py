@@ -1,8 +1,9 @@
 """The first look at a conversation: which turns share most with the query, whatever its length.
 
-The terms of a query are read rarest first, until a budget of postings is spent: each adds its weighted BM25 to the
-turns that hold it. What is more frequent than that only adds to the turns that lead by the rarer terms. So the cost of
-a query depends on the budget, not on the conversation; below the budget nothing is left out.
+The terms of a query are read rarest first, until a budget of postings is spent: each adds to the turns that hold it
+what it would count in a text of mean length. The turns that lead by that are counted exactly, what is more frequent
+included. So the cost of a query depends on the budget, not on the conversation; below the budget every turn that shares
+a term is reached.
 
 Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", formula 3.15; to read the
 rarest terms first is what Moffat and Zobel 1996 ("Self-indexing inverted files for fast text retrieval") call the
@@ -11,7 +12,7 @@ continue strategy.
 
 from __future__ import annotations
 
-from heapq import nlargest
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.segments import FIELD_BITS, MAX_COUNT, TURN_BITS
@@ -21,10 +22,9 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.index import TurnIndex
 
-__all__ = ["Adder", "Bm25", "Hits", "Scan"]
+__all__ = ["Bm25", "Hits", "Scan", "highest"]
 
-_LOW_BYTE = (1 << TURN_BITS) - 1
-_USER_ONCE = 1 << FIELD_BITS
+_COUNTS = (1 << TURN_BITS) - 1
 
 
 class Bm25(NamedTuple):
@@ -52,16 +52,15 @@ class Scan:
         index: the conversation.
         bm25: the constants.
         budget: postings that are read, >= 1.
-
-    Attributes:
-        adder: what adds up the terms here, for further ones.
     """
 
     def __init__(self, weighted: Sequence[tuple[str, float]], index: TurnIndex, *, bm25: Bm25, budget: int) -> None:
         self._index = index
-        self.adder = Adder(index, bm25)
+        self._bm25 = bm25
         self._read: list[tuple[int, float, list[int]]] = []
         self._looked_up: list[tuple[int, float, str]] = []
+        self._led: Collection[int] = ()
+        self._among_led: dict[int, list[int]] = {}
         self._sums: dict[int, float] = {}
         self._read_terms(weighted, budget)
 
@@ -71,33 +70,56 @@ class Scan:
 
     @property
     def sums(self) -> Mapping[int, float]:
-        """The weighted BM25 of each turn that was reached, from the terms that were read."""
+        """The weighted BM25 of each turn that was reached, from the terms that were read, as if of mean length."""
         return self._sums
 
     def leading(self, count: int) -> dict[int, float]:
-        """Return the turns with the highest sums, with what all terms of the query add to them."""
-        sums = self._sums
-        if len(sums) > count:
-            best = nlargest(count, sums, key=lambda turn: (round(sums[turn], 6), turn))
-            sums = {turn: sums[turn] for turn in best}
-        elif self._looked_up:
-            sums = dict(sums)
-        rising = sorted(sums) if self._looked_up else []
-        for _, weight, term in self._looked_up:
-            self.adder.add(sums, weight, self._index.postings_among(term, rising, sums))
-        return sums
+        """Return the turns with the highest sums, with what the terms that were looked up add to them."""
+        leading = {turn: self._sums[turn] for turn in highest(self._sums, count)}
+        rising = sorted(leading) if self._looked_up else []
+        for place, weight, term in self._looked_up:
+            self._among_led[place] = self._index.postings_among(term, rising, leading)
+            self._add(leading, weight, self._among_led[place])
+        self._led = leading.keys()
+        return leading
 
     def hits(self, turns: Collection[int]) -> dict[int, Hits]:
-        """Return the BM25 sums and the hits of some of the turns, from all terms of the query."""
-        members = frozenset(turns)
-        held = [
-            (place, weight, [p for p in postings if p >> TURN_BITS in members])
-            for place, weight, postings in self._read
-        ]
-        rising = sorted(members)
+        """Return the exact BM25 sums and the hits of some of the turns, from all terms of the query."""
+        if not turns:
+            return {}
+        members, held = frozenset(turns), []
+        for place, weight, postings in self._read:
+            held.append((place, weight, [posting for posting in postings if posting >> TURN_BITS in members]))
+        others = members.difference(self._led)
+        rising = sorted(others)
         for place, weight, term in self._looked_up:
-            held.append((place, weight, self._index.postings_among(term, rising, members)))
-        return self.adder.by_field(held, rising)
+            among = [posting for posting in self._among_led.get(place, ()) if posting >> TURN_BITS in members]
+            held.append((place, weight, among + self._index.postings_among(term, rising, others)))
+        return self.by_field(held, members)
+
+    def by_field(self, held: Iterable[tuple[int, float, Iterable[int]]], turns: Collection[int]) -> dict[int, Hits]:
+        """Return the exact BM25 sums of both fields and the hits of some turns.
+
+        Args:
+            held: of each term its place, its weight and its postings in these turns, no other.
+            turns: the turns, each once.
+        """
+        index, slope, top = self._index, self._bm25.k1 * self._bm25.b, self._bm25.k1 + 1
+        flat, user_lengths, assistant_lengths = self._bm25.k1 - slope, index.user_lengths, index.assistant_lengths
+        user_slope, assistant_slope = slope / index.mean_user_length, slope / index.mean_assistant_length
+        user, assistant, bits = dict.fromkeys(turns, 0.0), dict.fromkeys(turns, 0.0), dict.fromkeys(turns, 0)
+        for place, weight, postings in held:
+            best, bit = weight * top, 1 << place
+            for posting in postings:
+                turn = posting >> TURN_BITS
+                bits[turn] |= bit
+                count = posting >> FIELD_BITS & MAX_COUNT
+                if count:
+                    user[turn] += best * count / (count + flat + user_slope * user_lengths[turn])
+                count = posting & MAX_COUNT
+                if count:
+                    assistant[turn] += best * count / (count + flat + assistant_slope * assistant_lengths[turn])
+        return {turn: Hits(user[turn], assistant[turn], hit) for turn, hit in bits.items()}
 
     def _read_terms(self, weighted: Sequence[tuple[str, float]], budget: int) -> None:
         """Read the rarest terms; of the rarest of all at least the newest turns that the budget allows."""
@@ -107,7 +129,7 @@ class Scan:
             term, weight = weighted[place]
             if 0 < frequency <= budget:
                 postings = index.postings(term)
-                self.adder.add(self._sums, weight, postings)
+                self._add(self._sums, weight, postings)
                 self._read.append((place, weight, postings))
             elif frequency:
                 if not self._sums:
@@ -116,65 +138,38 @@ class Scan:
                 self._looked_up.append((place, weight, term))
             budget -= frequency
 
-
-class Adder:
-    """BM25 with its constants taken out, for the lengths of one conversation as they are now."""
-
-    __slots__ = ("_assistant_lengths", "_assistant_slope", "_bm25", "_flat", "_user_lengths", "_user_slope")
-
-    def __init__(self, index: TurnIndex, bm25: Bm25) -> None:
-        slope = bm25.k1 * bm25.b
-        self._bm25 = bm25
-        self._flat = bm25.k1 * (1 - bm25.b)
-        self._user_slope, self._assistant_slope = slope / index.mean_user_length, slope / index.mean_assistant_length
-        self._user_lengths, self._assistant_lengths = index.user_lengths, index.assistant_lengths
-
-    def add(self, sums: dict[int, float], weight: float, postings: Iterable[int]) -> None:
-        """Add the weighted BM25 of a term to the turns that hold it.
-
-        Args:
-            sums: by turn; turns that are not there yet are put there.
-            weight: of the term, an idf.
-            postings: packed, each of another turn.
-        """
-        user_weight = weight * (self._bm25.k1 + 1) * self._bm25.user_weight
-        assistant_weight = weight * (self._bm25.k1 + 1) * self._bm25.assistant_weight
-        flat, user_slope, assistant_slope = self._flat, self._user_slope, self._assistant_slope
-        user_lengths, assistant_lengths = self._user_lengths, self._assistant_lengths
-        once, get = 1 + flat, sums.get
+    def _add(self, sums: dict[int, float], weight: float, postings: Iterable[int]) -> None:
+        """Add what a term counts in a text of mean length to the turns that hold it: the loop that a query spends."""
+        values = [weight * value for value in _values(self._bm25)]
         for posting in postings:
-            turn, counts = posting >> TURN_BITS, posting & _LOW_BYTE
-            if counts == 1:
-                value = assistant_weight / (once + assistant_slope * assistant_lengths[turn])
-            elif counts == _USER_ONCE:
-                value = user_weight / (once + user_slope * user_lengths[turn])
+            turn = posting >> TURN_BITS
+            if turn in sums:
+                sums[turn] += values[posting & _COUNTS]
             else:
-                user, assistant = counts >> FIELD_BITS, counts & MAX_COUNT
-                value = user_weight * user / (user + flat + user_slope * user_lengths[turn]) if user else 0.0
-                if assistant:
-                    norm = flat + assistant_slope * assistant_lengths[turn]
-                    value += assistant_weight * assistant / (assistant + norm)
-            sums[turn] = get(turn, 0.0) + value
+                sums[turn] = values[posting & _COUNTS]
 
-    def by_field(self, held: Iterable[tuple[int, float, Iterable[int]]], turns: Iterable[int]) -> dict[int, Hits]:
-        """Return the BM25 sums of both fields and the hits of some turns.
 
-        Args:
-            held: of each term its place, its weight and its postings in these turns, no other.
-            turns: the turns, each once.
-        """
-        bits = dict.fromkeys(turns, 0)
-        user, assistant = dict.fromkeys(bits, 0.0), dict.fromkeys(bits, 0.0)
-        flat, top = self._flat, self._bm25.k1 + 1
-        for place, weight, postings in held:
-            for posting in postings:
-                turn, count = posting >> TURN_BITS, posting >> FIELD_BITS & MAX_COUNT
-                bits[turn] |= 1 << place
-                if count:
-                    norm = flat + self._user_slope * self._user_lengths[turn]
-                    user[turn] += weight * top * count / (count + norm)
-                count = posting & MAX_COUNT
-                if count:
-                    norm = flat + self._assistant_slope * self._assistant_lengths[turn]
-                    assistant[turn] += weight * top * count / (count + norm)
-        return {turn: Hits(user[turn], assistant[turn], hit) for turn, hit in bits.items()}
+def highest(values: Mapping[int, float], count: int) -> list[int]:
+    """Return the keys of the highest values, in any order; of equals the higher key.
+
+    >>> sorted(highest({3: 1.0, 4: 2.0, 5: 1.0}, 2))
+    [4, 5]
+    """
+    if len(values) <= count:
+        return list(values)
+    if count < 1:
+        return []
+    least = sorted(values.values())[-count]
+    found = [key for key, value in values.items() if value >= least]
+    if len(found) > count:
+        found.sort(key=lambda key: (values[key], key))
+        del found[: len(found) - count]
+    return found
+
+
+@lru_cache(maxsize=16)
+def _values(bm25: Bm25) -> tuple[float, ...]:
+    """Return by both counts, as a posting packs them, what a term of weight 1 counts in texts of mean length."""
+    saturated = [0.0, *(count * (bm25.k1 + 1) / (count + bm25.k1) for count in range(1, MAX_COUNT + 1))]
+    users, assistants = [bm25.user_weight * x for x in saturated], [bm25.assistant_weight * x for x in saturated]
+    return tuple(user + assistant for user in users for assistant in assistants)
