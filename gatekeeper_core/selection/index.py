@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
@@ -230,13 +230,13 @@ class TurnIndex:
         """
         found: list[int] = []
         for run, begin, end in self._runs(term):
-            if end - begin <= _FEW_PER_TURN * len(turns):
-                found.extend([posting for posting in run[begin:end] if posting >> TURN_BITS in members])
+            first = bisect_left(turns, run[begin] >> TURN_BITS)
+            last = bisect_right(turns, run[end - 1] >> TURN_BITS, first)
+            if end - begin <= _FEW_PER_TURN * (last - first):
+                found += [posting for posting in run[begin:end] if posting >> TURN_BITS in members]
                 continue
-            for turn_id in turns:
+            for turn_id in turns[first:last]:
                 begin = bisect_left(run, turn_id << TURN_BITS, begin, end)
-                if begin == end:
-                    break
                 if run[begin] >> TURN_BITS == turn_id:
                     found.append(run[begin])
         return found
