@@ -304,7 +304,8 @@ class _Scoring:
     def _budget(self) -> int:
         """Return how many postings are read in a conversation of this length."""
         doublings = max(0, len(self._index).bit_length() - _LONG_BITS)
-        return self._config.posting_budget * 13**doublings // 10**doublings
+        budget: int = self._config.posting_budget * 13**doublings // 10**doublings
+        return budget
 
     def _constants(self) -> Bm25:
         """Return the constants of BM25; between two named people both sides weigh alike."""

@@ -13,7 +13,6 @@ continue strategy.
 from __future__ import annotations
 
 from functools import lru_cache
-from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.segments import FIELD_BITS, MAX_COUNT, TURN_BITS
@@ -160,7 +159,7 @@ def highest(values: Mapping[int, float], count: int) -> list[int]:
         return list(values)
     if count < 1:
         return []
-    least = nlargest(count, values.values())[-1]
+    least = sorted(values.values())[-count]
     found = [key for key, value in values.items() if value >= least]
     if len(found) > count:
         found.sort(key=lambda key: (values[key], key))
