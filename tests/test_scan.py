@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.scan import Bm25, Scan
+from gatekeeper_core.selection.scan import Bm25, Scan, highest
 
 BM25 = Bm25(user_weight=1.5, assistant_weight=0.7, k1=1.2, b=0.75)
 VOCABULARY = ["redis", "quorum", "raft", "缓存", "雪崩", "v1.2"]
@@ -99,6 +99,14 @@ def test_the_hits_of_a_turn_are_the_same_whether_it_leads_or_not(
     before, after = scan(turns, weighted, budget), scan(turns, weighted, budget)
     after.leading(count)
     assert after.hits(every) == before.hits(every)
+
+
+@given(st.lists(st.integers(0, 30)), st.integers(-1, 40))
+def test_the_highest_values_are_those_of_a_full_sort(values: list[int], count: int) -> None:
+    """Of equals the higher key, whether a sample told where to cut or not."""
+    keyed = {key: float(value) for key, value in enumerate(values)}
+    best = sorted(keyed, key=lambda key: (keyed[key], key), reverse=True)
+    assert sorted(highest(keyed, count)) == sorted(best[: max(0, count)])
 
 
 @given(st.integers(1, 14), st.floats(0.1, 8.0))

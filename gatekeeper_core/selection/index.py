@@ -209,7 +209,10 @@ class TurnIndex:
 
     def postings(self, term: str) -> list[int]:
         """Return the packed postings of a term, oldest turn first; empty for an unknown term."""
-        return [posting for run, begin, end in self._runs(term) for posting in run[begin:end]]
+        found: list[int] = []
+        for run, begin, end in self._runs(term):
+            found += run[begin:end]
+        return found
 
     def newest_postings(self, term: str, limit: int) -> list[int]:
         """Return the packed postings of the newest turns that hold a term, at most so many, oldest turn first."""

@@ -56,7 +56,6 @@ SCORED_IN_FULL = 40
 _INDEXED_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "character", "date", "amount"})
 _LONG_BITS = 14
 _LEADING = 300
-_EXACT = 100
 _READ = 20
 _NOTHING: frozenset[str] = frozenset()
 _TRIPLE_SHARE = 0.25
@@ -290,7 +289,7 @@ class _Scoring:
         weighted = [*self._query.idf.items(), *((related.term, related.weight) for related in self._query.related)]
         scan = Scan(weighted, self._index, bm25=self._bm25, budget=self._budget())
         leading = scan.leading(max(_LEADING, 2 * depth) * (2 if self._named else 1))
-        hits = scan.hits(leading if self._named else highest(leading, max(_EXACT, 2 * depth)))
+        hits = scan.hits(leading if self._named else highest(leading, 2 * depth))
         own = leading | self._weighted(hits)
         fed = self._feedback(own, scan)
         near = self._neighbours({turn: value + fed.get(turn, 0.0) for turn, value in own.items()} if fed else own, scan)

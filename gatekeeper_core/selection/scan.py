@@ -13,6 +13,7 @@ continue strategy.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.segments import FIELD_BITS, MAX_COUNT, TURN_BITS
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Bm25", "Hits", "Scan", "highest"]
 
 _COUNTS = (1 << TURN_BITS) - 1
+_SAMPLED = 4
 
 
 class Bm25(NamedTuple):
@@ -155,10 +157,13 @@ def highest(values: Mapping[int, float], count: int) -> list[int]:
     >>> sorted(highest({3: 1.0, 4: 2.0, 5: 1.0}, 2))
     [4, 5]
     """
-    if len(values) <= count:
-        return list(values)
-    if count < 1:
-        return []
+    if len(values) <= count or count < 1:
+        return list(values) if count > 0 else []
+    if len(values) > _SAMPLED * count:  # a sample tells about where to cut, so that few are left to sort
+        sample = sorted(islice(values.values(), 0, None, _SAMPLED))
+        bound = sample[-max(1, 2 * count // _SAMPLED)]
+        above = {key: value for key, value in values.items() if value >= bound}
+        values = above if len(above) >= count else values
     least = sorted(values.values())[-count]
     found = [key for key, value in values.items() if value >= least]
     if len(found) > count:
