@@ -9,15 +9,12 @@ from gatekeeper_core import (
     ContextGatekeeper,
     CoverageConfig,
     GatekeeperConfig,
-    Message,
     PlanConfig,
     RetrievalConfig,
     Selection,
     TrimmingConfig,
-    Turn,
 )
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.selection.plan import Record
 
 Pairs = list[tuple[str, str]]
 
@@ -309,26 +306,6 @@ def test_settings_are_keyword_only_and_cannot_be_changed() -> None:
         GatekeeperConfig("fill")  # type: ignore[misc]
     with pytest.raises(AttributeError):
         GatekeeperConfig().mode = "fill"  # type: ignore[misc]
-
-
-# --- the records
-
-
-def test_a_record_costs_at_least_one_token() -> None:
-    assert Record("", "", 0, 0).tokens == 1
-    assert Record("a", "b", 2, 3).tokens == 5
-
-
-def test_a_record_knows_its_turn_by_content_and_by_what_it_was_made_of() -> None:
-    """000-10: lasting identity is the content."""
-    turn = Turn((Message("user", "a"), Message("assistant", "b")), 0, 2)
-    moved = Turn((Message("user", "a"), Message("assistant", "b")), 7, 9)
-    from_text, from_turn = Record("a", "b", 1, 1), Record("a", "b", 1, 1, source=turn)
-    assert from_text.equals(("a", "b"))
-    assert not from_text.equals(("a", "c"))
-    assert not from_text.equals(turn)
-    assert from_turn.equals(moved)
-    assert not from_turn.equals(("a", "b"))
 
 
 # --- the order of taking

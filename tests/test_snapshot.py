@@ -81,6 +81,11 @@ def test_the_same_turns_give_the_same_bytes(language: str) -> None:
     assert gatekeeper_of(turns).to_bytes() == gatekeeper_of(turns).to_bytes()
 
 
+@given(histories)
+def test_a_snapshot_of_a_short_conversation_takes_little(turns: Pairs) -> None:
+    assert len(gatekeeper_of(turns).to_bytes()) < 4_000 + 600 * len(turns)
+
+
 @given(histories, histories)
 def test_a_snapshot_of_other_turns_is_refused(turns: Pairs, others: Pairs) -> None:
     data = gatekeeper_of(turns).to_bytes()

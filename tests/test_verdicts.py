@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gatekeeper_core.errors import SnapshotError
 from gatekeeper_core.selection.topics import Verdict
@@ -23,3 +25,12 @@ def test_verdicts_come_back_as_they_were() -> None:
         VerdictLog.from_columns(log.columns(), turn_count=3)
     log.cut(1)
     assert (log[-1], log[0:5], len(log)) == (verdicts[0], (verdicts[0],), 1)
+
+
+@given(*[st.integers(0, 10_000)] * 3)
+def test_a_measure_of_four_digits_comes_back_to_the_bit(overlap: int, new_ratio: int, staying: int) -> None:
+    measures = [round(each / 9_999.7, 4) for each in (overlap, new_ratio, staying)]
+    verdict = Verdict("continue", "overlap", measures[0], measures[1], staying=measures[2])
+    log = VerdictLog()
+    log.append(verdict)
+    assert log[0] == verdict

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.anchors import stem
-from gatekeeper_core.selection.index import MIN_WORD
+from gatekeeper_core.selection.noted import MIN_WORD
 from gatekeeper_core.selection.thesaurus import kinds, synonyms
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, ext
 from gatekeeper_core.selection.constraints import Constraints
 from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.plan import GatekeeperConfig, Planner, Record
+from gatekeeper_core.selection.plan import GatekeeperConfig, Planner
+from gatekeeper_core.selection.records import Record, Records
 from gatekeeper_core.selection.retrieval import expand_query, read_query
 from gatekeeper_core.selection.snapshot import read_sections, write_sections
 from gatekeeper_core.selection.titles import titles
@@ -140,11 +141,10 @@ class ContextGatekeeper:
         self._count = checked_counter(token_counter)
         self._constraints = Constraints(config=self._config.constraints, count=self._count)
         self._lock = threading.RLock()
-        self._records: list[Record] = []
+        self._records = Records()
         self._verdicts = VerdictLog()
         self._index = TurnIndex()
         self._topic_map = TopicMap()
-        self._turn_tokens: list[int] = []
         self._history_tokens = 0
         self._synced: tuple[object, ...] | None = None
 
@@ -167,7 +167,7 @@ class ContextGatekeeper:
     def turn_tokens(self) -> tuple[int, ...]:
         """What each turn costs as a whole, oldest first; each at least 1."""
         with self._lock:
-            return tuple(self._turn_tokens)
+            return tuple(self._records.tokens)
 
     @property
     def turns(self) -> Sequence[Block]:
@@ -231,8 +231,8 @@ class ContextGatekeeper:
             known = same = common_beginning(self._synced or (), listed)  # no look inside what is the same object
             wanted = [_checked_turn(position, turn) for position, turn in enumerate(listed[known:], known)]
             self._synced = None
-            for record, turn in zip(self._records[known:], wanted, strict=False):
-                if not record.equals(turn):
+            for turn in wanted:
+                if same == len(self._records) or not self._records[same].equals(turn):
                     break
                 same += 1
             fresh = [self._record(turn) for turn in wanted[same - known :]]
@@ -298,12 +298,13 @@ class ContextGatekeeper:
         """
         with self._lock:
             counts = self._topic_map.term_counts
+            tokens_user, tokens_assistant = self._records.token_columns()
             sections: dict[str, Any] = {
                 "texts": _digest((record.user, record.assistant) for record in self._records),
                 "gate": repr(self._config.gate).encode("ascii"),
                 "index": self._index.to_bytes(),
-                "tokens_user": array("Q", [record.tokens_user for record in self._records]),
-                "tokens_assistant": array("Q", [record.tokens_assistant for record in self._records]),
+                "tokens_user": tokens_user,
+                "tokens_assistant": tokens_assistant,
                 "terms": json.dumps(list(counts)).encode("ascii"),
                 "term_counts": array("Q", counts.values()),
             }
@@ -378,10 +379,10 @@ class ContextGatekeeper:
             raise SnapshotError("this snapshot is of other turns: build anew with sync()")
         try:
             counts = zip(sections["tokens_user"], sections["tokens_assistant"], strict=True)
-            self._records = [
+            self._records = Records(
                 Record(*both, *tokens, source=turn if isinstance(turn, Turn) else None)
                 for turn, both, tokens in zip(turns, texts, counts, strict=True)
-            ]
+            )
             self._index = TurnIndex.from_bytes(sections["index"])
             self._verdicts = VerdictLog.from_columns(_under("verdicts", sections), turn_count=len(turns))
             self._topic_map = TopicMap.from_columns(
@@ -393,8 +394,7 @@ class ContextGatekeeper:
             raise
         except (LookupError, AttributeError, TypeError, ValueError) as error:
             raise SnapshotError("this snapshot does not hold a gatekeeper") from error
-        self._turn_tokens = [record.tokens for record in self._records]
-        self._history_tokens = sum(self._turn_tokens)
+        self._history_tokens = sum(self._records.tokens)
 
     def _record(self, turn: Turn | tuple[str, str]) -> Record:
         if isinstance(turn, Turn):
@@ -419,7 +419,6 @@ class ContextGatekeeper:
         )
         self._verdicts.append(verdict)
         self._records.append(record)
-        self._turn_tokens.append(record.tokens)
         self._history_tokens += record.tokens
         self._synced = None
 
@@ -428,9 +427,8 @@ class ContextGatekeeper:
         if turn_count == len(self._records):
             return
         removed = [_turn_terms(record) for record in self._records[turn_count:]]
-        self._history_tokens -= sum(self._turn_tokens[turn_count:])
-        del self._turn_tokens[turn_count:]
-        self._records = self._records[:turn_count]
+        self._history_tokens -= sum(self._records.tokens[turn_count:])
+        self._records = self._records.first(turn_count)
         self._verdicts.cut(turn_count)
         for user_terms, assistant_terms in reversed(removed):
             self._index.remove_last({**user_terms, **assistant_terms})

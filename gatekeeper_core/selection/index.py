@@ -16,10 +16,10 @@ import math
 from array import array
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
-from zlib import crc32
 
 from gatekeeper_core.errors import ConfigError, SnapshotError
 from gatekeeper_core.selection.background import background_frequencies
+from gatekeeper_core.selection.noted import NotedWords
 from gatekeeper_core.selection.segments import (
     FIELD_BITS,
     MAX_COUNT,
@@ -37,7 +37,7 @@ from gatekeeper_core.selection.speakers import Speakers
 if TYPE_CHECKING:
     from collections.abc import Container, Generator, Iterable, Mapping, Sequence, Set
 
-__all__ = ["BACKGROUND_TURNS", "FAN_OUT", "LIVE_TURNS", "MIN_WORD", "Posting", "TurnIndex", "unpack"]
+__all__ = ["BACKGROUND_TURNS", "FAN_OUT", "LIVE_TURNS", "Posting", "TurnIndex", "unpack"]
 
 BACKGROUND_TURNS = 20.0
 """How many turns of everyday talk the background frequencies stand for in an idf.
@@ -48,9 +48,6 @@ Source: ours: a young conversation knows too little to tell a common word; after
 LIVE_TURNS = 4096
 """How many of the newest turns stand in a dictionary. Source: ours: below it everything is as fast as it gets."""
 
-MIN_WORD = 4
-"""Letters of the shortest word that :meth:`TurnIndex.known_words` knows. Source: ours: shorter ones are too alike."""
-
 FAN_OUT = 8
 """How many segments of a size become one. Source: ours, measured: fewer cost more to write, more cost more to read."""
 
@@ -58,7 +55,6 @@ _BACKGROUND_TURN_LENGTH = 25.0
 _MAX_BACKGROUND_SHARE = 0.9
 _SNAPSHOT = b"index"
 _SEGMENT_COLUMNS = ("keys", "ends", "postings")
-_NOTED_BITS = 1 << 22  # half a megabyte; a million words set a fifth of them
 _FEW_PER_TURN = 12  # postings that are read through in the time of one look-up
 
 _MAX_LOOKED_UP = 256
@@ -126,7 +122,7 @@ class TurnIndex:
         self._segments: list[Segment] = []
         self._work: _Work | None = None
         self._looked_up: dict[str, list[_Run]] = {}
-        self._noted = bytearray()
+        self._noted = NotedWords()
         self.speakers = Speakers()
         self._user_total = 0
         self._assistant_total = 0
@@ -258,16 +254,13 @@ class TurnIndex:
         return count
 
     def known_words(self, words: Set[str]) -> list[str]:
-        """Return those of some words (a to z, ``MIN_WORD`` letters or more) that stand in a turn, in any order."""
+        """Return those of some words (as :class:`NotedWords` notes them) that stand in a turn, in any order."""
         known = {*(self._live.keys() & words)}
         if self._frozen is not None:
             known.update(self._frozen.live.keys() & words)
         if self._segments:
-            known.update(
-                word
-                for word in words
-                if self._is_noted(crc32(word.encode())) and word not in known and self.document_frequency(word)
-            )
+            noted = self._noted.may_hold(words)
+            known.update(word for word in noted if word not in known and self.document_frequency(word))
         return list(known)
 
     def idf(self, term: str) -> float:
@@ -293,13 +286,14 @@ class TurnIndex:
         The index itself stays as it is. A snapshot is the same for the same turns packed alike, not for the same turns.
         """
         packed = [finished(merging([segment])) if segment.is_cut else segment for segment in self._segments]
-        segments = [*packed, *self._unpacked()]
+        unpacked = self._unpacked()
+        segments = [*packed, *(finished(sealing(live, start=start, stop=stop)) for live, start, stop in unpacked)]
         names, ids = self.speakers.columns()
         bounds = array("Q", [bound for segment in segments for bound in (segment.start, segment.stop)])
         sections: dict[str, array[Any] | bytes] = {
             "user_lengths": self.user_lengths,
             "assistant_lengths": self.assistant_lengths,
-            "noted": bytes(self._noted),
+            "noted": self._noted.column(term for live, _, _ in unpacked for term in live),
             "names": json.dumps(names).encode("ascii"),
             "speakers": ids,
             "bounds": bounds,
@@ -321,7 +315,7 @@ class TurnIndex:
         made = cls()
         try:
             made.user_lengths, made.assistant_lengths = sections["user_lengths"], sections["assistant_lengths"]
-            made._noted = bytearray(sections["noted"])
+            made._noted = NotedWords.from_column(sections["noted"])
             names = json.loads(sections["names"])
             made.speakers = Speakers.from_columns(names, sections["speakers"])
             bounds = sections["bounds"]
@@ -346,14 +340,12 @@ class TurnIndex:
             at = segment.stop
         return at == turn_count == len(self.assistant_lengths) == len(self.speakers)
 
-    def _unpacked(self) -> list[Segment]:
-        """Return segments of the turns that are not packed yet, and note their words."""
-        if len(self) > self._live_start or self._frozen is not None:
-            self._noted = self._noted or bytearray(_NOTED_BITS >> 3)
+    def _unpacked(self) -> list[tuple[_Live, int, int]]:
+        """Return the postings of the turns that are not packed yet, each time with the first turn and the one after."""
         parts = [] if self._frozen is None else [(self._frozen.live, self._frozen.start, self._live_start)]
         if len(self) > self._live_start:
             parts.append((self._live, self._live_start, len(self)))
-        return [finished(sealing(live, start=start, stop=stop, note=self._note)) for live, start, stop in parts]
+        return parts
 
     # --- where postings stand ----------------------------------------------------------------------------------------
 
@@ -393,16 +385,6 @@ class TurnIndex:
         self._user_total += user_length
         self._assistant_total += assistant_length
 
-    def _note(self, term: str) -> None:
-        """Note a word that is packed, for :meth:`known_words`: a bit that other words may share, never taken back."""
-        if len(term) >= MIN_WORD and term.isascii() and term.isalpha():
-            place = crc32(term.encode()) % _NOTED_BITS
-            self._noted[place >> 3] |= 1 << (place & 7)
-
-    def _is_noted(self, digest: int) -> bool:
-        place = digest % _NOTED_BITS
-        return bool(self._noted[place >> 3] >> (place & 7) & 1)
-
     # --- packing -----------------------------------------------------------------------------------------------------
 
     def _pack(self) -> None:
@@ -410,7 +392,6 @@ class TurnIndex:
         if self._frozen is None and len(self) - self._live_start >= self._live_turns:
             self._frozen = _Frozen(self._live, self._live_start)
             self._looked_up.clear()
-            self._noted = self._noted or bytearray(_NOTED_BITS >> 3)
             self._live, self._live_start = {}, len(self)
         if self._work is None:
             self._work = self._next_work()
@@ -428,7 +409,7 @@ class TurnIndex:
         """Return what is to be packed next: the frozen turns first, then ``FAN_OUT`` neighbours of a size."""
         count = len(self._segments)
         if self._frozen is not None:
-            steps = sealing(self._frozen.live, start=self._frozen.start, stop=self._live_start, note=self._note)
+            steps = sealing(self._frozen.live, start=self._frozen.start, stop=self._live_start, note=self._noted.note)
             return _Work(steps, count, count, seals=True)
         first = 0
         for last in range(1, count + 1):

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.errors import ConfigError, check_range
-from gatekeeper_core.messages import Turn
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, has_whole
 from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.constraints import ConstraintConfig
@@ -27,18 +26,18 @@ from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
 from gatekeeper_core.selection.retrieval import RetrievalConfig, Score, score_turns
 from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt, tight_excerpt
-from gatekeeper_core.text import split_thinking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from gatekeeper_core.selection.index import TurnIndex
+    from gatekeeper_core.selection.records import Record
     from gatekeeper_core.selection.result import Stage, Why
     from gatekeeper_core.selection.retrieval import Query
     from gatekeeper_core.selection.topics import Judgement
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["GatekeeperConfig", "PlanConfig", "Planner", "Record"]
+__all__ = ["GatekeeperConfig", "PlanConfig", "Planner"]
 
 _SMALLEST_CUT = 40
 _DEFAULT_GAP = 0.15  # 1 - eta where the floors hold as they are written
@@ -124,28 +123,6 @@ class GatekeeperConfig:
     def __post_init__(self) -> None:
         if self.mode not in ("minimal", "fill"):
             raise ConfigError(f'GatekeeperConfig.mode must be "minimal" or "fill", got {self.mode!r}')
-
-
-class Record(NamedTuple):
-    """A turn as the gatekeeper keeps it: both texts, what they cost, and the turn that they came from, if any."""
-
-    user: str
-    assistant: str
-    tokens_user: int
-    tokens_assistant: int
-    source: Turn | None = None
-
-    @property
-    def tokens(self) -> int:
-        """What the whole turn costs, at least 1."""
-        return max(1, self.tokens_user + self.tokens_assistant)
-
-    def equals(self, turn: Turn | tuple[str, str]) -> bool:
-        """Return whether a given turn is the one that is kept here, by its content."""
-        if not isinstance(turn, Turn):
-            return self.source is None and (self.user, self.assistant) == (turn[0], split_thinking(turn[1])[1])
-        source = self.source
-        return source is not None and (source.messages, source.preamble) == (turn.messages, turn.preamble)
 
 
 class Planner:

@@ -92,7 +92,11 @@ class Segment:
 
 
 def sealing(
-    live: Mapping[str, int | Sequence[int]], *, start: int, stop: int, note: Callable[[str], None]
+    live: Mapping[str, int | Sequence[int]],
+    *,
+    start: int,
+    stop: int,
+    note: Callable[[str], object] = str,
 ) -> Generator[None, None, Segment]:
     """Build a segment from the postings of the newest turns, a few terms at each step.
 
@@ -100,7 +104,7 @@ def sealing(
         live: the postings by term.
         start: the first turn.
         stop: the turn after the last.
-        note: is told each term once.
+        note: is told each term once, for whoever wants to know.
     """
     keyed: list[tuple[int, str]] = []
     for term in live:

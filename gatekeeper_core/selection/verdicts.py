@@ -1,4 +1,4 @@
-"""The gate's verdicts on every turn so far, kept in columns: some forty bytes a turn."""
+"""The gate's verdicts on every turn so far, kept in columns: 19 bytes a turn."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ __all__ = ["VerdictLog"]
 _DECISIONS = ("continue", "switch")
 _REASONS: tuple[GateReason, ...] = get_args(GateReason)
 _NONE = -1
-_COLUMNS = {"rules": "B", "cues": "i", "active": "i", "resumed": "i", "overlap": "d", "new_ratio": "d", "staying": "d"}
+_DIGITS = 10_000  # the gate rounds its measures, 0..1, to four digits
+_COLUMNS = {"rules": "B", "cues": "i", "active": "i", "resumed": "i", "overlap": "H", "new_ratio": "H", "staying": "H"}
 
 
 class VerdictLog(Sequence[Verdict]):
-    """Verdicts in the order of the turns; each is made when it is asked for.
+    """Verdicts in the order of the turns; each is made when it is asked for, its measures with four digits.
 
     >>> log = VerdictLog()
     >>> log.append(Verdict("switch", "new_topic", overlap=0.1, new_ratio=0.9, cue="new topic"))
@@ -47,9 +48,9 @@ class VerdictLog(Sequence[Verdict]):
         self._cues = array("i")
         self._active = array("i")
         self._resumed = array("i")
-        self._overlap = array("d")
-        self._new_ratio = array("d")
-        self._staying = array("d")
+        self._overlap = array("H")
+        self._new_ratio = array("H")
+        self._staying = array("H")
         self._cue_texts: list[str] = []
         self._cue_places: dict[str, int] = {}
 
@@ -75,9 +76,9 @@ class VerdictLog(Sequence[Verdict]):
         self._cues.append(_NONE if verdict.cue is None else self._place(verdict.cue))
         self._active.append(_NONE if verdict.active_topic is None else verdict.active_topic)
         self._resumed.append(_NONE if verdict.resumed_topic is None else verdict.resumed_topic)
-        self._overlap.append(verdict.overlap)
-        self._new_ratio.append(verdict.new_ratio)
-        self._staying.append(verdict.staying)
+        self._overlap.append(round(verdict.overlap * _DIGITS))
+        self._new_ratio.append(round(verdict.new_ratio * _DIGITS))
+        self._staying.append(round(verdict.staying * _DIGITS))
 
     def cut(self, turn_count: int) -> None:
         """Keep only the verdicts on the first turns."""
@@ -118,10 +119,10 @@ class VerdictLog(Sequence[Verdict]):
         return Verdict(
             "switch" if decision else "continue",
             _REASONS[reason],
-            overlap=self._overlap[place],
-            new_ratio=self._new_ratio[place],
+            overlap=self._overlap[place] / _DIGITS,
+            new_ratio=self._new_ratio[place] / _DIGITS,
             cue=None if cue == _NONE else self._cue_texts[cue],
             active_topic=None if active == _NONE else active,
             resumed_topic=None if resumed == _NONE else resumed,
-            staying=self._staying[place],
+            staying=self._staying[place] / _DIGITS,
         )
