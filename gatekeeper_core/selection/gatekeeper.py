@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["Block", "ContextGatekeeper"]
 
 _SNAPSHOT = b"history"
+_DEFAULT_CONFIG = GatekeeperConfig()  # one for all: a hundred thousand gatekeepers may be held at the same time
 
 
 class Block(NamedTuple):
@@ -137,7 +138,7 @@ class ContextGatekeeper:
         if config is not None and not isinstance(config, GatekeeperConfig):
             raise TypeError(f"config must be a GatekeeperConfig, got {type(config).__name__}")
         self._token_budget = _checked_budget(token_budget)
-        self._config = config or GatekeeperConfig()
+        self._config = config or _DEFAULT_CONFIG
         self._count = checked_counter(token_counter)
         self._constraints = Constraints(config=self._config.constraints, count=self._count)
         self._lock = threading.RLock()

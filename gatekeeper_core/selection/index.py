@@ -15,6 +15,7 @@ import json
 import math
 from array import array
 from bisect import bisect_left, bisect_right
+from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.errors import ConfigError, SnapshotError
@@ -462,7 +463,7 @@ class _Work(NamedTuple):
 def _append(live: _Live, term: str, packed: int) -> None:
     held = live.get(term)
     if held is None:
-        live[term] = packed
+        live[intern(term) if len(term) == 1 else term] = packed  # one object for a character in all conversations
     elif isinstance(held, int):
         live[term] = [held, packed]
     else:
