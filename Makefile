@@ -74,7 +74,7 @@ e2e: $(VENV)/.stamp-test ## two conversations over HTTP and the four checks; wit
 recording: $(VENV)/.stamp-cli ## record the terminal sessions of the README files
 	@$(VENV)/bin/python docs/record_chat.py
 
-thorough: $(VENV)/.stamp-test ## everything long: 500 examples, hostile seeds, small machine, every Python, benchmarks
+thorough: $(VENV)/.stamp-test ## everything long: 500 examples, hostile seeds, small machine, soak, every Python, benchmarks
 	@VENV="$(VENV)" MAKE="$(MAKE)" bash .ci/thorough
 
 ci: ## what the CI server runs, on what is committed

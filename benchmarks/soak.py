@@ -1,0 +1,232 @@
+"""Soak: conversations by the hundred thousand, and one of a million turns: does memory stay within a limit, and flat?
+
+=============  ======================================================================================================
+conversations  so many ``ContextGatekeeper`` with one turn each, all held at the same time
+threads        so many threads of one turn each through one ``ThreadSelector``, which forgets those used longest ago
+turns          one conversation of so many turns, with questions by the way
+=============  ======================================================================================================
+
+Each runs in a process of its own, whose address space is limited, too: what does not fit ends it. The exit status is 1
+where one goes over the limit, or where memory is not flat: where threads come and go, the second half may add a tenth
+at most; where everything is held, a conversation or a turn of the second half may take a tenth more than one before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import statistics
+import sys
+import time
+from array import array
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks.corpus import generate_questions, generate_turns, stream_turns
+from benchmarks.report import SEED, commit, print_table, write_json
+from benchmarks.speed_worker import resident_bytes
+from gatekeeper_core import ContextGatekeeper
+from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
+from gatekeeper_core.messages import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from benchmarks.corpus import GeneratedTurn
+
+__all__ = ["SOAKS", "Stage", "is_flat", "main", "soak"]
+
+STAGES = 10
+"""How often a soak stops to measure."""
+
+_QUESTIONS = 20
+_GROWTH = 1.1
+_SLACK_BYTES = 16 << 20  # what the allocator holds and a collection has not freed yet
+
+
+class Stage(NamedTuple):
+    """What was measured at one stop.
+
+    Attributes:
+        size: conversations, threads or turns so far.
+        resident: bytes that the process holds.
+        add_us: CPU microseconds of a turn since the stop before, the median.
+        select_ms: CPU milliseconds of a question, the median.
+    """
+
+    size: int
+    resident: int
+    add_us: float
+    select_ms: float
+
+
+class _Turns:
+    """One conversation."""
+
+    def __init__(self) -> None:
+        self._gatekeeper = ContextGatekeeper()
+
+    def add(self, turn: GeneratedTurn) -> None:
+        self._gatekeeper.add_turn(turn.user, turn.assistant)
+
+    def ask(self, question: str) -> None:
+        self._gatekeeper.select(question)
+
+
+class _Conversations:
+    """Conversations of one turn, all of them held."""
+
+    def __init__(self) -> None:
+        self._held: list[ContextGatekeeper] = []
+
+    def add(self, turn: GeneratedTurn) -> None:
+        self._held.append(ContextGatekeeper())
+        self._held[-1].add_turn(turn.user, turn.assistant)
+
+    def ask(self, question: str) -> None:
+        self._held[-1].select(question)
+
+
+class _Threads:
+    """Threads of one turn, of which a selector holds as many as it may; a question goes to the newest."""
+
+    def __init__(self) -> None:
+        self._selector = ThreadSelector[Message](lambda message: message, config=HistoryConfig(passthrough_below=0))
+        self._count = 0
+        self._newest: list[Message] = []
+
+    def add(self, turn: GeneratedTurn) -> None:
+        self._count += 1
+        self._newest = [Message("user", turn.user), Message("assistant", turn.assistant)]
+        self.ask(turn.user)
+
+    def ask(self, question: str) -> None:
+        self._selector.view([*self._newest, Message("user", question)], thread=self._count)
+
+
+class _Soak(NamedTuple):
+    """What is soaked, and whether what was added is held."""
+
+    make: type[_Turns | _Conversations | _Threads]
+    holds: bool
+
+
+SOAKS = {
+    "conversations": _Soak(_Conversations, holds=True),
+    "threads": _Soak(_Threads, holds=False),
+    "turns": _Soak(_Turns, holds=True),
+}
+"""The soaks by name."""
+
+
+def soak(name: str, count: int, *, limit_bytes: int) -> list[Stage]:
+    """Return what one soak measured by the way; it prints each stage as it comes.
+
+    Args:
+        name: of the soak.
+        count: conversations, threads or turns, at least 1.
+        limit_bytes: what the address space of this process may take from now on.
+
+    Raises:
+        MemoryError: it took more.
+    """
+    questions = _questions(count)
+    subject, turns = SOAKS[name].make(), stream_turns(seed=SEED)
+    stages: list[Stage] = []
+    _limit_address_space(limit_bytes)
+    for stop in sorted({count * at // STAGES for at in range(1, STAGES + 1)} - {0}):
+        done = stages[-1].size if stages else 0
+        add_us = statistics.median(_times(subject.add, islice(turns, stop - done))) / 1e3
+        select_ms = statistics.median(_times(subject.ask, questions)) / 1e6
+        gc.collect()
+        stages.append(Stage(stop, resident_bytes() or 0, add_us, select_ms))
+        print(" ".join(f"{key} {value}" for key, value in _row(name, stages[-1]).items()), flush=True)
+    return stages
+
+
+def is_flat(stages: Sequence[Stage], *, holds: bool) -> bool:
+    """Return whether memory is flat over the stages; see the module.
+
+    Args:
+        stages: at least one.
+        holds: whether everything that was added is held.
+
+    >>> flat, rising = [Stage(n, 10**9, 0, 0) for n in (5, 10)], [Stage(n, n * 10**8, 0, 0) for n in (5, 10)]
+    >>> is_flat(flat, holds=False), is_flat(rising, holds=False), is_flat(rising, holds=True)
+    (True, False, True)
+    """
+    half, last = stages[len(stages) // 2 - 1], stages[-1]
+    expected = half.resident * (last.size / half.size if holds else 1.0)
+    return last.resident <= _GROWTH * expected + _SLACK_BYTES
+
+
+def _questions(count: int) -> list[str]:
+    known = generate_turns(min(count, 1_000), seed=SEED)
+    return [question.text for question in generate_questions(known, len(known), _QUESTIONS, seed=SEED)]
+
+
+def _times(call: Callable[[Any], object], given: Iterator[Any] | Sequence[Any]) -> array[int]:
+    """Return the CPU nanoseconds of each call."""
+    times = array("Q")
+    for each in given:
+        begin = time.process_time_ns()
+        call(each)
+        times.append(time.process_time_ns() - begin)
+    return times
+
+
+def _limit_address_space(limit_bytes: int) -> None:
+    import resource  # not on Windows
+
+    resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, limit_bytes))
+
+
+def _row(name: str, stage: Stage) -> dict[str, Any]:
+    row = {"soak": name, "count": f"{stage.size:,}", "MB": f"{stage.resident / 1e6:.0f}"}
+    row |= {"bytes each": f"{stage.resident / stage.size:,.0f}"}
+    return row | {"add us": f"{stage.add_us:.0f}", "select ms": f"{stage.select_ms:.2f}"}
+
+
+def _in_own_process(name: str, count: int, limit_bytes: int) -> tuple[list[Stage], str]:
+    """Return the stages of one soak and what is wrong with it, "" where nothing is."""
+    with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as process:
+        try:
+            stages = process.submit(soak, name, count, limit_bytes=limit_bytes).result()
+        except (MemoryError, BrokenProcessPool):
+            return [], f"{name}: more than {limit_bytes / 1e6:,.0f} MB"
+    if stages[-1].resident > limit_bytes:
+        return stages, f"{name}: more than {limit_bytes / 1e6:,.0f} MB"
+    return stages, "" if is_flat(stages, holds=SOAKS[name].holds) else f"{name}: memory is not flat"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the soaks, print the table, write JSON if asked to; return the exit status."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--threads", type=int, default=15_000, help="conversations and threads of one turn (15000)")
+    parser.add_argument("--turns", type=int, default=25_000, help="turns of the long conversation (25000)")
+    parser.add_argument("--limit-mb", type=int, default=2_000, help="what each may take, in megabytes (2000)")
+    parser.add_argument("--markdown", action="store_true", help="print Markdown tables, for a page")
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    options = parser.parse_args(arguments)
+    commit()
+    counts = {"conversations": options.threads, "threads": options.threads, "turns": options.turns}
+    rows, wrong = [], []
+    for name, count in counts.items():
+        if count:
+            stages, fault = _in_own_process(name, count, options.limit_mb * 10**6)
+            rows += [_row(name, stage) for stage in stages]
+            wrong += [fault] if fault else []
+    print_table(f"Soak, commit {commit()}, {os.cpu_count()} cores", rows, markdown=options.markdown)
+    settings = {"threads": options.threads, "turns": options.turns, "limit MB": options.limit_mb, "seed": SEED}
+    write_json(options.json, "soak", settings, {"soak": rows})
+    print("\n".join(wrong) or "within the limit, and flat")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
