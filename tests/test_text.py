@@ -329,7 +329,7 @@ SENTENCES = {
         "no mark",
     ],
     "table": ["| a. B | c? |", "\n", "|---|---|", "\n", "| 甲。乙 | 丙！丁 |", "\n", "prose. ", "More"],
-    "enumerator": ["**1. Title.** ", "More. ", "\n", "a. first one"],
+    "enumerator": ["**1. Title.** ", "More. ", "\n", "a. first one", "\n", "> iv. fourth one of iv. ", "It ends"],
     "line ends": ["a", "\r\n", "b", "\r", "c", "\x0b", "d", "\x0c", "e", "\x85", "f", "\u2028", "g", "\u2029", "h"],
     "other scripts": ["क्या? ", "हाँ।", "نعم؟", "لا۔", "Привет. ", "Да"],
     "fence": ["Use this: ", "\n", "```py\nx = 1. \n\n\ny = '。'\n~~~\n```", "\n", "Then go. ", "Ok"],
