@@ -14,7 +14,7 @@ Nothing crosses punctuation, and no anchor is longer than 120 characters. A text
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from operator import add
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -328,12 +328,15 @@ def _wide_terms(run: str) -> tuple[str, ...]:
 
 def _simplified(text: str) -> str:
     """Return a text with the commonest traditional characters simplified, character for character."""
+    if text.isascii() or not _traditional().search(text):
+        return text
     variants = simplified_characters()
-    return text if _is_plain(text) else "".join([variants.get(char, char) for char in text])
+    return "".join([variants.get(char, char) for char in text])
 
 
-def _is_plain(text: str) -> bool:
-    return text.isascii() or simplified_characters().keys().isdisjoint(text)
+@cache
+def _traditional() -> re.Pattern[str]:
+    return re.compile(f"[{''.join(simplified_characters())}]")
 
 
 @lru_cache(maxsize=65_536)
