@@ -41,6 +41,7 @@ STAGES = (
     "topics",
     "verdicts",
     "titles",
+    "needles",
     "trimming",
     "coverage",
     "records",

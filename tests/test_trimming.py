@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.expansion import Related
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import Query, read_query
@@ -220,6 +221,37 @@ def test_no_sentence_with_a_telling_anchor_is_lost(assistant: str, ask: str) -> 
     for start, stop in sentences(assistant):
         if wanted & set(count_terms(assistant[start:stop])):
             assert assistant[start:stop] in part
+
+
+@given(long_texts, st.sampled_from(sorted(QUESTION.values())) | st.just("O’Brien deployed v1.2.3"), st.booleans())
+def test_no_sentence_without_an_anchor_is_kept(assistant: str, ask: str, related: bool) -> None:
+    """000-36: with no neighbours, what is kept are the sentences whose terms hold one of the query's, no more."""
+    assume(CONFIG.gap.strip() not in assistant)
+    asked = query(ask)
+    if related:
+        asked = asked._replace(related=(Related("门禁", "door", 0.5, 0.3), Related("budget", "door", 0.5, 0.3)))
+    wanted = {term for term in asked.idf if len(term) > 1} | {each.term for each in asked.related}
+    spans = sentences(assistant)
+    kept = [not wanted.isdisjoint(count_terms(assistant[span.start : span.stop])) for span in spans]
+    part = excerpt(whole("", assistant, len), asked, config=EAGER, count=len)
+    assert part.trimmed == (any(kept) and not all(kept))
+    if part.trimmed:
+        texts = [assistant[span.start : span.stop] for span, keep in zip(spans, kept, strict=True) if keep]
+        bare = part.assistant.replace(CONFIG.gap.strip(), "")
+        assert "".join(bare.split()) == "".join("".join(texts).split())
+
+
+def test_a_word_within_another_is_no_match_and_hides_none() -> None:
+    """000-36: ``prune`` does not hold ``run``, also beside a sentence that does."""
+    ask, alone = query("run"), TrimmingConfig(neighbours=0)
+    text = FILLER["en"] * 6 + "Prune the tree. " + FILLER["en"] * 6
+    assert not excerpt(whole("", text), ask, config=alone, count=estimate_text_tokens).trimmed
+    text += "Prune it, then run. " + FILLER["en"] * 6
+    part = excerpt(whole("", text), ask, config=alone, count=estimate_text_tokens)
+    assert pieces_of(part.assistant) == ["Prune it, then run."]
+    tight = tight_excerpt(whole("", text), ask, budget_tokens=10, config=alone, count=estimate_text_tokens)
+    assert tight is not None
+    assert pieces_of(tight.assistant) == ["Prune it, then run."]
 
 
 # --- down to a budget

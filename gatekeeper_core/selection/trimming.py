@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, count_terms
+from gatekeeper_core.selection.needles import Haystack
 from gatekeeper_core.text import Span, is_question, sentences
 from gatekeeper_core.tokens import truncate_to_tokens
 
@@ -133,8 +134,9 @@ def _cut(whole: Excerpt, user: str, assistant: str, count: TokenCounter) -> Exce
 
 
 def _trimmed(text: str, query: Query, config: TrimmingConfig, *, questions: bool) -> str:
-    spans = _readable_sentences(text)
-    matching = [at for at, span in enumerate(spans) if _shared(text, span, query) > 0]
+    hay = Haystack(text, _wanted(query))
+    spans = [] if hay.empty else _readable_sentences(text)
+    matching = [at for at, span in enumerate(spans) if _matches(text, span, query, hay)]
     if not matching:
         return text
     keep = {near for at in matching for near in range(at - config.neighbours, at + config.neighbours + 1)}
@@ -151,6 +153,18 @@ def _readable_sentences(text: str) -> list[Span]:
     offset = len(text) - (MAX_SCANNED_CHARACTERS - head)
     tail = (Span(span.start + offset, span.stop + offset) for span in sentences(text[offset:]))
     return [*sentences(text[:head]), *tail]
+
+
+def _wanted(query: Query) -> list[str]:
+    """Return the terms that a sentence is kept for; single characters do not count by themselves."""
+    own = [term for term, idf in query.idf.items() if idf > 0 and (len(term) > 1 or len(query.idf) == 1)]
+    return [*own, *(related.term for related in query.related)]
+
+
+def _matches(text: str, span: Span, query: Query, hay: Haystack) -> bool:
+    """Return whether a sentence holds a term that it is kept for."""
+    held = hay.holds(span)
+    return _shared(text, span, query) > 0 if held is None else held
 
 
 def _shared(text: str, span: Span, query: Query) -> float:
@@ -170,7 +184,9 @@ def _fitted(text: str, query: Query, budget_tokens: int, config: TrimmingConfig,
     spans = _readable_sentences(text)
     if len(spans) < 2:
         return truncate_to_tokens(text, budget_tokens, token_counter=count, marker=config.gap.rstrip())
-    order = sorted(range(len(spans)), key=lambda at: (-round(_shared(text, spans[at], query), 6), at))
+    hay = Haystack(text, _wanted(query))
+    worth = [0.0 if hay.holds(span) is False else round(_shared(text, span, query), 6) for span in spans]
+    order = sorted(range(len(spans)), key=lambda at: (-worth[at], at))
     keep: list[int] = []
     room = budget_tokens
     for at in order:

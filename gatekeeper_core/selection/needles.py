@@ -1,0 +1,135 @@
+"""What a term leaves in a text: a look for it that extracts nothing.
+
+A term is what is left of a written word (case-folded, stemmed, simplified), so a text that holds the term holds the
+word that it came from, and of that a beginning or one of a few other forms: its *needles*. A text without any of them
+does not hold the term. The other way round a needle proves little: ``prune`` holds ``run``. Only a pair of a script
+without spaces is a term wherever its characters stand.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, folded, stem
+from gatekeeper_core.selection.thesaurus import irregular_forms
+from gatekeeper_core.text import clean, is_wide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from gatekeeper_core.text import Span
+
+__all__ = ["Haystack", "needles"]
+
+_NUMERALS = tuple("二两三四五六七八九十百")
+
+_LONGEST_SURE = MAX_TURN_ANCHORS // 2
+"""Characters of a stretch that keeps all of its terms: each character begins two different ones at most."""
+
+
+class Haystack:
+    """A text in which terms are looked for by their needles.
+
+    Args:
+        text: the text, as written.
+        terms: what is looked for.
+
+    Attributes:
+        empty: whether the whole text surely holds none of the terms.
+
+    >>> from gatekeeper_core.text import Span
+    >>> hay = Haystack("Redis runs. 缓存 is warm. Prune.", ["缓存", "run"])
+    >>> hay.holds(Span(0, 11)), hay.holds(Span(12, 23)), hay.holds(Span(15, 23)), hay.holds(Span(24, 30))
+    (True, True, False, None)
+    """
+
+    __slots__ = ("_in_place", "_low", "_needles", "_pairs", "_text", "_words", "empty")
+
+    def __init__(self, text: str, terms: Iterable[str]) -> None:
+        cleaned = clean(text)
+        low = _searchable(cleaned)
+        self._text = text
+        self._low = low
+        self._in_place = len(text) == len(cleaned) == len(low)
+        pairs: list[str] = []
+        words: list[str] = []
+        for term in terms:
+            (pairs if _is_pair(term) else words).append(term)
+        self._pairs = [pair for pair in pairs if pair in low]
+        self._words = words
+        self._needles = [needle for word in words for needle in needles(word) if needle in low]
+        self.empty = not self._pairs and not self._needles
+
+    def holds(self, span: Span) -> bool | None:
+        """Return whether a stretch of the text holds one of the terms, or None where only its extraction can tell.
+
+        Args:
+            span: the stretch; what it holds is what :func:`~gatekeeper_core.selection.anchors.count_terms` finds in it.
+        """
+        start, stop = span
+        low = self._low[start:stop] if self._in_place else _searchable(clean(self._text[start:stop]))
+        sure = stop - start <= _LONGEST_SURE
+        if any(map(low.__contains__, self._pairs)):
+            return True if sure else None
+        for needle in self._needles:
+            at = low.find(needle)
+            if at >= 0:
+                return True if sure and self._in_place and self._proves(start + at, span) else None
+        return False
+
+    def _proves(self, at: int, span: Span) -> bool:
+        """Return whether the characters between two spaces around a place hold a term, for then the stretch does.
+
+        No word goes over a space. Dates and amounts do, so they are left to the extraction.
+        """
+        begin = self._text.rfind(" ", span.start, at) + 1 or span.start
+        end = self._text.find(" ", at, span.stop)
+        held = count_terms(self._text[begin : end if end >= 0 else span.stop])
+        return any(word in held and word[0] not in "@#" for word in self._words)
+
+
+@lru_cache(maxsize=8192)
+def needles(term: str) -> tuple[str, ...]:
+    """Return strings of which one stands in every text that holds a term, the text cleaned and folded, ' for ’.
+
+    Args:
+        term: a term as the index has it.
+
+    >>> needles("redis"), needles("query"), needles("break")
+    (('redis', "r'edis"), ('query', 'queri', "q'uery"), ('break', "b'reak", 'broke', 'broken'))
+    >>> needles("缓存"), needles("@05-03")
+    (('缓存',), ('3',))
+    """
+    # What is found in the text is a beginning of the written word, whatever ending the stem lost.
+    if term.startswith("@"):
+        return (term[-2:].lstrip("0"),)
+    if term.startswith("#"):
+        number = term[1:]
+        return (number[: len(number) - len(number.lstrip("0123456789."))], *_NUMERALS)
+    found = [term]
+    if term.endswith("y"):  # queries, queried
+        found.append(f"{term[:-1]}i")
+    if len(term) > 3:  # O'Brien
+        found.append(f"{term[0]}'{term[1:]}")
+    return (*found, *_forms_by_stem().get(term, ()))
+
+
+def _searchable(cleaned: str) -> str:
+    """Return a cleaned text as needles stand in it. Each character is folded by itself, whatever stands beside it."""
+    low = folded(cleaned)
+    return low if low.isascii() else low.replace("’", "'")
+
+
+@lru_cache(maxsize=8192)
+def _is_pair(term: str) -> bool:
+    """Return whether a term is a pair of a script without spaces: it is a term wherever its characters stand."""
+    return len(term) == 2 and is_wide(term[0]) and is_wide(term[1]) and term in count_terms(term)
+
+
+@cache
+def _forms_by_stem() -> Mapping[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for form in irregular_forms():
+        found.setdefault(stem(form), []).append(form)
+    return found

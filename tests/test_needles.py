@@ -1,0 +1,142 @@
+"""Needles: what they find and what they rule out is what the extraction of terms finds, in every script."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, folded, stem
+from gatekeeper_core.selection.needles import Haystack, needles
+from gatekeeper_core.selection.thesaurus import irregular_forms
+from gatekeeper_core.text import Span, clean, sentences
+
+WRITTEN = {
+    "a word": ("We deploy.", "deploy"),
+    "a word with an ending": ("CACHES", "cach"),
+    "a doubled consonant": ("running", "run"),
+    "y that became i": ("three queries", "query"),
+    "y that became i in the past": ("she tried", "try"),
+    "an irregular form": ("it ran", "run"),
+    "an irregular form in a compound": ("get_written", "writ"),
+    "a name with an apostrophe": ("Mr O'Brien", "obrien"),
+    "a name with a typographic apostrophe": ("Mr O’Brien", "obrien"),
+    "a name of two apostrophes": ("O’Brien’s", "obrien's"),
+    "a possessive": ("the server’s", "server"),
+    "a part of a camel": ("theServer", "server"),
+    "an identifier": ("api-gateway.py", "api-gateway.py"),
+    "a version": ("ｖ１．２", "v1.2"),
+    "a pair": ("用缓存吧", "缓存"),
+    "a traditional pair": ("用緩存吧", "缓存"),
+    "a character": ("用猫", "猫"),
+    "a kana pair": ("キャッシュ", "キャ"),
+    "a date": ("5月3号", "@05-03"),
+    "a date in English": ("May 30th", "@05-30"),
+    "an amount": ("60块", "#60元"),
+    "an amount in numerals": ("六十元", "#60元"),
+    "an amount of a hundred": ("两百块", "#200元"),
+    "a sharp s": ("STRASSE", "strass"),
+    "a word that folding makes longer": ("Straße", "strass"),
+    "an invisible character": ("Re\u200bdis", "redis"),
+}
+
+pieces = st.sampled_from(
+    [
+        *[text for text, _ in WRITTEN.values()],
+        *"prune O' 's ies ied tr 的 我们 麼 が ก 第一 5 月 元 百 3.5km 。 - _ . / ' ’ İ ﬁ ŉ".split(" "),  # noqa: SIM905 - as above
+        *[" ", " ", ". ", "\n", "\u200b", "\u3000", "\ud800", "\u0301"],
+    ]
+)
+texts = st.lists(pieces, max_size=24).map("".join) | st.text(max_size=60)
+
+
+def holds(text: str, *terms: str) -> bool | None:
+    return Haystack(text, terms).holds(Span(0, len(text)))
+
+
+@pytest.mark.parametrize(("text", "term"), WRITTEN.values(), ids=WRITTEN)
+def test_a_term_is_not_missed_however_it_is_written(text: str, term: str) -> None:
+    assert term in count_terms(text)
+    assert not Haystack(text, [term]).empty
+    assert holds(text, term) is not False
+
+
+@pytest.mark.parametrize("form", irregular_forms())
+def test_a_base_is_not_missed_in_any_of_its_forms(form: str) -> None:
+    term = stem(form)
+    assert holds(f"they {form} it", term) is (True if term in count_terms(form) else None)  # "won" may be "won't"
+
+
+@given(texts)
+def test_every_term_of_a_text_leaves_one_of_its_needles(text: str) -> None:
+    low = folded(clean(text)).replace("’", "'")
+    for term in count_terms(text):
+        assert any(needle in low for needle in needles(term))
+
+
+@given(texts, texts, st.data())
+def test_what_is_said_of_a_sentence_is_what_its_extraction_says(text: str, other: str, data: st.DataObject) -> None:
+    known = sorted({*count_terms(text), *count_terms(other)})
+    terms = data.draw(st.lists(st.sampled_from(known), max_size=4) if known else st.just([]))
+    hay = Haystack(text, terms)
+    for span in sentences(text):
+        held = count_terms(text[span.start : span.stop])
+        told, truth = hay.holds(span), any(term in held for term in terms)
+        assert told is None or told == truth
+        assert not (hay.empty and truth)
+
+
+def test_a_pair_and_a_word_between_spaces_need_no_extraction() -> None:
+    assert holds("我们用缓存", "缓存") is True
+    assert holds("We cache it.", "cach") is True
+    assert holds("We prune it.", "run") is None
+    assert holds("We keep it.", "run") is False
+
+
+def test_two_letters_and_a_single_character_are_no_pair() -> None:
+    assert holds("a taxicab", "ab") is None
+    assert holds("カメラ", "メ") is None
+
+
+def test_one_of_several_terms_is_enough() -> None:
+    assert holds("We cache it.", "redis", "缓存", "cach") is True
+    assert holds("We cache it.") is False
+
+
+def test_a_stretch_that_may_hold_more_terms_than_are_kept_proves_nothing() -> None:
+    text = "".join(map(chr, range(0x4E00, 0x4E00 + MAX_TURN_ANCHORS + 100))) + "缓存"
+    assert "缓存" not in count_terms(text)
+    assert holds(text, "缓存") is None
+
+
+def test_only_what_stands_in_the_stretch_counts() -> None:
+    text = "缓存. Redis runs."
+    hay = Haystack(text, ["缓存", "run"])
+    assert [hay.holds(span) for span in sentences(text)] == [True, True]
+    assert hay.holds(Span(4, 9)) is False
+    assert hay.holds(Span(1, 3)) is False
+
+
+@pytest.mark.parametrize("before", ["\u200b" * 9, "ß" * 9, "\u200bß" * 9])
+def test_what_cleaning_and_folding_move_is_found_in_its_own_stretch(before: str) -> None:
+    text = f"{before}. Redis runs. 我们用缓存。 O’Brien."
+    for at, term in enumerate(("run", "缓存", "obrien"), start=1):
+        hay = Haystack(text, [term])
+        assert [hay.holds(span) is False for span in sentences(text)] == [at != place for place in range(4)]
+
+
+@pytest.mark.parametrize("unit", ["run. ", "prune. ", "缓存。", "O'", "ß. ", "\u200b。", "5月3日。", "x" * 200 + ". "])
+def test_a_long_text_is_searched_in_linear_time(unit: str) -> None:
+    terms = ["run", "缓存", "obrien", "@05-03", "#60元", *(f"word{at}" for at in range(200))]
+
+    def seconds(size: int) -> float:
+        text = unit * (size // len(unit))
+        began = time.perf_counter()
+        hay = Haystack(text, terms)
+        for span in sentences(text):
+            hay.holds(span)
+        return time.perf_counter() - began
+
+    assert min(seconds(40_000) for _ in range(2)) <= 16 * min(seconds(10_000) for _ in range(2)) + 0.1
