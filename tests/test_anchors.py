@@ -21,6 +21,7 @@ from gatekeeper_core.selection.anchors import (
     extract_anchors,
     has_whole,
     stem,
+    telling_terms,
     term_weight,
 )
 from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, HAN_LIGHT, HAN_PARTICLES
@@ -164,6 +165,34 @@ def test_a_pair_with_a_function_character_counts_less() -> None:
     """000-14: mostly grammar; a single character is mostly half a word."""
     assert (term_weight("缓存"), term_weight("我们"), term_weight("缓")) == (1.0, 0.4, 0.2)
     assert (term_weight("7"), term_weight("42"), term_weight("404"), term_weight("cache")) == (0.3, 0.3, 1.0, 1.0)
+
+
+@given(any_text, st.sampled_from([1, 40, 400]))
+def test_the_telling_terms_are_the_terms_of_full_weight(text: str, times: int) -> None:
+    """Those of one character are left out; so is what a long text has no room for."""
+    text = " ".join([text] * times) if times > 1 else text
+    terms = {term for term in count_terms(text) if len(term) > 1 and term_weight(term) == 1.0}
+    assert telling_terms(text) == terms
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("用緩存吧", {"用缓", "缓存"}),
+        ("東京にはない駅", {"东京", "京に", "い駅"}),
+        ("42 v1.2 go id5", {"v1.2", "id5", "id"}),
+        ("5月3日花了60元", {"日花"}),
+    ],
+)
+def test_telling_terms_know_what_weighs_less(text: str, terms: set[str]) -> None:
+    assert telling_terms(text) == terms
+
+
+@pytest.mark.parametrize("joint", ["", " ", " w"])
+def test_a_telling_term_that_a_text_has_no_room_for_is_none(joint: str) -> None:
+    text = joint.join(chr(0x4E00 + at) + chr(0x5E00 + at) for at in range(MAX_TURN_ANCHORS)) + " latest"
+    assert "latest" not in count_terms(text)
+    assert telling_terms(text) == {term for term in count_terms(text) if len(term) > 1 and term_weight(term) == 1.0}
 
 
 # --- Words ----------------------------------------------------------------------------------------------------------

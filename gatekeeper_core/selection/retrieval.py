@@ -34,7 +34,7 @@ from gatekeeper_core.selection.anchors import (
     extract_anchors,
     folded,
     has_whole,
-    term_weight,
+    telling_terms,
 )
 from gatekeeper_core.selection.expansion import Related, related_terms
 from gatekeeper_core.selection.scan import Bm25, Scan, highest
@@ -352,9 +352,8 @@ class _Scoring:
         for value, turn in best:
             names = {term for name in self._index.speakers.of(turn) for term in count_terms(name)}
             text = "\n".join(text[:_FEEDBACK_CHARACTERS] for text in self._texts(turn))
-            for term in count_terms(text):
-                if term not in known and term not in names and len(term) > 1 and term_weight(term) == 1.0:
-                    worth[term] = worth.get(term, 0.0) + value / best[0][0] * self._index.idf(term)
+            for term in telling_terms(text) - known - names:
+                worth[term] = worth.get(term, 0.0) + value / best[0][0] * self._index.idf(term)
         top = nlargest(_FEEDBACK_TERMS, ((round(value, 6), term) for term, value in worth.items()))
         mean = self._query.mass / len(self._own)
         return [(term, self._config.feedback_weight * mean * value / top[0][0]) for value, term in top]
