@@ -368,7 +368,8 @@ _ROW = LazyPattern(
     rf"[^{_LINE_ENDS}]*"
 )
 _FENCE = LazyPattern(rf"[{_LINE_ENDS}][ \t>]*(`{{3,}}|~{{3,}})([^{_LINE_ENDS}]*)")
-_TICKS = LazyPattern(f"`+|[{_LINE_ENDS}]")
+_TICKS = LazyPattern("`+")
+_LINE_END = LazyPattern(f"[{_LINE_ENDS}]")
 _URL = LazyPattern(r"(?:://|www\.)[^\s<>\"`，。！？；：、（）「」『』【】《》“”‘’…]+")
 _URL_TAIL = ".,;:!?'*_)]}"
 
@@ -406,7 +407,7 @@ def sentences(text: str) -> list[Span]:
 
 
 def _next_visible(text: str, position: int) -> int:
-    if text[position : position + 1] == " ":
+    if text[position : position + 1] in " \n":
         position += 1
     if not text[position : position + 1].isspace():
         return min(position, len(text))
@@ -566,11 +567,10 @@ def _code_spans(text: str) -> Iterator[Span]:
     """Yield the inline code of each line. Source: CommonMark 0.31, "Code spans", but never over a line end."""
     runs: list[Span] = []
     for match in _TICKS.finditer(text):
-        if text[match.start()] == "`":
-            runs.append(Span(*match.span()))
-        elif runs:
+        if runs and _LINE_END.search(text, runs[-1].stop, match.start()):
             yield from _paired(runs)
             runs = []
+        runs.append(Span(*match.span()))
     yield from _paired(runs)
 
 
