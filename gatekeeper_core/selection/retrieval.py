@@ -55,7 +55,8 @@ SCORED_IN_FULL = 40
 
 _INDEXED_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "character", "date", "amount"})
 _LONG_BITS = 14
-_LEADING = 300
+_MOST_DOUBLINGS = 3
+_LEADING = 150
 _READ = 20
 _NOTHING: frozenset[str] = frozenset()
 _TRIPLE_SHARE = 0.25
@@ -102,8 +103,8 @@ class RetrievalConfig:
         speaker_weight: how much more the messages of a speaker count whom the query names, 0..4. Gain 0.7. Source:
             ours.
         posting_budget: postings that one query reads in full, the rarest terms first, >= 1; where its terms have more,
-            the frequent ones are only looked up in the turns that the rarer ones lead to. It grows by three tenths with
-            each doubling of a conversation beyond 16,383 turns. Source: ours.
+            the frequent ones are only looked up in the turns that the rarer ones lead to. It grows by half with each
+            doubling of a conversation beyond 16,383 turns, up to 131,071. Source: ours.
         k1: how fast repeated terms stop to count, >= 0. Source: Lucene's default.
         b: how much long texts are damped, 0..1. Source: Lucene's default.
     """
@@ -121,7 +122,7 @@ class RetrievalConfig:
     answer_weight: float = 0.25
     speaker_weight: float = 1.0
     candidates: int = 20
-    posting_budget: int = 4000
+    posting_budget: int = 2500
     k1: float = 1.2
     b: float = 0.75
 
@@ -287,8 +288,9 @@ class _Scoring:
     def best(self, depth: int) -> tuple[Score, ...]:
         """Return the best turns with their scores, best first."""
         weighted = [*self._query.idf.items(), *((related.term, related.weight) for related in self._query.related)]
-        scan = Scan(weighted, self._index, bm25=self._bm25, budget=self._budget())
-        leading = scan.leading(max(_LEADING, 2 * depth) * (2 if self._named else 1))
+        longer = min(_MOST_DOUBLINGS, max(0, len(self._index).bit_length() - _LONG_BITS))
+        scan = Scan(weighted, self._index, bm25=self._bm25, budget=self._config.posting_budget * 3**longer // 2**longer)
+        leading = scan.leading(max(_LEADING * 5**longer // 4**longer, 2 * depth) * (2 if self._named else 1))
         hits = scan.hits(leading if self._named else highest(leading, 2 * depth))
         own = leading | self._weighted(hits)
         fed = self._feedback(own, scan)
@@ -299,12 +301,6 @@ class _Scoring:
         parts = [self._parts(turn, hits, fed.get(turn, 0.0), near.get(turn, 0.0)) for turn in best]
         parts.sort(key=_rank)
         return tuple(sorted(self._scores(parts), key=_rank))
-
-    def _budget(self) -> int:
-        """Return how many postings are read in a conversation of this length."""
-        doublings = max(0, len(self._index).bit_length() - _LONG_BITS)
-        budget: int = self._config.posting_budget * 13**doublings // 10**doublings
-        return budget
 
     def _constants(self) -> Bm25:
         """Return the constants of BM25; between two named people both sides weigh alike."""
