@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,3 +65,22 @@ def test_the_first_records_grow_apart_from_those_that_they_were_taken_from(
     assert list(kept) == given
     assert list(fewer) == [*given[:turn_count], *more]
     assert list(fewer.tokens) == [record.tokens for record in fewer]
+
+
+@given(records)
+def test_records_come_back_from_their_columns(given: list[Record]) -> None:
+    user, assistant = Records(given).token_columns()
+    back = Records.from_columns(
+        [(record.user, record.assistant) for record in given],
+        tokens_user=user,
+        tokens_assistant=assistant,
+        sources=[record.source for record in given],
+    )
+    assert list(back) == given
+    assert list(back.tokens) == [record.tokens for record in given]
+
+
+@pytest.mark.parametrize("wrong", [array("Q"), array("d", [1.0]), b"a"])
+def test_columns_that_do_not_fit_are_refused(wrong: Any) -> None:
+    with pytest.raises((ValueError, AttributeError)):
+        Records.from_columns([("a", "b")], tokens_user=array("Q", [1]), tokens_assistant=wrong, sources=[None])

@@ -18,6 +18,7 @@ import json
 import threading
 from array import array
 from collections.abc import Sequence
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from gatekeeper_core.errors import ConfigError, SnapshotError
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["Block", "ContextGatekeeper"]
 
 _SNAPSHOT = b"history"
+_DIGESTED = 1024  # texts that are joined at a time
 _DEFAULT_CONFIG = GatekeeperConfig()  # one for all: a hundred thousand gatekeepers may be held at the same time
 
 
@@ -379,10 +381,11 @@ class ContextGatekeeper:
         if sections.get("texts") != _digest(texts):
             raise SnapshotError("this snapshot is of other turns: build anew with sync()")
         try:
-            counts = zip(sections["tokens_user"], sections["tokens_assistant"], strict=True)
-            self._records = Records(
-                Record(*both, *tokens, source=turn if isinstance(turn, Turn) else None)
-                for turn, both, tokens in zip(turns, texts, counts, strict=True)
+            self._records = Records.from_columns(
+                texts,
+                tokens_user=sections["tokens_user"],
+                tokens_assistant=sections["tokens_assistant"],
+                sources=[turn if isinstance(turn, Turn) else None for turn in turns],
             )
             self._index = TurnIndex.from_bytes(sections["index"])
             self._verdicts = VerdictLog.from_columns(_under("verdicts", sections), turn_count=len(turns))
@@ -450,12 +453,10 @@ def _digest(texts: Iterable[tuple[str, str]]) -> bytes:
     """Return what tells turns from other turns."""
     import hashlib  # here, because it is a tenth of the import of the library
 
-    digest = hashlib.blake2b(digest_size=16)
-    for both in texts:
-        for text in both:
-            encoded = text.encode("utf-8", "surrogatepass")
-            digest.update(b"%d:" % len(encoded))
-            digest.update(encoded)
+    digest, sides = hashlib.blake2b(digest_size=16), chain.from_iterable(texts)
+    while some := list(islice(sides, _DIGESTED)):
+        digest.update("".join(f"{len(text)}:" for text in some).encode("ascii"))
+        digest.update("".join(some).encode("utf-8", "surrogatepass"))
     return digest.digest()
 
 
@@ -500,5 +501,5 @@ def _checked_turn(position: int, turn: object) -> Turn | tuple[str, str]:
     if isinstance(turn, tuple | list) and len(turn) == 2:
         _check_text(f"turns[{position}][0]", turn[0])
         _check_text(f"turns[{position}][1]", turn[1])
-        return (turn[0], turn[1])
+        return tuple(turn)
     raise TypeError(f"turns[{position}] must be a Turn or a (user, assistant) pair, got {type(turn).__name__}")

@@ -100,6 +100,32 @@ class Records(Sequence[Record]):
         """Return copies of what the users' and the assistants' texts cost, for a snapshot."""
         return self._tokens_user[:], self._tokens_assistant[:]
 
+    @classmethod
+    def from_columns(
+        cls,
+        texts: Sequence[tuple[str, str]],
+        *,
+        tokens_user: array[int],
+        tokens_assistant: array[int],
+        sources: Sequence[Turn | None],
+    ) -> Records:
+        """Return the records of so many texts, token counts and sources.
+
+        Raises:
+            ValueError: there is not one of each for each turn, or the counts are of another type.
+        """
+        made = cls()
+        columns = (tokens_user, tokens_assistant)
+        if [len(sources), *map(len, columns)] != [len(texts)] * 3 or any(c.typecode != "Q" for c in columns):
+            raise ValueError("the columns of the turns do not fit together")
+        made._users = [user for user, _ in texts]
+        made._assistants = [assistant for _, assistant in texts]
+        made._tokens_user, made._tokens_assistant = columns
+        made.tokens = array("Q", [user + assistant or 1 for user, assistant in zip(*columns, strict=True)])
+        if any(sources):
+            made._sources = list(sources)
+        return made
+
     def _record(self, place: int) -> Record:
         return Record(
             self._users[place],
