@@ -164,19 +164,21 @@ def measure_memory(size: int, length: int) -> dict[str, Any]:
     """Return what a thread of so many messages of so many characters takes, by ``tracemalloc`` and by the estimate."""
     text = " ".join(message.text for message in conversation(4000, shape="plain", seed=SEED))
     texts = [text[(at * length) % len(text) :][:length] for at in range(size)]
-    kept: ThreadSelector[tuple[Any, str]] = ThreadSelector(
-        lambda item: Message(*item), config=HistoryConfig(passthrough_below=0, on_error="raise")
-    )
-    kept.view([("user", "Redis"), ("assistant", "6380 端口"), ("user", "port?")], thread="loads what is loaded once")
-    before, history = kept.estimated_bytes, list(zip(("user", "assistant") * size, texts, strict=False))
+    history = [*zip(("user", "assistant") * size, texts, strict=False), ("user", "Redis 端口?")]
+    _thread_selector().view(history, thread="fills the caches that all threads share")
+    kept = _thread_selector()
     gc.collect()
     tracemalloc.start()
-    kept.view([*history, ("user", "Redis 端口?")], thread="t")
+    kept.view(history, thread="t")
     gc.collect()
-    taken, estimate = tracemalloc.get_traced_memory()[0], kept.estimated_bytes - before
+    taken, estimate = tracemalloc.get_traced_memory()[0], kept.estimated_bytes
     tracemalloc.stop()
     figures = {"measured, KB": f"{taken / 1e3:.0f}", "estimate, KB": f"{estimate / 1e3:.0f}"}
     return {"messages": size, "characters": length, **figures, "estimate / measured": f"{estimate / taken:.2f}"}
+
+
+def _thread_selector() -> ThreadSelector[tuple[Any, str]]:
+    return ThreadSelector(lambda item: Message(*item), config=HistoryConfig(passthrough_below=0, on_error="raise"))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -30,12 +30,12 @@ Item = TypeVar("Item")
 Read = Callable[[Item], Message]
 Signs = Callable[[Sequence[Item]], list[object]]
 
-THREAD_BYTES = 3_000
+THREAD_BYTES = 10_000
 """What a thread takes before its first message. Source: as for :func:`message_bytes`."""
 
-_MESSAGE_BYTES = 1_500
-_CHARACTER_BYTES = 12
-_BEYOND_ASCII_BYTES = 70  # for each further byte of UTF-8: an ideograph begins a word, and stands in several
+_MESSAGE_BYTES = 500
+_CHARACTER_BYTES = 8
+_BEYOND_ASCII_BYTES = 60  # for each further byte of UTF-8: an ideograph begins a word, and stands in several
 _NO_TOKENS = -1
 _TEXT = frozenset({str})
 _ATOMS = frozenset({str, int, bool, type(None)})
@@ -44,14 +44,15 @@ _ATOMS = frozenset({str, int, bool, type(None)})
 def message_bytes(message: Message) -> int:
     """Return about how many bytes a message takes while it is remembered: its text, the index and the topic map.
 
-    A constant, 12 for each character, and 70 more for each byte that UTF-8 needs beyond the first of a character: 140
+    A constant, 8 for each character, and 60 more for each byte that UTF-8 needs beyond the first of a character: 128
     for an ideograph. The estimate depends on nothing but the texts; media are not kept and take nothing.
 
-    Source: ``tracemalloc`` over generated conversations in Chinese, English and both, 100 to 2,000 messages of 20 to
-    2,000 characters (``python -m benchmarks.speed_adapters --memory``): it lies within a factor of three of each.
+    Source: ``tracemalloc`` over generated conversations in Chinese, English and both, 20 to 2,000 messages of 20 to
+    2,000 characters, such as ``python -m benchmarks.speed_adapters --memory --sizes 100,400,2000``: it lies within a
+    factor of two of each. A thread of very many turns, most of them packed, takes less than that.
 
     >>> message_bytes(Message("user", "hello")), message_bytes(Message("user", "你好"))
-    (1560, 1804)
+    (540, 756)
     """
     content = message.content
     texts = [content] if isinstance(content, str) else [part.text for part in content if isinstance(part, TextPart)]
