@@ -41,6 +41,7 @@ def test_records_come_back_as_they_were(given: list[Record]) -> None:
     kept = Records(given)
     assert list(kept) == given
     assert list(kept.tokens) == [record.tokens for record in given]
+    assert list(kept.texts()) == [(record.user, record.assistant) for record in given]
     assert [list(column) for column in kept.token_columns()] == [
         [record.tokens_user for record in given],
         [record.tokens_assistant for record in given],

@@ -186,7 +186,7 @@ class ContextGatekeeper:
         """
         with self._lock:
             found = self._topic_map.topics
-            texts = [(record.user, record.assistant) for record in self._records]
+            texts = list(self._records.texts())
             named = titles([texts[topic.start : topic.stop] for topic in found])
             return tuple(
                 topic._replace(title=title, returns_to=self._returns_to(topic))
@@ -303,7 +303,7 @@ class ContextGatekeeper:
             counts = self._topic_map.term_counts
             tokens_user, tokens_assistant = self._records.token_columns()
             sections: dict[str, Any] = {
-                "texts": _digest((record.user, record.assistant) for record in self._records),
+                "texts": _digest(self._records.texts()),
                 "gate": repr(self._config.gate).encode("ascii"),
                 "index": self._index.to_bytes(),
                 "tokens_user": tokens_user,
@@ -396,7 +396,7 @@ class ContextGatekeeper:
             )
         except SnapshotError:
             raise
-        except (LookupError, AttributeError, TypeError, ValueError) as error:
+        except (LookupError, AttributeError, TypeError, ValueError, OverflowError) as error:
             raise SnapshotError("this snapshot does not hold a gatekeeper") from error
         self._history_tokens = sum(self._records.tokens)
 

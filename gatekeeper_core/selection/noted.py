@@ -72,7 +72,7 @@ class NotedWords:
             ValueError: it is none.
         """
         made = cls()
-        if column.typecode == "I" and (not column or column[-1] < _PLACES):
+        if column.typecode == "I" and max(column, default=0) < _PLACES:
             made._places = column
         elif column.typecode == "B" and len(column) == _PLACES >> 3:
             made._bits = bytearray(column)

@@ -14,7 +14,7 @@ from gatekeeper_core.messages import Turn
 from gatekeeper_core.text import split_thinking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["Record", "Records"]
 
@@ -95,6 +95,10 @@ class Records(Sequence[Record]):
         for name in self.__slots__:
             setattr(made, name, getattr(self, name)[:turn_count])
         return made
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Yield both texts of each turn."""
+        return zip(self._users, self._assistants, strict=True)
 
     def token_columns(self) -> tuple[array[int], array[int]]:
         """Return copies of what the users' and the assistants' texts cost, for a snapshot."""
