@@ -20,6 +20,7 @@ from gatekeeper_core.selection.anchors import (
     count_terms,
     extract_anchors,
     has_whole,
+    query_terms,
     stem,
     telling_terms,
     term_weight,
@@ -410,6 +411,26 @@ def test_the_anchors_of_the_indexed_kinds_are_just_the_counted_terms(text: str) 
     anchors = [anchor for anchor in extract_anchors(text, limit=100_000) if anchor.kind in INDEXED]
     assert [anchor.term for anchor in anchors] == list(count_terms(text, limit=100_000))
     assert len({anchor.term for anchor in anchors}) == len(anchors)
+
+
+def terms_of_anchors(text: str) -> list[str]:
+    return [anchor.term for anchor in extract_anchors(text) if anchor.kind not in ("triple", "quote", "code")]
+
+
+@given(any_text)
+def test_the_terms_of_a_query_are_those_of_its_anchors(text: str) -> None:
+    assert list(query_terms(text)) == list(query_terms(text, counts=count_terms(text))) == terms_of_anchors(text)
+
+
+@pytest.mark.parametrize("size", [80, 90, 250, 256, 257, 1500])
+@pytest.mark.parametrize("letter", ["w{} ", "{}年5月3日 it’s ", "\u4e00{:04}月"])
+def test_the_terms_of_a_long_query_are_those_of_its_anchors(letter: str, size: int) -> None:
+    """Only so many anchors of it are kept, and triples of characters are among them."""
+    for text in (
+        "".join(letter.format(at) for at in range(size)),
+        "".join(chr(0x4E00 + 7 * at) for at in range(size)),
+    ):
+        assert list(query_terms(text)) == terms_of_anchors(text)
 
 
 @given(any_text)

@@ -143,6 +143,33 @@ def test_the_verdict_of_a_selection_is_what_the_next_turn_records(query: str) ->
     assert len(gatekeeper.verdicts) == len(gatekeeper.turns) == 6
 
 
+def test_what_was_asked_before_changes_no_verdict() -> None:
+    """000-45: nor what was asked before a cut, nor of a shorter history."""
+    turns = REDIS + NOODLES + [(query, "ok") for query in QUERIES]
+    asking = ContextGatekeeper()
+    for at, (user, assistant) in enumerate(turns):
+        asking.select(user)
+        asking.sync(turns[: at // 2])
+        asking.sync(turns[:at])
+        asking.select(turns[at - 1][0])
+        asking.select(user if at % 2 else turns[(at + 1) % len(turns)][0])
+        asking.add_turn(user, assistant)
+    assert asking.verdicts == gatekeeper_of(turns).verdicts
+    assert asking.topics == gatekeeper_of(turns).topics
+
+
+def test_a_question_is_asked_of_the_history_as_it_is_when_it_is_added() -> None:
+    """000-45: other turns came between the question and its turn, or went."""
+    grown, cut = gatekeeper_of(REDIS[:1]), gatekeeper_of(REDIS + NOODLES)
+    for gatekeeper in (grown, cut):
+        gatekeeper.select("红烧肉要放冰糖吗？")
+    grown.sync(REDIS + NOODLES)
+    cut.sync(REDIS)
+    for gatekeeper, turns in ((grown, REDIS + NOODLES), (cut, REDIS)):
+        gatekeeper.add_turn("红烧肉要放冰糖吗？", "")
+        assert gatekeeper.verdicts == gatekeeper_of([*turns, ("红烧肉要放冰糖吗？", "")]).verdicts
+
+
 def test_the_first_turn_inherits_nothing() -> None:
     """000-21."""
     gatekeeper = ContextGatekeeper()

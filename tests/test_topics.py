@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import Counter
 from dataclasses import FrozenInstanceError
 from typing import Any, NamedTuple
 
@@ -17,7 +18,16 @@ from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import read_query
-from gatekeeper_core.selection.topics import GateConfig, Judgement, Topic, TopicMap, Verdict, judge, topic_terms
+from gatekeeper_core.selection.topics import (
+    GateConfig,
+    Judgement,
+    Topic,
+    TopicMap,
+    Verdict,
+    _Window,
+    judge,
+    topic_terms,
+)
 
 ENGLISH = (
     ("Which port does Redis listen on?", "Redis listens on port 6379 by default."),
@@ -71,7 +81,7 @@ def read(turns: Turns) -> State:
 
 def ask(state: State, query: str, **settings: Any) -> Judgement:
     read_as = read_query(query, state.index, about=without_cues(query))
-    return judge(read_as, read_cues(query), state.topic_map, state.index, config=GateConfig(**settings))
+    return judge(read_as.idf, read_cues(query), state.topic_map, state.index, config=GateConfig(**settings))
 
 
 def verdict(turns: Turns, query: str, **settings: Any) -> Verdict:
@@ -140,6 +150,26 @@ def test_a_map_made_of_its_columns_is_the_map(steps: list[Step], more: list[Step
     assert state_of(grow(made, more)) == state_of(grow(TopicMap(), steps + more))
     made.cut(len(steps), removed=[step[0] for step in more], window=window)
     assert (state_of(made), made.columns()) == (state_of(grown), grown.columns())
+
+
+@given(st.lists(terms, max_size=60), st.integers(0, 60))
+def test_a_window_knows_what_repeated_terms_gain(turns: list[dict[str, int]], cleared: int) -> None:
+    """Against the definition, also where old turns went and where a border forgot all of them."""
+    window, counts = _Window(), Counter[str]()
+    for turn_id, held in enumerate(turns):
+        counts.update(held)
+        if turn_id == cleared:
+            window.clear()
+        window.append(turn_id, held, counts)
+    kept = [*enumerate(turns)][cleared if cleared < len(turns) else 0 :][-_Window.SIZE :]
+    after, gains = Counter[str](), [0.0] * _Window.SIZE
+    for turn_id, held in reversed(kept):
+        for term, count in held.items():
+            steps = range(after[term], after[term] + count)
+            gains[turn_id % _Window.SIZE] += sum(math.log1p(step / (0.1 * (counts[term] + 0.5))) for step in steps)
+            after[term] += count
+    assert window.gains(0.1) == pytest.approx(gains)
+    assert list(window.turns) == [held for _, held in kept]
 
 
 def test_columns_that_do_not_belong_together_are_refused() -> None:

@@ -25,7 +25,7 @@ from gatekeeper_core.selection.thesaurus import irregular_forms, simplified_char
 from gatekeeper_core.text import HAN, LazyPattern, clean, is_wide, word_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from gatekeeper_core.selection.quantities import Quantity
 
@@ -39,6 +39,7 @@ __all__ = [
     "extract_anchors",
     "folded",
     "has_whole",
+    "query_terms",
     "stem",
     "telling_terms",
     "term_weight",
@@ -57,6 +58,7 @@ MAX_TURN_ANCHORS = 2048
 MAX_QUERY_ANCHORS = 256
 """Different anchors kept of one query. Source: ours: a question of 150 words has fewer."""
 
+_NOT_INDEXED = frozenset({"triple", "quote", "code"})
 _MAX_TOKEN = 120
 _LIGHT_WEIGHT = 0.4
 _CHARACTER_WEIGHT = 0.2
@@ -160,6 +162,23 @@ def extract_anchors(text: str, *, limit: int = MAX_QUERY_ANCHORS) -> tuple[Ancho
             if len(found) < limit:
                 found.setdefault((anchor.term,), anchor)
     return tuple(found.values())
+
+
+def query_terms(text: str, *, counts: Mapping[str, int] | None = None) -> Collection[str]:
+    """Return the indexed terms among a query's anchors, in their order: those of :func:`extract_anchors`, sooner.
+
+    Args:
+        text: the query.
+        counts: its :func:`count_terms`, where they are known.
+
+    >>> list(query_terms("Does v1.2 fix `get_user`?"))
+    ['v1.2', 'fix', 'get_user', 'user']
+    """
+    terms = count_terms(text) if counts is None else counts
+    most_triples = 0 if text.isascii() else len(text) - len(text.encode("ascii", "ignore"))
+    if len(terms) + most_triples <= MAX_QUERY_ANCHORS:
+        return terms.keys()
+    return [anchor.term for anchor in extract_anchors(text) if anchor.kind not in _NOT_INDEXED]
 
 
 def has_whole(phrase: str, folded: str) -> bool:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from gatekeeper_core.errors import ConfigError, SnapshotError
 from gatekeeper_core.messages import Turn, common_beginning
-from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors
+from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, query_terms
 from gatekeeper_core.selection.constraints import Constraints
 from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
 from gatekeeper_core.selection.index import TurnIndex
@@ -40,6 +40,7 @@ from gatekeeper_core.tokens import checked_counter, count_messages
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
 
@@ -68,6 +69,14 @@ class Block(NamedTuple):
     tokens_assistant: int
     anchors: list[str]
     turn_id: int
+
+
+class _Asked(NamedTuple):
+    """What the gate says of the newest question to the turns as they are; mostly it is the next turn's user text."""
+
+    text: str
+    cues: Cues
+    verdict: Verdict
 
 
 class _Blocks(Sequence[Block]):
@@ -150,6 +159,7 @@ class ContextGatekeeper:
         self._topic_map = TopicMap()
         self._history_tokens = 0
         self._synced: tuple[object, ...] | None = None
+        self._asked: _Asked | None = None
 
     @property
     def token_budget(self) -> int:
@@ -278,7 +288,8 @@ class ContextGatekeeper:
         with self._lock:
             read = read_query(query, self._index, about=without_cues(query))
             cues = read_cues(query)
-            judgement = judge(read, cues, self._topic_map, self._index, config=self._config.gate)
+            judgement = judge(read.idf, cues, self._topic_map, self._index, config=self._config.gate)
+            self._asked = _Asked(query, cues, judgement.verdict)
             planner = Planner(
                 query=expand_query(read, self._index, config=self._config.retrieval),
                 judgement=judgement,
@@ -411,9 +422,7 @@ class ContextGatekeeper:
 
     def _append(self, record: Record) -> None:
         user_terms, assistant_terms = count_terms(record.user), count_terms(record.assistant)
-        cues = read_cues(record.user)
-        query = read_query(record.user, self._index, about=without_cues(record.user))
-        verdict = judge(query, cues, self._topic_map, self._index, config=self._config.gate).verdict
+        cues, verdict = self._judged(record.user, user_terms)
         self._index.add(user_terms, assistant_terms, texts=_openings(record))
         self._topic_map.add(
             topic_terms(user_terms, assistant_terms),
@@ -424,12 +433,22 @@ class ContextGatekeeper:
         self._verdicts.append(verdict)
         self._records.append(record)
         self._history_tokens += record.tokens
-        self._synced = None
+        self._synced = self._asked = None
+
+    def _judged(self, user_text: str, user_terms: Mapping[str, int]) -> tuple[Cues, Verdict]:
+        """Return the cues of the next turn's user text and the gate's verdict on it, known from asking it or not."""
+        asked = self._asked
+        if asked is not None and asked.text == user_text:
+            return asked.cues, asked.verdict
+        cues, about = read_cues(user_text), without_cues(user_text)
+        terms = query_terms(about, counts=user_terms if about == user_text else None)
+        return cues, judge(terms, cues, self._topic_map, self._index, config=self._config.gate).verdict
 
     def _cut(self, turn_count: int) -> None:
         """Keep the first turns; what reads the list of records from before keeps its own."""
         if turn_count == len(self._records):
             return
+        self._asked = None
         removed = [_turn_terms(record) for record in self._records[turn_count:]]
         self._history_tokens -= sum(self._records.tokens[turn_count:])
         self._records = self._records.first(turn_count)

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
-    from gatekeeper_core.selection.retrieval import Query
 
 __all__ = ["GateConfig", "GateReason", "Judgement", "Topic", "TopicMap", "Verdict", "judge", "topic_terms"]
 
@@ -165,58 +164,95 @@ _COLUMNS: Mapping[str, tuple[str, int | None]] = MappingProxyType(
 
 
 class _Window:
-    """The newest turns, back to the last sure border, and where the terms stand that repeat among them.
+    """The newest turns, back to the last sure border, and how often each of their terms is repeated after it.
 
-    Its state, the order of its dicts included, depends on these turns alone: sums over it are the same bits however
-    the window came about.
+    An occurrence that is repeated later in the window has a cell in its turn: how many occurrences of its term come
+    after it, for each time that the term stands in the conversation. A new turn changes the cells of its own terms
+    alone.
     """
 
     SIZE = 40
 
-    __slots__ = ("_once", "repeated", "turns")
+    __slots__ = ("_cells", "_earlier", "_newest", "turns")
 
     def __init__(self) -> None:
         self.turns: list[Mapping[str, int]] = []  # a deque takes 700 bytes more, and 40 are moved at once
-        self._once: dict[str, int] = {}
-        self.repeated: dict[str, list[int]] = {}  # slots (turn id modulo SIZE) of all occurrences, newest first
+        self._newest: dict[str, int] = {}  # by term: the slot (turn id modulo SIZE) of its newest occurrence
+        self._earlier: dict[str, list[int]] = {}  # by term: the places of the cells of the others, oldest first
+        self._cells: dict[int, list[float]] = {}  # by slot
 
-    def append(self, turn_id: int, terms: Mapping[str, int]) -> None:
-        """Take in the next turn; the oldest one goes where there are too many."""
+    def append(self, turn_id: int, terms: Mapping[str, int], counts: Mapping[str, int]) -> None:
+        """Take in the next turn; the oldest one goes where there are too many.
+
+        Args:
+            turn_id: the turn.
+            terms: how often each term stands in it.
+            counts: the same for the whole conversation, this turn included.
+        """
+        slot = turn_id % self.SIZE
         if len(self.turns) == self.SIZE:
-            self._forget_oldest()
+            self._forget_oldest(slot)
         self.turns.append(terms)
-        slot, once, repeated = turn_id % self.SIZE, self._once, self.repeated
-        for term, count in terms.items():
-            slots = repeated.pop(term, None)
-            if slots is not None:
-                slots.insert(0, slot)
-                if count > 1:
-                    slots[:0] = [slot] * (count - 1)
-                repeated[term] = slots  # last again: the order is that of the newest occurrences
-            elif term in once:
-                repeated[term] = [slot] * count + [once.pop(term)]
-            elif count > 1:
-                repeated[term] = [slot] * count
-            else:
-                once[term] = slot
+        newest, earlier = self._newest, self._earlier
+        for term, occurrences in terms.items():
+            before = newest.get(term)
+            newest[term] = slot
+            if before is None and occurrences == 1:
+                continue
+            places = earlier.get(term)
+            if places is None:
+                places = earlier[term] = []
+            if before is not None:
+                places.append(self._new_cell(before))
+            for _ in range(occurrences - 1):
+                places.append(self._new_cell(slot))
+            self._number(places, counts[term] + 0.5)
+
+    def gains(self, scale: float) -> list[float]:
+        """Return by slot what the occurrences in a turn gain from those in the turns after it.
+
+        The sums are exact, so that it does not matter how the window came about.
+
+        Args:
+            scale: tokens that smooth a count, for each time that the term stands in the conversation.
+        """
+        log1p, gains = math.log1p, [0.0] * self.SIZE
+        for slot, cells in self._cells.items():
+            gains[slot] = math.fsum([log1p(cell / scale) for cell in cells])
+        return gains
 
     def clear(self) -> None:
         """Forget all turns."""
-        for held in (self.turns, self._once, self.repeated):
+        for held in (self.turns, self._newest, self._earlier, self._cells):
             held.clear()
 
-    def _forget_oldest(self) -> None:
-        once, repeated = self._once, self.repeated
-        for term, count in self.turns.pop(0).items():
-            slots = repeated.get(term)
-            if slots is None:
-                del once[term]
+    def _new_cell(self, slot: int) -> int:
+        """Make a cell in a turn and return its place."""
+        cells = self._cells.get(slot)
+        if cells is None:
+            cells = self._cells[slot] = []
+        cells.append(0.0)
+        return (len(cells) - 1) * self.SIZE + slot
+
+    def _number(self, places: list[int], smoothed_count: float) -> None:
+        """Write into the cells of a term, oldest first, how many occurrences come after each."""
+        cells, size, after = self._cells, self.SIZE, len(places)
+        for place in places:
+            cells[place % size][place // size] = after / smoothed_count
+            after -= 1
+
+    def _forget_oldest(self, slot: int) -> None:
+        newest, earlier = self._newest, self._earlier
+        for term, occurrences in self.turns.pop(0).items():
+            if newest[term] == slot:
+                del newest[term]
+                earlier.pop(term, None)
                 continue
-            del slots[-count:]
-            if len(slots) < 2:
-                del repeated[term]
-                if slots:
-                    once[term] = slots[0]
+            places = earlier[term]
+            del places[:occurrences]
+            if not places:
+                del earlier[term]
+        self._cells.pop(slot, None)
 
 
 class TopicMap:
@@ -332,16 +368,19 @@ class TopicMap:
         late, kept = self._changed_since(turn_count)
         return self._starts[topic_id] if topic_id < kept else late[kept - 1 - topic_id]
 
-    def fade(self, topic_id: int, prior: float) -> float:
-        """Return by how much the share of any one term falls in a topic of its length, as a logarithm, at most 0.
+    def fades(self, topic_ids: Iterable[int], prior: float) -> dict[int, float]:
+        """Return by topic how much the share of any one term falls in a topic of its length, as a logarithm, at most 0.
 
         Args:
-            topic_id: the topic.
-            prior: tokens that smooth its counts, > 0.
+            topic_ids: the topics.
+            prior: tokens that smooth their counts, > 0.
         """
-        start, last = self._starts[topic_id], topic_id + 1 == len(self._starts)
-        tokens = self._ends[-1 if last else self._starts[topic_id + 1]] - self._ends[start]
-        return math.log(prior / (tokens + prior))
+        starts, ends, log, last = self._starts, self._ends, math.log, len(self._starts) - 1
+        found = {}
+        for topic_id in topic_ids:
+            tokens = ends[-1 if topic_id == last else starts[topic_id + 1]] - ends[starts[topic_id]]
+            found[topic_id] = log(prior / (tokens + prior))
+        return found
 
     def tokens_between(self, start: int, stop: int) -> int:
         """Return how many terms the turns ``start`` to ``stop - 1`` hold together."""
@@ -368,7 +407,7 @@ class TopicMap:
             counts[term] = counts.get(term, 0) + occurrences
         if is_border:
             self._window.clear()
-        self._window.append(len(self), terms)
+        self._window.append(len(self), terms, counts)
         self._border_prices.append(price)
         self._ends.append(self._ends[-1] + sum(terms.values()))
         self._flags.append(
@@ -452,7 +491,7 @@ class TopicMap:
         for turn_id, terms in enumerate(newest, len(self) - len(newest)):
             if self._flags[turn_id] & _BORDER:
                 self._window.clear()
-            self._window.append(turn_id, terms)
+            self._window.append(turn_id, terms, self._counts)
 
     def _changed_since(self, turn_count: int) -> tuple[list[int], int]:
         """Return the starts at the time of so many turns that differ from those now, newest first, and how many do not.
@@ -490,7 +529,7 @@ class TopicMap:
         last, tokens, ends, bests = len(self) - 1, self._ends[-1], self._ends, self._bests
         prior = 16.0 * self.mean_length
         price = 1.4 * math.sqrt(self.mean_length)
-        gains = self._gains(prior / max(1.0, tokens + 0.5 * len(self._counts)))
+        gains = self._window.gains(prior / max(1.0, tokens + 0.5 * len(self._counts)))
         lgamma, log_prior, base = math.lgamma, math.log(prior), math.lgamma(prior)
         gain, best, back = 0.0, -math.inf, last
         for start in range(last, last - len(self._window.turns), -1):
@@ -502,28 +541,6 @@ class TopicMap:
                 best, back = value, start
         return round(best, 6), back
 
-    def _gains(self, scale: float) -> list[float]:
-        """Return by slot of the window what the occurrences in a turn gain from those in the turns after it."""
-        gains = [0.0] * self.WINDOW
-        counts, log1p = self._counts, math.log1p
-        tables: dict[int, list[float]] = {}  # by a term's count: gain of its second, third, ... occurrence
-        for term, slots in self._window.repeated.items():
-            count = counts[term]
-            table = tables.get(count)
-            if table is None:
-                table = tables[count] = [log1p(1 / (scale * (count + 0.5)))]
-            if len(slots) == 2:  # nearly half of them
-                gains[slots[1]] += table[0]
-                continue
-            if len(table) < len(slots) - 1:
-                pseudo = scale * (count + 0.5)
-                table += [log1p(step / pseudo) for step in range(len(table) + 1, len(slots))]
-            newest_first = iter(slots)
-            next(newest_first)
-            for gain, slot in zip(table, newest_first, strict=False):
-                gains[slot] += gain
-        return gains
-
 
 def topic_terms(user_terms: Mapping[str, int], assistant_terms: Mapping[str, int]) -> dict[str, int]:
     """Return the terms of a turn that tell its topic: those of both sides, single Han characters left out."""
@@ -534,12 +551,22 @@ def topic_terms(user_terms: Mapping[str, int], assistant_terms: Mapping[str, int
     return terms
 
 
-def judge(query: Query, cues: Cues, topic_map: TopicMap, index: TurnIndex, *, config: GateConfig) -> Judgement:
-    """Return the verdict on a query, with the probability of every topic that it may belong to."""
+def judge(
+    terms: Collection[str], cues: Cues, topic_map: TopicMap, index: TurnIndex, *, config: GateConfig
+) -> Judgement:
+    """Return the verdict on a query, with the probability of every topic that it may belong to.
+
+    Args:
+        terms: the indexed terms of what it asks about.
+        cues: those of its wording.
+        topic_map: the segments of the conversation.
+        index: the same conversation.
+        config: the thresholds.
+    """
     if not len(topic_map):
         return Judgement(Verdict("switch", "first_turn", overlap=0.0, new_ratio=1.0), topic_map)
     active = topic_map.topic_count - 1
-    evidence = _weigh(query, topic_map, index)
+    evidence = _weigh(terms, topic_map, index)
     staying, earlier = _posterior(cues, evidence, topic_map, config)
     overlap = round(staying / (staying + _OVERLAP_ODDS * (1 - staying)), 4)
     measured = Verdict(
@@ -613,9 +640,9 @@ def _decide(
     return measured._replace(decision="continue", reason="ambiguous")
 
 
-def _weigh(query: Query, topic_map: TopicMap, index: TurnIndex) -> _Evidence:
+def _weigh(asked: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Evidence:
     """Return what the query's terms say for each topic that holds one of them."""
-    terms = {term: term_weight(term) for term in query.idf if len(term) > 1 or term.isascii()}
+    terms = {term: term_weight(term) for term in asked if len(term) > 1 or term.isascii()}
     probability = _probabilities(terms, topic_map)
     informative = {term: weight * max(0.0, -math.log(probability[term]) - 4.0) for term, weight in terms.items()}
     absent = sum(weight if topic_map.count(term) else 0.8 * weight for term, weight in terms.items())
@@ -630,7 +657,7 @@ def _weigh(query: Query, topic_map: TopicMap, index: TurnIndex) -> _Evidence:
         held=sum([informative[term] for term in held]) / mass,
         fresh=_fresh(informative, held),
         absent_from_last=len(terms.keys() - topic_map.last_terms.keys()) / max(1, len(terms)),
-        relative_length=max(-2.0, min(1.5, math.log(max(1, len(query.idf)) / index.mean_user_length))),
+        relative_length=max(-2.0, min(1.5, math.log(max(1, len(asked)) / index.mean_user_length))),
     )
 
 
@@ -668,7 +695,10 @@ def _shares(informative: Mapping[str, float], newest: Mapping[str, Sequence[int]
     for term, information in informative.items():
         for posting in newest[term]:
             turn_id = posting >> 8
-            shares[turn_id] = shares.get(turn_id, 0.0) + information
+            if turn_id in shares:
+                shares[turn_id] += information
+            else:
+                shares[turn_id] = information
     return shares
 
 
@@ -680,14 +710,20 @@ def _nearest_topics(shares: Mapping[int, float], topic_map: TopicMap) -> dict[in
         topic_map: the segments.
     """
     topic_ids, active = topic_map.topic_ids, topic_map.topic_count - 1
+    alike: dict[float, list[int]] = {}  # most turns hold one term: many have the same share
+    for turn_id, share in shares.items():
+        if share in alike:
+            alike[share].append(turn_id)
+        else:
+            alike[share] = [turn_id]
     best: dict[int, float] = {}
-    newest_first = sorted(shares, reverse=True)
-    for turn_id in sorted(newest_first, key=shares.__getitem__, reverse=True):
-        topic_id = topic_ids[turn_id]
-        if topic_id not in best and topic_id != active:
-            best[topic_id] = shares[turn_id]
-            if len(best) == _MAX_EARLIER_TOPICS:
-                break
+    for share in sorted(alike, reverse=True):
+        for turn_id in sorted(alike[share], reverse=True):
+            topic_id = topic_ids[turn_id]
+            if topic_id not in best and topic_id != active:
+                best[topic_id] = share
+                if len(best) == _MAX_EARLIER_TOPICS:
+                    return best
     return best
 
 
@@ -713,20 +749,20 @@ def _likelihoods(
         The likelihoods, the active topic's first, and the terms that the active topic holds.
     """
     prior, active, topic_ids, known = 8.0 * topic_map.mean_length, topic_map.topic_count - 1, topic_map.topic_ids, []
-    values = {topic_id: topic_map.fade(topic_id, prior) * absent for topic_id in (active, *earlier)}
+    values = {topic_id: fade * absent for topic_id, fade in topic_map.fades((active, *earlier), prior).items()}
     for term, weight in terms.items():
         counts: dict[int, int] = {}
         for posting in newest[term]:
             topic_id = topic_ids[posting >> 8]
-            counts[topic_id] = counts.get(topic_id, 0) + _OCCURRENCES[posting & 255]
+            if topic_id in values:
+                counts[topic_id] = counts.get(topic_id, 0) + _OCCURRENCES[posting & 255]
         if active in counts:
             known.append(term)
             counts[active] += 2 * (term in topic_map.last_terms)
         pseudo = prior * probability[term]
         gains = {count: weight * math.log1p(count / pseudo) for count in set(counts.values())}
         for topic_id, count in counts.items():
-            if topic_id in values:
-                values[topic_id] += gains[count]
+            values[topic_id] += gains[count]
     damping = 0.3 * math.sqrt(min(1.0, 8.0 / len(terms))) if terms else 0.0
     return {topic_id: max(-6.0, min(6.0, damping * value)) for topic_id, value in values.items()}, known
 
