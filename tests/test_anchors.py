@@ -422,13 +422,14 @@ def test_the_terms_of_a_query_are_those_of_its_anchors(text: str) -> None:
     assert list(query_terms(text)) == list(query_terms(text, counts=count_terms(text))) == terms_of_anchors(text)
 
 
-@pytest.mark.parametrize("size", [80, 90, 250, 256, 257, 1500])
+@pytest.mark.parametrize("size", [50, 80, 90, 250, 256, 257, 1500])
 @pytest.mark.parametrize("letter", ["w{} ", "{}年5月3日 it’s ", "\u4e00{:04}月"])
 def test_the_terms_of_a_long_query_are_those_of_its_anchors(letter: str, size: int) -> None:
     """Only so many anchors of it are kept, and triples of characters are among them."""
     for text in (
         "".join(letter.format(at) for at in range(size)),
         "".join(chr(0x4E00 + 7 * at) for at in range(size)),
+        "，".join(f"{chr(0x4E00 + 7 * at)}{chr(0x4E01 + 7 * at)}{chr(0x4E02 + 7 * at)}" for at in range(size)),
     ):
         assert list(query_terms(text)) == terms_of_anchors(text)
 
