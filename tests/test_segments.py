@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.selection.segments import TURN_BITS, Segment, finished, merging, sealing, term_key
+from gatekeeper_core.selection.segments import TURN_BITS, Segment, finished, merging, release, sealing, term_key
 
 terms = st.sampled_from(["redis", "quorum", "缓存", "雪崩", "\ud800", ""])
 texts = st.lists(st.frozensets(terms, max_size=4), min_size=1, max_size=30)
@@ -75,6 +77,31 @@ def test_a_cut_segment_forgets_the_newest_turns_also_when_it_is_merged(
 def test_the_key_of_a_term_is_the_same_everywhere(term: str, key: int) -> None:
     """Snapshots are read on other machines."""
     assert term_key(term) == key
+
+
+def test_no_step_of_sealing_sorts_or_writes_much_at_once() -> None:
+    """So that no single add waits for all of it: what is sorted together is a pile of a few terms."""
+    live: dict[str, int | list[int]] = {f"w{at}": at << TURN_BITS for at in range(6000)}
+    steps = sealing(live, start=0, stop=6000, note=lambda term: None)
+    written = [0]
+    for _ in steps:
+        assert steps.gi_frame is not None
+        held = steps.gi_frame.f_locals
+        assert max(map(len, held["piles"]), default=0) < 150
+        written.append(len(held.get("keys", ())))
+    assert max(after - before for before, after in pairwise(written)) < 150
+    assert written[-1] == 6000
+
+
+def test_a_packed_dictionary_is_emptied_little_by_little() -> None:
+    live: dict[str, int | list[int]] = {f"w{at}": at for at in range(1000)}
+    sizes = [1000]
+    while live:
+        release(live)
+        sizes.append(len(live))
+    assert 3 <= len(sizes) <= 20
+    assert all(0 < before - after < 500 for before, after in pairwise(sizes))
+    release(live)
 
 
 def test_building_is_cut_into_many_small_steps() -> None:

@@ -29,6 +29,7 @@ from gatekeeper_core.selection.segments import (
     Segment,
     finished,
     merging,
+    release,
     sealing,
     term_key,
 )
@@ -108,6 +109,7 @@ class TurnIndex:
         "_looked_up",
         "_noted",
         "_segments",
+        "_spent",
         "_user_total",
         "_work",
         "assistant_lengths",
@@ -122,6 +124,7 @@ class TurnIndex:
         self._frozen: _Frozen | None = None
         self._segments: list[Segment] = []
         self._work: _Work | None = None
+        self._spent: _Live | None = None  # packed: nothing reads it any more
         self._looked_up: dict[str, list[_Run]] = {}
         self._noted = NotedWords()
         self.speakers = Speakers()
@@ -390,6 +393,8 @@ class TurnIndex:
 
     def _pack(self) -> None:
         """Do a little of what there is to pack."""
+        if self._spent:
+            release(self._spent)
         if self._frozen is None and len(self) - self._live_start >= self._live_turns:
             self._frozen = _Frozen(self._live, self._live_start)
             self._looked_up.clear()
@@ -402,8 +407,8 @@ class TurnIndex:
         except StopIteration as done:
             self._segments[self._work.first : self._work.last] = [done.value]
             self._looked_up.clear()
-            if self._work.seals:
-                self._frozen = None
+            if self._work.seals and self._frozen is not None:
+                self._spent, self._frozen = self._frozen.live, None
             self._work = None
 
     def _next_work(self) -> _Work | None:

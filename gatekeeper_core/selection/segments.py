@@ -19,7 +19,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-__all__ = ["FIELD_BITS", "MAX_COUNT", "MAX_TURNS", "TURN_BITS", "Segment", "finished", "merging", "sealing", "term_key"]
+__all__ = [
+    "FIELD_BITS",
+    "MAX_COUNT",
+    "MAX_TURNS",
+    "TURN_BITS",
+    "Segment",
+    "finished",
+    "merging",
+    "release",
+    "sealing",
+    "term_key",
+]
 
 FIELD_BITS = 4
 MAX_COUNT = (1 << FIELD_BITS) - 1
@@ -27,7 +38,9 @@ TURN_BITS = 2 * FIELD_BITS
 MAX_TURNS = 1 << 32 - TURN_BITS
 """Turns that one index can hold."""
 
+_KEY_BITS = 64
 _SEAL_STEP = 64
+_RELEASE_STEP = 256
 _MERGE_STEP = 32
 
 
@@ -100,31 +113,41 @@ def sealing(
 ) -> Generator[None, None, Segment]:
     """Build a segment from the postings of the newest turns, a few terms at each step.
 
+    The keys are spread evenly, so that dealing them out by their size gives piles of a few terms each, in order: no
+    step sorts more than one pile.
+
     Args:
         live: the postings by term.
         start: the first turn.
         stop: the turn after the last.
         note: is told each term once, for whoever wants to know.
     """
-    keyed: list[tuple[int, str]] = []
-    for term in live:
-        keyed.append((_key(term), term))
+    piles: list[list[tuple[int, str]]] = [[] for _ in range(len(live) // _SEAL_STEP + 1)]
+    for count, term in enumerate(live, 1):
+        key = _key(term)
+        piles[key * len(piles) >> _KEY_BITS].append((key, term))
         note(term)
-        if not len(keyed) % _SEAL_STEP:
+        if not count % _SEAL_STEP:
             yield
-    keyed.sort()
     keys, ends, postings = array("Q"), array("I", [0]), array("I")
-    for key, term in keyed:
-        found = live[term]
-        if isinstance(found, int):
-            postings.append(found)
-        else:
-            postings.extend(found)
-        keys.append(key)
-        ends.append(len(postings))
-        if not len(keys) % _SEAL_STEP:
-            yield
+    piles.reverse()
+    while piles:
+        for key, term in sorted(piles.pop()):
+            found = live[term]
+            if isinstance(found, int):
+                postings.append(found)
+            else:
+                postings.extend(found)
+            keys.append(key)
+            ends.append(len(postings))
+        yield
     return Segment(keys, ends, postings, start=start, stop=stop)
+
+
+def release(live: dict[str, int | list[int]]) -> None:
+    """Take a few terms out of a dictionary that is packed: to give back all its memory at once takes long."""
+    for _ in range(min(_RELEASE_STEP, len(live))):
+        live.popitem()
 
 
 def merging(segments: Sequence[Segment]) -> Generator[None, None, Segment]:
