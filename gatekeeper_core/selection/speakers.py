@@ -56,7 +56,7 @@ class Speakers:
     (True, ['anna'])
     """
 
-    __slots__ = ("_counts", "_ids", "_labelled", "_names", "_places", "_terms")
+    __slots__ = ("_by_term", "_counts", "_ids", "_labelled", "_names", "_newcomers", "_places", "_terms")
 
     def __init__(self) -> None:
         self._names: list[str] = [""]
@@ -64,6 +64,8 @@ class Speakers:
         self._ids = array("I")  # two of each turn
         self._counts: dict[str, int] = {}
         self._terms: dict[str, frozenset[str]] = {}
+        self._by_term: dict[str, list[str]] = {}
+        self._newcomers: list[str] = []
         self._labelled = 0
 
     def __len__(self) -> int:
@@ -104,6 +106,7 @@ class Speakers:
         made._names, made._ids = list(names), ids[:]
         made._places = {name: place for place, name in enumerate(names)}
         made._counts = {names[place]: count for place, count in Counter(ids).items() if place}
+        made._newcomers = [name for name in made._counts if made._speaks(name)]
         made._labelled = sum(map(bool, map(mul, ids[::2], ids[1::2])))
         return made
 
@@ -114,7 +117,9 @@ class Speakers:
                 self._names.append(name)
             self._ids.append(place)
             if name:
-                self._counts[name] = self._counts.get(name, 0) + 1
+                self._counts[name] = count = self._counts.get(name, 0) + 1
+                if count == MIN_MESSAGES:
+                    self._newcomers.append(name)
         self._labelled += bool(user and assistant)
 
     def are_two_people(self) -> bool:
@@ -123,14 +128,24 @@ class Speakers:
 
     def named(self, terms: Collection[str]) -> frozenset[str]:
         """Return the speakers whose whole name stands among the given terms."""
+        self._list_newcomers()
+        found = {name for term in terms for name in self._by_term.get(term, ())}
         return frozenset(
-            name for name, count in self._counts.items() if count >= MIN_MESSAGES and self._is_named(name, terms)
+            name for name in found if self._speaks(name) and all(map(terms.__contains__, self._terms[name]))
         )
 
-    def _is_named(self, name: str, terms: Collection[str]) -> bool:
-        if name not in self._terms:
-            self._terms[name] = frozenset(term for term in count_terms(name) if len(term) > 1 or term.isdigit())
-        return bool(self._terms[name]) and all(term in terms for term in self._terms[name])
+    def _speaks(self, name: str) -> bool:
+        return self._counts.get(name, 0) >= MIN_MESSAGES
+
+    def _list_newcomers(self) -> None:
+        """List the names that became a speaker's under one term of each."""
+        for name in self._newcomers:
+            if name not in self._terms:
+                held = frozenset(term for term in count_terms(name) if len(term) > 1 or term.isdigit())
+                self._terms[name] = held
+                if held:
+                    self._by_term.setdefault(min(held), []).append(name)
+        self._newcomers.clear()
 
 
 def _is_labelled(pair: tuple[str, str]) -> bool:
