@@ -1,25 +1,61 @@
-"""The gate's verdicts on every turn so far, kept in columns: 19 bytes a turn."""
+"""What the gate says of a query, and its verdicts on every turn so far, kept in columns: 19 bytes a turn."""
 
 from __future__ import annotations
 
 import json
 from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, overload
 
 from gatekeeper_core.errors import SnapshotError
-from gatekeeper_core.selection.topics import GateReason, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["VerdictLog"]
+__all__ = ["GateReason", "Verdict", "VerdictLog"]
+
+GateReason = Literal[
+    "first_turn",
+    "no_anchors",
+    "about_conversation",
+    "explicit_switch",
+    "explicit_return",
+    "referring_word",
+    "overlap",
+    "ambiguous",
+    "new_topic",
+    "return",
+]
 
 _DECISIONS = ("continue", "switch")
 _REASONS: tuple[GateReason, ...] = get_args(GateReason)
 _NONE = -1
 _DIGITS = 10_000  # the gate rounds its measures, 0..1, to four digits
 _COLUMNS = {"rules": "B", "cues": "i", "active": "i", "resumed": "i", "overlap": "H", "new_ratio": "H", "staying": "H"}
+
+
+class Verdict(NamedTuple):
+    """What the gate says of a query.
+
+    Attributes:
+        decision: ``continue`` or ``switch``.
+        reason: which rule decided.
+        overlap: how much speaks for staying in the active topic, 0..1.
+        new_ratio: share of the query's informative terms that the active topic does not hold, 0..1.
+        cue: the wording that decided or spoke along, or None.
+        active_topic: id of the last topic of the conversation, or None in an empty one.
+        resumed_topic: id of the earlier topic that a ``switch`` goes back to, or None.
+        staying: probability of staying, 0..1.
+    """
+
+    decision: Literal["continue", "switch"]
+    reason: GateReason
+    overlap: float
+    new_ratio: float
+    cue: str | None = None
+    active_topic: int | None = None
+    resumed_topic: int | None = None
+    staying: float = 0.0
 
 
 class VerdictLog(Sequence[Verdict]):
