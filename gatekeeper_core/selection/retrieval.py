@@ -56,7 +56,7 @@ SCORED_IN_FULL = 40
 _INDEXED_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "character", "date", "amount"})
 _LONG_BITS = 14
 _MOST_DOUBLINGS = 3
-_LEADING = 150
+_LEADING = 4  # times as many turns as are scored in full
 _READ = 20
 _NOTHING: frozenset[str] = frozenset()
 _TRIPLE_SHARE = 0.25
@@ -290,7 +290,7 @@ class _Scoring:
         weighted = [*self._query.idf.items(), *((related.term, related.weight) for related in self._query.related)]
         longer = min(_MOST_DOUBLINGS, max(0, len(self._index).bit_length() - _LONG_BITS))
         scan = Scan(weighted, self._index, bm25=self._bm25, budget=self._config.posting_budget * 3**longer // 2**longer)
-        leading = scan.leading(max(_LEADING * 5**longer // 4**longer, 2 * depth) * (2 if self._named else 1))
+        leading = scan.leading(_LEADING * depth * 5**longer // 4**longer * (2 if self._named else 1))
         hits = scan.hits(leading if self._named else highest(leading, 2 * depth))
         own = leading | self._weighted(hits)
         fed = self._feedback(own, scan)
