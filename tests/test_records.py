@@ -40,7 +40,7 @@ def test_records_come_back_as_they_were(given: list[Record]) -> None:
     """In whatever order there are turns of messages and of texts."""
     kept = Records(given)
     assert list(kept) == given
-    assert list(kept.tokens) == [record.tokens for record in given]
+    assert kept.tokens == tuple(record.tokens for record in given)
     assert list(kept.texts()) == [(record.user, record.assistant) for record in given]
     assert [list(column) for column in kept.token_columns()] == [
         [record.tokens_user for record in given],
@@ -65,7 +65,7 @@ def test_the_first_records_grow_apart_from_those_that_they_were_taken_from(
         fewer.append(record)
     assert list(kept) == given
     assert list(fewer) == [*given[:turn_count], *more]
-    assert list(fewer.tokens) == [record.tokens for record in fewer]
+    assert fewer.tokens == tuple(record.tokens for record in fewer)
 
 
 @given(records)
@@ -78,7 +78,7 @@ def test_records_come_back_from_their_columns(given: list[Record]) -> None:
         sources=[record.source for record in given],
     )
     assert list(back) == given
-    assert list(back.tokens) == [record.tokens for record in given]
+    assert back.tokens == tuple(record.tokens for record in given)
 
 
 @pytest.mark.parametrize("wrong", [array("Q"), array("d", [1.0]), b"a"])

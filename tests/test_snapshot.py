@@ -138,7 +138,7 @@ def test_sections_that_do_not_fit_together_are_refused() -> None:
         TurnIndex.from_bytes(write_sections(b"index", missing))
 
 
-@pytest.mark.parametrize("wrong", [b"", array("d", [1.0]), array("B"), array("Q", [2**64 - 1, 2**64 - 1])])
+@pytest.mark.parametrize("wrong", [b"", array("d", [1.0]), array("B"), array("Q", [2**64 - 1])])
 @pytest.mark.parametrize("name", ["tokens_user", "terms", "topics.flags", "topics.starts", "verdicts.rules"])
 def test_parts_of_a_gatekeeper_that_do_not_fit_together_are_refused(name: str, wrong: object) -> None:
     turns = [("Redis 端口？", "6380"), ("bread", "flour")]

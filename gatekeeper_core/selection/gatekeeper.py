@@ -180,7 +180,7 @@ class ContextGatekeeper:
     def turn_tokens(self) -> tuple[int, ...]:
         """What each turn costs as a whole, oldest first; each at least 1."""
         with self._lock:
-            return tuple(self._records.tokens)
+            return self._records.tokens
 
     @property
     def turns(self) -> Sequence[Block]:
@@ -407,7 +407,7 @@ class ContextGatekeeper:
             )
         except SnapshotError:
             raise
-        except (LookupError, AttributeError, TypeError, ValueError, OverflowError) as error:
+        except (LookupError, AttributeError, TypeError, ValueError) as error:
             raise SnapshotError("this snapshot does not hold a gatekeeper") from error
         self._history_tokens = sum(self._records.tokens)
 

@@ -1,6 +1,6 @@
 """The turns of a conversation as the gatekeeper keeps them: both texts and what they cost, in columns.
 
-A column holds one value of each turn; a :class:`Record` is made when a turn is asked for. So a turn takes 40 bytes
+A column holds one value of each turn; a :class:`Record` is made when a turn is asked for. So a turn takes 32 bytes
 beside its texts, and the garbage collector has nothing to go through.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from operator import add
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from gatekeeper_core.messages import Turn
@@ -46,11 +47,11 @@ class Records(Sequence[Record]):
 
     >>> records = Records([Record("hi", "hello", 1, 2)])
     >>> records.append(Record("Redis?", "6379", 2, 1))
-    >>> len(records), records[1].assistant, list(records.tokens)
-    (2, '6379', [3, 3])
+    >>> len(records), records[1].assistant, records.tokens
+    (2, '6379', (3, 3))
     """
 
-    __slots__ = ("_assistants", "_sources", "_tokens_assistant", "_tokens_user", "_users", "tokens")
+    __slots__ = ("_assistants", "_sources", "_tokens_assistant", "_tokens_user", "_users")
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self._users: list[str] = []
@@ -58,8 +59,6 @@ class Records(Sequence[Record]):
         self._tokens_user = array("Q")
         self._tokens_assistant = array("Q")
         self._sources: list[Turn | None] = []  # as long as it has to be for the last turn that came from messages
-        self.tokens = array("Q")
-        """What each turn costs as a whole, at least 1; to be read only."""
         for record in records:
             self.append(record)
 
@@ -85,7 +84,6 @@ class Records(Sequence[Record]):
             self._sources.append(record.source)
         self._tokens_user.append(record.tokens_user)
         self._tokens_assistant.append(record.tokens_assistant)
-        self.tokens.append(record.tokens)
         self._users.append(record.user)
         self._assistants.append(record.assistant)
 
@@ -95,6 +93,11 @@ class Records(Sequence[Record]):
         for name in self.__slots__:
             setattr(made, name, getattr(self, name)[:turn_count])
         return made
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """What each turn costs as a whole, at least 1."""
+        return tuple([both or 1 for both in map(add, self._tokens_user, self._tokens_assistant)])
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Yield both texts of each turn."""
@@ -125,7 +128,6 @@ class Records(Sequence[Record]):
         made._users = [user for user, _ in texts]
         made._assistants = [assistant for _, assistant in texts]
         made._tokens_user, made._tokens_assistant = columns
-        made.tokens = array("Q", [user + assistant or 1 for user, assistant in zip(*columns, strict=True)])
         if any(sources):
             made._sources = list(sources)
         return made
