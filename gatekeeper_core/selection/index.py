@@ -61,7 +61,7 @@ _FEW_PER_TURN = 12  # postings that are read through in the time of one look-up
 
 _MAX_LOOKED_UP = 256
 
-_Live = dict[str, "int | list[int]"]
+_Live = dict[str, "int | array[int]"]
 _Run = tuple["Sequence[int]", int, int]
 
 
@@ -470,7 +470,7 @@ def _append(live: _Live, term: str, packed: int) -> None:
     if held is None:
         live[intern(term) if len(term) == 1 else term] = packed  # one object for a character in all conversations
     elif isinstance(held, int):
-        live[term] = [held, packed]
+        live[term] = array("I", (held, packed))
     else:
         held.append(packed)
 

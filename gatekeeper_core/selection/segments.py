@@ -144,7 +144,7 @@ def sealing(
     return Segment(keys, ends, postings, start=start, stop=stop)
 
 
-def release(live: dict[str, int | list[int]]) -> None:
+def release(live: dict[str, int | array[int]]) -> None:
     """Take a few terms out of a dictionary that is packed: to give back all its memory at once takes long."""
     for _ in range(min(_RELEASE_STEP, len(live))):
         live.popitem()
