@@ -207,7 +207,7 @@ def folded(text: str) -> str:
     return _simplified(text.casefold())
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
     """Return a lower-case English word without its commonest endings.
 
@@ -280,7 +280,7 @@ def _anchors_by_piece(readable: str) -> Iterator[Iterable[Anchor]]:
     return map(_ascii_anchors.__wrapped__ if long else _ascii_anchors, pieces)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=32_768)
 def _ascii_terms(piece: str) -> tuple[str, ...]:
     return tuple(chain.from_iterable(map(_word_terms, word_strings(piece))))
 

@@ -254,7 +254,8 @@ class TurnIndex:
         live = self._live.get(term)
         count = 0 if live is None else 1 if isinstance(live, int) else len(live)
         if self._live_start:
-            count += sum(end - begin for _, begin, end in self._earlier_runs(term))
+            for _, begin, end in self._earlier_runs(term):
+                count += end - begin
         return count
 
     def known_words(self, words: Set[str]) -> list[str]:

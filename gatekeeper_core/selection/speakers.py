@@ -56,12 +56,13 @@ class Speakers:
     (True, ['anna'])
     """
 
-    __slots__ = ("_by_term", "_counts", "_ids", "_labelled", "_names", "_newcomers", "_places", "_terms")
+    __slots__ = ("_by_term", "_counts", "_ids", "_labelled", "_names", "_newcomers", "_places", "_terms", "_turn_count")
 
     def __init__(self) -> None:
         self._names: list[str] = [""]
         self._places: dict[str, int] = {"": 0}
-        self._ids = array("I")  # two of each turn
+        self._turn_count = 0
+        self._ids = array("I")  # two of each turn, up to the last one with a name
         self._counts: dict[str, int] = {}
         self._terms: dict[str, frozenset[str]] = {}
         self._by_term: dict[str, list[str]] = {}
@@ -70,7 +71,7 @@ class Speakers:
 
     def __len__(self) -> int:
         """Return the number of turns."""
-        return len(self._ids) // 2
+        return self._turn_count
 
     def add(self, user_text: str, assistant_text: str) -> None:
         """Add the next turn."""
@@ -82,8 +83,11 @@ class Speakers:
         Raises:
             IndexError: there is none.
         """
-        pair = self.of(len(self) - 1)
-        del self._ids[-2:]
+        if not self._turn_count:
+            raise IndexError("there is no turn to take back")
+        pair = self.of(self._turn_count - 1)
+        self._turn_count -= 1
+        del self._ids[2 * self._turn_count :]
         self._labelled -= _is_labelled(pair)
         for name in filter(None, pair):
             self._counts[name] -= 1
@@ -93,24 +97,35 @@ class Speakers:
     def of(self, turn_id: int) -> tuple[str, str]:
         """Return the names on both sides of a turn, "" where there is none."""
         names, ids = self._names, self._ids
+        if 2 * turn_id >= len(ids):
+            return "", ""
         return names[ids[2 * turn_id]], names[ids[2 * turn_id + 1]]
 
     def columns(self) -> tuple[list[str], array[int]]:
         """Return every name that was met, the empty one first, and the places of both names of each turn."""
-        return self._names[:], self._ids[:]
+        return self._names[:], self._ids + self._unnamed()
 
     @classmethod
     def from_columns(cls, names: Sequence[str], ids: array[int]) -> Speakers:
         """Return the speakers whose :meth:`columns` these are."""
         made = cls()
-        made._names, made._ids = list(names), ids[:]
+        made._names, made._ids, made._turn_count = list(names), ids[:], len(ids) // 2
         made._places = {name: place for place, name in enumerate(names)}
         made._counts = {names[place]: count for place, count in Counter(ids).items() if place}
         made._newcomers = [name for name in made._counts if made._speaks(name)]
         made._labelled = sum(map(bool, map(mul, ids[::2], ids[1::2])))
         return made
 
+    def _unnamed(self) -> array[int]:
+        """Return the places of the names that are not held, of the turns after the last one with a name."""
+        return array("I", [0]) * (2 * self._turn_count - len(self._ids))
+
     def _count(self, user: str, assistant: str) -> None:
+        if not user and not assistant:
+            self._turn_count += 1
+            return
+        self._ids += self._unnamed()
+        self._turn_count += 1
         for name in (user, assistant):
             place = self._places.setdefault(name, len(self._names))
             if place == len(self._names):
