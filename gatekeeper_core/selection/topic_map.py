@@ -74,7 +74,7 @@ class _Window:
         self.turns: list[Mapping[str, int]] = []  # a deque takes 700 bytes more, and 40 are moved at once
         self._newest: dict[str, int] = {}  # by term: the slot (turn id modulo SIZE) of its newest occurrence
         self._earlier: dict[str, list[int]] = {}  # by term: the places of the cells of the others, oldest first
-        self._cells: dict[int, list[float]] = {}  # by slot
+        self._cells: dict[int, array[float]] = {}  # by slot
 
     def append(self, turn_id: int, terms: Mapping[str, int], counts: Mapping[str, int]) -> None:
         """Take in the next turn; the oldest one goes where there are too many.
@@ -94,13 +94,13 @@ class _Window:
             newest[term] = slot
             if before is None and occurrences == 1:
                 continue
+            slots = (slot,) * (occurrences - 1) if before is None else (before, *(slot,) * (occurrences - 1))
+            fresh = tuple(map(self._new_cell, slots))
             places = earlier.get(term)
             if places is None:
-                places = earlier[term] = []
-            if before is not None:
-                places.append(self._new_cell(before))
-            for _ in range(occurrences - 1):
-                places.append(self._new_cell(slot))
+                places = earlier[term] = list(fresh)  # of a tuple, so that there is no room to spare
+            else:
+                places += fresh
             self._number(places, counts[term] + 0.5)
 
     def gains(self, scale: float) -> list[float]:
@@ -125,7 +125,7 @@ class _Window:
         """Make a cell in a turn and return its place."""
         cells = self._cells.get(slot)
         if cells is None:
-            cells = self._cells[slot] = []
+            cells = self._cells[slot] = array("d")
         cells.append(0.0)
         return (len(cells) - 1) * self.SIZE + slot
 
