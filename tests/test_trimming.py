@@ -241,19 +241,6 @@ def test_no_sentence_without_an_anchor_is_kept(assistant: str, ask: str, related
         assert "".join(bare.split()) == "".join("".join(texts).split())
 
 
-@three_scripts
-def test_the_same_message_is_cut_alike_whatever_was_cut_before(script: str) -> None:
-    """What is remembered of a message changes nothing, whether it is short enough to be remembered or not."""
-    for times in (1, 60):
-        text, others = buried(script) * times, [f"{at}. {buried(other)}" for at in range(60) for other in FILLER]
-        ask = query(QUESTION[script])
-        first = excerpt(whole("", text), ask, config=CONFIG, count=estimate_text_tokens)
-        for other in others:
-            excerpt(whole("", other), ask, config=CONFIG, count=estimate_text_tokens)
-        assert excerpt(whole("", text), ask, config=CONFIG, count=estimate_text_tokens) == first
-        assert_verbatim_and_in_order(first.assistant, text)
-
-
 def test_a_word_within_another_is_no_match_and_hides_none() -> None:
     """000-36: ``prune`` does not hold ``run``, also beside a sentence that does."""
     ask, alone = query("run"), TrimmingConfig(neighbours=0)

@@ -9,7 +9,6 @@ side of the turn. Where even that does not fit, :func:`tight_excerpt` goes furth
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import check_range
@@ -25,10 +24,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["Excerpt", "TrimmingConfig", "excerpt", "tight_excerpt"]
-
-_LONGEST_REMEMBERED = 4_000
-"""Characters of the longest message whose sentences are remembered. Source: ours; a hundred such messages take about a
-megabyte, and some 20 where every other character ends a sentence."""
 
 _LONGEST_BREAK = 100
 """Characters of white space that are kept between two sentences; more is a gap. Source: ours."""
@@ -150,22 +145,14 @@ def _trimmed(text: str, query: Query, config: TrimmingConfig, *, questions: bool
     return _joined(text, spans, keep, config.gap)
 
 
-def _readable_sentences(text: str) -> Sequence[Span]:
+def _readable_sentences(text: str) -> list[Span]:
     """Return the sentences of a text; of one that is longer than what anchors are read from, those of both ends."""
-    if len(text) <= _LONGEST_REMEMBERED:
-        return _remembered_sentences(text)
     if len(text) <= MAX_SCANNED_CHARACTERS:
         return sentences(text)
     head = MAX_SCANNED_CHARACTERS * 3 // 4
     offset = len(text) - (MAX_SCANNED_CHARACTERS - head)
     tail = (Span(span.start + offset, span.stop + offset) for span in sentences(text[offset:]))
     return [*sentences(text[:head]), *tail]
-
-
-@lru_cache(maxsize=100)
-def _remembered_sentences(text: str) -> tuple[Span, ...]:
-    """Return the sentences of a text; the last hundred are kept, for the same turns are cut again and again."""
-    return tuple(sentences(text))
 
 
 def _wanted(query: Query) -> list[str]:
