@@ -1,7 +1,8 @@
 """What every test shares: how many examples hypothesis draws, and the switch that forbids skips.
 
 Environment:
-    GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 50 examples, the same in each run) or ``thorough`` (500, new ones).
+    GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 30 examples, the same in each run), ``wheel`` (the first 10 of them, for
+        what is only tested again on the built wheel) or ``thorough`` (500, new ones).
     GATEKEEPER_FORBID_SKIPS: ``1`` turns each skipped test or module into a failure.
 """
 
@@ -21,14 +22,15 @@ Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 FORBID_SKIPS = os.environ.get("GATEKEEPER_FORBID_SKIPS") == "1"
 
 # Deadlines and slowness are the machine's matter, not the promise's: speed is the benchmarks' to judge.
-settings.register_profile(
-    "ci",
-    max_examples=50,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+for profile, examples in (("ci", 30), ("wheel", 10)):
+    settings.register_profile(
+        profile,
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 settings.register_profile(
     "thorough",
     max_examples=500,
