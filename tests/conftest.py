@@ -1,8 +1,8 @@
 """What every test shares: how many examples hypothesis draws, and the switch that forbids skips.
 
 Environment:
-    GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 30 examples, the same in each run), ``wheel`` (the first 10 of them, for
-        what is only tested again on the built wheel) or ``thorough`` (500, new ones).
+    GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 30 examples, the same in each run), ``wheel`` (10, for what is tested
+        again on the built wheel) or ``thorough`` (500, new ones).
     GATEKEEPER_FORBID_SKIPS: ``1`` turns each skipped test or module into a failure.
 """
 
