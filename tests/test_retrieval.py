@@ -17,6 +17,7 @@ from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import (
     SCORED_IN_FULL,
+    Query,
     RetrievalConfig,
     Score,
     expand_query,
@@ -536,3 +537,16 @@ def test_settings_are_frozen_and_named() -> None:
         RetrievalConfig().user_weight = 2.0  # type: ignore[misc]
     with pytest.raises(TypeError):
         RetrievalConfig(1.5)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(("turn_count", "is_found"), [(10_000, False), (33_000, True)])
+def test_more_postings_are_read_of_a_longer_conversation(turn_count: int, is_found: bool) -> None:
+    """Of a term that is more frequent than the budget, the newest turns; the first one of 3,000 is among them later."""
+    index = TurnIndex()
+    index.add({"redis": 9}, {})
+    for position in range(1, turn_count):
+        index.add({"redis": 1} if position < 3_000 else {}, {})
+    query = Query("redis", (), {"redis": 2.0}, 2.0)
+    config = RetrievalConfig(neighbour_weight=0)
+    scores = score_turns(query, index, config=config, depth=1, texts=lambda _: ("", ""))
+    assert (scores[0].turn_id == 0) is is_found

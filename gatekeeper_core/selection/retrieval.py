@@ -103,8 +103,8 @@ class RetrievalConfig:
         speaker_weight: how much more the messages of a speaker count whom the query names, 0..4. Gain 0.7. Source:
             ours.
         posting_budget: postings that one query reads in full, the rarest terms first, >= 1; where its terms have more,
-            the frequent ones are only looked up in the turns that the rarer ones lead to. It grows by half with each
-            doubling of a conversation beyond 16,383 turns, up to 131,071. Source: ours.
+            the frequent ones are only looked up in the turns that the rarer ones lead to. It grows by six
+            tenths with each doubling of a conversation beyond 16,383 turns, up to 131,071. Source: ours.
         k1: how fast repeated terms stop to count, >= 0. Source: Lucene's default.
         b: how much long texts are damped, 0..1. Source: Lucene's default.
     """
@@ -289,7 +289,7 @@ class _Scoring:
         """Return the best turns with their scores, best first."""
         weighted = [*self._query.idf.items(), *((related.term, related.weight) for related in self._query.related)]
         longer = min(_MOST_DOUBLINGS, max(0, len(self._index).bit_length() - _LONG_BITS))
-        scan = Scan(weighted, self._index, bm25=self._bm25, budget=self._config.posting_budget * 3**longer // 2**longer)
+        scan = Scan(weighted, self._index, bm25=self._bm25, budget=self._config.posting_budget * 8**longer // 5**longer)
         leading = scan.leading(_LEADING * depth * 5**longer // 4**longer * (2 if self._named else 1))
         hits = scan.hits(leading if self._named else highest(leading, 2 * depth))
         own = leading | self._weighted(hits)
