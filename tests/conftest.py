@@ -1,7 +1,7 @@
 """What every test shares: how many examples hypothesis draws, and the switch that forbids skips.
 
 Environment:
-    GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 30 examples, the same in each run), ``wheel`` (10, for what is tested
+    GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 20 examples, the same in each run), ``wheel`` (10, for what is tested
         again on the built wheel) or ``thorough`` (500, new ones).
     GATEKEEPER_FORBID_SKIPS: ``1`` turns each skipped test or module into a failure.
 """
@@ -22,7 +22,7 @@ Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 FORBID_SKIPS = os.environ.get("GATEKEEPER_FORBID_SKIPS") == "1"
 
 # Deadlines and slowness are the machine's matter, not the promise's: speed is the benchmarks' to judge.
-for profile, examples in (("ci", 30), ("wheel", 10)):
+for profile, examples in (("ci", 20), ("wheel", 10)):
     settings.register_profile(
         profile,
         max_examples=examples,
