@@ -56,6 +56,8 @@ SCORED_IN_FULL = 40
 _INDEXED_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "character", "date", "amount"})
 _LONG_BITS = 14
 _MOST_DOUBLINGS = 3
+_READ_GROWTH = 1.6  # of the posting budget, with each doubling of a long conversation
+_LEADING_GROWTH = 1.25  # of the turns that lead, likewise
 _LEADING = 4  # times as many turns as are scored in full
 _READ = 20
 _NOTHING: frozenset[str] = frozenset()
@@ -289,8 +291,9 @@ class _Scoring:
         """Return the best turns with their scores, best first."""
         weighted = [*self._query.idf.items(), *((related.term, related.weight) for related in self._query.related)]
         longer = min(_MOST_DOUBLINGS, max(0, len(self._index).bit_length() - _LONG_BITS))
-        scan = Scan(weighted, self._index, bm25=self._bm25, budget=self._config.posting_budget * 8**longer // 5**longer)
-        leading = scan.leading(_LEADING * depth * 5**longer // 4**longer * (2 if self._named else 1))
+        budget = round(self._config.posting_budget * _READ_GROWTH**longer)
+        scan = Scan(weighted, self._index, bm25=self._bm25, budget=budget)
+        leading = scan.leading(round(_LEADING * depth * _LEADING_GROWTH**longer) * (2 if self._named else 1))
         hits = scan.hits(leading if self._named else highest(leading, 2 * depth))
         own = leading | self._weighted(hits)
         fed = self._feedback(own, scan)

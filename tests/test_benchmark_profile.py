@@ -1,0 +1,51 @@
+"""The profile gives each sample to a part that exists, and says what a question takes together."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+import gatekeeper_core.selection
+from benchmarks.speed_profile import PARTS, main, part_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import CodeType
+
+
+def _functions(code: CodeType) -> set[str]:
+    """Return the names of all functions within some code."""
+    inner = [each for each in code.co_consts if hasattr(each, "co_name")]
+    return {code.co_name}.union(*map(_functions, inner))
+
+
+def test_every_part_begins_in_a_function_of_the_library() -> None:
+    functions = set()
+    for module in pkgutil.iter_modules(gatekeeper_core.selection.__path__):
+        loader = importlib.import_module(f"gatekeeper_core.selection.{module.name}").__loader__
+        code = loader.get_code(f"gatekeeper_core.selection.{module.name}")  # type: ignore[union-attr]
+        functions |= {f"{module.name}.{name}" for name in _functions(code)}
+    assert PARTS.keys() <= functions
+
+
+def test_a_frame_outside_of_every_part_is_anything_else() -> None:
+    assert part_of(sys._getframe()) == "anything else"
+    assert part_of(None) == "anything else"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no timer of CPU time")
+def test_a_profile_adds_up_to_what_a_question_takes(tmp_path: Path) -> None:
+    written = tmp_path / "profile.json"
+    assert main(["--sizes", "60", "--seconds", "0.3", "--json", str(written)]) == 0
+    *parts, together = json.loads(written.read_text(encoding="utf-8"))["tables"]["60 turns"]
+    for name in ("gatekeeper select", "gatekeeper, index alone"):
+        shares = [float(row[f"{name}, %"]) for row in parts if row[f"{name}, %"] != "-"]
+        times = [float(row[f"{name}, ms"]) for row in parts if row[f"{name}, ms"] != "-"]
+        assert sum(shares) == pytest.approx(100, abs=len(shares))
+        assert sum(times) == pytest.approx(float(together[f"{name}, ms"]), abs=0.01 * len(times))
+    assert {row["part"] for row in parts} == {*PARTS.values(), "anything else"}
