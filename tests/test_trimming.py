@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core.errors import ConfigError
@@ -223,6 +223,7 @@ def test_no_sentence_with_a_telling_anchor_is_lost(assistant: str, ask: str) -> 
             assert assistant[start:stop] in part
 
 
+@example(assistant="v1.2.3 fixes `get_user`. ", ask="O’Brien deployed v1.2.3", related=False)
 @given(long_texts, st.sampled_from(sorted(QUESTION.values())) | st.just("O’Brien deployed v1.2.3"), st.booleans())
 def test_no_sentence_without_an_anchor_is_kept(assistant: str, ask: str, related: bool) -> None:
     """000-36: with no neighbours, what is kept are the sentences whose terms hold one of the query's, no more."""
@@ -234,7 +235,8 @@ def test_no_sentence_without_an_anchor_is_kept(assistant: str, ask: str, related
     spans = sentences(assistant)
     kept = [not wanted.isdisjoint(count_terms(assistant[span.start : span.stop])) for span in spans]
     part = excerpt(whole("", assistant, len), asked, config=EAGER, count=len)
-    assert part.trimmed == (any(kept) and not all(kept))
+    if not all(kept):  # else white space may be left out
+        assert part.trimmed == any(kept)
     if part.trimmed:
         texts = [assistant[span.start : span.stop] for span, keep in zip(spans, kept, strict=True) if keep]
         bare = part.assistant.replace(CONFIG.gap.strip(), "")

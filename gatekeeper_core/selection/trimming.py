@@ -58,7 +58,7 @@ class Excerpt(NamedTuple):
         assistant: the assistant's text, or what is left of it.
         tokens_user: what the user's side costs.
         tokens_assistant: what the assistant's side costs.
-        trimmed: whether anything was left out.
+        trimmed: whether anything was left out, if only white space.
     """
 
     user: str
