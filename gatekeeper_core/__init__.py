@@ -2,6 +2,7 @@
 
 from gatekeeper_core.context.history import HistoryView, select_history
 from gatekeeper_core.errors import (
+    BudgetError,
     ConfigError,
     ConstraintLimitError,
     GatekeeperError,
@@ -27,6 +28,7 @@ from gatekeeper_core.tokens import (
 
 __all__ = [
     "Block",
+    "BudgetError",
     "ConfigError",
     "ConstraintConfig",
     "ConstraintLimitError",

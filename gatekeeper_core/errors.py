@@ -3,6 +3,7 @@ r"""The one error family of the library.
 ::
 
     GatekeeperError
+    ├── BudgetError (also a ValueError)            what must be sent is larger than the limit by itself
     ├── ConfigError (also a ValueError)            a setting, a budget or a counter that cannot work
     ├── ConstraintLimitError (also a ValueError)   the constraint zone would outgrow its cap
     ├── MessageFormatError (also a ValueError)     a message that cannot be read, with its position
@@ -16,6 +17,7 @@ from __future__ import annotations
 import math
 
 __all__ = [
+    "BudgetError",
     "ConfigError",
     "ConstraintLimitError",
     "GatekeeperError",
@@ -27,6 +29,23 @@ __all__ = [
 
 class GatekeeperError(Exception):
     """The base of every error that this library raises on purpose."""
+
+
+class BudgetError(GatekeeperError, ValueError):
+    """What must be sent cannot be made small enough; nothing was changed.
+
+    Attributes:
+        needed_tokens: what must be sent costs by itself.
+        available_tokens: the limit.
+    """
+
+    def __init__(self, *, needed_tokens: int, available_tokens: int) -> None:
+        self.needed_tokens = needed_tokens
+        self.available_tokens = available_tokens
+        super().__init__(
+            f"system prompt, newest user message and unanswered calls need {needed_tokens} tokens, the limit is "
+            f"{available_tokens}: shorten them or raise the limit"
+        )
 
 
 class ConfigError(GatekeeperError, ValueError):

@@ -27,6 +27,7 @@ __all__ = [
     "MediaKind",
     "MediaPart",
     "Message",
+    "Metadata",
     "Part",
     "Provider",
     "Role",
@@ -113,6 +114,50 @@ class MediaPart:
 Part = TextPart | MediaPart
 
 
+class Metadata(Mapping[str, str | int]):
+    """Marks on a message that are no part of its text: read-only, equal by what they say, fit for JSON and for a set.
+
+    Args:
+        marks: texts, whole numbers and truth values by name.
+
+    Raises:
+        TypeError: a name is no text, or a value is something else.
+
+    >>> Metadata({"synthetic": "folded"})["synthetic"]
+    'folded'
+    """
+
+    __slots__ = ("_marks",)
+
+    def __init__(self, marks: Mapping[str, str | int]) -> None:
+        if not isinstance(marks, Mapping):
+            raise TypeError(f"metadata must be a mapping, got {type(marks).__name__}")
+        self._marks = dict(marks)
+        for name, value in self._marks.items():
+            _require_str("a name of metadata", name)
+            if not isinstance(value, (str, int)):
+                raise TypeError(f"metadata[{reprlib.repr(name)}] must be str, int or bool, got {type(value).__name__}")
+
+    def __getitem__(self, name: str) -> str | int:
+        return self._marks[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._marks)
+
+    def __len__(self) -> int:
+        """Return how many marks there are."""
+        return len(self._marks)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._marks.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._marks)
+
+
+_UNMARKED = Metadata({})
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One chat message.
@@ -124,6 +169,8 @@ class Message:
         tool_call_id: the call that a tool message answers.
         name: the optional name of the speaker or of the tool.
         id: the caller's own identifier; nothing here depends on it.
+        metadata: marks that are never sent as text, such as those of a summary that stands for other messages. Any
+            mapping of texts, whole numbers and truth values may be given; it is kept as a ``Metadata``.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -140,10 +187,11 @@ class Message:
     tool_call_id: str | None = None
     name: str | None = None
     id: str | None = None
+    metadata: Mapping[str, str | int] = _UNMARKED
 
     def __post_init__(self) -> None:
         unnamed = self.tool_calls == () and self.tool_call_id is None and self.name is None and self.id is None
-        if unnamed and type(self.content) is str and self.role in _ROLES:
+        if unnamed and self.metadata is _UNMARKED and type(self.content) is str and self.role in _ROLES:
             return  # most messages are like this, and all of a history are made anew at every look at it
         _require_str("role", self.role)
         if self.role not in _ROLES:
@@ -154,6 +202,8 @@ class Message:
         for key in ("tool_call_id", "name", "id"):
             if getattr(self, key) is not None:
                 _require_str(key, getattr(self, key))
+        if not isinstance(self.metadata, Metadata):
+            object.__setattr__(self, "metadata", Metadata(self.metadata))  # frozen, and hashable like the rest
 
     @property
     def text(self) -> str:
@@ -174,6 +224,7 @@ class Message:
           call has no id, so the function's name stands in for it, in the call and in its result.
         * Anthropic's ``tool_result`` parts read as their text, within the user message that holds them. Such a message
           stays a user message: split it into tool messages beforehand where its results are to answer calls.
+        * ``metadata``: its texts, whole numbers and truth values; what else is in it is ignored.
 
         Args:
             data: the dict; keys that are not named above are ignored.
@@ -184,7 +235,7 @@ class Message:
             MessageFormatError: the dict cannot be read; the reason names the key, never the text.
 
         >>> Message.from_dict({"role": "user", "content": "hi"})
-        Message(role='user', content='hi', tool_calls=(), tool_call_id=None, name=None, id=None)
+        Message(role='user', content='hi', tool_calls=(), tool_call_id=None, name=None, id=None, metadata={})
         """
         if not isinstance(data, Mapping):
             raise TypeError(f"data must be a mapping, got {type(data).__name__}")
@@ -212,6 +263,8 @@ class Message:
         for key in ("tool_call_id", "name", "id"):
             if getattr(self, key) is not None:
                 data[key] = getattr(self, key)
+        if self.metadata:
+            data["metadata"] = dict(self.metadata)
         return data
 
 
@@ -250,7 +303,14 @@ def _read_message(data: Mapping[str, Any]) -> Message:
         tool_call_id=tool_call_id,
         name=name,
         id=_optional_text(data, "id"),
+        metadata=_read_metadata(data.get("metadata")),
     )
+
+
+def _read_metadata(marks: object) -> Metadata:
+    if not isinstance(marks, Mapping) or not marks:
+        return _UNMARKED
+    return Metadata({k: v for k, v in marks.items() if isinstance(k, str) and isinstance(v, (str, int))})
 
 
 def _read_content(content: object) -> tuple[str | tuple[Part, ...], tuple[ToolCall, ...]]:

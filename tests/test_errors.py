@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from gatekeeper_core.errors import (
+    BudgetError,
     ConfigError,
     ConstraintLimitError,
     GatekeeperError,
@@ -15,7 +16,7 @@ from gatekeeper_core.errors import (
 )
 
 
-@pytest.mark.parametrize("error", [ConfigError, ConstraintLimitError, MessageFormatError])
+@pytest.mark.parametrize("error", [BudgetError, ConfigError, ConstraintLimitError, MessageFormatError])
 def test_every_error_belongs_to_the_family_and_is_a_value_error(error: type[Exception]) -> None:
     assert issubclass(error, GatekeeperError)
     assert issubclass(error, ValueError)
@@ -26,6 +27,13 @@ def test_a_constraint_limit_error_carries_its_numbers_and_says_what_to_do() -> N
     assert (error.needed_tokens, error.available_tokens) == (700, 512)
     assert "700" in str(error)
     assert "max_tokens" in str(error)
+
+
+def test_a_budget_error_carries_its_numbers_and_says_what_to_do() -> None:
+    error = BudgetError(needed_tokens=700, available_tokens=512)
+    assert (error.needed_tokens, error.available_tokens) == (700, 512)
+    assert "700" in str(error)
+    assert "raise the limit" in str(error)
 
 
 def test_a_message_format_error_names_the_message_where_there_is_a_list() -> None:

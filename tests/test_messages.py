@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import time
 from collections.abc import Callable
 from typing import Any, get_args
@@ -245,6 +247,7 @@ any_messages = st.builds(
     tool_call_id=optional_texts,
     name=optional_texts,
     id=optional_texts,
+    metadata=st.dictionaries(texts, texts | st.integers() | st.booleans(), max_size=2),
 )
 
 
@@ -315,6 +318,7 @@ def test_unknown_roles_and_kinds_are_refused() -> None:
         (user, "content"),
         (lambda: ToolCall("a", "f", ""), "id"),
         (lambda: TextPart("x"), "text"),
+        (lambda: Message("user", "x", metadata={"synthetic": "folded", "tool_calls": 2}), "metadata"),
         (lambda: Turn.of("q", "a"), "messages"),
         (lambda: Violation(0, "r", "d"), "rule"),
     ],
@@ -324,6 +328,36 @@ def test_values_are_frozen_and_can_be_hashed(make: Callable[[], Any], attribute:
     assert hash(make()) == hash(make())
     with pytest.raises(AttributeError):
         setattr(make(), attribute, None)
+
+
+copies = [copy.copy, copy.deepcopy, lambda message: pickle.loads(pickle.dumps(message))]  # noqa: S301 - our own bytes
+
+
+@pytest.mark.parametrize("copied", copies)
+def test_marks_are_compared_and_copied_with_their_message(copied: Callable[[Message], Message]) -> None:
+    marked = Message("user", "x", metadata={"synthetic": "folded", "tool_calls": 2})
+    assert copied(marked) == marked != user("x")
+    assert copied(marked).metadata == {"synthetic": "folded", "tool_calls": 2}
+
+
+def test_marks_cannot_be_changed_from_outside() -> None:
+    marks = {"tool_calls": 2}
+    message = Message("user", "x", metadata=marks)
+    marks["tool_calls"] = 3
+    assert message.metadata["tool_calls"] == 2
+    assert not hasattr(message.metadata, "__setitem__")
+
+
+def test_foreign_metadata_of_other_kinds_is_ignored() -> None:
+    foreign = {"cost": 0.5, "labels": ["a"], "nothing": None, "source": "mail"}
+    assert Message.from_dict({"role": "user", "content": "x", "metadata": foreign}).metadata == {"source": "mail"}
+    assert Message.from_dict({"role": "user", "content": "x", "metadata": "free text"}) == user("x")
+
+
+@pytest.mark.parametrize("marks", [None, "x", {1: "x"}, {"x": None}, {"x": 0.5}])
+def test_marks_of_another_type_are_named(marks: Any) -> None:
+    with pytest.raises(TypeError, match="metadata"):
+        Message("user", "x", metadata=marks)
 
 
 # --- turns

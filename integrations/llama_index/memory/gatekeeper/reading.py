@@ -55,7 +55,7 @@ def read_message(message: ChatMessage) -> Message:
       one as well (an agent's direct answer): that one answers no call.
 
     >>> read_message(ChatMessage("hello"))
-    Message(role='user', content='hello', tool_calls=(), tool_call_id=None, name=None, id=None)
+    Message(role='user', content='hello', tool_calls=(), tool_call_id=None, name=None, id=None, metadata={})
     """
     role = role_of(message)
     blocks, extra = message.blocks, message.additional_kwargs
