@@ -27,6 +27,7 @@ __all__ = [
     "count_message",
     "count_messages",
     "estimate_text_tokens",
+    "truncate_middle",
     "truncate_to_tokens",
 ]
 
@@ -274,6 +275,54 @@ def truncate_to_tokens(
     while stop and not fits(text[:stop] + marker):
         stop = _safe_cut(text, stop // 2)
     return text[:stop] + marker
+
+
+def truncate_middle(
+    text: str, budget_tokens: int, *, token_counter: TokenCounter | None = None, marker: str = "…[{omitted}]…"
+) -> str:
+    """Return a text without its middle, so that the counter puts it within the budget; the whole text if it fits.
+
+    Two thirds of what stays are the beginning, one third the end: the end of a tool's output tells how it went. The cut
+    falls inside no character, as in :func:`truncate_to_tokens`, and the counter is called O(log n) times.
+
+    Args:
+        text: the text; lone surrogates pass through.
+        budget_tokens: at least 0.
+        token_counter: counts a text; None: ``estimate_text_tokens``.
+        marker: stands between the two parts, ``{omitted}`` in it for the bytes of UTF-8 that are gone. Where it does
+            not fit by itself, the beginning alone is left, without a marker.
+
+    Raises:
+        ConfigError: the budget is negative, or the counter returned no int of at least 0.
+        TypeError: an argument has the wrong type.
+
+    Source: specification 002-29 (head and tail, the omitted bytes said); the shares are ours.
+
+    >>> truncate_middle("error: " + "x" * 100 + " exit 1", 28, token_counter=len)
+    'error: xxxxxxxx…[92]… exit 1'
+    """
+    _require_str("text", text)
+    _require_str("marker", marker)
+    check_tokens("budget_tokens", budget_tokens)
+    counter = checked_counter(token_counter)
+    if counter(text) <= budget_tokens:
+        return text
+
+    def shortened(kept: int) -> str:
+        start, stop = _safe_cut(text, kept - kept // 3), _safe_cut(text, len(text) - kept // 3)
+        omitted = len(text[start:stop].encode("utf-8", "surrogatepass"))
+        return f"{text[:start]}{marker.replace('{omitted}', str(omitted))}{text[stop:]}"
+
+    if counter(shortened(0)) > budget_tokens:
+        return truncate_to_tokens(text, budget_tokens, token_counter=counter)
+    fitting, failing = 0, len(text)
+    while failing - fitting > 1:
+        middle = min(2 * fitting + budget_tokens + 1, (fitting + failing) // 2)  # grows first: long texts are dear
+        if counter(shortened(middle)) <= budget_tokens:
+            fitting = middle
+        else:
+            failing = middle
+    return shortened(fitting)
 
 
 class _Fits(Protocol):

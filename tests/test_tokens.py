@@ -20,6 +20,7 @@ from gatekeeper_core.tokens import (
     count_message,
     count_messages,
     estimate_text_tokens,
+    truncate_middle,
     truncate_to_tokens,
 )
 
@@ -402,6 +403,55 @@ def test_a_megabyte_of_hostile_text_is_cut_in_linear_time(text: str) -> None:
 
 
 # --- the books of a budget
+
+
+@given(texts, st.integers(0, 40), st.sampled_from([None, len, lambda text: len(text.encode("utf-8", "surrogatepass"))]))
+def test_a_text_without_its_middle_keeps_both_ends_within_the_budget(
+    text: str, budget: int, counter: TokenCounter | None
+) -> None:
+    """002-29."""
+    cut = truncate_middle(text, budget, token_counter=counter, marker="<{omitted}>")
+    assert (counter or estimate_text_tokens)(cut) <= budget
+    if cut != text:
+        head, _, rest = cut.partition("<")
+        omitted, _, tail = rest.partition(">")
+        assert text.startswith(head)
+        assert text.endswith(tail)
+        if rest and "<" not in text:
+            gone = text[len(head) : len(text) - len(tail)]
+            assert int(omitted) == len(gone.encode("utf-8", "surrogatepass")) > 0
+
+
+@three_scripts
+def test_two_thirds_of_a_shortened_text_are_its_beginning(text: str) -> None:
+    """002-29: head and tail, and the number of bytes between them."""
+    head, omitted, tail = truncate_middle(text, 40, token_counter=len, marker="|{omitted}|").split("|")
+    assert (len(head), len(tail)) in ((24, 11), (23, 11), (24, 12))
+    assert int(omitted) == len(text.encode()) - len((head + tail).encode())
+
+
+def test_a_text_without_its_middle_splits_no_character() -> None:
+    family = "👩‍👩‍👧"
+    for budget in range(60):
+        cut = truncate_middle(family * 20, budget, token_counter=len, marker="|")
+        assert cut.replace("|", "") == family * cut.count("👧")
+
+
+def test_where_the_marker_does_not_fit_the_beginning_alone_is_left() -> None:
+    assert truncate_middle("abcdefgh", 2, token_counter=len, marker="<{omitted}>") == "ab"
+    assert truncate_middle("abcdefgh", 7, token_counter=len, marker="<{omitted}>") == "abc<4>h"
+
+
+def test_the_middle_of_a_long_text_is_found_with_few_counts() -> None:
+    counted: list[int] = []
+
+    def counter(text: str) -> int:
+        counted.append(len(text))
+        return len(text)
+
+    truncate_middle("ab" * 500_000, 1_000, token_counter=counter)
+    assert len(counted) < 40
+    assert sum(counted) < 1_100_000
 
 
 def test_the_tracker_gives_tokens_until_the_total_is_reached() -> None:

@@ -1,0 +1,311 @@
+"""Rounds of tool use, and one summary message in the place of the oldest: what every compaction does.
+
+::
+
+    system · user · [call · results] · [call · results] · [call · results] · [open call]
+                    ╰──────── folded ────────╯            ╰── kept ──╯       ╰─ always ─╯
+    system · user · summary                             · call · results   · open call
+
+A round is an assistant message that calls tools, with the results of its calls. It is folded whole or not at all, so a
+list that a provider accepted is accepted afterwards. What a summary stands for is written in its marks, never read from
+its text: a person may type the same words.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Message
+from gatekeeper_core.text import fence
+from gatekeeper_core.tokens import check_tokens
+
+__all__ = [
+    "Counts",
+    "Folding",
+    "Locale",
+    "Round",
+    "Summarizer",
+    "SummaryConfig",
+    "counts_of",
+    "fold",
+    "fold_rounds",
+    "is_summary",
+    "narration_before",
+    "placeholder",
+    "read_rounds",
+]
+
+Locale = Literal["zh", "en"]
+Summarizer = Callable[[Sequence[Message]], str]
+"""Writes the text of a summary from the messages that it is to stand for, an earlier summary first."""
+
+_SYNTHETIC = "folded"
+_TAG = "earlier_rounds"
+
+
+class Round(NamedTuple):
+    """One step of a tool loop.
+
+    Attributes:
+        positions: of the assistant message and of the results that follow it, ascending.
+        calls: how many calls the message makes.
+        answered: whether each of them has its result.
+    """
+
+    positions: tuple[int, ...]
+    calls: int
+    answered: bool
+
+
+class Counts(NamedTuple):
+    """What a summary stands for: rounds, the calls in them, and other messages."""
+
+    rounds: int = 0
+    calls: int = 0
+    messages: int = 0
+
+    def plus(self, other: Counts) -> Counts:
+        """Return both together."""
+        return Counts(*map(sum, zip(self, other, strict=True)))
+
+
+class Folding(NamedTuple):
+    """A list of messages in which a summary stands for some.
+
+    Attributes:
+        messages: the new list; what is not folded are the caller's own objects.
+        sources: for each of them its position in the caller's list, None for the summary.
+        folded: positions that the summary stands for, earlier summaries among them, ascending.
+        counts: what this call folded.
+        total: what the summary stands for in all.
+        failure: why the summarizer's text is not in use: ``error: `` and its type, ``not_text``, ``empty``; else "".
+    """
+
+    messages: list[Message]
+    sources: tuple[int | None, ...]
+    folded: tuple[int, ...]
+    counts: Counts
+    total: Counts
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryConfig:
+    """How a summary message is written.
+
+    Attributes:
+        locale: language of the placeholder, ``zh`` or ``en``. Source: specification 002-20; English is ours.
+        role: role of the message, ``user`` or ``system``. A user message stands where the first folded message stood; a
+            system message behind the system messages at the head, where every provider takes it. Source: 002-16.
+        summarizer: writes more than the placeholder; None: the placeholder alone. Source: specification 002-21.
+    """
+
+    locale: Locale = "zh"
+    role: Literal["user", "system"] = "user"
+    summarizer: Summarizer | None = None
+
+    def __post_init__(self) -> None:
+        if self.locale not in get_args(Locale):
+            raise ConfigError(f'locale must be "zh" or "en", got {self.locale!r}')
+        if self.role not in ("user", "system"):
+            raise ConfigError(f'role must be "user" or "system", got {self.role!r}')
+        if self.summarizer is not None and not callable(self.summarizer):
+            raise TypeError(f"summarizer must be callable, got {type(self.summarizer).__name__}")
+
+
+def read_rounds(messages: Sequence[Message]) -> tuple[Round, ...]:
+    """Return the rounds of a conversation, oldest first.
+
+    A result belongs to the nearest assistant message before it, system messages between them aside. Calls and results
+    meet by id, or by number where the calls or the results have no ids at all.
+
+    Raises:
+        TypeError: ``messages`` holds something else than messages.
+
+    >>> from gatekeeper_core.messages import ToolCall
+    >>> asked = Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"), ToolCall("b", "now", "{}")))
+    >>> read_rounds([Message("user", "?"), asked, Message("tool", "12:00", tool_call_id="b")])
+    (Round(positions=(1, 2), calls=2, answered=False),)
+    """
+    rounds: list[Round] = []
+    opened: int | None = None
+    results: list[int] = []
+    for at, message in enumerate(messages):
+        if not isinstance(message, Message):
+            raise TypeError(f"messages must hold Message values, got {type(message).__name__} at position {at}")
+        if message.role == "tool":
+            results.append(at)
+        elif message.role != "system":
+            if opened is not None:
+                rounds.append(_round(messages, opened, results))
+            opened = at if message.role == "assistant" and message.tool_calls else None
+            results = []
+    if opened is not None:
+        rounds.append(_round(messages, opened, results))
+    return tuple(rounds)
+
+
+def _round(messages: Sequence[Message], opened: int, results: Sequence[int]) -> Round:
+    calls = Counter(call.id for call in messages[opened].tool_calls)
+    answers = Counter(messages[at].tool_call_id or "" for at in results)
+    by_number = set(calls) == {""} or set(answers) == {""}
+    answered = len(results) >= calls.total() if by_number else not calls - answers
+    return Round((opened, *results), calls.total(), answered)
+
+
+def narration_before(messages: Sequence[Message], position: int) -> list[int]:
+    """Return the plain assistant messages directly before a round, system messages aside: what was said on the way.
+
+    An answer that a user message follows is no narration: it stays.
+
+    >>> narration_before([Message("user", "?"), Message("assistant", "Let me look.")], 2)
+    [1]
+    """
+    found = []
+    for at in range(position - 1, -1, -1):
+        message = messages[at]
+        if message.role == "assistant" and not message.tool_calls:
+            found.append(at)
+        elif message.role != "system":
+            break
+    return found[::-1]
+
+
+def is_summary(message: Message) -> bool:
+    """Return whether a message is a summary that stands for folded ones, by its marks.
+
+    >>> is_summary(Message("user", placeholder(Counts(1, 1), "zh")))
+    False
+    """
+    return message.metadata.get("synthetic") == _SYNTHETIC
+
+
+def counts_of(message: Message) -> Counts:
+    """Return what a summary stands for; a count that is no whole number of at least 0 is 0."""
+    found = (message.metadata.get(name) for name in ("rounds", "tool_calls", "messages"))
+    return Counts(*(mark if type(mark) is int and mark > 0 else 0 for mark in found))
+
+
+def placeholder(counts: Counts, locale: Locale) -> str:
+    """Return the text that says how much is folded.
+
+    Source: specification 002-20, word for word where only rounds are folded; the rest is ours.
+
+    >>> placeholder(Counts(2, 3), "zh"), placeholder(Counts(messages=4), "en")
+    ('[已执行 3 次工具调用,最近结果见下文]', '[4 earlier messages left out]')
+    """
+    calls, others = counts.calls, counts.messages
+    if locale == "zh":
+        said = [f"已执行 {calls} 次工具调用,最近结果见下文"] * (calls > 0) + [f"已省略 {others} 条较早的消息"] * (
+            others > 0
+        )
+        return f"[{';'.join(said)}]"
+    said = [f"{calls} tool call{'s' * (calls != 1)} executed, latest results below"] * (calls > 0)
+    said += [f"{others} earlier message{'s' * (others != 1)} left out"] * (others > 0)
+    return f"[{'; '.join(said)}]"
+
+
+def fold_rounds(messages: Sequence[Message], keep: int, *, config: SummaryConfig | None = None) -> Folding:
+    """Return a conversation in which one summary message stands for all answered rounds but the newest.
+
+    What the assistant said on the way to a folded round goes with it. System and user messages, answers to the user,
+    and rounds with a call that has no result yet stay; so does what no provider would accept. An earlier summary is
+    taken up into the new one, its counts added. Nothing to fold: the same messages in a new list.
+
+    Args:
+        messages: the conversation; read, never changed.
+        keep: newest answered rounds that stay, at least 0.
+        config: how the summary is written.
+
+    Raises:
+        ConfigError: ``keep`` is negative.
+        TypeError: an argument has the wrong type.
+
+    Source: specification 002-14, 002-20, 002-25, 002-28.
+
+    >>> from gatekeeper_core.messages import ToolCall
+    >>> ask = Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"),))
+    >>> answer = Message("tool", "12:00", tool_call_id="a")
+    >>> [message.text for message in fold_rounds([Message("user", "?"), ask, answer, ask, answer], 1).messages]
+    ['?', '[已执行 1 次工具调用,最近结果见下文]', '', '12:00']
+    """
+    check_tokens("keep", keep)
+    answered = [one for one in read_rounds(messages) if one.answered]
+    return fold(messages, answered[: max(0, len(answered) - keep)], config=config)
+
+
+def fold(
+    messages: Sequence[Message],
+    rounds: Sequence[Round],
+    *,
+    others: Collection[int] = (),
+    config: SummaryConfig | None = None,
+) -> Folding:
+    """Return a conversation in which one summary message stands for these rounds, and for other messages.
+
+    Args:
+        messages: the conversation.
+        rounds: the rounds to fold, with the narration before each.
+        others: positions of further messages to fold, none of them in a round.
+        config: how the summary is written.
+    """
+    config = config or SummaryConfig()
+    earlier = [at for at, message in enumerate(messages) if is_summary(message)]
+    apart = frozenset(others).difference(earlier)
+    folded = {at for one in rounds for at in (*narration_before(messages, one.positions[0]), *one.positions)} | apart
+    if not folded:
+        return Folding(list(messages), tuple(range(len(messages))), (), Counts(), _total(messages, earlier))
+    counts = Counts(len(rounds), sum(one.calls for one in rounds), len(apart))
+    folded.update(earlier)
+    gone, total = sorted(folded), _total(messages, earlier).plus(counts)
+    summary, failure = _summary([messages[at] for at in gone], total, config)
+    stays = [at for at in range(len(messages)) if at not in folded]
+    place = _head_stop(messages, stays) if config.role == "system" else bisect_left(stays, gone[0])
+    sources = (*stays[:place], None, *stays[place:])
+    listed = [summary if at is None else messages[at] for at in sources]
+    return Folding(listed, sources, tuple(gone), counts, total, failure)
+
+
+def _total(messages: Sequence[Message], earlier: Iterable[int]) -> Counts:
+    total = Counts()
+    for at in earlier:
+        total = total.plus(counts_of(messages[at]))
+    return total
+
+
+def _head_stop(messages: Sequence[Message], stays: Sequence[int]) -> int:
+    return next((place for place, at in enumerate(stays) if messages[at].role != "system"), len(stays))
+
+
+def _summary(folded: Sequence[Message], total: Counts, config: SummaryConfig) -> tuple[Message, str]:
+    """Return the summary of the folded messages, and why the summarizer's text is not in it."""
+    told, failure = _told(folded, config.summarizer) if config.summarizer else ("", "")
+    body = fence(told, tag=_TAG) if told else _told_before(folded)
+    text = placeholder(total, config.locale)
+    marks: dict[str, str | int] = {
+        "synthetic": _SYNTHETIC,
+        "rounds": total.rounds,
+        "tool_calls": total.calls,
+        "messages": total.messages,
+    }
+    return Message(config.role, f"{text}\n{body}" if body else text, metadata=marks), failure
+
+
+def _told(folded: Sequence[Message], summarizer: Summarizer) -> tuple[str, str]:
+    try:
+        told: object = summarizer(folded)
+    except Exception as error:  # noqa: BLE001 - the caller's own function, most often a model: it may raise anything
+        return "", f"error: {type(error).__name__}"
+    if not isinstance(told, str):
+        return "", "not_text"
+    return told.strip(), "" if told.strip() else "empty"
+
+
+def _told_before(folded: Sequence[Message]) -> str:
+    """Return what earlier summaries said behind their placeholders: without a new text it is all that is left."""
+    return "\n".join(filter(None, (message.text.partition("\n")[2] for message in folded if is_summary(message))))
