@@ -16,7 +16,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
 from gatekeeper_core.errors import ConfigError
@@ -31,6 +31,7 @@ __all__ = [
     "Round",
     "Summarizer",
     "SummaryConfig",
+    "bare",
     "counts_of",
     "fold",
     "fold_rounds",
@@ -83,7 +84,8 @@ class Folding(NamedTuple):
         folded: positions that the summary stands for, earlier summaries among them, ascending.
         counts: what this call folded.
         total: what the summary stands for in all.
-        failure: why the summarizer's text is not in use: ``error: `` and its type, ``not_text``, ``empty``; else "".
+        failure: why the summarizer's text is not in use: ``error: `` and its type, ``not_text``, ``empty``,
+            ``too_long``; "" where it is, or none was wanted.
     """
 
     messages: list[Message]
@@ -269,6 +271,14 @@ def fold(
     sources = (*stays[:place], None, *stays[place:])
     listed = [summary if at is None else messages[at] for at in sources]
     return Folding(listed, sources, tuple(gone), counts, total, failure)
+
+
+def bare(folding: Folding, *, failure: str) -> Folding:
+    """Return a folding whose summary is the placeholder alone, and why."""
+    messages = list(folding.messages)
+    place = folding.sources.index(None)
+    messages[place] = replace(messages[place], content=messages[place].text.partition("\n")[0])
+    return folding._replace(messages=messages, failure=failure)
 
 
 def _total(messages: Sequence[Message], earlier: Iterable[int]) -> Counts:
