@@ -1,6 +1,9 @@
 """Context Gatekeeper: the smallest set of earlier turns that a model needs, within a token budget."""
 
+from gatekeeper_core.context.compaction import Compaction, compact_in_place, compact_messages
+from gatekeeper_core.context.compressor import ContextCompressor
 from gatekeeper_core.context.history import HistoryView, select_history
+from gatekeeper_core.context.rounds import SummaryConfig, fold_rounds
 from gatekeeper_core.errors import (
     BudgetError,
     ConfigError,
@@ -29,9 +32,11 @@ from gatekeeper_core.tokens import (
 __all__ = [
     "Block",
     "BudgetError",
+    "Compaction",
     "ConfigError",
     "ConstraintConfig",
     "ConstraintLimitError",
+    "ContextCompressor",
     "ContextGatekeeper",
     "CoverageConfig",
     "Decision",
@@ -47,6 +52,7 @@ __all__ = [
     "SelectedTurn",
     "Selection",
     "SnapshotError",
+    "SummaryConfig",
     "TokenBudgetTracker",
     "TokenCounter",
     "ToolCall",
@@ -54,8 +60,11 @@ __all__ = [
     "TrimmingConfig",
     "Turn",
     "Verdict",
+    "compact_in_place",
+    "compact_messages",
     "count_messages",
     "estimate_text_tokens",
+    "fold_rounds",
     "group_turns",
     "select_history",
     "split_current_turn",

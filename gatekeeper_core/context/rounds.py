@@ -39,6 +39,7 @@ __all__ = [
     "narration_before",
     "placeholder",
     "read_rounds",
+    "without_body",
 ]
 
 Locale = Literal["zh", "en"]
@@ -277,8 +278,14 @@ def bare(folding: Folding, *, failure: str) -> Folding:
     """Return a folding whose summary is the placeholder alone, and why."""
     messages = list(folding.messages)
     place = folding.sources.index(None)
-    messages[place] = replace(messages[place], content=messages[place].text.partition("\n")[0])
+    messages[place] = without_body(messages[place])
     return folding._replace(messages=messages, failure=failure)
+
+
+def without_body(summary: Message) -> Message:
+    """Return a summary that is its placeholder alone; the same object where it is so already."""
+    text, _, body = summary.text.partition("\n")
+    return replace(summary, content=text) if body else summary
 
 
 def _total(messages: Sequence[Message], earlier: Iterable[int]) -> Counts:
