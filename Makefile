@@ -16,10 +16,10 @@ export PIP_ROOT_USER_ACTION := ignore
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs e2e recording thorough ci clean
-.PHONY: bench bench-speed bench-full bench-model data-benchmarks
+.PHONY: bench bench-agent-loop bench-speed bench-full bench-model data-benchmarks
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.stamp-cli ## show the gatekeeper at work on a bundled conversation
 	@$(VENV)/bin/gatekeeper demo
@@ -59,6 +59,9 @@ bench: $(VENV)/.stamp-bench ## run the benchmarks on samples; GATEKEEPER_DATA=DI
 
 bench-speed: $(VENV)/.stamp-bench ## time and memory beside the peers at 1,000 and 10,000 turns; build/speed.json and .svg
 	@$(RUN) benchmarks.speed --json build/speed.json --plot build/speed.svg
+
+bench-agent-loop: $(VENV)/.stamp-test ## 200 rounds of tool use under one limit; needs GATEKEEPER_DATA
+	@$(RUN) benchmarks.agent_loop --data "$$GATEKEEPER_DATA"
 
 bench-full: $(VENV)/.stamp-bench ## run the quality benchmarks on everything that lies in GATEKEEPER_DATA
 	@$(MAKE) --no-print-directory data-benchmarks

@@ -91,7 +91,7 @@ def test_chinese_reaches_the_token_limit_within_the_limit_in_characters() -> Non
 
 
 def test_the_newest_rounds_stay_whole_and_the_rest_is_one_line() -> None:
-    """002-14, 002-15, 002-20, 002-22."""
+    """002-11, 002-13 to 002-15, 002-20, 002-22, 002-27: three rounds by default."""
     messages = [*head(), *loop(10, "x" * 100)]
     compaction = compacted(messages, max_tokens=400)
     assert compaction.messages[:2] == messages[:2]
@@ -123,7 +123,7 @@ def test_after_a_compaction_there_is_room_for_a_while() -> None:
 
 
 def test_unanswered_calls_and_every_user_message_stay() -> None:
-    """002-25, 002-28."""
+    """002-24, 002-25, 002-28."""
     messages = [
         *head(),
         *loop(4, "x" * 100),
@@ -237,7 +237,7 @@ counters = st.sampled_from([None, len, lambda text: len(text.encode("utf-8", "su
 def test_a_compacted_list_keeps_the_rules_of_every_provider(
     messages: list[Message], max_chars: int, max_tokens: int, keep: int, share: float, counter: Any
 ) -> None:
-    """002-25: wherever the input kept them; and nothing but the oldest rounds and some texts differs."""
+    """002-25, 002-31: wherever the input kept them; and nothing but the oldest rounds and some texts differs."""
     before = list(messages)
     settings = {"max_chars": max_chars, "max_tokens": max_tokens, "keep_recent_rounds": keep, "low_water": share}
     compaction = compact_messages(messages, token_counter=counter, **settings)

@@ -49,7 +49,7 @@ def told(messages: Sequence[Message]) -> list[str]:
 
 @three_scripts
 def test_compress_gives_a_short_conversation_back_as_the_same_object(text: str) -> None:
-    """003-49, 003-59: also where the headroom is used up already."""
+    """003-48, 003-49, 003-59: also where the headroom is used up already."""
     messages = talk(3, text)
     limit = count_messages(messages, token_counter=len)
     assert compressor(limit).compress(messages) is messages
@@ -78,14 +78,14 @@ def test_compress_keeps_the_users_messages_where_folding_the_rest_is_enough() ->
 
 
 def test_compress_keeps_the_whole_round_that_a_recent_message_belongs_to() -> None:
-    """003-55: a result is never kept without its call, nor without the results beside it."""
+    """002-27, 003-55: a result is never kept without its call, nor without the results beside it."""
     messages = [user("q"), *loop(4, "x" * 100), calls("a", "b"), result("a", "1"), result("b", "2")]
     compaction = compressor(200, keep_recent=1).explain(messages)
     assert compaction.messages[-3:] == messages[-3:]
 
 
 def test_aggressive_keeps_the_last_message_and_a_summary() -> None:
-    """003-51, 003-61: what the three newest messages leave over the limit."""
+    """003-51, 003-55, 003-61: what the three newest messages leave over the limit."""
     messages = [*talk(6, "x" * 20), user("u" * 60), assistant("a" * 60), assistant("b" * 30)]
     compaction = compressor(140).explain(messages)
     assert compaction.strategy == "aggressive"
@@ -142,6 +142,15 @@ def test_truncate_counts_with_the_counter_of_the_compressor(text: str) -> None:
         assert compaction.tokens_after == count_messages(compaction.messages, token_counter=counter)
 
 
+def test_truncate_keeps_fewer_messages_rather_than_unmarked_cuts() -> None:
+    messages = [user("q"), *loop(3, "x" * 500)]
+    compaction = compressor(190, aggressive_keep=6, keep_recent=6, locale="en").explain(messages)
+    assert compaction.strategy == "truncate"
+    results = [one.text for one in compaction.messages if one.role == "tool"]
+    assert results
+    assert all("bytes omitted" in text for text in results)
+
+
 def test_truncate_never_cuts_the_newest_question_or_the_system_prompt() -> None:
     """003-68."""
     messages = [system("s" * 100), user("old " * 50), assistant("a" * 300), user("u" * 100), assistant("b" * 300)]
@@ -177,11 +186,20 @@ def test_compress_raises_what_must_be_sent_and_the_limit() -> None:
     assert compressor(98).explain(messages).tokens_after == 98
 
 
+def test_the_name_of_a_result_that_must_stay_counts_as_needed() -> None:
+    named = Message("tool", "r" * 50, tool_call_id="a", name="search")
+    messages = [user("old" * 9), user("q"), calls("a", "b", arguments=""), named]
+    needed_tokens = len("q" + 3 * "search")
+    assert compressor(needed_tokens).explain(messages).messages[-1].text == ""
+    with pytest.raises(BudgetError):
+        compressor(needed_tokens - 1).compress(messages)
+
+
 # --- the interface
 
 
 def test_compress_takes_no_depth() -> None:
-    """003-04, 003-13, 003-25, 003-64, 003-83: there is no recursion to limit."""
+    """003-04, 003-13, 003-25, 003-26, 003-58, 003-64, 003-83: there is no recursion to limit."""
     with pytest.raises(TypeError, match="_compression_depth"):
         compressor(100).compress([], _compression_depth=1)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="_compression_depth"):
@@ -307,7 +325,7 @@ def needed(messages: Sequence[Message], counter: Any) -> int:
 def test_compress_holds_the_limit_or_says_what_is_needed(
     messages: list[Message], limit: int, keep: int, aggressive: int, counter: Any
 ) -> None:
-    """003-62: and the list stays one that the providers take, wherever it was; the input is only read."""
+    """003-62, 003-66: and the list stays one that the providers take, wherever it was; the input is only read."""
     before = list(messages)
     settings = {"keep_recent": keep, "aggressive_keep": aggressive, "token_counter": counter}
     small = ContextCompressor(limit, **settings)

@@ -34,6 +34,7 @@ from gatekeeper_core.context.rounds import (
     narration_before,
     placeholder,
     read_rounds,
+    without_body,
 )
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.messages import Message, common_beginning
@@ -48,6 +49,7 @@ __all__ = [
     "compact_messages",
     "compaction_of",
     "fold_within",
+    "placeholders_only",
 ]
 
 Strategy = Literal["none", "summary", "aggressive", "truncate"]
@@ -196,6 +198,9 @@ def compact_messages(
     if ledger.is_over():
         results = [place for place, message in enumerate(ledger.messages) if message.role == "tool"]
         shortened += shorten(ledger, results, locale=locale, share=low_water, floors=_FLOORS)
+    if ledger.is_over() and folding:
+        placeholders_only(ledger)
+        folding = folding._replace(failure="too_long" if summarizer and not folding.failure else folding.failure)
     strategy: Strategy = "truncate" if shortened else "summary" if folding else "none"
     return compaction_of(messages, ledger, before=before, strategy=strategy, folding=folding, shortened=shortened)
 
@@ -218,7 +223,7 @@ def compact_in_place(messages: list[Message], **arguments: Any) -> Compaction:
 def fold_within(
     ledger: Ledger, rounds: Sequence[Round], config: SummaryConfig, *, others: Collection[int] = ()
 ) -> tuple[Folding, Ledger]:
-    """Return a folding and its books; a summarizer's text that puts them over a limit is left out.
+    """Return a folding and its books; a summary's text goes where its placeholder alone holds the limits.
 
     Args:
         ledger: the messages.
@@ -230,8 +235,10 @@ def fold_within(
     books = ledger.folded(folding)
     if books.is_over() and None in folding.sources:
         failure = "too_long" if config.summarizer and not folding.failure else folding.failure
-        folding = bare(folding, failure=failure)
-        books = ledger.folded(folding)
+        short = bare(folding, failure=failure)
+        short_books = ledger.folded(short)
+        if not short_books.is_over():
+            return short, short_books
     return folding, books
 
 
@@ -270,6 +277,13 @@ def compaction_of(
         over_limit=ledger.is_over(),
         failure=folding.failure if folding else "",
     )
+
+
+def placeholders_only(ledger: Ledger) -> None:
+    """Take from each summary what stands behind its placeholder."""
+    for place, message in enumerate(ledger.messages):
+        if is_summary(message):
+            ledger.put(place, without_body(message))
 
 
 def _compress_results(ledger: Ledger, compress_result: ResultCompressor, share: float) -> int:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gatekeeper_core.context.compaction import Compaction, Strategy, compaction_of, fold_within
+from gatekeeper_core.context.compaction import Compaction, Strategy, compaction_of, fold_within, placeholders_only
 from gatekeeper_core.context.ledger import Ledger, shorten
 from gatekeeper_core.context.rounds import (
     Counts,
@@ -29,7 +29,6 @@ from gatekeeper_core.context.rounds import (
     is_summary,
     narration_before,
     read_rounds,
-    without_body,
 )
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.messages import Message
@@ -138,9 +137,10 @@ class ContextCompressor:
         )
 
     def _compress_summary(self, messages: Sequence[Message], parts: _Parts) -> Compaction | None:
-        """Fold what is old; the user's messages only where they are too much as well."""
-        if parts.message_count <= self._keep_recent:
-            return None  # source: specification 003-57
+        """Fold what is old; the user's messages only where they are too much as well.
+
+        With no more messages than stay there is nothing old. Source: specification 003-57.
+        """
         start = parts.start_of(self._keep_recent)
         return self._folded(messages, parts, start, "summary", users=False) or self._folded(
             messages, parts, start, "summary", users=True
@@ -174,7 +174,10 @@ class ContextCompressor:
         for keep, floor, summarised in tries:
             rounds, others = parts.before(parts.start_of(keep), users=True)
             folding, ledger = fold_within(parts.ledger, rounds, plain, others=others)
-            ledger = _placeholders_only(ledger) if summarised else _without_summary(ledger)
+            if summarised:
+                placeholders_only(ledger)
+            else:
+                ledger = _without_summary(ledger)
             shortened = _cut(ledger, parts, floor, plain.locale)
             if not ledger.is_over():
                 break
@@ -217,11 +220,6 @@ class _Parts:
         self._summaries = [at for at, one in enumerate(messages) if is_summary(one)]
         self.protected = frozenset({*opened, *systems, *newest})
 
-    @property
-    def message_count(self) -> int:
-        """How many messages there are, system messages and summaries aside."""
-        return len(self._places)
-
     def needed_tokens(self) -> int:
         """Return what is left when everything that may go is gone, and the results that must stay are empty."""
         results = (at for one in self._rounds if not one.answered for at in one.positions[1:])
@@ -258,13 +256,6 @@ class _Parts:
 
     def _said_before(self, rounds: Sequence[Round]) -> set[int]:
         return {at for one in rounds for at in narration_before(self.ledger.messages, one.positions[0])}
-
-
-def _placeholders_only(ledger: Ledger) -> Ledger:
-    for place, message in enumerate(ledger.messages):
-        if is_summary(message):
-            ledger.put(place, without_body(message))
-    return ledger
 
 
 def _without_summary(ledger: Ledger) -> Ledger:
