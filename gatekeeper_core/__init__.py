@@ -2,6 +2,7 @@
 
 from gatekeeper_core.context.compaction import Compaction, compact_in_place, compact_messages
 from gatekeeper_core.context.compressor import ContextCompressor
+from gatekeeper_core.context.current_run import RunConfig
 from gatekeeper_core.context.history import HistoryView, select_history
 from gatekeeper_core.context.rounds import SummaryConfig, fold_rounds
 from gatekeeper_core.errors import (
@@ -48,6 +49,7 @@ __all__ = [
     "MessageFormatError",
     "PlanConfig",
     "RetrievalConfig",
+    "RunConfig",
     "Score",
     "SelectedTurn",
     "Selection",

@@ -109,6 +109,42 @@ def test_the_messages_of_a_view_can_be_taken_later() -> None:
     assert shadow.kept(items, shadow.view(items)) == items
 
 
+def loop_of(rounds: int) -> list[dict[str, Any]]:
+    call = {"function": {"name": "read", "arguments": "{}"}}
+    return [
+        item
+        for number in range(rounds)
+        for item in (
+            {"role": "assistant", "tool_calls": [{"id": f"c{number}", **call}]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": "a line of the log " * 20},
+        )
+    ]
+
+
+def test_a_run_is_folded_where_the_adapter_can_write_a_message() -> None:
+    items = [{"role": "user", "content": "why?"}, *loop_of(9)]
+    config = HistoryConfig(token_budget=500)
+    selector = ThreadSelector(
+        Message.from_dict, write=lambda item, said: {**said.to_dict(), "was": item["role"]}, config=config
+    )
+    prompt = selector.choose(items, thread="t")
+    assert [item.get("was") for item in prompt[:3]] == [None, "assistant", None]
+    assert prompt[1]["content"].startswith("[")
+    assert all(any(item is own for own in items) for item in (prompt[0], *prompt[2:]))
+    whole = ThreadSelector(Message.from_dict, config=config)
+    assert whole.choose(items, thread="t") == items
+    assert whole.view_of("t") is not None
+    never = ThreadSelector(
+        Message.from_dict, write=lambda item, _: item, config=HistoryConfig(token_budget=500, run=None)
+    )
+    assert never.choose(items, thread="t") == items
+
+
+def test_the_settings_of_a_run_must_be_settings() -> None:
+    with pytest.raises(TypeError, match=r"HistoryConfig\.run"):
+        HistoryConfig(run=3)  # type: ignore[arg-type]
+
+
 @three_scripts
 def test_in_shadow_mode_everything_comes_back_and_the_view_says_what_would_have(
     past: list[Item], question: str

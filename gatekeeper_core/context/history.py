@@ -19,6 +19,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from gatekeeper_core.context.current_run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.window import newest_turns
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Turn, common_beginning, group_turns, split_current_turn
@@ -76,6 +77,10 @@ class HistoryView(NamedTuple):
         history_tokens: what all messages would cost, less a greeting before the first user message.
         fixed_tokens: what else the budget has to carry.
         budget_tokens: what all of it may cost.
+        replaced: position and message of what is sent in another form, ascending: compressed results of the current
+            run, and the summary of its folded rounds in the place of the first. Empty unless the run may give way.
+        folded: positions of the current run that the summary stands for; of them only the first is kept.
+        chosen_tokens: what the past turns cost that were chosen when the run began.
     """
 
     kept: tuple[int, ...]
@@ -88,6 +93,9 @@ class HistoryView(NamedTuple):
     history_tokens: int
     fixed_tokens: int
     budget_tokens: int
+    replaced: tuple[tuple[int, Message], ...] = ()
+    folded: tuple[int, ...] = ()
+    chosen_tokens: int = 0
 
     def facts(self) -> dict[str, Any]:
         """Return the view as flat JSON-ready facts for logs and events: counts and ids, never text."""
@@ -96,6 +104,8 @@ class HistoryView(NamedTuple):
             "reason": self.reason,
             "decision": self.selection.gate.decision if self.selection else None,
             "messages_kept": len(self.kept),
+            "messages_folded": len(self.folded),
+            "messages_replaced": len(self.replaced),
             "turns_kept": len(self.turns),
             "turn_count": self.turn_count,
             "turn_ids": sorted(self.turns),
@@ -113,6 +123,8 @@ class _Choice(NamedTuple):
     status: HistoryStatus
     reason: str
     selection: Selection | None = None
+    tokens_before: int | None = None
+    """What the turns cost that were chosen at an earlier step; None: these are they."""
 
 
 def select_history(
@@ -127,6 +139,7 @@ def select_history(
     pinned: Collection[int] = (),
     previous: HistoryView | None = None,
     on_error: OnError = "fallback",
+    run: RunConfig | None = None,
 ) -> HistoryView:
     """Return which messages of a conversation the model needs for its question.
 
@@ -148,6 +161,8 @@ def select_history(
             wrote. What follows such a message up to the next user message counts as a turn.
         previous: the view of an earlier step of the same run; the past is then not chosen again, it only shrinks.
         on_error: ``fallback`` keeps the newest turns that fit when the selection fails; ``raise`` lets the error pass.
+        run: how the current run gives way before the past does; the caller then sends what ``replaced`` says. None: the
+            run is sent as it is.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -170,6 +185,7 @@ def select_history(
         passthrough_below=passthrough_below,
         previous=previous,
         on_error=on_error,
+        run=run,
     )
 
 
@@ -225,6 +241,7 @@ def select_past(
     passthrough_below: int = 0,
     previous: HistoryView | None = None,
     on_error: OnError = "fallback",
+    run: RunConfig | None = None,
     message_tokens: Callable[[int], int] | None = None,
 ) -> HistoryView:
     """Return the view of a conversation that :func:`read_history` has read; the rest as for :func:`select_history`.
@@ -233,13 +250,14 @@ def select_past(
     """
     _check_type("gatekeeper", gatekeeper, ContextGatekeeper)
     _check_type("previous", previous, HistoryView | None)
+    _check_type("run", run, RunConfig | None)
     check_tokens("budget_tokens", budget_tokens, at_least=1)
     check_tokens("fixed_tokens", fixed_tokens)
     check_tokens("floor_turns", floor_turns)
     check_tokens("passthrough_below", passthrough_below)
     if on_error not in ("fallback", "raise"):
         raise ConfigError(f'on_error must be "fallback" or "raise", got {on_error!r}')
-    books = _Books(history, gatekeeper.token_counter, budget_tokens, fixed_tokens, message_tokens)
+    books = _Books(history, gatekeeper.token_counter, budget_tokens, fixed_tokens, message_tokens, run)
     chosen = _chosen_before(previous, len(history.past)) if previous else None
     try:
         gatekeeper.sync(history.past)
@@ -250,14 +268,16 @@ def select_past(
             raise
         books.costs = books.counted_past()
         newest = newest_turns(books.costs, budget_tokens=books.room_at_start)
-        chosen = _Choice(chosen.turns if chosen else newest[::-1], "fallback", _where(error))
+        tokens_before = chosen.tokens_before if chosen else None
+        chosen = _Choice(chosen.turns if chosen else newest[::-1], "fallback", _where(error), None, tokens_before)
     return books.view(chosen)
 
 
 def _chosen_before(view: HistoryView, turn_count: int) -> _Choice:
     # Whether anything fits is found out anew at each step.
     status = "selected" if view.status in ("nothing_fits", "over_budget") else view.status
-    return _Choice(tuple(turn for turn in view.turns if turn < turn_count), status, view.reason, view.selection)
+    turns = tuple(turn for turn in view.turns if turn < turn_count)
+    return _Choice(turns, status, view.reason, view.selection, view.chosen_tokens)
 
 
 def _choose(
@@ -315,18 +335,21 @@ class _Books:
         budget_tokens: int,
         fixed_tokens: int,
         message_tokens: Callable[[int], int] | None,
+        run: RunConfig | None,
     ) -> None:
         self._history = history
         self._counter = counter
         self._budget = budget_tokens
         self._fixed = fixed_tokens
         self._tokens_at = message_tokens or self._counted
+        self._run_config = run
         self.costs: Sequence[int] = ()
         self._always = self._sum((*history.head, *history.pinned))
         current = range(history.current.start, history.current.stop) if history.current else range(0)
         asked = next((at for at in current if history.messages[at].role != "user"), current.stop)
         self._asked = self._sum(range(current.start, asked))
-        self._done = self._sum(range(asked, current.stop))
+        self._run = range(asked, current.stop)
+        self._done = self._sum(self._run)
 
     def counted_past(self) -> Sequence[int]:
         """Return what each past turn costs, counted without the gatekeeper."""
@@ -344,18 +367,24 @@ class _Books:
 
     def view(self, choice: _Choice) -> HistoryView:
         """Return what is sent: of the choice, what fits beside the current turn as it is now."""
-        history, room = self._history, self.room_at_start - self._done
-        turns = _fitting(choice.turns, self.costs, room)
+        history = self._history
+        before = choice.tokens_before
+        chosen_tokens = sum(self.costs[turn] for turn in choice.turns) if before is None else before
+        run = self._shrunk(self.room_at_start - chosen_tokens)
+        room = self.room_at_start - run.tokens
+        turns = _fitting(choice.turns, self.costs, self.room_at_start - run.peak_tokens)
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
-        always = self._always + self._asked + self._done
+        positions.difference_update(run.folded[1:])
+        always = self._always + self._asked + run.tokens
         if room < 0 and history.current is None:
             always = 0  # only a history was asked for, and its limit is hard: the head goes as well
         else:
             positions.update(history.head, history.pinned)
+        status = self._status(choice, turns, room)
         return HistoryView(
             kept=tuple(sorted(positions)),
-            status=self._status(choice, turns, room),
+            status="selected" if status == "passthrough" and run.replaced else status,
             reason=choice.reason,
             selection=choice.selection,
             turns=turns,
@@ -364,6 +393,24 @@ class _Books:
             history_tokens=self.tokens_at_start + self._done,
             fixed_tokens=self._fixed,
             budget_tokens=self._budget,
+            replaced=run.replaced,
+            folded=run.folded,
+            chosen_tokens=chosen_tokens,
+        )
+
+    def _shrunk(self, room: int) -> ShrunkRun:
+        """Return the current run as it is sent, with so many tokens for it beside the past turns that were chosen."""
+        history = self._history
+        if self._run_config is None or history.current is None:
+            return ShrunkRun((), (), self._done, self._done)
+        return shrink_run(
+            history.messages,
+            self._run,
+            room=room,
+            tokens_at=self._tokens_at,
+            token_counter=self._counter,
+            config=self._run_config,
+            question=history.query,
         )
 
     def _status(self, choice: _Choice, turns: Sequence[int], room: int) -> HistoryStatus:

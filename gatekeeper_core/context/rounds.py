@@ -39,6 +39,7 @@ __all__ = [
     "narration_before",
     "placeholder",
     "read_rounds",
+    "summary_of",
     "without_body",
 ]
 
@@ -311,6 +312,15 @@ def _summary(folded: Sequence[Message], total: Counts, config: SummaryConfig) ->
         "messages": total.messages,
     }
     return Message(config.role, f"{text}\n{body}" if body else text, metadata=marks), failure
+
+
+def summary_of(counts: Counts, locale: Locale) -> Message:
+    """Return the summary that is a placeholder alone.
+
+    >>> summary_of(Counts(2, 3), "en").metadata["tool_calls"]
+    3
+    """
+    return _summary((), counts, SummaryConfig(locale=locale))[0]
 
 
 def _told(folded: Sequence[Message], summarizer: Summarizer) -> tuple[str, str]:

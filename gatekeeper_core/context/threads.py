@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from gatekeeper_core.context.current_run import RunConfig
 from gatekeeper_core.context.history import History, HistoryView, OnError, read_history, select_past
 from gatekeeper_core.context.remembered import RememberedThread, RememberedThreads
 from gatekeeper_core.errors import ConfigError, check_range
@@ -45,6 +46,7 @@ class HistoryConfig:
         max_bytes: what is remembered of all threads may take in memory, by an estimate from their texts, >= 0. Beyond
             it the threads that were not used for longest are forgotten; the one used last stays. Source: ours; a few
             thousand turns of everyday chat.
+        run: how the current run of an agent gives way before the past does; None: it is sent as it is.
         gatekeeper: settings of the selection itself, None for the defaults; messages are never trimmed.
     """
 
@@ -55,6 +57,7 @@ class HistoryConfig:
     shadow: bool = False
     on_error: OnError = "fallback"
     max_bytes: int = 64 * 2**20
+    run: RunConfig | None = field(default_factory=RunConfig)
     gatekeeper: GatekeeperConfig | None = None
 
     def __post_init__(self) -> None:
@@ -65,6 +68,8 @@ class HistoryConfig:
             raise TypeError(f"HistoryConfig.shadow must be a bool, got {type(self.shadow).__name__}")
         if self.on_error not in ("fallback", "raise"):
             raise ConfigError(f'HistoryConfig.on_error must be "fallback" or "raise", got {self.on_error!r}')
+        if not isinstance(self.run, RunConfig | None):
+            raise TypeError(f"HistoryConfig.run must be a RunConfig, got {type(self.run).__name__}")
         if not isinstance(self.gatekeeper, GatekeeperConfig | None):
             got = type(self.gatekeeper).__name__
             raise TypeError(f"HistoryConfig.gatekeeper must be a GatekeeperConfig, got {got}")
@@ -95,6 +100,8 @@ class ThreadSelector(Generic[Item]):
 
     Args:
         read: translates one message of the framework.
+        write: gives a message of the framework that is sent in the place of another: the original, and what is to be
+            said instead. None: the current run of an agent is always sent whole.
         signs: gives for each message of a list a value that nothing can change, and that is equal to an earlier one
             only where the message reads the same: cheaper than to read it. None: each message is read at each call.
         config: the settings.
@@ -117,6 +124,7 @@ class ThreadSelector(Generic[Item]):
         self,
         read: Callable[[Item], Message],
         *,
+        write: Callable[[Item, Message], Item] | None = None,
         signs: Callable[[Sequence[Item]], list[object]] | None = None,
         config: HistoryConfig | None = None,
         token_counter: TokenCounter | None = None,
@@ -126,6 +134,7 @@ class ThreadSelector(Generic[Item]):
         if not callable(read):
             raise TypeError(f"read must be callable, got {type(read).__name__}")
         self._read = read
+        self._write = write
         self._signs = signs
         self._config = config or HistoryConfig()
         self._count = cached_counter(token_counter)
@@ -223,8 +232,17 @@ class ThreadSelector(Generic[Item]):
         return self.kept(items, self.view(items, **arguments))
 
     def kept(self, items: Sequence[Item], view: HistoryView) -> list[Item]:
-        """Return the messages of a view, as a new list of the caller's own objects; in shadow mode all of them."""
-        return list(items) if self._config.shadow else [items[at] for at in view.kept]
+        """Return the messages of a view, as a new list; in shadow mode all of them.
+
+        They are the caller's own objects, but for what the view replaces.
+        """
+        if self._config.shadow:
+            return list(items)
+        replaced = dict(view.replaced) if self._write else {}
+        return [self._sent(items[at], replaced.get(at)) for at in view.kept]
+
+    def _sent(self, item: Item, instead: Message | None) -> Item:
+        return item if instead is None or self._write is None else self._write(item, instead)
 
     def _view(
         self,
@@ -254,6 +272,7 @@ class ThreadSelector(Generic[Item]):
             passthrough_below=self._config.passthrough_below,
             previous=state.view if _same_run(state, history, opening) else None,
             on_error=self._config.on_error,
+            run=self._config.run if self._write else None,
             message_tokens=partial(state.tokens_at, counter=self._count),
         )
         state.history, state.opening, state.view, state.made_for = history, opening, view, made_for
@@ -281,7 +300,7 @@ class ThreadSelector(Generic[Item]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the settings alone: a copy works out the rest by itself."""
-        return {name: getattr(self, name) for name in ("_read", "_signs", "_config", "_count")}
+        return {name: getattr(self, name) for name in ("_read", "_write", "_signs", "_config", "_count")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set the settings, and start without any thread."""

@@ -9,10 +9,11 @@ from langchain.agents.middleware.types import AgentMiddleware
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.runnables.config import ensure_config
 
+from gatekeeper_core.context.current_run import RunConfig
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.reading import read_message
+from langchain_gatekeeper.reading import read_message, write_message
 from langchain_gatekeeper.schemas import SchemaTexts
 from langchain_gatekeeper.signs import signs_of
 
@@ -35,6 +36,8 @@ __all__ = ["GatekeeperMiddleware"]
 
 Value = TypeVar("Value")
 
+_RUN = RunConfig()
+
 
 class GatekeeperMiddleware(Middleware):
     """A middleware that sends the model what the user's message needs; state and checkpoints keep everything.
@@ -51,6 +54,8 @@ class GatekeeperMiddleware(Middleware):
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
         token_counter: counts a text; None: ``estimate_text_tokens``.
         gatekeeper_config: settings of the selection itself.
+        run_config: how the current run gives way when the request is over its budget, before the past does; None: it is
+            always sent whole.
         max_bytes: what is remembered of all threads may take in memory, by an estimate, >= 0.
 
     Raises:
@@ -71,6 +76,7 @@ class GatekeeperMiddleware(Middleware):
         on_error: OnError = "fallback",
         token_counter: TokenCounter | None = None,
         gatekeeper_config: GatekeeperConfig | None = None,
+        run_config: RunConfig | None = _RUN,
         max_bytes: int = 64 * 2**20,
     ) -> None:
         super().__init__()
@@ -82,9 +88,12 @@ class GatekeeperMiddleware(Middleware):
             shadow=shadow,
             on_error=on_error,
             max_bytes=max_bytes,
+            run=run_config,
             gatekeeper=gatekeeper_config,
         )
-        self._selector = ThreadSelector[Any](read_message, signs=signs_of, config=config, token_counter=token_counter)
+        self._selector = ThreadSelector[Any](
+            read_message, write=write_message, signs=signs_of, config=config, token_counter=token_counter
+        )
         self._schemas = SchemaTexts()
 
     @property
@@ -122,7 +131,7 @@ class GatekeeperMiddleware(Middleware):
     def _selected(self, request: ModelRequest[Any], view: HistoryView) -> ModelRequest[Any]:
         if self._selector.config.shadow:
             return request
-        return request.override(messages=[request.messages[at] for at in view.kept])
+        return request.override(messages=self._selector.kept(request.messages, view))
 
     def _fixed_tokens(self, request: ModelRequest[Any]) -> int:
         """Return what the request costs beside its messages: the system message and every schema."""

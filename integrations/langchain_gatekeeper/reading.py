@@ -23,7 +23,7 @@ from langchain_core.prompt_values import PromptValue
 from gatekeeper_core.messages import Message, Role, ToolCall
 from langchain_gatekeeper.content import read_blocks, read_call
 
-__all__ = ["as_messages", "read_message", "text_of"]
+__all__ = ["as_messages", "read_message", "text_of", "write_message"]
 
 _ROLE_OF_CLASS: dict[type[BaseMessage], Role] = {
     HumanMessage: "user",
@@ -60,6 +60,17 @@ def read_message(message: BaseMessage) -> Message:
         content, calls = read_blocks(content or (), calls)
     answered = _answered_call(message) if role == "tool" else None
     return Message(role, content, tool_calls=calls, tool_call_id=answered, name=message.name)
+
+
+def write_message(original: BaseMessage, instead: Message) -> BaseMessage:
+    """Return what is sent in the place of a message: the same result with another text, or a summary.
+
+    >>> write_message(AIMessage("", tool_calls=[]), Message("user", "[2 tool calls executed]")).additional_kwargs
+    {'lc_source': 'gatekeeper'}
+    """
+    if instead.role == "tool":
+        return original.model_copy(update={"content": instead.text})
+    return HumanMessage(instead.text, additional_kwargs={"lc_source": "gatekeeper"})
 
 
 def text_of(value: object) -> str:

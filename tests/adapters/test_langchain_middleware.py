@@ -32,6 +32,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import BaseModel
 
+from gatekeeper_core.context.current_run import RunConfig
 from gatekeeper_core.context.remembered import THREAD_BYTES, message_bytes
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Turn, validate_messages
@@ -453,6 +454,68 @@ def test_the_whole_request_stays_within_the_budget_at_every_step() -> None:
         messages = [*messages, calling(step), ToolMessage("端口 6380。" * 9, tool_call_id=f"c{step}")]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] > sizes[-1]
+
+
+@tool
+def logs(page: int) -> str:
+    """Return a page of the log."""
+    return f"page {page}: " + "the disk of the backup host is full. " * 8
+
+
+@pytest.mark.parametrize("way", ["invoke", "astream"])
+@pytest.mark.parametrize(
+    ("question", "said"), [("Why did the backup fail?", "tool calls executed"), ("备份为什么失败？", "次工具调用")]
+)
+def test_a_long_run_gives_way_before_the_past_does_and_the_state_keeps_everything(
+    way: str, question: str, said: str
+) -> None:
+    """002-23: before each call of the model."""
+    pairs, _ = TOPICS["english"]
+    script = [
+        AIMessage("", tool_calls=[{"name": "logs", "args": {"page": page}, "id": f"c{page}"}]) for page in range(14)
+    ]
+    model, gate = Scripted(script=script), GatekeeperMiddleware(**{**OPTIONS, "token_budget": 800})
+    agent = create_agent(model, [logs], middleware=[gate], checkpointer=InMemorySaver())
+    asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t") | {"recursion_limit": 99})
+    state = agent.get_state(on("t")).values["messages"]
+    assert len(state) == 2 * len(pairs) + 1 + 2 * 14 + 1
+    assert all("lc_source" not in message.additional_kwargs for message in state)
+    fixed = gate.last_selection.fixed_tokens if gate.last_selection else 0
+    for prompt in model.seen:
+        read = [read_message(message) for message in prompt]
+        assert count_messages(read) + fixed <= 800
+        assert validate_messages(read, provider="anthropic") == ()
+    last = model.seen[-1]
+    summaries = [one for one in last if one.additional_kwargs.get("lc_source") == "gatekeeper"]
+    assert [said in str(one.content) for one in summaries] == [True]
+    assert last[-6:] == state[-7:-1]
+    began = [prompt[: len(before)] == before for before, prompt in zip(model.seen, model.seen[1:], strict=False)]
+    assert began.count(False) <= 4
+
+
+def test_results_of_a_long_run_are_compressed_first_where_a_compressor_is_given() -> None:
+    run = [
+        message for page in range(1, 7) for message in (calling(page), ToolMessage("x " * 200, tool_call_id=f"c{page}"))
+    ]
+    messages = [HumanMessage("which port?"), *run]
+    config = RunConfig(compress_result=lambda message: message.text[:6])
+    gate = GatekeeperMiddleware(**{**OPTIONS, "token_budget": 400, "run_config": config})
+    passed = sent(gate, request_of(messages)).messages
+    shown = [message for message in passed if isinstance(message, ToolMessage)]
+    assert {message.content for message in shown} == {"x x x ", "x " * 200}
+    assert [message.tool_call_id for message in shown] == [f"c{page}" for page in range(1, 7)]
+    assert all(message.content == "x " * 200 for message in messages[2::2])
+
+
+def test_without_settings_for_the_run_it_is_sent_whole() -> None:
+    run = [
+        message for page in range(1, 9) for message in (calling(page), ToolMessage("x " * 200, tool_call_id=f"c{page}"))
+    ]
+    messages = [HumanMessage("which port?"), *run]
+    gate = GatekeeperMiddleware(**{**OPTIONS, "token_budget": 400, "run_config": None})
+    assert sent(gate, request_of(messages)).messages == messages
+    assert gate.last_selection is not None
+    assert gate.last_selection.status == "over_budget"
 
 
 def test_a_current_turn_over_the_budget_is_sent_whole_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
