@@ -474,7 +474,8 @@ def test_a_long_run_gives_way_before_the_past_does_and_the_state_keeps_everythin
     script = [
         AIMessage("", tool_calls=[{"name": "logs", "args": {"page": page}, "id": f"c{page}"}]) for page in range(14)
     ]
-    model, gate = Scripted(script=script), GatekeeperMiddleware(**{**OPTIONS, "token_budget": 800})
+    options = {**OPTIONS, "token_budget": 800, "token_counter": estimate_text_tokens}
+    model, gate = Scripted(script=script), GatekeeperMiddleware(**options)
     agent = create_agent(model, [logs], middleware=[gate], checkpointer=InMemorySaver())
     asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t") | {"recursion_limit": 99})
     state = agent.get_state(on("t")).values["messages"]
@@ -483,7 +484,7 @@ def test_a_long_run_gives_way_before_the_past_does_and_the_state_keeps_everythin
     fixed = gate.last_selection.fixed_tokens if gate.last_selection else 0
     for prompt in model.seen:
         read = [read_message(message) for message in prompt]
-        assert count_messages(read) + fixed <= 800
+        assert count_messages(read, token_counter=estimate_text_tokens) + fixed <= 800
         assert validate_messages(read, provider="anthropic") == ()
     last = model.seen[-1]
     summaries = [one for one in last if one.additional_kwargs.get("lc_source") == "gatekeeper"]
@@ -499,7 +500,8 @@ def test_results_of_a_long_run_are_compressed_first_where_a_compressor_is_given(
     ]
     messages = [HumanMessage("which port?"), *run]
     config = RunConfig(compress_result=lambda message: message.text[:6])
-    gate = GatekeeperMiddleware(**{**OPTIONS, "token_budget": 400, "run_config": config})
+    options = {**OPTIONS, "token_budget": 400, "token_counter": estimate_text_tokens}
+    gate = GatekeeperMiddleware(**options, run_config=config)
     passed = sent(gate, request_of(messages)).messages
     shown = [message for message in passed if isinstance(message, ToolMessage)]
     assert {message.content for message in shown} == {"x x x ", "x " * 200}
