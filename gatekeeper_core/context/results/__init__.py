@@ -1,0 +1,1 @@
+"""One module for each way to make a tool result small; ``context/tool_results.py`` chooses among them."""

@@ -1,0 +1,119 @@
+"""How a result says what is missing, and lines with their numbers.
+
+Line numbers are 1-based and inclusive, in what a model reads and in what it asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = ["MARK", "gap", "numbered_lines", "shortened", "with_context", "with_gaps"]
+
+MARK = "…"
+"""How every line begins that we wrote into a text of others to say what is missing."""
+
+_WINDOW_CHARS = 100
+
+
+def gap(count: int, what: str, first: int, last: int) -> str:
+    """Return the line that says what is missing; ``what`` is a plural.
+
+    >>> gap(412, "lines", 88, 499), gap(1, "rows", 7, 7)
+    ('… 412 lines omitted [88-499]', '… 1 row omitted [7]')
+    """
+    noun = what[:-1] if count == 1 else what
+    return f"{MARK} {count} {noun} omitted [{first if first == last else f'{first}-{last}'}]"
+
+
+def with_gaps(kept: Mapping[int, str], total: int, *, what: str = "lines", first: int = 1) -> list[str]:
+    """Return kept lines in order, with a mark in each place where some are missing.
+
+    Args:
+        kept: by number the line to show.
+        total: how many there are.
+        what: what they are, a plural.
+        first: number of the first.
+
+    >>> with_gaps({1: "a", 4: "b"}, 6)
+    ['a', '… 2 lines omitted [2-3]', 'b', '… 2 lines omitted [5-6]']
+    """
+    shown: list[str] = []
+    expected = first
+    for number in sorted(kept):
+        if number > expected:
+            shown.append(gap(number - expected, what, expected, number - 1))
+        shown.append(kept[number])
+        expected = number + 1
+    last = first + total - 1
+    if expected <= last:
+        shown.append(gap(last - expected + 1, what, expected, last))
+    return shown
+
+
+def with_context(numbers: Iterable[int], *, before: int, after: int, last: int) -> list[int]:
+    """Return line numbers with their neighbours, ascending, each once, within 1 to ``last``.
+
+    >>> with_context([1, 5], before=1, after=2, last=6)
+    [1, 2, 3, 4, 5, 6]
+    """
+    around = {near for number in numbers for near in range(number - before, number + after + 1)}
+    return sorted(near for near in around if 1 <= near <= last)
+
+
+def shortened(line: str, limit: int, *, around: Sequence[int] = ()) -> str:
+    """Return a line in at most about ``limit`` characters: its beginning, its end, and windows around given places.
+
+    Args:
+        line: the line.
+        limit: characters from which it is cut.
+        around: character positions to keep, the most important ones first.
+
+    >>> shortened("a" * 30 + "b" * 30, 20)
+    'aaaaaaaaaaaaa… 41 characters omitted …bbbbbb'
+    """
+    if len(line) <= limit:
+        return line
+    head, tail = limit * 2 // 3, limit // 3
+    spans = [(0, head), (len(line) - tail, len(line))]
+    width = min(_WINDOW_CHARS, limit)
+    for at in around[: max(1, limit // width)]:
+        if not head <= at < len(line) - tail:
+            continue
+        spans.append((max(0, at - width // 2), min(len(line), at + width)))
+    return _joined(line, _merged(spans))
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, stop in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], stop))
+        else:
+            merged.append((start, stop))
+    return merged
+
+
+def _joined(line: str, spans: Sequence[tuple[int, int]]) -> str:
+    pieces: list[str] = []
+    before = 0
+    for start, stop in spans:
+        if start > before:
+            pieces.append(f"{MARK} {start - before} characters omitted {MARK}")
+        pieces.append(line[start:stop])
+        before = stop
+    return "".join(pieces)
+
+
+def numbered_lines(text: str, starts: Sequence[int]) -> list[int]:
+    r"""Return for each position in a text the number of its line; ``starts`` are positions, ascending.
+
+    >>> numbered_lines("a\nb\nc", [0, 2, 3])
+    [1, 2, 2]
+    """
+    numbers: list[int] = []
+    number, seen = 1, 0
+    for start in starts:
+        number += text.count("\n", seen, start)
+        seen = start
+        numbers.append(number)
+    return numbers

@@ -1,0 +1,140 @@
+"""Pointers: how a text that was put aside is named, and how a text of others is kept from naming one.
+
+``[[wm:<id>]] type=<kind> size=<bytes> preview="<one line>"``. The id is HMAC-SHA256(session key, content), cut to 80
+bits,
+in base32: the same content has one id in its thread, nobody without the key can make one, and it opens nothing
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.text import LazyPattern
+
+if TYPE_CHECKING:
+    import re
+
+__all__ = ["MIN_KEY_BYTES", "Pointer", "check_key", "defused", "keyed_id", "one_line", "pointer_id", "pointers_in"]
+
+MIN_KEY_BYTES = 16
+"""Shortest session key. Source: ours; 128 bits, as many as nobody guesses."""
+
+_ID_BITS = 80
+_PREVIEW_CHARS = 60
+_SCANNED_CHARS = 400  # of a text, for its preview
+
+_POINTER = LazyPattern(r"\[\[wm:([a-z2-7]{16})\]\]")
+_LOOKALIKE = LazyPattern(r"\[\[(?=[^\S\n]{0,8}[Ww][Mm][^\S\n]{0,8}[:\uff1a])(?:wm:([a-z2-7]{16})\]\])?")
+_ID = LazyPattern(r"[a-z2-7]{16}")
+
+
+class Pointer(NamedTuple):
+    """The name of a text that was put aside, with what a reader wants to know before asking for it.
+
+    Attributes:
+        id: 16 characters of base32.
+        kind: what the text is: ``log``, ``json``, ``code`` and so on.
+        size_bytes: its size in UTF-8.
+        preview: its beginning, on one line.
+    """
+
+    id: str
+    kind: str
+    size_bytes: int
+    preview: str
+
+    @property
+    def text(self) -> str:
+        """The pointer as the model reads it."""
+        return f'[[wm:{self.id}]] type={self.kind} size={self.size_bytes} preview="{self.preview}"'
+
+
+def check_key(session_key: object) -> bytes:
+    """Return a session key that can serve.
+
+    Raises:
+        TypeError: it is no bytes.
+        ConfigError: it is shorter than ``MIN_KEY_BYTES``.
+    """
+    if not isinstance(session_key, bytes):
+        raise TypeError(f"session_key must be bytes, got {type(session_key).__name__}")
+    if len(session_key) < MIN_KEY_BYTES:
+        raise ConfigError(f"session_key must be {MIN_KEY_BYTES} bytes or more: make one with secrets.token_bytes(32)")
+    return session_key
+
+
+def keyed_id(session_key: bytes, data: bytes) -> str:
+    """Return the id of a content for whoever holds this key: 16 lower-case characters of base32.
+
+    Source: design, "Untrusted text is data": HMAC-SHA256 (RFC 2104), 80 bits, base32 (RFC 4648).
+
+    >>> keyed_id(b"k" * 16, b"content"), keyed_id(b"l" * 16, b"content") == keyed_id(b"k" * 16, b"content")
+    ('3bv6dbxwaqwudezn', False)
+    """
+    import hmac  # here, with what it loads, because most conversations put nothing aside
+    from base64 import b32encode
+
+    return b32encode(hmac.digest(session_key, data, "sha256")[: _ID_BITS // 8]).decode("ascii").lower()
+
+
+def pointer_id(text: str) -> str | None:
+    """Return the id in a pointer's text, or the text itself where it is no more than an id; None where neither.
+
+    >>> pointer_id('see [[wm:abcdefghijklmnop]] type=log'), pointer_id(" abcdefghijklmnop "), pointer_id("../etc")
+    ('abcdefghijklmnop', 'abcdefghijklmnop', None)
+    """
+    found = _POINTER.search(text)
+    if found:
+        return found[1]
+    bare = text.strip().removeprefix("wm:") if len(text) < _SCANNED_CHARS else ""
+    return bare if _ID.fullmatch(bare) else None
+
+
+def pointers_in(text: str) -> tuple[str, ...]:
+    """Return the ids of all pointers in a text, each once, in their order: what of it is *live* while it is sent.
+
+    >>> pointers_in("[[wm:abcdefghijklmnop]] and [[wm:abcdefghijklmnop]]")
+    ('abcdefghijklmnop',)
+    """
+    return tuple(dict.fromkeys(match[1] for match in _POINTER.finditer(text)))
+
+
+def defused(text: str, known: Collection[str] = ()) -> str:
+    """Return a text in which nothing reads as a pointer but the known ones: ``[[wm:`` becomes ``[ [wm:``.
+
+    JSON stays JSON, because the mark can only stand inside a string. Doing it twice changes nothing more.
+
+    Args:
+        text: a text of others.
+        known: ids that are ours.
+
+    >>> defused("[[wm:abcdefghijklmnop]] [[WM : x", known=()), defused("[[wm:abcdefghijklmnop]]", {"abcdefghijklmnop"})
+    ('[ [wm:abcdefghijklmnop]] [ [WM : x', '[[wm:abcdefghijklmnop]]')
+    """
+
+    def defuse(mark: re.Match[str]) -> str:
+        return mark[0] if mark[1] in known else f"[ {mark[0][1:]}"
+
+    return _LOOKALIKE.sub(defuse, text) if "[[" in text else text
+
+
+def one_line(text: str, *, max_chars: int = _PREVIEW_CHARS) -> str:
+    r"""Return the beginning of a text on one line that stands safely between double quotes.
+
+    White space becomes one space, a double quote a single one; control and format characters, surrogates and private
+    ones go; what reads as a pointer is defused.
+
+    >>> one_line('first\nsecond "line"\x00')
+    "first second 'line'"
+    """
+    beginning = text[:_SCANNED_CHARS]
+    if not (beginning.isascii() and beginning.isprintable()):
+        beginning = "".join(
+            char for char in beginning if char.isspace() or not unicodedata.category(char).startswith("C")
+        )
+    flat = defused(" ".join(beginning.split()).replace('"', "'"))
+    return flat if len(flat) <= max_chars and len(text) <= _SCANNED_CHARS else f"{flat[: max_chars - 1].rstrip()}…"
