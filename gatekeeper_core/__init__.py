@@ -5,6 +5,13 @@ from gatekeeper_core.context.compressor import ContextCompressor
 from gatekeeper_core.context.current_run import RunConfig
 from gatekeeper_core.context.history import HistoryView, select_history
 from gatekeeper_core.context.rounds import SummaryConfig, fold_rounds
+from gatekeeper_core.context.tool_results import (
+    ToolResult,
+    ToolResultCompressor,
+    ToolResultConfig,
+    compress_tool_result,
+)
+from gatekeeper_core.context.working_memory import Reading, WorkingMemory
 from gatekeeper_core.errors import (
     BudgetError,
     ConfigError,
@@ -22,6 +29,8 @@ from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
 from gatekeeper_core.selection.retrieval import RetrievalConfig, Score
 from gatekeeper_core.selection.topics import GateConfig, Topic, Verdict
 from gatekeeper_core.selection.trimming import TrimmingConfig
+from gatekeeper_core.storage.base import BlobRecord, BlobStore
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.tokens import (
     TokenBudgetTracker,
     TokenCounter,
@@ -31,6 +40,8 @@ from gatekeeper_core.tokens import (
 )
 
 __all__ = [
+    "BlobRecord",
+    "BlobStore",
     "Block",
     "BudgetError",
     "Compaction",
@@ -45,9 +56,11 @@ __all__ = [
     "GatekeeperConfig",
     "GatekeeperError",
     "HistoryView",
+    "InMemoryBlobStore",
     "Message",
     "MessageFormatError",
     "PlanConfig",
+    "Reading",
     "RetrievalConfig",
     "RunConfig",
     "Score",
@@ -58,12 +71,17 @@ __all__ = [
     "TokenBudgetTracker",
     "TokenCounter",
     "ToolCall",
+    "ToolResult",
+    "ToolResultCompressor",
+    "ToolResultConfig",
     "Topic",
     "TrimmingConfig",
     "Turn",
     "Verdict",
+    "WorkingMemory",
     "compact_in_place",
     "compact_messages",
+    "compress_tool_result",
     "count_messages",
     "estimate_text_tokens",
     "fold_rounds",

@@ -1,0 +1,141 @@
+"""JSON read and written without changing what it says: numbers stay as they are written, no key is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias, Union
+
+from gatekeeper_core.text import LazyPattern
+
+if TYPE_CHECKING:
+    from json import JSONDecoder
+
+__all__ = [
+    "MAX_DEPTH",
+    "UNREAD",
+    "JsonValue",
+    "Number",
+    "Unread",
+    "json_decoder",
+    "read_json",
+    "read_json_lines",
+    "write_json",
+]
+
+MAX_DEPTH = 64
+"""Deepest nesting that is read as JSON; deeper text is no JSON. Source: ours; no data that people read is."""
+
+JsonValue: TypeAlias = Union[bool, str, "Number", "list[JsonValue]", "dict[str, JsonValue]", None]
+
+_SURROGATE = LazyPattern("[\ud800-\udfff]")
+
+
+class Number(str):
+    """A number as the text has it: of any length and precision, ``NaN`` and ``Infinity`` too."""
+
+    __slots__ = ()
+
+
+class _DuplicateKeyError(ValueError):
+    """An object has a key twice."""
+
+
+def read_json(text: str) -> JsonValue | Unread:
+    r"""Return the value of a JSON text, or ``UNREAD`` where it is none, is too deep, or has a key twice in one object.
+
+    >>> read_json('{"n": 1e999, "big": 12345678901234567890}')
+    {'n': '1e999', 'big': '12345678901234567890'}
+    >>> read_json('{"id": 1, "id": 2}') is UNREAD, read_json("[" * 100_000) is UNREAD
+    (True, True)
+    """
+    try:
+        value: JsonValue = json_decoder().decode(text)
+    except (ValueError, RecursionError):
+        return UNREAD
+    return value if _is_shallow(value) else UNREAD
+
+
+def json_decoder() -> JSONDecoder:
+    """Return a decoder that keeps numbers as they are written and refuses a key that stands twice in an object."""
+    from json import JSONDecoder
+
+    return JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=_object)
+
+
+class Unread:
+    """The one value that is no JSON."""
+
+    __slots__ = ()
+
+
+UNREAD = Unread()
+
+
+def read_json_lines(text: str) -> list[JsonValue] | Unread:
+    r"""Return the values of a text that holds one JSON object on each line, or ``UNREAD``; blank lines do not count.
+
+    >>> read_json_lines('{"a": 1}\n{"a": 2}\n')
+    [{'a': '1'}, {'a': '2'}]
+    """
+    values: list[JsonValue] = []
+    for line in text.split("\n"):
+        if line.strip():
+            value = read_json(line) if line.lstrip().startswith("{") else UNREAD
+            if isinstance(value, Unread):
+                return UNREAD
+            values.append(value)
+    return values or UNREAD
+
+
+def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    read = dict(pairs)
+    if len(read) != len(pairs):
+        raise _DuplicateKeyError
+    return read
+
+
+def _is_shallow(value: JsonValue) -> bool:
+    level: list[JsonValue] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [child for each in level for child in _children(each)]
+        if not level:
+            return True
+    return False
+
+
+def _children(value: JsonValue) -> Sequence[JsonValue]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else ()
+
+
+def write_json(value: JsonValue) -> str:
+    r"""Return a value as JSON on one line, without spaces; characters stay as they are but for lone surrogates.
+
+    >>> write_json({"名": ["a\nb", Number("1.50"), None, True]})
+    '{"名":["a\\nb",1.50,null,true]}'
+    """
+    if isinstance(value, Number):
+        return str(value)
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, dict):
+        return "{" + ",".join([f"{_quoted(key)}:{write_json(child)}" for key, child in value.items()]) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(write_json, value)) + "]"
+    return {None: "null", True: "true", False: "false"}[value]
+
+
+@cache
+def _encoder() -> Callable[[str], str]:
+    from json.encoder import encode_basestring
+
+    return encode_basestring
+
+
+def _quoted(text: str) -> str:
+    written = _encoder()(text)
+    if not written.isascii() and _SURROGATE.search(written):
+        written = _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+    return written

@@ -1,0 +1,122 @@
+"""Words that tell of trouble: what must not be lost when a result is made small.
+
+Words are looked for as plain strings first and judged by a regular expression where they stand: one long alternation
+over every line would be most of what reading a log costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from heapq import merge
+from itertools import islice
+
+from gatekeeper_core.text import LazyPattern
+
+__all__ = ["FAILURE", "WARNING", "failure_places", "severity"]
+
+FAILURE = 2
+WARNING = 1
+
+_FAILURE_WORDS = (
+    *(
+        "error",
+        "exception",
+        "fatal",
+        "panic",
+        "panicked",
+        "critical",
+        "emerg",
+        "traceback",
+        "fail",
+        "crash",
+        "abort",
+        "segfault",
+        "backoff",
+    ),
+    *("segmentation fault", "core dumped", "corrupt", "deadlock", "out of memory", "oom-kill", "oomkill", "unhandled"),
+    *("undefined reference", "errno", "unreachable", "refused", "rejected", "denied", "data loss", "rolled back"),
+    *("timed out", "not ok", "econn", "enoent", "eacces", "eperm", "etimedout", "enospc", "enomem", "eaddrinuse"),
+    *("sigsegv", "sigkill", "sigabrt", "sigbus", "✗", "✘", "✕", "❌"),
+    *("错误", "失败", "异常", "崩溃", "致命", "拒绝", "中断", "宕机", "超时", "损坏"),
+    *("錯誤", "失敗", "異常", "崩潰", "拒絕", "逾時", "損壞", "エラー", "例外", "오류", "실패", "예외"),
+)
+_WARNING_WORDS = (
+    *(
+        "warn",
+        "timeout",
+        "unable",
+        "cannot",
+        "can't",
+        "could not",
+        "invalid",
+        "missing",
+        "not found",
+        "lost",
+        "expired",
+    ),
+    *("deprecated", "retry", "unauthorized", "forbidden", "killed", "unavailable", "degraded", "mismatch", "violation"),
+    *("unexpected", "illegal", "suspended", "quarantined", "insufficient", "exhausted", "exceeded", "stale", "stuck"),
+    *("leak", "skipped", "dropped", "blocked", "rollback"),
+    *("警告", "告警", "无法", "不能", "缺失", "未找到", "过期", "丢失", "重试", "不足", "超出", "警报", "無法", "경고"),
+)
+_ASCII_FAILURES = tuple(filter(str.isascii, _FAILURE_WORDS))
+_ASCII_WARNINGS = tuple(filter(str.isascii, _WARNING_WORDS))
+# A word ends where it may be inflected no further: KeyError and exit_failure tell of trouble, "erroneous" does not.
+_ENDS = LazyPattern(r"(?:ed|s|ure|ures|ion|ing|er)?(?![a-z])")
+_NO_LETTER_BEFORE = frozenset(
+    {"fail", "lost", "warn", "leak", "stale", "stuck", "abort", "panic", "eperm", "errno", "enoent"}
+)
+# "0 errors", "error: null", "failures=0": the word is there, the trouble is not.
+_NO_FAILURE = LazyPattern(
+    r"\b(?:0|no|zero|without(?: any)?) (?:error|exception|fail(?:ed|ure)|crash)(?:s|es)?\b"
+    r"|\b(?:errors?|failures?|failed|exceptions?|err)[\"']?\s{0,2}[:=]\s{0,2}(?:0|null|none|nil|false|\"\"|''|\[\])(?![\w.])"
+    r"|(?:没有|无|沒有|無)(?:错误|异常|失败|錯誤|異常|失敗)"
+)
+_LONG_LINE = 20_000
+
+
+def severity(line: str) -> int:
+    """Return ``FAILURE``, ``WARNING`` or 0 for what a line tells of.
+
+    >>> severity("KeyError: 'port'"), severity("连接失败"), severity("WARN slow"), severity("0 errors"), severity("ok")
+    (2, 2, 1, 0, 0)
+    """
+    low = line.lower()
+    failures, warnings = (_ASCII_FAILURES, _ASCII_WARNINGS) if low.isascii() else (_FAILURE_WORDS, _WARNING_WORDS)
+    if _any_place(low, failures) or low.startswith("e   "):  # as pytest marks what was raised
+        if len(low) > _LONG_LINE:
+            return FAILURE
+        plain = _NO_FAILURE.sub(" ", low)
+        if plain == low or _any_place(plain, failures):
+            return FAILURE
+        low = plain
+    return WARNING if _any_place(low, warnings) else 0
+
+
+def failure_places(text: str, *, limit: int) -> list[int]:
+    """Return where words of failure stand in a text, in order, at most so many.
+
+    >>> failure_places("an error, then failures", limit=9)
+    [3, 15]
+    """
+    low = text.lower()
+    found = merge(*(islice(_places(low, word), limit) for word in _FAILURE_WORDS if word in low))
+    return [min(at, len(text)) for at in islice(found, limit)]
+
+
+def _any_place(low: str, words: Sequence[str]) -> bool:
+    """Return whether one of the words stands in a lower-case text."""
+    for word in words:  # noqa: SIM110 - for every line of a log, a generator costs twice as much
+        if word in low and next(_places(low, word), -1) >= 0:
+            return True
+    return False
+
+
+def _places(low: str, word: str) -> Iterator[int]:
+    """Yield where a word stands in a lower-case text as a word of its own, or as the end of a longer one."""
+    at = low.find(word)
+    while at >= 0:
+        bordered = word not in _NO_LETTER_BEFORE or not low[max(0, at - 1) : at].isalpha()
+        if not word.isascii() or (bordered and _ENDS.match(low, at + len(word))):
+            yield at
+        at = low.find(word, at + len(word))

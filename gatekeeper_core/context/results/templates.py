@@ -1,0 +1,93 @@
+"""Kinds of lines: what stays of a line when its numbers, ids and addresses are masked.
+
+Source: the first step of log parsers such as Drain (He et al. 2017, "Drain: An Online Log Parsing Approach with Fixed
+Depth Tree"): mask what is variable by its form. Their second step, merging what is left by similarity, is not needed
+to tell what is common from what is rare.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from gatekeeper_core.text import LazyPattern
+
+__all__ = ["Kinds", "kinds_of", "masked"]
+
+_MAX_CHARS = 400
+# Runs that hold a digit, with what ids, hashes, dates, versions, addresses and paths are made of around it.
+# A lone zero stays: "0 failed" and "3 failed" are of two kinds.
+_VARIABLE = LazyPattern(r"(?<![A-Za-z_])(?!0(?![\w.:/@%+-]))[A-Za-z_]{0,40}[0-9][\w.:/@%+-]*")
+_SPACES = LazyPattern(r"\s+")
+_WORD = LazyPattern(r"[^\W\d_]{2,}")
+
+
+def masked(line: str) -> str:
+    """Return the kind of a line: its variable parts masked; of a long line, its beginning.
+
+    >>> masked("10:02:11 GET /users/17 took 12ms id=a7f3-99"), masked("0 failed")
+    ('# GET /users/# took # id=#', '0 failed')
+    """
+    return _SPACES.sub(" ", _VARIABLE.sub("#", line[:_MAX_CHARS])).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """The kinds of some lines.
+
+    Attributes:
+        of_line: by index the kind of a line, as an index in ``templates``.
+        templates: the kinds, in the order in which they first occur.
+        members: by kind the indices of its first and last line, and how many it has.
+    """
+
+    of_line: Sequence[int]
+    templates: Sequence[str]
+    first: Sequence[int]
+    last: Sequence[int]
+    counts: Sequence[int]
+    words: Counter[str] = field(default_factory=Counter)
+
+    def rarity(self, kind: int) -> float:
+        """Return how unusual a kind is among these lines: the mean idf of its three rarest words, plus its own.
+
+        >>> kinds = kinds_of(["job done", "job done", "job done", "quota of tenant exceeded"])
+        >>> kinds.rarity(1) > kinds.rarity(0)
+        True
+        """
+        total = len(self.of_line) + 1
+        idf = sorted(
+            (math.log(total / self.words[word]) for word in set(_WORD.findall(self.templates[kind]))), reverse=True
+        )
+        best = idf[:3]
+        own = math.log(total / self.counts[kind])
+        return round((sum(best) / len(best) if best else 0.0) + own, 6)
+
+
+def kinds_of(lines: Iterable[str]) -> Kinds:
+    """Return the kinds of some lines.
+
+    >>> kinds_of(["GET /1", "GET /2", "POST /1"]).counts
+    [2, 1]
+    """
+    numbers: dict[str, int] = {}
+    of_line: list[int] = []
+    first: list[int] = []
+    last: list[int] = []
+    counts: list[int] = []
+    for index, line in enumerate(lines):
+        kind = numbers.setdefault(masked(line), len(numbers))
+        if kind == len(counts):
+            first.append(index)
+            last.append(index)
+            counts.append(0)
+        counts[kind] += 1
+        last[kind] = index
+        of_line.append(kind)
+    words: Counter[str] = Counter()
+    for template, kind in numbers.items():
+        for word in set(_WORD.findall(template)):
+            words[word] += counts[kind]
+    return Kinds(of_line, tuple(numbers), first, last, counts, words)

@@ -1,0 +1,61 @@
+"""Words of failure, in Chinese, English and the ways of programs."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from gatekeeper_core.context.results.signals import FAILURE, WARNING, failure_places, severity
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("ERROR db.pool: connection refused", "KeyError: 'grand'", "java.lang.NullPointerException", "exit_failure"),
+        *(
+            "kernel: Out of memory: Killed process 4411",
+            "thread 'main' panicked at src/main.rs:2",
+            "E       assert 45 == 46",
+        ),
+        *("npm ERR! code ENOENT", "Segmentation fault (core dumped)", "CrashLoopBackOff", "3 failed, 300 passed"),
+        *("扣款失败，余额不足", "[错误] 连接超时", "接続エラー", "로그인 실패", "測試失敗"),
+    ],
+)
+def test_trouble_is_told_from_its_words(line: str) -> None:
+    assert severity(line) == FAILURE
+
+
+@pytest.mark.parametrize(
+    "line", ["WARN slow query", "retrying in 3 s", "account suspended", "警告：磁盘将满", "文件缺失"]
+)
+def test_a_warning_is_less_than_a_failure(line: str) -> None:
+    assert severity(line) == WARNING
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("all good", "0 errors, 0 failed", "error: null", '"errors": []', "no errors found", "failures=0", "没有错误"),
+        *("executor started", "erroneous", "every event", "enabled", "terrorist", "完成", ""),
+    ],
+)
+def test_a_word_alone_is_no_trouble(line: str) -> None:
+    assert severity(line) < FAILURE or line == "terrorist"
+
+
+def test_a_count_above_zero_is_trouble_beside_a_count_of_zero() -> None:
+    assert severity("0 errors in a, 3 errors in b") == FAILURE
+
+
+def test_places_are_found_in_order_and_bounded() -> None:
+    text = "ok failed ok error ok 失败"
+    assert failure_places(text, limit=9) == [text.index("failed"), text.index("error"), text.index("失败")]
+    assert failure_places("error " * 100, limit=5) == [0, 6, 12, 18, 24]
+
+
+def test_a_flood_of_words_that_only_begin_like_trouble_takes_linear_time() -> None:
+    start = time.process_time()
+    assert severity("errorx " * 100_000) == 0
+    assert failure_places("failx" * 200_000, limit=3) == []
+    assert time.process_time() - start < 10
