@@ -16,10 +16,10 @@ export PIP_ROOT_USER_ACTION := ignore
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs e2e recording thorough ci clean
-.PHONY: bench bench-agent-loop bench-speed bench-full bench-model data-benchmarks
+.PHONY: bench bench-agent-loop bench-tool-results bench-speed bench-full bench-model data-benchmarks
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.stamp-cli ## show the gatekeeper at work on a bundled conversation
 	@$(VENV)/bin/gatekeeper demo
@@ -62,6 +62,9 @@ bench-speed: $(VENV)/.stamp-bench ## time and memory beside the peers at 1,000 a
 
 bench-agent-loop: $(VENV)/.stamp-test ## 200 rounds of tool use under one limit; needs GATEKEEPER_DATA
 	@$(RUN) benchmarks.agent_loop --data "$$GATEKEEPER_DATA"
+
+bench-tool-results: $(VENV)/.stamp-bench ## tool results: tokens saved, needles kept; GATEKEEPER_DATA=DIR adds real ones, HEADROOM=PYTHON a peer
+	@$(RUN) benchmarks.tool_results $(if $(GATEKEEPER_DATA),--data "$(GATEKEEPER_DATA)") $(if $(HEADROOM),--headroom "$(HEADROOM)")
 
 bench-full: $(VENV)/.stamp-bench ## run the quality benchmarks on everything that lies in GATEKEEPER_DATA
 	@$(MAKE) --no-print-directory data-benchmarks

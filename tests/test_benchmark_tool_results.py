@@ -1,0 +1,55 @@
+"""The benchmark of tool results counts needles by kind, with the question where one asks for them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from benchmarks.tool_outputs import GENERATORS, Needle, Output, generated
+from benchmarks.tool_results import OURS, Made, given, head_and_tail, lossless_rows, measure, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OUTPUT = Output("x", "log", "q?", "line\n" * 900, (Needle("error", "E1"), Needle("query", "Q1"), Needle("rare", "R1")))
+
+
+def test_needles_that_are_asked_for_are_looked_for_in_what_was_made_with_the_question() -> None:
+    rows = measure([OUTPUT], lambda output: Made("Q1", "E1 Q1", 0.001, True), lambda text: len(text) // 4)
+    assert [row["family"] for row in rows] == ["log", "all"]
+    assert (rows[0]["errors"], rows[0]["asked"], rows[0]["rare"], rows[0]["exact"]) == ("1/1", "1/1", "0/1", "1/1")
+    assert rows[0]["saved %"] == 100.0
+
+
+def test_every_needle_stands_in_its_output_and_the_same_seed_gives_the_same() -> None:
+    outputs = generated(5)
+    assert len(outputs) == 4 * len(GENERATORS)
+    assert all(needle.text in output.text for output in outputs for needle in output.needles)
+    assert outputs == generated(5)
+    assert outputs != generated(6)
+
+
+def test_real_outputs_are_read_with_their_kinds(tmp_path: Path) -> None:
+    folder = tmp_path / "tool_results"
+    folder.mkdir()
+    row = {"name": "a", "kind": "testlog", "query": "q", "text": "t", "needles": [{"kind": "outlier", "s": '"n"'}]}
+    (folder / "tool_outputs.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    assert given(tmp_path) == [Output("a", "test", "q", "t", (Needle("rare", "n"),))]
+
+
+def test_head_and_tail_lose_what_stands_in_the_middle() -> None:
+    assert head_and_tail(Output("x", "log", "", "\n".join(map(str, range(100))), ())).plain.split("\n")[4:7] == [
+        "4",
+        "...",
+        "95",
+    ]
+
+
+def test_a_run_has_our_rows_by_family_and_what_is_saved_without_loss() -> None:
+    outputs = [
+        each for each in generated(5, rounds=3)[-2 * len(GENERATORS) :] if each.name in ("logfmt", "orders_json")
+    ]
+    rows = run(outputs, lambda text: len(text) // 4, peers=False, headroom_python=None)
+    assert [(row["method"], row["family"]) for row in rows] == [(OURS, "json"), (OURS, "log"), (OURS, "all")]
+    assert rows[-1]["exact"] == "4/4"
+    assert all(row["saved without loss %"] > 40 for row in lossless_rows(outputs, lambda text: len(text) // 4))
