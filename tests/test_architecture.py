@@ -82,8 +82,8 @@ def modules_of(package: str, root: Path) -> list[Module]:
 
 PORCH = ("gatekeeper_cli", "gatekeeper_minimax", "langchain_gatekeeper", "llama_index.memory.gatekeeper")
 ADAPTERS = {
-    "langchain_gatekeeper": ("memory", "middleware", "runnable"),
-    "llama_index.memory.gatekeeper": ("buffer", "block", "memory"),
+    "langchain_gatekeeper": ("memory", "middleware", "runnable", "working_memory"),
+    "llama_index.memory.gatekeeper": ("buffer", "block", "memory", "working_memory"),
 }
 ADAPTER_LINES = 160
 

@@ -110,6 +110,26 @@ def test_a_pointer_in_the_text_is_defused_where_it_is_read_and_kept_where_it_is_
     assert memory.load(pointer.id) == text
 
 
+@pytest.mark.parametrize(
+    ("asked", "part"),
+    [
+        ({}, "line 1\nline 2"),
+        ({"first_line": 30}, "line 30\n"),
+        ({"first_line": -4, "last_line": -9}, "line 1"),
+        ({"first_line": 50, "last_line": 3}, "line 50"),
+        ({"first_line": 10**9}, "of 60]"),
+        ({"query": "which is 端口 17?", "first_line": 3}, "端口 17"),
+        ({"query": "", "last_line": 2}, "line 2"),
+    ],
+)
+def test_a_tool_answers_whatever_a_model_asks(asked: dict[str, object], part: str) -> None:
+    memory = memory_of()
+    pointer = put(memory, "\n".join([*(f"line {at}" for at in range(1, 60)), "端口 17"]))
+    said = memory.answer(pointer.text, **asked)  # type: ignore[arg-type]
+    assert part in said
+    assert memory.answer("[[wm:x]]", **asked) == UNKNOWN_POINTER  # type: ignore[arg-type]
+
+
 def test_what_was_used_longest_ago_makes_room() -> None:
     """004-62: least recently used first, within a cap of bytes."""
     memory = memory_of(30)

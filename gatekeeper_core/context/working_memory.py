@@ -23,7 +23,14 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.storage.base import BlobStore
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, truncate_to_tokens
 
-__all__ = ["READ_BUDGET_TOKENS", "READ_TOOL_NAME", "UNKNOWN_POINTER", "Reading", "WorkingMemory"]
+__all__ = [
+    "READ_BUDGET_TOKENS",
+    "READ_TOOL_DESCRIPTION",
+    "READ_TOOL_NAME",
+    "UNKNOWN_POINTER",
+    "Reading",
+    "WorkingMemory",
+]
 
 READ_TOOL_NAME = "read_working_memory"
 """The name of the tool that agents read with; results of a tool of this name are never compressed or put aside."""
@@ -34,11 +41,18 @@ UNKNOWN_POINTER = "[working memory: nothing is kept under this pointer]"
 READ_BUDGET_TOKENS = 2_000
 """Tokens of one reading. Source: ours; about the 8,000 bytes from which results are put aside."""
 
+READ_TOOL_DESCRIPTION = (
+    "Read a part of a long tool result that was put aside. `pointer` is the [[wm:...]] mark that stands in its place. "
+    "Give `query` (words to look for), or `first_line` and `last_line`."
+)
+"""What a model is told about the tool."""
+
 _QUOTA_BYTES = 64 * 1024 * 1024
 _SCOPE_LABEL = b"gatekeeper working memory scope"
 _MATCHES = 20
 _CONTEXT_LINES = 1
 _LINE_CHARS = 2_000
+_LINES_AT_ONCE = 200
 
 
 class Reading(NamedTuple):
@@ -209,6 +223,29 @@ class WorkingMemory:
         wanted = range(first, min(last, len(numbered)) + 1)
         head = f"[working memory: lines {first}-{wanted.stop - 1} of {len(numbered)}]"
         return self._fitted(head, {number: numbered[number - 1] for number in wanted}, wanted, budget_tokens)
+
+    def answer(
+        self,
+        pointer: str,
+        *,
+        first_line: int | None = None,
+        last_line: int | None = None,
+        query: str | None = None,
+        budget_tokens: int = READ_BUDGET_TOKENS,
+    ) -> str:
+        """Return what a tool says that a model calls: a reading, whatever the numbers that the model gives.
+
+        A question goes before line numbers; without either it is the beginning of the text.
+
+        Raises:
+            ConfigError: ``budget_tokens`` is below 1.
+            TypeError: an argument has the wrong type.
+        """
+        if query:
+            return self.read(pointer, query=query, budget_tokens=budget_tokens).text
+        first = max(1, first_line or 1)
+        last = max(first, last_line or first + _LINES_AT_ONCE - 1)
+        return self.read(pointer, lines=(first, last), budget_tokens=budget_tokens).text
 
     def clear(self) -> None:
         """Forget everything that was put aside in this thread."""

@@ -7,6 +7,7 @@ name                      stands in the place of   needs
 ``GatekeeperChatMemory``  a buffer memory          ``langchain_classic``
 ``GatekeeperSelector``    ``trim_messages``        ``langchain_core``
 ``select_messages``       ``trim_messages``        ``langchain_core``
+``working_memory_tool``   nothing                  ``langchain_core``
 ========================  =======================  =============================================
 
 Each name is imported when it is first used, so that none needs what only another one needs.
@@ -21,14 +22,22 @@ if TYPE_CHECKING:
     from langchain_gatekeeper.memory import GatekeeperChatMemory
     from langchain_gatekeeper.middleware import GatekeeperMiddleware
     from langchain_gatekeeper.runnable import GatekeeperSelector, select_messages
+    from langchain_gatekeeper.working_memory import working_memory_tool
 
-__all__ = ["GatekeeperChatMemory", "GatekeeperMiddleware", "GatekeeperSelector", "select_messages"]
+__all__ = [
+    "GatekeeperChatMemory",
+    "GatekeeperMiddleware",
+    "GatekeeperSelector",
+    "select_messages",
+    "working_memory_tool",
+]
 
 _MODULES = {
     "GatekeeperChatMemory": ("memory", "langchain-classic"),
     "GatekeeperMiddleware": ("middleware", "langchain"),
     "GatekeeperSelector": ("runnable", "langchain-core"),
     "select_messages": ("runnable", "langchain-core"),
+    "working_memory_tool": ("working_memory", "langchain-core"),
 }
 _FRAMEWORK = frozenset({"langchain", "langchain_classic", "langchain_core", "langgraph"})
 

@@ -15,9 +15,20 @@ import langchain_gatekeeper
 
 pytestmark = pytest.mark.adapters
 
-NAMES = ["GatekeeperChatMemory", "GatekeeperMiddleware", "GatekeeperSelector", "select_messages"]
+NAMES = ["GatekeeperChatMemory", "GatekeeperMiddleware", "GatekeeperSelector", "select_messages", "working_memory_tool"]
 FRAMEWORKS = ("langchain", "langchain_classic", "langchain_core", "langgraph", "llama_index")
-MODULES = ["content", "events", "memory", "middleware", "options", "reading", "runnable", "schemas", "signs"]
+MODULES = [
+    "content",
+    "events",
+    "memory",
+    "middleware",
+    "options",
+    "reading",
+    "runnable",
+    "schemas",
+    "signs",
+    "working_memory",
+]
 
 WITHOUT = """\
 import sys
@@ -71,6 +82,7 @@ def test_importing_the_top_loads_no_framework() -> None:
     [
         ("GatekeeperSelector", ("langchain", "langchain_classic", "langgraph")),
         ("select_messages", ("langchain", "langchain_classic", "langgraph")),
+        ("working_memory_tool", ("langchain", "langchain_classic", "langgraph")),
         ("GatekeeperMiddleware", ("langchain_classic",)),
         ("GatekeeperChatMemory", ("langchain", "langgraph")),
     ],

@@ -15,7 +15,7 @@ import llama_index.memory.gatekeeper as package
 
 pytestmark = pytest.mark.adapters
 
-MODULES = ["block", "buffer", "events", "memory", "options", "reading", "recalled", "signs"]
+MODULES = ["block", "buffer", "events", "memory", "options", "reading", "recalled", "signs", "working_memory"]
 
 
 def run_python(code: str) -> str:

@@ -15,14 +15,22 @@ if TYPE_CHECKING:
     from llama_index.memory.gatekeeper.buffer import GatekeeperMemoryBuffer
     from llama_index.memory.gatekeeper.events import GatekeeperSelectionEvent
     from llama_index.memory.gatekeeper.memory import GatekeeperMemory
+    from llama_index.memory.gatekeeper.working_memory import working_memory_tool
 
-__all__ = ["GatekeeperMemory", "GatekeeperMemoryBlock", "GatekeeperMemoryBuffer", "GatekeeperSelectionEvent"]
+__all__ = [
+    "GatekeeperMemory",
+    "GatekeeperMemoryBlock",
+    "GatekeeperMemoryBuffer",
+    "GatekeeperSelectionEvent",
+    "working_memory_tool",
+]
 
 _MODULES = {
     "GatekeeperMemory": "memory",
     "GatekeeperMemoryBlock": "block",
     "GatekeeperMemoryBuffer": "buffer",
     "GatekeeperSelectionEvent": "events",
+    "working_memory_tool": "working_memory",
 }
 
 

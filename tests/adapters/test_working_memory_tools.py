@@ -1,0 +1,77 @@
+"""The working memory as a tool, in both frameworks: an agent reads a part of what was put aside, and no one else's."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool
+
+from gatekeeper_core.context.tool_results import ToolResultCompressor
+from gatekeeper_core.context.working_memory import READ_TOOL_NAME, UNKNOWN_POINTER, WorkingMemory
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+from langchain_gatekeeper import working_memory_tool as langchain_tool
+from llama_index.memory.gatekeeper import working_memory_tool as llama_index_tool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.adapters
+
+LOG = "".join(f"12:00:{at % 60:02} INFO worker {at} finished\n" for at in range(900)) + "12:30:00 ERROR disk full SN-1"
+
+
+def by_langchain(memory: WorkingMemory, **asked: Any) -> str:
+    return str(langchain_tool(memory).invoke(asked))
+
+
+def by_langchain_async(memory: WorkingMemory, **asked: Any) -> str:
+    return str(asyncio.run(langchain_tool(memory).ainvoke(asked)))
+
+
+def by_llama_index(memory: WorkingMemory, **asked: Any) -> str:
+    return str(llama_index_tool(memory).call(**asked).content)
+
+
+def by_llama_index_async(memory: WorkingMemory, **asked: Any) -> str:
+    return str(asyncio.run(llama_index_tool(memory).acall(**asked)).content)
+
+
+each_way = pytest.mark.parametrize("call", [by_langchain, by_langchain_async, by_llama_index, by_llama_index_async])
+
+
+def memory_with_log() -> tuple[WorkingMemory, str]:
+    memory = WorkingMemory(InMemoryBlobStore(), b"key of this thread")
+    result = ToolResultCompressor(working_memory=memory).compress(LOG)
+    assert result.pointer is not None
+    return memory, result.pointer.text
+
+
+@each_way
+def test_an_agent_reads_lines_and_what_it_looks_for(call: Callable[..., str]) -> None:
+    memory, pointer = memory_with_log()
+    assert "INFO worker 499 finished" in call(memory, pointer=pointer, first_line=500, last_line=501)
+    assert "INFO worker 777 finished" in call(memory, pointer=pointer, query="what did worker 777 do?")
+    assert call(memory, pointer=pointer).startswith("[working memory: lines 1-")
+
+
+@each_way
+def test_a_wrong_pointer_says_nothing(call: Callable[..., str]) -> None:
+    memory, _ = memory_with_log()
+    other, foreign = WorkingMemory(InMemoryBlobStore(), b"key of another one"), memory_with_log()[1]
+    assert call(memory, pointer="[[wm:aaaaaaaaaaaaaaaa]]") == call(other, pointer=foreign) == UNKNOWN_POINTER
+
+
+def test_both_tools_have_the_name_that_keeps_their_results_whole() -> None:
+    memory, pointer = memory_with_log()
+    tool = langchain_tool(memory)
+    assert isinstance(tool, BaseTool)
+    assert tool.name == llama_index_tool(memory).metadata.name == READ_TOOL_NAME
+    assert set(tool.args) == {"pointer", "query", "first_line", "last_line"}
+    call = {"name": tool.name, "args": {"pointer": pointer}, "id": "c1", "type": "tool_call"}
+    message = tool.invoke(call)
+    assert isinstance(message, ToolMessage)
+    again = ToolResultCompressor(working_memory=memory).compress(str(message.content), tool_name=message.name)
+    assert again.text == message.content
