@@ -1,8 +1,8 @@
-"""Fail when ``import gatekeeper_core`` takes 100 ms or more: the best of fifteen fresh interpreters.
+"""Fail when importing the gatekeeper and the selection of histories takes 100 ms or more: the best of fifteen runs.
 
-The statement itself is timed in CPU time, everything that it imports included, on the installed package and not on a
-checkout that lies in the current folder. The best is taken because a busy machine can only add time, never take it
-away; where it is over the limit, the machine gets two more chances, some seconds later.
+The statement itself is timed in CPU time in a fresh interpreter, everything that it imports included, on the installed
+package and not on a checkout that lies in the current folder. The best is taken because a busy machine can only add
+time, never take it away; where it is over the limit, the machine gets two more chances, some seconds later.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ LIMIT_MS = 100.0
 RUNS = 15
 CHANCES = 3
 PAUSE_SECONDS = 3
-TIMED = "import time; began = time.process_time(); import gatekeeper_core; print((time.process_time() - began) * 1000)"
+STATEMENT = "from gatekeeper_core import ContextGatekeeper, select_history"
+TIMED = f"import time; began = time.process_time(); {STATEMENT}; print((time.process_time() - began) * 1000)"
 
 
 def import_ms() -> float:
@@ -32,7 +33,7 @@ def main() -> int:
             break
         time.sleep(PAUSE_SECONDS)
         best = min(best, *(import_ms() for _ in range(RUNS)))
-    print(f"import gatekeeper_core: {best:.1f} ms (limit {LIMIT_MS:.0f} ms)")
+    print(f"{STATEMENT}: {best:.1f} ms (limit {LIMIT_MS:.0f} ms)")
     return int(best >= LIMIT_MS)
 
 

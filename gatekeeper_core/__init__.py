@@ -1,43 +1,52 @@
-"""Context Gatekeeper: the smallest set of earlier turns that a model needs, within a token budget."""
+"""Context Gatekeeper: the smallest set of earlier turns that a model needs, within a token budget.
 
-from gatekeeper_core.context.compaction import Compaction, compact_in_place, compact_messages
-from gatekeeper_core.context.compressor import ContextCompressor
-from gatekeeper_core.context.current_run import RunConfig
-from gatekeeper_core.context.history import HistoryView, select_history
-from gatekeeper_core.context.rounds import SummaryConfig, fold_rounds
-from gatekeeper_core.context.tool_results import (
-    ToolResult,
-    ToolResultCompressor,
-    ToolResultConfig,
-    compress_tool_result,
-)
-from gatekeeper_core.context.working_memory import Reading, WorkingMemory
-from gatekeeper_core.errors import (
-    BudgetError,
-    ConfigError,
-    ConstraintLimitError,
-    GatekeeperError,
-    MessageFormatError,
-    SnapshotError,
-)
-from gatekeeper_core.messages import Message, ToolCall, Turn, group_turns, split_current_turn, validate_messages
-from gatekeeper_core.selection.constraints import ConstraintConfig
-from gatekeeper_core.selection.coverage import CoverageConfig
-from gatekeeper_core.selection.gatekeeper import Block, ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig, PlanConfig
-from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
-from gatekeeper_core.selection.retrieval import RetrievalConfig, Score
-from gatekeeper_core.selection.topics import GateConfig, Topic, Verdict
-from gatekeeper_core.selection.trimming import TrimmingConfig
-from gatekeeper_core.storage.base import BlobRecord, BlobStore
-from gatekeeper_core.storage.in_memory import InMemoryBlobStore
-from gatekeeper_core.tokens import (
-    TokenBudgetTracker,
-    TokenCounter,
-    count_messages,
-    estimate_text_tokens,
-    truncate_to_tokens,
-)
+Each name is imported when it is first used, so that nobody waits for what is not needed.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.compaction import Compaction, compact_in_place, compact_messages
+    from gatekeeper_core.context.compressor import ContextCompressor
+    from gatekeeper_core.context.current_run import RunConfig
+    from gatekeeper_core.context.history import HistoryView, select_history
+    from gatekeeper_core.context.rounds import SummaryConfig, fold_rounds
+    from gatekeeper_core.context.tool_results import (
+        ToolResult,
+        ToolResultCompressor,
+        ToolResultConfig,
+        compress_tool_result,
+    )
+    from gatekeeper_core.context.working_memory import Reading, WorkingMemory
+    from gatekeeper_core.errors import (
+        BudgetError,
+        ConfigError,
+        ConstraintLimitError,
+        GatekeeperError,
+        MessageFormatError,
+        SnapshotError,
+    )
+    from gatekeeper_core.messages import Message, ToolCall, Turn, group_turns, split_current_turn, validate_messages
+    from gatekeeper_core.selection.constraints import ConstraintConfig
+    from gatekeeper_core.selection.coverage import CoverageConfig
+    from gatekeeper_core.selection.gatekeeper import Block, ContextGatekeeper
+    from gatekeeper_core.selection.plan import GatekeeperConfig, PlanConfig
+    from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
+    from gatekeeper_core.selection.retrieval import RetrievalConfig, Score
+    from gatekeeper_core.selection.topics import GateConfig, Topic, Verdict
+    from gatekeeper_core.selection.trimming import TrimmingConfig
+    from gatekeeper_core.storage.base import BlobRecord, BlobStore
+    from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+    from gatekeeper_core.tokens import (
+        TokenBudgetTracker,
+        TokenCounter,
+        count_messages,
+        estimate_text_tokens,
+        truncate_to_tokens,
+    )
 
 __all__ = [
     "BlobRecord",
@@ -91,3 +100,68 @@ __all__ = [
     "truncate_to_tokens",
     "validate_messages",
 ]
+
+_MODULES = {
+    "BlobRecord": "storage.base",
+    "BlobStore": "storage.base",
+    "Block": "selection.gatekeeper",
+    "BudgetError": "errors",
+    "Compaction": "context.compaction",
+    "ConfigError": "errors",
+    "ConstraintConfig": "selection.constraints",
+    "ConstraintLimitError": "errors",
+    "ContextCompressor": "context.compressor",
+    "ContextGatekeeper": "selection.gatekeeper",
+    "CoverageConfig": "selection.coverage",
+    "Decision": "selection.result",
+    "GateConfig": "selection.topics",
+    "GatekeeperConfig": "selection.plan",
+    "GatekeeperError": "errors",
+    "HistoryView": "context.history",
+    "InMemoryBlobStore": "storage.in_memory",
+    "Message": "messages",
+    "MessageFormatError": "errors",
+    "PlanConfig": "selection.plan",
+    "Reading": "context.working_memory",
+    "RetrievalConfig": "selection.retrieval",
+    "RunConfig": "context.current_run",
+    "Score": "selection.retrieval",
+    "SelectedTurn": "selection.result",
+    "Selection": "selection.result",
+    "SnapshotError": "errors",
+    "SummaryConfig": "context.rounds",
+    "TokenBudgetTracker": "tokens",
+    "TokenCounter": "tokens",
+    "ToolCall": "messages",
+    "ToolResult": "context.tool_results",
+    "ToolResultCompressor": "context.tool_results",
+    "ToolResultConfig": "context.tool_results",
+    "Topic": "selection.topics",
+    "TrimmingConfig": "selection.trimming",
+    "Turn": "messages",
+    "Verdict": "selection.topics",
+    "WorkingMemory": "context.working_memory",
+    "compact_in_place": "context.compaction",
+    "compact_messages": "context.compaction",
+    "compress_tool_result": "context.tool_results",
+    "count_messages": "tokens",
+    "estimate_text_tokens": "tokens",
+    "fold_rounds": "context.rounds",
+    "group_turns": "messages",
+    "select_history": "context.history",
+    "split_current_turn": "messages",
+    "truncate_to_tokens": "tokens",
+    "validate_messages": "messages",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
