@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from gatekeeper_core.context.results.signals import FAILURE, WARNING, failure_places, severity
+from gatekeeper_core.context.results.signals import FAILURE, WARNING, failure_places, lowered, severity
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,12 @@ def test_places_are_found_in_order_and_bounded() -> None:
     text = "ok failed ok error ok 失败"
     assert failure_places(text, limit=9) == [text.index("failed"), text.index("error"), text.index("失败")]
     assert failure_places("error " * 100, limit=5) == [0, 6, 12, 18, 24]
+
+
+def test_a_long_text_is_lowered_as_a_short_one_is() -> None:
+    text = "ÄRGER 缓存 Error\n" * 9_000
+    assert lowered(text) == text.lower()
+    assert failure_places(text + "磁盘 FAILED", limit=10**6)[-1] == len(text) + 3
 
 
 def test_a_flood_of_words_that_only_begin_like_trouble_takes_linear_time() -> None:

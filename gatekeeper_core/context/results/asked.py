@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from gatekeeper_core.context.results.signals import lowered
 from gatekeeper_core.selection.anchors import count_terms, query_terms, term_weight
 from gatekeeper_core.selection.thesaurus import irregular_forms
 
@@ -46,7 +47,7 @@ class Asked:
 
     def places(self, line: str, *, limit: int = 4) -> list[int]:
         """Return where anchors may stand in a line, the first places of the longest ones first."""
-        low = line.lower()
+        low = lowered(line)
         found = [min(low.find(start), len(line)) for start in self._starts if start in low]
         return found[:limit]
 
@@ -55,7 +56,7 @@ class Asked:
 
         An anchor that stands in more places than that is left out: it tells nothing.
         """
-        low = text.lower() if self._starts else ""
+        low = lowered(text) if self._starts else ""
         found: list[tuple[int, int]] = []
         for start in self._starts:
             if low.count(start) <= limit - len(found):
@@ -73,7 +74,7 @@ class Asked:
         held: dict[int, frozenset[str]] = {}
         document_frequency: Counter[str] = Counter()
         for index, line in enumerate(lines if starts else ()):
-            low = line.lower()
+            low = lowered(line)
             for start in starts:
                 if start in low:
                     break
