@@ -39,6 +39,11 @@ def test_a_question_without_anchors_asks_for_nothing(query: str | None) -> None:
     assert asked.places("any text") == []
 
 
+def test_one_rare_word_is_worth_more_than_two_common_ones() -> None:
+    lines = [*["red box"] * 20, *["blue box"] * 20, *["red ball"] * 20, "kiwi", *["else"] * 90]
+    assert Asked("red box or kiwi?").ranked(lines, limit=1) == [60]
+
+
 def test_a_word_of_every_line_makes_no_line_a_candidate() -> None:
     assert set(Asked("status of INV-90317").scores(LINES)) == {50}
 

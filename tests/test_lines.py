@@ -43,6 +43,15 @@ def test_a_failure_keeps_the_lines_that_belong_to_it() -> None:
     assert "    at app.run\n    at app.main" in made.text
 
 
+def test_a_failure_comes_before_lines_that_are_rarer() -> None:
+    words = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "iris", "jade"]
+    lines = [f"{one} {other} {third}" for one in words for other in words for third in words[:3]]
+    lines[150] = "amber failed delta"
+    made = digest(lines, budget=80)
+    assert made is not None
+    assert "amber failed delta" in made.text
+
+
 def test_a_flood_of_failures_obeys_the_budget_with_one_of_each_kind() -> None:
     flood = [f"ERROR {at} failed: code {at % 3}" for at in range(20_000)]
     flood[9_000] = "ERROR replica lost its disk SN-8841"

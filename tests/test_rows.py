@@ -45,6 +45,12 @@ def test_a_row_that_is_unlike_the_others_in_one_column_is_found(column: str, val
     assert [(each.row, each.column) for each in found][:1] == [(123, column)]
 
 
+def test_a_number_far_from_the_others_is_found_where_every_value_differs() -> None:
+    rows = [{"id": str(at), "load": f"{20 + at * 37 % 100 / 7:.3f}"} for at in range(200)]
+    rows[50]["load"] = "9120.5"
+    assert [(each.row, each.column, each.reason) for each in unusual_rows(rows)] == [(50, "load", "far")]
+
+
 def test_a_row_that_lacks_what_all_others_have_is_found() -> None:
     rows = rows_of(100)
     del rows[40]["host"]

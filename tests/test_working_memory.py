@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.results.pointers import Pointer
@@ -30,6 +30,7 @@ def put(memory: WorkingMemory, text: str, *, live: tuple[str, ...] = ()) -> Poin
 
 
 @given(texts)
+@example("\ud800 half a pair \udfff")
 def test_what_was_put_aside_comes_back_as_it_was(text: str) -> None:
     """004-37: stored in working memory, read back byte for byte."""
     memory = memory_of()
@@ -107,6 +108,7 @@ def test_a_pointer_in_the_text_is_defused_where_it_is_read_and_kept_where_it_is_
     text = "see [[wm:aaaaaaaaaaaaaaaa]] for more"
     pointer = put(memory, text)
     assert "[[wm:" not in memory.read(pointer.id).text
+    assert "[[wm:" not in memory.read(pointer.id, lines=(1, 1)).text
     assert memory.load(pointer.id) == text
 
 
