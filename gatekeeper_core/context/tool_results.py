@@ -6,9 +6,8 @@
            ──code, prose──────────────────────────────────────────────> never cut: put aside as a whole, by age or size
     everything that is cut or put aside: a mark for what is missing, and a pointer where there is a working memory
 
-No result is read as anything but data: nothing in it is run, resolved or followed, and what looks like a pointer in
-it is
-defused. The same input gives the same bytes.
+No result is read as anything but data: nothing in it is run, resolved or followed, and what looks like a pointer in it
+is defused. The same input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -80,10 +79,11 @@ class ToolResultConfig:
 
     Attributes:
         min_chars: shorter results are left alone, >= 0. Source: requirement 003-96.
-        keep_tokens: results up to this size are never cut, only written in fewer tokens without loss, >= 0. From us.
+        keep_tokens: results up to this size are never cut, only written in fewer tokens without loss, >= 0. Source:
+            ours.
         lossless_tokens: a table without loss that is no larger is shown whole, >= 0. Source: ours.
-        share: part of a result's tokens that its digest may cost, above 0 to 1. Source: ours: 85 % saved, with a
-        reserve.
+        share: part of a result's tokens that its digest may cost, above 0 to 1. Source: ours; 85 % saved, with a
+            reserve.
         max_tokens: most tokens of a digest, >= 100; failures and what was asked for may go half over it. Source: ours.
         list_items: most items that are shown only because they stand first, >= 1. Source: requirement 004-36.
         offload_bytes: code and prose from this size in UTF-8 are put aside, >= 1. Source: requirement 004-20.

@@ -1,8 +1,7 @@
 """Pointers: how a text that was put aside is named, and how a text of others is kept from naming one.
 
 ``[[wm:<id>]] type=<kind> size=<bytes> preview="<one line>"``. The id is HMAC-SHA256(session key, content), cut to 80
-bits,
-in base32: the same content has one id in its thread, nobody without the key can make one, and it opens nothing
+bits, in base32: the same content has one id in its thread, nobody without the key can make one, and it opens nothing
 elsewhere.
 """
 
