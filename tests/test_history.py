@@ -895,10 +895,10 @@ def seconds(turn_count: int) -> float:
     pairs = [(f"question {number} 问题", f"answer {number} 回答") for number in range(turn_count)]
     messages = [*talk(*pairs), user("what was question 7?")]
     gatekeeper = ContextGatekeeper()
-    started = time.perf_counter()
+    started = time.process_time()
     first = view_of(messages, gatekeeper=gatekeeper, budget_tokens=4000)
     view_of([*messages, assistant()], gatekeeper=gatekeeper, budget_tokens=4000, previous=first)
-    return time.perf_counter() - started
+    return time.process_time() - started
 
 
 def test_long_histories_are_read_in_linear_time() -> None:

@@ -644,10 +644,10 @@ def test_violations_come_by_position_for_any_messages(
 def test_long_histories_are_checked_in_linear_time(provider: Provider) -> None:
     ids = [f"c{number}" for number in range(50_000)]
     messages = [user(), calls(*ids), *map(result, ids), *[user(), assistant()] * 50_000]
-    started = time.perf_counter()
+    started = time.process_time()
     assert broken(messages, provider) == []
     assert len(group_turns(messages)) == 50_001
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 # --- a query inside the current turn
@@ -711,9 +711,9 @@ def test_a_query_with_white_space_around_it_is_always_contained(before: str, que
     ],
 )
 def test_a_query_is_looked_for_in_linear_time(text: str, query: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     split_current_turn([user(text)], query=query)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize(

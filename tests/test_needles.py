@@ -133,10 +133,10 @@ def test_a_long_text_is_searched_in_linear_time(unit: str) -> None:
 
     def seconds(size: int) -> float:
         text = unit * (size // len(unit))
-        began = time.perf_counter()
+        began = time.process_time()
         hay = Haystack(text, terms)
         for span in sentences(text):
             hay.holds(span)
-        return time.perf_counter() - began
+        return time.process_time() - began
 
     assert min(seconds(40_000) for _ in range(2)) <= 16 * min(seconds(10_000) for _ in range(2)) + 0.1

@@ -394,12 +394,12 @@ def test_a_counter_that_refuses_the_cut_between_characters_gets_a_shorter_text()
 )
 def test_a_megabyte_of_hostile_text_is_cut_in_linear_time(text: str) -> None:
     """001-75: 20,000 marks on one letter may leave nothing, but they cost no more than their length."""
-    started = time.perf_counter()
+    started = time.process_time()
     for budget in (1, len(text) // 2 - 1, len(text) - 1):
         cut = truncate_to_tokens(text, budget, token_counter=len)
         assert text.startswith(cut)
         assert len(cut) <= budget
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 # --- the books of a budget

@@ -77,6 +77,6 @@ def test_turns_that_fit_are_never_lost_by_a_larger_budget_that_holds_no_larger_t
 
 
 def test_a_million_turns_are_read_once() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(newest_turns([1, 10**9] * 500_000, budget_tokens=10**6)) == 500_000
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
