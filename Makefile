@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
-EXTRAS := cli,minimax,langchain-core,langchain,langchain-classic,llama-index
+EXTRAS := cli,minimax,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
 
 RUN := $(VENV)/bin/python -m
 PIP := $(RUN) pip --disable-pip-version-check --quiet
@@ -16,7 +16,7 @@ export PIP_ROOT_USER_ACTION := ignore
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs e2e recording thorough ci clean
-.PHONY: bench bench-agent-loop bench-tool-results bench-speed bench-full bench-model data-benchmarks
+.PHONY: bench bench-agent-loop bench-tool-results bench-speed bench-tokens bench-full bench-model data-benchmarks
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -65,6 +65,9 @@ bench-agent-loop: $(VENV)/.stamp-test ## 200 rounds of tool use under one limit;
 
 bench-tool-results: $(VENV)/.stamp-bench ## tool results: tokens saved, needles kept; GATEKEEPER_DATA=DIR adds real ones, HEADROOM=PYTHON a peer
 	@$(RUN) benchmarks.tool_results $(if $(GATEKEEPER_DATA),--data "$(GATEKEEPER_DATA)") $(if $(HEADROOM),--headroom "$(HEADROOM)")
+
+bench-tokens: $(VENV)/.stamp-bench ## error of the token estimates beside others, on all texts in GATEKEEPER_DATA
+	@$(RUN) benchmarks.tokens --data "$$GATEKEEPER_DATA"
 
 bench-full: $(VENV)/.stamp-bench ## run the quality benchmarks on everything that lies in GATEKEEPER_DATA
 	@$(MAKE) --no-print-directory data-benchmarks

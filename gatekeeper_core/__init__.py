@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gatekeeper_core.calibration import UsageCalibrator
     from gatekeeper_core.context.compaction import Compaction, compact_in_place, compact_messages
     from gatekeeper_core.context.compressor import ContextCompressor
     from gatekeeper_core.context.current_run import RunConfig
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.trimming import TrimmingConfig
     from gatekeeper_core.storage.base import BlobRecord, BlobStore
     from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+    from gatekeeper_core.token_estimate import TokenEstimator, count_bytes
     from gatekeeper_core.tokens import (
         TokenBudgetTracker,
         TokenCounter,
@@ -79,6 +81,7 @@ __all__ = [
     "SummaryConfig",
     "TokenBudgetTracker",
     "TokenCounter",
+    "TokenEstimator",
     "ToolCall",
     "ToolResult",
     "ToolResultCompressor",
@@ -86,11 +89,13 @@ __all__ = [
     "Topic",
     "TrimmingConfig",
     "Turn",
+    "UsageCalibrator",
     "Verdict",
     "WorkingMemory",
     "compact_in_place",
     "compact_messages",
     "compress_tool_result",
+    "count_bytes",
     "count_messages",
     "estimate_text_tokens",
     "fold_rounds",
@@ -132,6 +137,7 @@ _MODULES = {
     "SummaryConfig": "context.rounds",
     "TokenBudgetTracker": "tokens",
     "TokenCounter": "tokens",
+    "TokenEstimator": "token_estimate",
     "ToolCall": "messages",
     "ToolResult": "context.tool_results",
     "ToolResultCompressor": "context.tool_results",
@@ -139,11 +145,13 @@ _MODULES = {
     "Topic": "selection.topics",
     "TrimmingConfig": "selection.trimming",
     "Turn": "messages",
+    "UsageCalibrator": "calibration",
     "Verdict": "selection.topics",
     "WorkingMemory": "context.working_memory",
     "compact_in_place": "context.compaction",
     "compact_messages": "context.compaction",
     "compress_tool_result": "context.tool_results",
+    "count_bytes": "token_estimate",
     "count_messages": "tokens",
     "estimate_text_tokens": "tokens",
     "fold_rounds": "context.rounds",

@@ -1,8 +1,8 @@
 """Token counts: the estimate, what a message costs, cutting to a budget, and the books of a budget.
 
 One counter serves one object, fixed when that object is made. Any function from text to a whole number fits
-``TokenCounter``; without one, ``estimate_text_tokens`` counts. What a message costs is defined once, in
-``count_message``.
+``TokenCounter``; without one, ``TokenEstimator()`` counts. What a message costs is defined once, in ``count_message``;
+how much of a budget is kept free because counts are estimates, in ``token_estimate.budget_within``.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import re
 import reprlib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaKind, Message, TextPart
 from gatekeeper_core.text import LazyPattern
+from gatekeeper_core.token_estimate import TokenEstimator
 
 __all__ = [
     "MEDIA_TOKENS",
@@ -26,7 +27,9 @@ __all__ = [
     "checked_counter",
     "count_message",
     "count_messages",
+    "describe_counter",
     "estimate_text_tokens",
+    "is_ours",
     "truncate_middle",
     "truncate_to_tokens",
 ]
@@ -87,6 +90,9 @@ def estimate_text_tokens(text: str) -> int:
     return cjk + (len(text) - cjk) // 4
 
 
+_DEFAULT_COUNTER = TokenEstimator()
+
+
 class _CheckedCounter:
     """A foreign counter whose every result is checked."""
 
@@ -98,30 +104,41 @@ class _CheckedCounter:
     def __call__(self, text: str, /) -> int:
         tokens: object = self._counter(text)
         if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
-            name = getattr(self._counter, "__qualname__", type(self._counter).__qualname__)
+            name = _name_of(self._counter)
             raise ConfigError(f"the token counter {name} returned {reprlib.repr(tokens)}: return an int, at least 0")
         return tokens
 
 
 def checked_counter(counter: TokenCounter | None) -> TokenCounter:
-    """Return the counter to use: ``estimate_text_tokens`` for None, else ``counter`` with its results checked.
+    """Return the counter to use: ``TokenEstimator()`` for None, else ``counter`` with its results checked.
 
     The returned counter raises ``ConfigError`` when ``counter`` gives anything but an int of at least 0. Our own
-    estimate and a counter that is checked already come back as they are.
+    estimates and a counter that is checked already come back as they are.
 
     Raises:
         TypeError: ``counter`` cannot be called.
 
-    >>> checked_counter(None) is estimate_text_tokens, checked_counter(len)("abc")
+    >>> checked_counter(None) == TokenEstimator(), checked_counter(len)("abc")
     (True, 3)
     """
-    if counter is None or counter is estimate_text_tokens:
-        return estimate_text_tokens
-    if isinstance(counter, (_CheckedCounter, _CachedCounter)):
+    if counter is None:
+        return _DEFAULT_COUNTER
+    if is_ours(counter) or isinstance(counter, (_CheckedCounter, _CachedCounter)):
         return counter
     if not callable(counter):
         raise TypeError(f"token_counter must be callable, got {type(counter).__name__}")
     return _CheckedCounter(counter)
+
+
+def is_ours(counter: TokenCounter) -> bool:
+    """Return whether a counter is one of the estimates of this library."""
+    return counter is estimate_text_tokens or isinstance(counter, TokenEstimator)
+
+
+def _name_of(counter: object) -> str:
+    while isinstance(counter, (_CheckedCounter, _CachedCounter)):
+        counter = counter._counter
+    return str(getattr(counter, "__qualname__", type(counter).__qualname__))
 
 
 class _CachedCounter:
@@ -151,24 +168,35 @@ class _CachedCounter:
 def cached_counter(counter: TokenCounter | None, *, max_texts: int = 16_384) -> TokenCounter:
     """Return a checked counter that counts each text once, as long as it remembers it.
 
-    Our own estimate is faster than any memory and comes back as it is.
+    Our own estimates are nearly as fast as a memory and come back as they are.
 
     Args:
-        counter: counts a text; None: ``estimate_text_tokens``.
+        counter: counts a text; None: ``TokenEstimator()``.
         max_texts: texts after which it forgets all and starts again, at least 1.
 
     Raises:
         ConfigError: ``max_texts`` is out of range.
         TypeError: an argument has the wrong type.
 
-    >>> cached_counter(None) is estimate_text_tokens, cached_counter(len)("abc")
+    >>> cached_counter(None) == TokenEstimator(), cached_counter(len)("abc")
     (True, 3)
     """
     check_tokens("max_texts", max_texts, at_least=1)
     checked = checked_counter(counter)
-    if checked is estimate_text_tokens or isinstance(checked, _CachedCounter):
+    if is_ours(checked) or isinstance(checked, _CachedCounter):
         return checked
     return _CachedCounter(checked, max_texts)
+
+
+def describe_counter(counter: TokenCounter) -> dict[str, Any]:
+    """Return what counts, as JSON-ready facts for statistics: ``counter`` (a name) and ``margin`` (a share).
+
+    >>> describe_counter(TokenEstimator("cl100k", margin=0.1)), describe_counter(estimate_text_tokens)["counter"]
+    ({'counter': 'cl100k', 'margin': 0.1}, 'estimate_text_tokens')
+    """
+    if isinstance(counter, TokenEstimator):
+        return {"counter": counter.name, "margin": counter.margin}
+    return {"counter": _name_of(counter), "margin": 0.0}
 
 
 def count_message(message: Message, *, token_counter: TokenCounter | None = None, per_message_tokens: int = 0) -> int:
@@ -180,7 +208,7 @@ def count_message(message: Message, *, token_counter: TokenCounter | None = None
 
     Args:
         message: the message.
-        token_counter: counts a text; None: ``estimate_text_tokens``.
+        token_counter: counts a text; None: ``TokenEstimator()``.
         per_message_tokens: what the provider adds to every message, at least 0.
 
     Raises:
@@ -189,7 +217,7 @@ def count_message(message: Message, *, token_counter: TokenCounter | None = None
 
     Source: specification 003-31 (the sum over texts; no overhead by default). Texts of parts and tool calls: ours.
 
-    >>> count_message(Message("user", "你好世界", name="ann-lee1"))
+    >>> count_message(Message("user", "你好世界", name="ann-lee1"), token_counter=estimate_text_tokens)
     6
     """
     return count_messages((message,), token_counter=token_counter, per_message_tokens=per_message_tokens)
@@ -200,8 +228,8 @@ def count_messages(
 ) -> int:
     """Return the sum of ``count_message`` over messages, in tokens; arguments and errors are the same.
 
-    >>> count_messages([Message("user", "hello world"), Message("assistant", "你好")])
-    4
+    >>> count_messages([Message("user", "hello world"), Message("assistant", "你好")], token_counter=len)
+    13
     """
     counter = checked_counter(token_counter)
     check_tokens("per_message_tokens", per_message_tokens)
@@ -244,7 +272,7 @@ def truncate_to_tokens(
     Args:
         text: the text; lone surrogates pass through.
         budget_tokens: at least 0; 0 gives ``""``, also where the counter counts a short text as 0.
-        token_counter: counts a text; None: ``estimate_text_tokens``.
+        token_counter: counts a text; None: ``TokenEstimator()``.
         marker: stands at the end when something was cut, inside the budget; left out when it does not fit by itself.
 
     Raises:
@@ -253,8 +281,8 @@ def truncate_to_tokens(
 
     Source: specification 001, ``truncateToTokens``.
 
-    >>> truncate_to_tokens("缓存穿透怎么解决", 5, marker="…")
-    '缓存穿透怎…'
+    >>> truncate_to_tokens("缓存穿透怎么解决", 5, token_counter=len, marker="…")
+    '缓存穿透…'
     """
     _require_str("text", text)
     _require_str("marker", marker)

@@ -46,7 +46,8 @@ BREAD_MIXED: Turns = (
 
 
 def gatekeeper_after(*conversations: Turns, token_budget: int = 4000, mode: str = "minimal") -> ContextGatekeeper:
-    gatekeeper = ContextGatekeeper(token_budget, config=GatekeeperConfig(mode=mode))  # type: ignore[arg-type]
+    config = GatekeeperConfig(mode=mode)  # type: ignore[arg-type]
+    gatekeeper = ContextGatekeeper(token_budget, config=config, token_counter=estimate_text_tokens)
     for conversation in conversations:
         for user, assistant in conversation:
             gatekeeper.add_turn(user, assistant)

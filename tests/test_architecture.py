@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 CORE = "gatekeeper_core"
-HALL = frozenset({"errors", "messages", "text", "tokens"})
+HALL = frozenset({"calibration", "errors", "messages", "text", "token_estimate", "token_profiles", "tokens"})
 ROOMS = {
     "selection": frozenset({"selection"}),
     "storage": frozenset({"storage"}),
@@ -52,7 +52,7 @@ STAGES = (
 )
 STANDS_ALONE = "constraints"  # imports no stage, and no stage that judges turns knows it
 KNOW_CONSTRAINTS = frozenset({"result", "plan", "gatekeeper"})
-DATA = frozenset({"selection.background", "selection.lexicon", "selection.thesaurus"})
+DATA = frozenset({"token_profiles", "selection.background", "selection.lexicon", "selection.thesaurus"})
 BANNED_MODULES = frozenset({"dill", "marshal", "pickle", "shelve", "yaml"})
 BANNED_CALLS = frozenset({"__import__", "eval", "exec"})
 ENVIRONMENT = frozenset({"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"})
@@ -80,7 +80,13 @@ def modules_of(package: str, root: Path) -> list[Module]:
     return found
 
 
-PORCH = ("gatekeeper_cli", "gatekeeper_minimax", "langchain_gatekeeper", "llama_index.memory.gatekeeper")
+PORCH = (
+    "gatekeeper_cli",
+    "gatekeeper_minimax",
+    "gatekeeper_tokenizers",
+    "langchain_gatekeeper",
+    "llama_index.memory.gatekeeper",
+)
 ADAPTERS = {
     "langchain_gatekeeper": ("memory", "middleware", "runnable", "working_memory"),
     "llama_index.memory.gatekeeper": ("buffer", "block", "memory", "working_memory"),

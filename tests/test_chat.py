@@ -29,10 +29,12 @@ from gatekeeper_core.errors import ConfigError, GatekeeperError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.result import SelectedTurn
-from gatekeeper_core.tokens import estimate_text_tokens
+from gatekeeper_core.token_estimate import TokenEstimator
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
+
+count_tokens = TokenEstimator()
 
 pytestmark = pytest.mark.cli
 
@@ -192,7 +194,7 @@ def test_the_figures_are_those_of_what_was_sent(language: str) -> None:
     for question, answer in TALKS[language]:
         text, exchange = answered(session, question)
         assert text == answer
-        assert exchange.sent_tokens == sum(estimate_text_tokens(message["content"]) for message in model.sent[-1])
+        assert exchange.sent_tokens == sum(count_tokens(message["content"]) for message in model.sent[-1])
         history = sum(block.tokens_user + block.tokens_assistant for block in session.gatekeeper.turns[:-1])
         assert exchange.full_tokens - exchange.sent_tokens == history - exchange.selection.tokens >= 0
         assert exchange.topic_id == session.gatekeeper.topics[-1].topic_id
@@ -511,8 +513,8 @@ def test_the_line_under_an_answer_says_what_was_sent_saved_and_kept(tmp_path: Pa
     (line,) = status_lines(done.stdout)
     assert line["gate"] == "switch"
     assert (line["kept"], line["turns"], line["topic"]) == ("0", "3", "1")
-    history = sum(estimate_text_tokens(text) for turn in TALKS["english"] for text in turn)
-    asked = estimate_text_tokens(question)
+    history = sum(count_tokens(text) for turn in TALKS["english"] for text in turn)
+    asked = count_tokens(question)
     assert (int(line["sent"]), int(line["saved"])) == (asked, history)
     assert line["percent"] == f"{100 * history / (history + asked):.1f}"
 
@@ -590,7 +592,7 @@ def test_pins_are_set_listed_sent_and_removed() -> None:
     assert empty == again == "Nothing is pinned."
     assert done == "Pinned, and sent with every question: 语言: 只用 中文"
     assert listed == "语言: 只用 中文"
-    assert int(status_lines(sent.encode())[0]["sent"]) > estimate_text_tokens("hello")
+    assert int(status_lines(sent.encode())[0]["sent"]) > count_tokens("hello")
     assert usage.startswith("/pin: give a value")
     assert gone == "No longer pinned: 语言"
     assert missing == "/unpin: nothing is pinned as 语言"
@@ -629,7 +631,7 @@ def test_the_budget_option_means_the_kept_turns(tmp_path: Path) -> None:
     done = chat(
         "--offline", "--history", str(file), "--budget", "9", stdin=lines_of(["Which port does the cache use?"])
     )
-    asked = estimate_text_tokens("Which port does the cache use?")
+    asked = count_tokens("Which port does the cache use?")
     assert int(status_lines(done.stdout)[0]["sent"]) - asked <= 9
     assert chat("--offline", "--budget", "0").returncode == 2
 

@@ -189,7 +189,7 @@ def test_a_query_without_anchors_continues(query: str) -> None:
 
 def test_a_block_has_the_six_fields_of_the_specification() -> None:
     """000-05 to 000-10: names, order and types."""
-    block = gatekeeper_of(REDIS).turns[2]
+    block = gatekeeper_of(REDIS, token_counter=estimate_text_tokens).turns[2]
     assert block._fields == ("user_text", "assistant_text", "tokens_user", "tokens_assistant", "anchors", "turn_id")
     assert (block.user_text, block.assistant_text) == REDIS[2]
     assert block.tokens_user == estimate_text_tokens(REDIS[2][0])

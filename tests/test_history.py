@@ -15,7 +15,8 @@ from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.context.history import HistoryStatus, HistoryView, read_history, select_history, select_past
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message, Provider, TextPart, ToolCall, Turn, validate_messages
-from gatekeeper_core.tokens import MEDIA_TOKENS, count_messages
+from gatekeeper_core.token_estimate import budget_within
+from gatekeeper_core.tokens import MEDIA_TOKENS, checked_counter, count_messages, describe_counter, estimate_text_tokens
 from tests import talks
 
 PROVIDERS: tuple[Provider, ...] = get_args(Provider)
@@ -53,8 +54,16 @@ three_scripts = pytest.mark.parametrize(("past", "question"), TALKS.values(), id
 
 def view_of(messages: Sequence[Message], **arguments: Any) -> HistoryView:
     """Return the view that a fresh gatekeeper gives; every error is raised."""
-    settings: dict[str, Any] = {"budget_tokens": 1000, "on_error": "raise", "gatekeeper": ContextGatekeeper()}
+    settings: dict[str, Any] = {
+        "budget_tokens": 1000,
+        "on_error": "raise",
+        "gatekeeper": ContextGatekeeper(token_counter=estimate_text_tokens),
+    }
     return select_history(messages, **{**settings, **arguments})
+
+
+def cost_of(messages: Iterable[Message], *, token_counter: Any = estimate_text_tokens) -> int:
+    return count_messages(messages, token_counter=token_counter)
 
 
 # --- random histories
@@ -186,10 +195,10 @@ def test_the_turns_are_those_of_the_core_with_the_room_that_the_budget_leaves(
 ) -> None:
     """The same ids as ``explain(query, trim=False)``; beside them stands only the floor."""
     view = view_of([*head, *past, *run], budget_tokens=budget, floor_turns=floor)
-    room = budget - count_messages([message for message in head if message.role == "system"] + run[:1])
+    room = budget - cost_of([message for message in head if message.role == "system"] + run[:1])
     question = run[0].text.strip()
     assume(question and room > 0)
-    core = ContextGatekeeper()
+    core = ContextGatekeeper(token_counter=estimate_text_tokens)
     core.sync(read_history([*head, *past, *run]).past)
     chosen = core.explain(question, trim=False, token_budget=room)
     assert view.selection is not None
@@ -206,8 +215,13 @@ def test_the_turns_are_those_of_the_core_with_the_room_that_the_budget_leaves(
 @pytest.mark.parametrize("room", [15, 30, 60, 1000])
 def test_the_settings_of_the_gatekeeper_choose(past: list[Message], question: str, mode: Any, room: int) -> None:
     config = GatekeeperConfig(mode=mode)
-    view = view_of(past, query=question, gatekeeper=ContextGatekeeper(config=config), budget_tokens=room)
-    core = ContextGatekeeper(config=config)
+    view = view_of(
+        past,
+        query=question,
+        gatekeeper=ContextGatekeeper(config=config, token_counter=estimate_text_tokens),
+        budget_tokens=room,
+    )
+    core = ContextGatekeeper(config=config, token_counter=estimate_text_tokens)
     core.sync(read_history(past, query=question).past)
     chosen = core.explain(question, trim=False, token_budget=room)
     assert view.turns == chosen.order
@@ -238,13 +252,16 @@ def test_what_must_be_sent_is_sent_and_the_budget_is_kept_unless_that_alone_is_o
     always += range(len(messages) - len(run), len(messages))
     assert set(always) <= set(view.kept)
     assert not any(messages[at].role == "assistant" for at in view.kept if at < len(head))
-    cost = count_messages([messages[at] for at in view.kept], token_counter=counter)
-    needed = fixed + count_messages([messages[at] for at in always], token_counter=counter)
-    assert (view.status == "over_budget") == (needed > budget)
+    cost = cost_of([messages[at] for at in view.kept], token_counter=counter)
+    needed = fixed + cost_of([messages[at] for at in always], token_counter=counter)
+    within = budget_within(checked_counter(counter), budget)
+    assert (view.status == "over_budget") == (needed > within)
+    assert (view.budget_tokens, view.facts()["margin"]) == (budget, view.margin)
+    assert view.counter == describe_counter(checked_counter(counter))["counter"]
     if view.status == "over_budget":
         assert set(view.kept) == set(always)
     else:
-        assert fixed + cost <= fixed + view.tokens <= budget
+        assert fixed + cost <= fixed + view.tokens <= within <= budget
 
 
 @given(heads(), finished_turns(), texts, budgets, st.integers(0, 60), st.integers(1, 2), thresholds)
@@ -261,9 +278,9 @@ def test_where_the_question_is_not_in_the_list_the_limit_is_hard_and_something_i
         passthrough_below=threshold,
     )
     history = read_history([*head, *past], query=query)
-    costs = [max(1, count_messages(turn.messages)) for turn in history.past]
-    room = budget - fixed - count_messages(message for message in head if message.role == "system")
-    assert count_messages([[*head, *past][at] for at in view.kept]) <= view.tokens <= max(0, budget - fixed)
+    costs = [max(1, cost_of(turn.messages)) for turn in history.past]
+    room = budget - fixed - cost_of(message for message in head if message.role == "system")
+    assert cost_of([[*head, *past][at] for at in view.kept]) <= view.tokens <= max(0, budget - fixed)
     assert view.status != "over_budget"
     assert bool(view.turns) == any(cost <= room for cost in costs)
     assert (view.status == "nothing_fits") == (room < 0 or (bool(costs) and not view.turns))
@@ -307,7 +324,7 @@ def test_an_order_that_no_provider_accepts_still_gives_a_view(messages: list[Mes
 def test_the_same_call_gives_the_same_view_again_and_in_another_process(
     head: list[Message], past: list[Message], run: list[Message], budget: int
 ) -> None:
-    gatekeeper = ContextGatekeeper()
+    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
     messages = [*head, *past, *run]
     first = view_of(messages, gatekeeper=gatekeeper, budget_tokens=budget, floor_turns=1)
     assert view_of(messages, gatekeeper=gatekeeper, budget_tokens=budget, floor_turns=1) == first
@@ -318,9 +335,9 @@ def test_a_turns_cost_counts_every_message_of_it() -> None:
     """Calls, results and media cost: a turn does not slip under the budget because its texts are short."""
     picture = Message("user", (TextPart("look at the cache"), MediaPart("image")))
     messages = [picture, calls("c"), result("c", "cache " * 50), assistant("seen"), user("the cache?")]
-    cost = count_messages(messages[:4])
+    cost = cost_of(messages[:4])
     assert cost > MEDIA_TOKENS["image"] + 75
-    room = count_messages(messages[4:])
+    room = cost_of(messages[4:])
     assert view_of(messages, budget_tokens=cost + room).kept == (0, 1, 2, 3, 4)
     assert view_of(messages, budget_tokens=cost + room - 1).kept == (4,)
 
@@ -329,8 +346,8 @@ def test_the_view_says_what_everything_costs() -> None:
     past, question = TALKS["english"]
     messages = [system(), assistant("hello and welcome"), *past, user(question)]
     view = view_of(messages, fixed_tokens=7)
-    assert view.tokens == count_messages([messages[at] for at in view.kept])
-    assert view.history_tokens == count_messages([system(), *past, user(question)])
+    assert view.tokens == cost_of([messages[at] for at in view.kept])
+    assert view.history_tokens == cost_of([system(), *past, user(question)])
     assert (view.fixed_tokens, view.budget_tokens) == (7, 1000)
 
 
@@ -363,7 +380,7 @@ def test_a_history_without_past_turns_passes() -> None:
 @three_scripts
 def test_a_small_history_passes_whole_less_its_greeting(past: list[Message], question: str) -> None:
     messages = [system(), assistant("hello"), *past, user(question)]
-    cost = count_messages([system(), *past, user(question)])
+    cost = cost_of([system(), *past, user(question)])
     view = view_of(messages, passthrough_below=cost + 1)
     assert view.kept == (0, *range(2, len(messages)))
     assert (view.status, view.reason, view.selection) == ("passthrough", "small_history", None)
@@ -374,7 +391,7 @@ def test_a_small_history_passes_whole_less_its_greeting(past: list[Message], que
 @three_scripts
 def test_a_small_history_that_does_not_fit_is_selected_from(past: list[Message], question: str) -> None:
     messages = [*past, user(question)]
-    cost = count_messages(messages)
+    cost = cost_of(messages)
     assert view_of(messages, passthrough_below=10**6, budget_tokens=cost).status == "passthrough"
     for arguments in ({"budget_tokens": cost - 1}, {"budget_tokens": cost + 4, "fixed_tokens": 5}):
         view = view_of(messages, passthrough_below=10**6, **arguments)
@@ -402,8 +419,8 @@ def test_a_blank_question_is_never_taken_for_the_last_turn() -> None:
 
 @three_scripts
 def test_nothing_fits_when_the_smallest_past_turn_is_too_large(past: list[Message], question: str) -> None:
-    needed = count_messages([user(question)])
-    smallest = min(count_messages(past[at : at + 2]) for at in (0, 2, 4))
+    needed = cost_of([user(question)])
+    smallest = min(cost_of(past[at : at + 2]) for at in (0, 2, 4))
     view = view_of([*past, user(question)], budget_tokens=needed + smallest - 1, floor_turns=3)
     assert (view.kept, view.status) == ((6,), "nothing_fits")
     assert view_of([*past, user(question)], budget_tokens=needed + smallest, floor_turns=3).status == "selected"
@@ -411,7 +428,7 @@ def test_nothing_fits_when_the_smallest_past_turn_is_too_large(past: list[Messag
 
 def test_without_any_room_no_selection_is_made() -> None:
     past, question = TALKS["english"]
-    view = view_of([*past, user(question)], budget_tokens=count_messages([user(question)]))
+    view = view_of([*past, user(question)], budget_tokens=cost_of([user(question)]))
     assert (view.status, view.reason, view.selection) == ("nothing_fits", "no_room", None)
 
 
@@ -450,8 +467,8 @@ def test_on_a_switch_the_newest_turns_are_kept_as_well(past: list[Message], ques
 
 @three_scripts
 def test_the_floor_takes_only_the_room_that_is_left(past: list[Message], question: str) -> None:
-    newest, first = count_messages(past[4:6]), count_messages(past[:2])
-    exact = count_messages([user(question)]) + first + newest
+    newest, first = cost_of(past[4:6]), cost_of(past[:2])
+    exact = cost_of([user(question)]) + first + newest
     assert view_of([*past, user(question)], floor_turns=1, budget_tokens=exact).turns == (0, 2)
     assert view_of([*past, user(question)], floor_turns=1, budget_tokens=exact - 1).turns == (0,)
 
@@ -508,7 +525,7 @@ def test_the_past_of_a_run_only_shrinks_and_gives_up_the_least_valuable_first(
     head: list[Message], past: list[Message], run: list[Message], budget: int, floor: int, threshold: int
 ) -> None:
     settings = {"budget_tokens": budget, "floor_turns": floor, "passthrough_below": threshold}
-    gatekeeper = ContextGatekeeper()
+    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
     view: HistoryView | None = None
     for step in growing(run):
         before, view = view, view_of([*head, *past, *step], gatekeeper=gatekeeper, previous=view, **settings)
@@ -522,7 +539,7 @@ def test_a_run_that_another_process_resumes_at_any_step_sees_the_same_past(
     head: list[Message], past: list[Message], run: list[Message], budget: int, floor: int, threshold: int
 ) -> None:
     settings = {"budget_tokens": budget, "floor_turns": floor, "passthrough_below": threshold}
-    gatekeeper = ContextGatekeeper()
+    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
     view: HistoryView | None = None
     for step in growing(run):
         view = view_of([*head, *past, *step], gatekeeper=gatekeeper, previous=view, **settings)
@@ -571,7 +588,7 @@ def test_a_smaller_turn_that_was_given_up_does_not_come_back_when_a_larger_one_g
 @three_scripts
 def test_the_room_when_the_run_began_chooses_also_late_in_the_run(past: list[Message], question: str) -> None:
     small, large = [user(question)], [user(question), calls("c"), result("c", "长 result " * 40)]
-    budget = count_messages(large) + count_messages(past[:2])
+    budget = cost_of(large) + cost_of(past[:2])
     late = view_of([*past, *large], budget_tokens=budget, floor_turns=1)
     early = view_of([*past, *small], budget_tokens=budget, floor_turns=1)
     assert early.turns == (0, 2)
@@ -582,7 +599,7 @@ def test_the_room_when_the_run_began_chooses_also_late_in_the_run(past: list[Mes
 def test_a_history_that_passed_whole_and_shrinks_is_called_selected() -> None:
     past, question = TALKS["english"]
     run = [user(question), calls("c"), result("c", "r" * 400)]
-    budget = count_messages([*past, *run]) - 1
+    budget = cost_of([*past, *run]) - 1
     first = view_of([*past, run[0]], budget_tokens=budget, passthrough_below=10**6)
     assert first.status == "passthrough"
     last = view_of([*past, *run], budget_tokens=budget, passthrough_below=10**6, previous=first)
@@ -669,8 +686,8 @@ def test_a_pinned_message_costs_what_it_costs_once() -> None:
     for at in (0, 2, 4):
         messages = [*past[:at], summary, *past[at:], user(question)]
         view = view_of(messages, pinned=[at])
-        assert view.tokens == count_messages([messages[kept] for kept in view.kept])
-        assert view.history_tokens == count_messages(messages)
+        assert view.tokens == cost_of([messages[kept] for kept in view.kept])
+        assert view.history_tokens == cost_of(messages)
 
 
 def test_a_pinned_message_in_the_head_or_in_the_current_turn_changes_nothing() -> None:
@@ -691,7 +708,7 @@ def test_pinned_messages_are_always_kept_and_the_rules_hold(
     view = view_of(messages, pinned=[at], budget_tokens=budget)
     assert at in view.kept
     assert set(range(len(messages) - len(run), len(messages))) <= set(view.kept)
-    assert view.status == "over_budget" or count_messages([messages[kept] for kept in view.kept]) <= budget
+    assert view.status == "over_budget" or cost_of([messages[kept] for kept in view.kept]) <= budget
     sent = [messages[kept] for kept in view.kept]
     for provider in PROVIDERS:
         assert validate_messages(sent, provider=provider, open_run=True) == ()
@@ -735,11 +752,13 @@ def test_a_failed_selection_falls_back_to_the_newest_turns_that_fit(
     broken: type[ContextGatekeeper], error: type[Exception], past: list[Message], question: str
 ) -> None:
     messages = [system(), *past, user(question)]
-    budget = count_messages(messages) - 1
-    view = view_of(messages, gatekeeper=broken(), on_error="fallback", budget_tokens=budget)
+    budget = cost_of(messages) - 1
+    view = view_of(
+        messages, gatekeeper=broken(token_counter=estimate_text_tokens), on_error="fallback", budget_tokens=budget
+    )
     assert view.kept == (0, 3, 4, 5, 6, 7)
     assert (view.status, view.turns, view.selection) == ("fallback", (2, 1), None)
-    assert view.tokens == count_messages([messages[at] for at in view.kept]) <= budget
+    assert view.tokens == cost_of([messages[at] for at in view.kept]) <= budget
     assert view.turn_count == 3
 
 
@@ -748,7 +767,7 @@ def test_the_reason_of_a_fallback_names_type_and_place_and_no_text(
     broken: type[ContextGatekeeper], error: type[Exception]
 ) -> None:
     past, question = TALKS["english"]
-    view = view_of(past, query=question, gatekeeper=broken(), on_error="fallback")
+    view = view_of(past, query=question, gatekeeper=broken(token_counter=estimate_text_tokens), on_error="fallback")
     name, _, line = view.reason.rpartition(":")
     assert name == f"{error.__name__} at test_history.py"
     assert int(line) > 0
@@ -759,7 +778,7 @@ def test_the_reason_of_a_fallback_names_type_and_place_and_no_text(
 def test_on_request_the_error_of_a_selection_is_raised(broken: type[ContextGatekeeper], error: type[Exception]) -> None:
     past, question = TALKS["english"]
     with pytest.raises(error, match="6380"):
-        view_of(past, query=question, gatekeeper=broken(), on_error="raise")
+        view_of(past, query=question, gatekeeper=broken(token_counter=estimate_text_tokens), on_error="raise")
 
 
 @given(
@@ -770,25 +789,36 @@ def test_a_fallback_keeps_every_promise_but_the_choice(
 ) -> None:
     messages = [*head, *past, *run]
     query = None if run else "unheard of"
-    view = view_of(messages, query=query, gatekeeper=broken(), on_error="fallback", budget_tokens=budget)
+    view = view_of(
+        messages,
+        query=query,
+        gatekeeper=broken(token_counter=estimate_text_tokens),
+        on_error="fallback",
+        budget_tokens=budget,
+    )
     assert set(range(len(messages) - len(run), len(messages))) <= set(view.kept)
     sent = [messages[at] for at in view.kept]
-    assert view.status == "over_budget" or count_messages(sent) <= budget
+    assert view.status == "over_budget" or cost_of(sent) <= budget
     if run:
         for provider in PROVIDERS:
             assert validate_messages(sent, provider=provider, open_run=True) == ()
     else:
         history = read_history(messages, query=query)
-        room = budget - count_messages(message for message in head if message.role == "system")
-        costs = [count_messages(turn.messages) for turn in history.past]
+        room = budget - cost_of(message for message in head if message.role == "system")
+        costs = [cost_of(turn.messages) for turn in history.past]
         assert bool(view.turns) == any(cost <= room for cost in costs)
 
 
 def test_a_run_that_fell_back_goes_on_as_it_began() -> None:
     past, question = TALKS["english"]
     run = [user(question), calls("c"), result("c", "r" * 80)]
-    budget = count_messages([*past, *run]) - 1
-    first = view_of([*past, run[0]], gatekeeper=WithoutExplain(), on_error="fallback", budget_tokens=budget)
+    budget = cost_of([*past, *run]) - 1
+    first = view_of(
+        [*past, run[0]],
+        gatekeeper=WithoutExplain(token_counter=estimate_text_tokens),
+        on_error="fallback",
+        budget_tokens=budget,
+    )
     assert first.turns == (2, 1, 0)
     again = view_of([*past, *run], previous=first, budget_tokens=budget)
     assert (again.status, again.turns, again.reason) == ("fallback", (2, 1), first.reason)
@@ -798,7 +828,9 @@ def test_a_run_keeps_its_past_when_the_index_fails_in_the_middle_of_it() -> None
     past, question = TALKS["english"]
     first = view_of([*past, user(question)], floor_turns=1)
     run = [user(question), calls("c"), result("c")]
-    again = view_of([*past, *run], gatekeeper=WithoutSync(), on_error="fallback", previous=first)
+    again = view_of(
+        [*past, *run], gatekeeper=WithoutSync(token_counter=estimate_text_tokens), on_error="fallback", previous=first
+    )
     assert (again.turns, again.status) == (first.turns, "fallback")
 
 
@@ -871,7 +903,7 @@ def test_reading_gives_the_parts_of_a_conversation() -> None:
 def test_a_history_read_once_can_be_selected_from_often() -> None:
     past, question = TALKS["mixed"]
     history = read_history([*past, user(question)])
-    gatekeeper = ContextGatekeeper()
+    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
     small, large = (select_past(history, gatekeeper=gatekeeper, budget_tokens=budget) for budget in (20, 1000))
     assert large == view_of([*past, user(question)])
     assert small == view_of([*past, user(question)], budget_tokens=20)
@@ -894,7 +926,7 @@ def seconds(turn_count: int) -> float:
     """Return what two steps of a run take on a history of so many turns, the index included."""
     pairs = [(f"question {number} 问题", f"answer {number} 回答") for number in range(turn_count)]
     messages = [*talk(*pairs), user("what was question 7?")]
-    gatekeeper = ContextGatekeeper()
+    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
     started = time.process_time()
     first = view_of(messages, gatekeeper=gatekeeper, budget_tokens=4000)
     view_of([*messages, assistant()], gatekeeper=gatekeeper, budget_tokens=4000, previous=first)

@@ -15,6 +15,7 @@ from gatekeeper_core import (
     TrimmingConfig,
 )
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.tokens import estimate_text_tokens
 
 Pairs = list[tuple[str, str]]
 
@@ -40,7 +41,9 @@ LONG = "The weather was fine and we walked along the river for a while. " * 40
 
 
 def gatekeeper_of(turns: Pairs, token_budget: int = 4000, **settings: Any) -> ContextGatekeeper:
-    gatekeeper = ContextGatekeeper(token_budget, config=GatekeeperConfig(**settings))
+    gatekeeper = ContextGatekeeper(
+        token_budget, config=GatekeeperConfig(**settings), token_counter=estimate_text_tokens
+    )
     for user, assistant in turns:
         gatekeeper.add_turn(user, assistant)
     return gatekeeper

@@ -28,6 +28,7 @@ from gatekeeper_core.selection.cues import without_cues
 from gatekeeper_core.selection.plan import PlanConfig
 from gatekeeper_core.selection.result import Selection
 from gatekeeper_core.text import sentences
+from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests.verbatim import end_of_stretch
 
@@ -35,6 +36,7 @@ Pairs = list[tuple[str, str]]
 
 COUNTERS: dict[str, Callable[[str], int]] = {
     "estimate": estimate_text_tokens,
+    "default": TokenEstimator(),
     "characters": len,
     "words": lambda text: len(text.split()),
     "bytes": lambda text: len(text.encode("utf-8", "surrogatepass")),
@@ -137,7 +139,8 @@ def test_a_selection_never_costs_more_than_its_budget(
     count = COUNTERS[counter]
     selection = gatekeeper_of(turns, token_budget=budget, mode=mode, counter=counter).explain(query)
     assert selection.token_budget == budget
-    assert selection.tokens == sum(turn.tokens for turn in selection.turns) <= budget
+    assert selection.tokens == sum(turn.tokens for turn in selection.turns) <= budget_within(count, budget) <= budget
+    assert (selection.margin > 0) == (counter == "default")
     assert sum(count(turn.user) + count(turn.assistant) for turn in selection.turns) <= budget
     for turn in selection.turns:
         assert turn.tokens == max(1, count(turn.user) + count(turn.assistant))
@@ -199,7 +202,7 @@ NEWEST = [
 def test_the_newest_turns_get_a_share_only_where_the_evidence_points_elsewhere(at: int, budget: int) -> None:
     """000-19b: after the evidence and within their share, however little is asked of them."""
     config = GatekeeperConfig(gate=GateConfig(new_above=1.0), plan=PlanConfig(active_floor=0.0, newest_share=0.25))
-    gatekeeper = ContextGatekeeper(token_budget=budget, config=config)
+    gatekeeper = ContextGatekeeper(token_budget=budget, config=config, token_counter=estimate_text_tokens)
     gatekeeper.sync([TOLD[at], *NEWEST])
     selection = gatekeeper.explain(ASKED[at])
     assert (selection.gate.decision, selection.order[0]) == ("continue", 0)
@@ -263,7 +266,7 @@ def test_any_settings_that_are_allowed_give_a_selection_within_the_budget(
 ) -> None:
     """000-55: weights of nothing, one candidate, thresholds at both ends."""
     config = GatekeeperConfig(retrieval=retrieval, coverage=cover, gate=gate)
-    gatekeeper = ContextGatekeeper(budget, config=config)
+    gatekeeper = ContextGatekeeper(budget, config=config, token_counter=estimate_text_tokens)
     gatekeeper.sync(turns)
     selection = gatekeeper.explain(query)
     assert selection.tokens <= budget
@@ -417,7 +420,7 @@ def test_a_history_that_grew_and_was_edited_equals_one_that_was_built_anew(
             grown.add_turn(*turn)
         else:
             grown.sync(turns)
-    built = ContextGatekeeper()
+    built = ContextGatekeeper(token_counter=estimate_text_tokens)
     built.sync(turns)
     assert state(grown, queries) == state(built, queries)
 
@@ -434,7 +437,7 @@ def test_cutting_back_to_the_beginning_equals_a_conversation_that_never_went_on(
 
 @given(conversations, texts)
 def test_repeating_a_sync_changes_nothing(turns: Pairs, query: str) -> None:
-    gatekeeper = ContextGatekeeper()
+    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
     gatekeeper.sync(turns)
     once = state(gatekeeper, [query])
     gatekeeper.sync(turns)
@@ -475,11 +478,13 @@ def test_every_figure_of_a_selection_agrees_with_its_turns(turns: Pairs, query: 
     assert 0.0 <= selection.coverage <= 1.0
 
 
-@example([("", "Redis"), ("", ""), ("", ""), ("Redis 换个话题", "")], "Redis", 1, "fill")
-@given(conversations, texts, budgets, modes)
-def test_the_budget_that_a_decision_names_keeps_the_turn(turns: Pairs, query: str, budget: int, mode: str) -> None:
+@example([("", "Redis"), ("", ""), ("", ""), ("Redis 换个话题", "")], "Redis", 1, "fill", "estimate")
+@given(conversations, texts, budgets, modes, st.sampled_from(["estimate", "default"]))
+def test_the_budget_that_a_decision_names_keeps_the_turn(
+    turns: Pairs, query: str, budget: int, mode: str, counter: str
+) -> None:
     """``kept_from_tokens`` is honest: with that budget the turn is kept, or dropped for another reason than room."""
-    gatekeeper = gatekeeper_of(turns, token_budget=budget, mode=mode)
+    gatekeeper = gatekeeper_of(turns, token_budget=budget, mode=mode, counter=counter)
     for decision in gatekeeper.explain(query).decisions:
         if decision.kept_from_tokens is None:
             assert decision.why != "no_room"
@@ -498,7 +503,7 @@ def test_the_eta_that_a_decision_names_keeps_the_turn(turns: Pairs, query: str) 
             continue
         assert CoverageConfig().eta < decision.kept_from_eta <= 1.0
         config = GatekeeperConfig(coverage=CoverageConfig(eta=decision.kept_from_eta))
-        again = ContextGatekeeper(10**6, config=config)
+        again = ContextGatekeeper(10**6, config=config, token_counter=estimate_text_tokens)
         again.sync(turns)
         assert kept_or_repeated(again.explain(query), decision.turn_id)
 
@@ -517,10 +522,10 @@ def test_the_anchors_that_a_decision_names_make_the_turn_a_candidate(turns: Pair
             assert again.why != "no_shared_anchor"
 
 
-@given(conversations, texts, st.integers(1, 30))
-def test_where_nothing_fits_the_selection_says_what_would(turns: Pairs, query: str, budget: int) -> None:
+@given(conversations, texts, st.integers(1, 30), st.sampled_from(["estimate", "default"]))
+def test_where_nothing_fits_the_selection_says_what_would(turns: Pairs, query: str, budget: int, counter: str) -> None:
     """``smallest_needed_tokens``: None, or a budget with which something is kept."""
-    gatekeeper = gatekeeper_of(turns)
+    gatekeeper = gatekeeper_of(turns, counter=counter)
     selection = gatekeeper.explain(query, token_budget=budget)
     if selection.smallest_needed_tokens is None:
         return

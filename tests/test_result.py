@@ -9,6 +9,7 @@ import pytest
 from gatekeeper_core import ContextGatekeeper, Decision, GatekeeperConfig, SelectedTurn, Selection, Verdict
 from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.result import SCHEMA_VERSION
+from gatekeeper_core.tokens import estimate_text_tokens
 
 REDIS = [
     ("Which port does Redis use?", "Redis listens on port 6379 by default."),
@@ -21,7 +22,7 @@ NOODLES = [
 
 
 def gatekeeper_of(turns: list[tuple[str, str]], **settings: Any) -> ContextGatekeeper:
-    gatekeeper = ContextGatekeeper(**settings)
+    gatekeeper = ContextGatekeeper(**{"token_counter": estimate_text_tokens, **settings})
     for user, assistant in turns:
         gatekeeper.add_turn(user, assistant)
     return gatekeeper

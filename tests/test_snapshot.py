@@ -16,6 +16,8 @@ from gatekeeper_core.messages import Message, group_turns
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.snapshot import read_sections, write_sections
+from gatekeeper_core.token_estimate import TokenEstimator
+from gatekeeper_core.tokens import TokenCounter, estimate_text_tokens
 from tests.talks import TALKS
 
 Pairs = list[tuple[str, str]]
@@ -99,6 +101,31 @@ def test_a_snapshot_of_other_settings_of_the_gate_is_refused() -> None:
     config = GatekeeperConfig(gate=GateConfig(staying_prior=0.5))
     with pytest.raises(SnapshotError, match="settings of the gate"):
         ContextGatekeeper.from_bytes(data, [("a", "b")], config=config)
+
+
+OWN = (estimate_text_tokens, TokenEstimator("o200k"), TokenEstimator("cl100k"), TokenEstimator(factor=1.5))
+
+
+@pytest.mark.parametrize("made", [*OWN, len])
+@pytest.mark.parametrize("read", [*OWN, len, None])
+def test_a_snapshot_is_read_with_the_counter_that_it_was_made_with(
+    made: TokenCounter, read: TokenCounter | None
+) -> None:
+    """C1: the counts in it are never mixed with those of another counter; a margin changes none."""
+    built = ContextGatekeeper(token_counter=made)
+    built.add_turn("缓存的端口？", "6380")
+    data, turns = built.to_bytes(), [("缓存的端口？", "6380")]
+    if made is read or (read is None and made == TokenEstimator()):
+        assert ContextGatekeeper.from_bytes(data, turns, token_counter=read).turn_tokens == built.turn_tokens
+        return
+    with pytest.raises(SnapshotError, match="another token counter"):
+        ContextGatekeeper.from_bytes(data, turns, token_counter=read)
+
+
+def test_a_snapshot_may_be_read_with_another_margin() -> None:
+    built = ContextGatekeeper(token_counter=TokenEstimator(margin=0.0))
+    built.add_turn("a", "b")
+    assert ContextGatekeeper.from_bytes(built.to_bytes(), [("a", "b")]).turn_tokens == built.turn_tokens
 
 
 @given(st.data())

@@ -8,7 +8,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, NoReturn
@@ -47,10 +47,14 @@ three_scripts = pytest.mark.parametrize(("past", "question"), TALKS.values(), id
 
 
 def selector_of(
-    *, read: Callable[[Item], Message] = Message.from_dict, token_counter: Any = None, **settings: Any
+    *, read: Callable[[Item], Message] = Message.from_dict, token_counter: Any = estimate_text_tokens, **settings: Any
 ) -> ThreadSelector[Item]:
     defaults: dict[str, Any] = {"floor_turns": 0, "passthrough_below": 0, "on_error": "raise"}
     return ThreadSelector(read, config=HistoryConfig(**{**defaults, **settings}), token_counter=token_counter)
+
+
+def cost_of(messages: Iterable[Message], *, token_counter: Any = estimate_text_tokens) -> int:
+    return count_messages(messages, token_counter=token_counter)
 
 
 def bytes_of(items: Sequence[Item]) -> int:
@@ -80,7 +84,7 @@ def test_a_view_is_that_of_select_history(past: list[Item], question: str) -> No
         view = selector.view(items, thread=budget, token_budget=budget, fixed_tokens=3, pinned=[1])
         expected = select_history(
             messages,
-            gatekeeper=ContextGatekeeper(),
+            gatekeeper=ContextGatekeeper(token_counter=estimate_text_tokens),
             budget_tokens=budget,
             fixed_tokens=8,
             floor_turns=1,
@@ -177,7 +181,7 @@ def test_the_settings_of_the_gatekeeper_are_those_of_the_config() -> None:
     past, question = TALKS["english"]
     config = GatekeeperConfig(mode="fill", gate=GateConfig())
     view = selector_of(gatekeeper=config).view(past, query=question)
-    core = ContextGatekeeper(config=config)
+    core = ContextGatekeeper(config=config, token_counter=estimate_text_tokens)
     core.sync(zip((item["content"] for item in past[::2]), (item["content"] for item in past[1::2]), strict=True))
     assert view.turns == core.explain(question, trim=False).order
 
@@ -187,7 +191,7 @@ def test_an_adapter_can_count_what_it_sends_besides() -> None:
     assert selector.count("ab", "", "缓存") == 4
     assert selector.count() == 0
     items = [*TALKS["mixed"][0], {"role": "assistant", "content": None, "tool_calls": [{"id": "c"}]}]
-    assert selector.cost(items) == count_messages(map(Message.from_dict, items), token_counter=len)
+    assert selector.cost(items) == cost_of(map(Message.from_dict, items), token_counter=len)
 
 
 # --- what is remembered
@@ -278,6 +282,7 @@ def test_a_message_that_still_reads_the_same_is_looked_at_and_not_read_again() -
         reading,
         signs=lambda listed: [(item["role"], item["content"]) for item in listed],
         config=HistoryConfig(passthrough_below=0, on_error="raise"),
+        token_counter=estimate_text_tokens,
     )
     first = selector.view(items, thread="t")
     reading.items.clear()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
+from gatekeeper_core.token_estimate import TokenEstimator, budget_for, budget_within
 from gatekeeper_core.tokens import (
     MEDIA_TOKENS,
     TokenBudgetTracker,
@@ -19,7 +20,9 @@ from gatekeeper_core.tokens import (
     checked_counter,
     count_message,
     count_messages,
+    describe_counter,
     estimate_text_tokens,
+    is_ours,
     truncate_middle,
     truncate_to_tokens,
 )
@@ -110,8 +113,11 @@ def test_only_text_has_an_estimate(text: Any) -> None:
 
 
 def test_without_a_counter_the_estimate_counts() -> None:
-    """C1: one default counter."""
-    assert checked_counter(None) is estimate_text_tokens
+    """C1: one default counter; the specification's rule can be passed and is used as it is."""
+    assert checked_counter(None) == TokenEstimator()
+    assert checked_counter(None) is checked_counter(None)
+    cl100k = TokenEstimator("cl100k")
+    assert checked_counter(cl100k) is cl100k
     assert checked_counter(estimate_text_tokens) is estimate_text_tokens
 
 
@@ -145,27 +151,68 @@ def test_a_counter_object_is_named_by_its_class() -> None:
         count_messages([Message("user", "x")], token_counter=Broken())
 
 
+# --- the margin
+
+
+@given(st.integers(0, 10**7), st.floats(0, 4))
+def test_what_is_kept_within_a_budget_leaves_the_margin_free(budget: int, margin: float) -> None:
+    """003-23: the margin takes the place of a fixed headroom."""
+    within = budget_within(TokenEstimator(margin=margin), budget)
+    assert 0 <= within <= budget
+    assert within * (1 + margin) <= budget * (1 + 1e-9)
+    assert (within + 1) * (1 + margin) > budget * (1 - 1e-9)
+
+
+@given(st.integers(0, 10**7), st.floats(0, 4))
+def test_the_budget_for_some_tokens_is_the_smallest_that_holds_them(tokens: int, margin: float) -> None:
+    counter = TokenEstimator(margin=margin)
+    budget = budget_for(counter, tokens)
+    assert budget_within(counter, budget) == tokens
+    assert budget == 0 or budget_within(counter, budget - 1) < tokens
+
+
+@pytest.mark.parametrize("counter", [len, estimate_text_tokens, checked_counter(len), cached_counter(len)])
+def test_a_counter_of_someone_else_and_the_rule_are_taken_at_their_word(counter: TokenCounter) -> None:
+    assert budget_within(counter, 777) == budget_for(counter, 777) == 777
+
+
+def test_statistics_name_what_counted() -> None:
+    """C1: the profile and the margin, or the name of the function."""
+    assert describe_counter(TokenEstimator("qwen", margin=0.2)) == {"counter": "qwen", "margin": 0.2}
+    assert describe_counter(TokenEstimator("qwen", margin=0.0, factor=1.5))["counter"] == "qwen x 1.5"
+    assert describe_counter(cached_counter(checked_counter(len))) == {"counter": "len", "margin": 0.0}
+    assert describe_counter(estimate_text_tokens) == {"counter": "estimate_text_tokens", "margin": 0.0}
+    assert is_ours(estimate_text_tokens)
+    assert is_ours(TokenEstimator("qwen"))
+    assert not is_ours(checked_counter(len))
+
+
 # --- messages
 
 
 @three_scripts
 def test_a_plain_message_costs_its_text(text: str) -> None:
     """000-07, 000-08, 003-31: the estimate of the content, and no overhead by default."""
-    assert count_message(Message("user", text)) == estimate_text_tokens(text)
+    assert count_message(Message("user", text), token_counter=estimate_text_tokens) == estimate_text_tokens(text)
     assert count_message(Message("assistant", text), token_counter=len) == len(text)
 
 
 def test_messages_with_cjk_text_are_not_underestimated() -> None:
     """003-39: 100 Chinese messages cost at least four times a quarter of their characters."""
     messages = [Message("user", "缓存穿透怎么解决呢")] * 100
-    assert count_messages(messages) == 900
-    assert count_messages(messages) >= 4 * sum(len(message.text) // 4 for message in messages)
+    assert count_messages(messages, token_counter=estimate_text_tokens) == 900
+    assert count_messages(messages, token_counter=estimate_text_tokens) >= 4 * sum(
+        len(message.text) // 4 for message in messages
+    )
 
 
 def test_parts_cost_their_texts_and_a_fixed_estimate_for_media() -> None:
     """000-06, 003-31: no noise from the list around the parts."""
     message = Message("user", (TextPart("看看这个"), MediaPart("image"), TextPart("hello world"), MediaPart("audio")))
-    assert count_message(message) == 4 + 2 + MEDIA_TOKENS["image"] + MEDIA_TOKENS["audio"]
+    assert (
+        count_message(message, token_counter=estimate_text_tokens)
+        == 4 + 2 + MEDIA_TOKENS["image"] + MEDIA_TOKENS["audio"]
+    )
 
 
 @pytest.mark.parametrize("kind", ["image", "audio", "video", "document", "other"])
@@ -275,7 +322,7 @@ def test_a_cut_text_is_the_longest_run_of_whole_characters_that_fits(
 @given(st.text(st.sampled_from("中文abc 。")), st.integers(1, 30))
 def test_a_cut_text_leaves_no_room_for_one_more_character(text: str, budget: int) -> None:
     """001-75: the budget is used up, also by a counter that rounds."""
-    cut = truncate_to_tokens(text, budget)
+    cut = truncate_to_tokens(text, budget, token_counter=estimate_text_tokens)
     assert cut == text or estimate_text_tokens(text[: len(cut) + 1]) > budget
 
 
@@ -309,8 +356,8 @@ def test_a_lone_surrogate_passes_through() -> None:
 def test_the_marker_stands_inside_the_budget_and_only_after_a_cut(text: str) -> None:
     """001-75: the marker is optional and paid from the budget."""
     whole = estimate_text_tokens(text)
-    assert truncate_to_tokens(text, whole, marker="（略）") == text
-    cut = truncate_to_tokens(text, whole - 5, marker="…（略）…")
+    assert truncate_to_tokens(text, whole, token_counter=estimate_text_tokens, marker="（略）") == text
+    cut = truncate_to_tokens(text, whole - 5, token_counter=estimate_text_tokens, marker="…（略）…")
     assert cut.endswith("…（略）…")
     assert cut != "…（略）…"
     assert text.startswith(cut.removesuffix("…（略）…"))
@@ -569,7 +616,7 @@ def test_a_full_cache_forgets_all_and_starts_again() -> None:
 
 
 def test_the_estimate_and_a_cached_counter_come_back_as_they_are() -> None:
-    assert cached_counter(None) is estimate_text_tokens
+    assert cached_counter(None) is checked_counter(None)
     assert cached_counter(estimate_text_tokens) is estimate_text_tokens
     counter = cached_counter(len)
     assert cached_counter(counter) is counter

@@ -19,11 +19,19 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-PACKAGES = {"gatekeeper_core", "gatekeeper_cli", "gatekeeper_minimax", "langchain_gatekeeper", "llama_index"}
+PACKAGES = {
+    "gatekeeper_core",
+    "gatekeeper_cli",
+    "gatekeeper_minimax",
+    "gatekeeper_tokenizers",
+    "langchain_gatekeeper",
+    "llama_index",
+}
 TYPED = [
     "gatekeeper_core",
     "gatekeeper_cli",
     "gatekeeper_minimax",
+    "gatekeeper_tokenizers",
     "langchain_gatekeeper",
     "llama_index/memory/gatekeeper",
 ]
@@ -103,7 +111,16 @@ def test_every_requirement_belongs_to_an_extra(metadata: Message) -> None:
 
 
 def test_the_extras_are_named(metadata: Message) -> None:
-    extras = {"cli", "langchain-core", "langchain", "langchain-classic", "llama-index", "minimax"}
+    extras = {
+        "cli",
+        "langchain-core",
+        "langchain",
+        "langchain-classic",
+        "llama-index",
+        "minimax",
+        "tiktoken",
+        "tokenizers",
+    }
     assert extras == set(metadata.get_all("Provides-Extra", []))
 
 

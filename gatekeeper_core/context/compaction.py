@@ -161,7 +161,7 @@ def compact_messages(
         low_water: share of the limits that is aimed at, 0..1.
         summarizer: writes a summary of the folded messages; where it fails the placeholder stands alone.
         compress_result: makes a tool result smaller; tried before anything is folded. What it raises passes.
-        token_counter: counts a text; None: ``estimate_text_tokens``.
+        token_counter: counts a text; None: ``TokenEstimator()``.
         locale: language of the placeholder and of the mark at a cut, ``zh`` or ``en``.
         role: role of the summary, ``user`` or ``system``.
 

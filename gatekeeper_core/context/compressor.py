@@ -49,7 +49,7 @@ class ContextCompressor:
         headroom: share of ``max_tokens`` from which on :meth:`should_compress` says so, 0..1.
         aggressive_keep: newest messages that an aggressive summary leaves, at least 0. 2 is safer and costs more.
         summarizer: writes the summary; where it fails, or its text is too long, a placeholder stands alone.
-        token_counter: counts a text; None: ``estimate_text_tokens``.
+        token_counter: counts a text; None: ``TokenEstimator()``.
         locale: language of the placeholder and of the mark at a cut, ``zh`` or ``en``.
 
     Raises:

@@ -24,7 +24,8 @@ from gatekeeper_core.context.window import newest_turns
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Turn, common_beginning, group_turns, split_current_turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.tokens import check_tokens, count_message, count_messages
+from gatekeeper_core.token_estimate import budget_for, budget_within
+from gatekeeper_core.tokens import check_tokens, count_message, count_messages, describe_counter
 
 if TYPE_CHECKING:
     from gatekeeper_core.selection.result import Selection
@@ -73,7 +74,7 @@ class HistoryView(NamedTuple):
         selection: the selection behind it, with a decision for every turn; None where none was made.
         turns: ids of the past turns that are kept, the one to give up first last.
         turn_count: past turns in the conversation.
-        tokens: what the kept messages cost.
+        tokens: what the kept messages cost, by the counter's estimate.
         history_tokens: what all messages would cost, less a greeting before the first user message.
         fixed_tokens: what else the budget has to carry.
         budget_tokens: what all of it may cost.
@@ -81,6 +82,8 @@ class HistoryView(NamedTuple):
             run, and the summary of its folded rounds in the place of the first. Empty unless the run may give way.
         folded: positions of the current run that the summary stands for; of them only the first is kept.
         chosen_tokens: what the past turns cost that were chosen when the run began.
+        counter: what counted the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
+        margin: how far a prompt may lie over its estimate, as a share of it: so much of the budget was kept free.
     """
 
     kept: tuple[int, ...]
@@ -96,6 +99,8 @@ class HistoryView(NamedTuple):
     replaced: tuple[tuple[int, Message], ...] = ()
     folded: tuple[int, ...] = ()
     chosen_tokens: int = 0
+    counter: str = ""
+    margin: float = 0.0
 
     def facts(self) -> dict[str, Any]:
         """Return the view as flat JSON-ready facts for logs and events: counts and ids, never text."""
@@ -113,6 +118,8 @@ class HistoryView(NamedTuple):
             "history_tokens": self.history_tokens,
             "fixed_tokens": self.fixed_tokens,
             "budget_tokens": self.budget_tokens,
+            "counter": self.counter,
+            "margin": self.margin,
         }
 
 
@@ -293,7 +300,8 @@ def _choose(
         return _Choice(newest_turns(books.costs, budget_tokens=room)[::-1], "no_query", "newest_turns")
     if room < 1:
         return _Choice((), "nothing_fits", "no_room")
-    selection = gatekeeper.explain(history.query, token_budget=room, trim=False)
+    budget = budget_for(gatekeeper.token_counter, room)  # the margin is taken off already, and is taken off there
+    selection = gatekeeper.explain(history.query, token_budget=budget, trim=False)
     turns = selection.order + _floor(selection, books.costs, room, floor_turns)
     return _Choice(turns, "selected", selection.gate.reason, selection)
 
@@ -339,7 +347,8 @@ class _Books:
     ) -> None:
         self._history = history
         self._counter = counter
-        self._budget = budget_tokens
+        self._given_budget = budget_tokens
+        self._budget = budget_within(counter, budget_tokens)
         self._fixed = fixed_tokens
         self._tokens_at = message_tokens or self._counted
         self._run_config = run
@@ -392,10 +401,11 @@ class _Books:
             tokens=always + sum(self.costs[turn] for turn in turns),
             history_tokens=self.tokens_at_start + self._done,
             fixed_tokens=self._fixed,
-            budget_tokens=self._budget,
+            budget_tokens=self._given_budget,
             replaced=run.replaced,
             folded=run.folded,
             chosen_tokens=chosen_tokens,
+            **describe_counter(self._counter),
         )
 
     def _shrunk(self, room: int) -> ShrunkRun:

@@ -105,7 +105,7 @@ class ThreadSelector(Generic[Item]):
         signs: gives for each message of a list a value that nothing can change, and that is equal to an earlier one
             only where the message reads the same: cheaper than to read it. None: each message is read at each call.
         config: the settings.
-        token_counter: counts a text; None: ``estimate_text_tokens``. Each text is counted once.
+        token_counter: counts a text; None: ``TokenEstimator()``. Each text is counted once.
 
     Raises:
         TypeError: an argument has the wrong type.

@@ -35,7 +35,7 @@ from gatekeeper_core.selection.titles import titles
 from gatekeeper_core.selection.topics import Topic, TopicMap, Verdict, judge, topic_terms
 from gatekeeper_core.selection.verdicts import VerdictLog
 from gatekeeper_core.text import split_thinking
-from gatekeeper_core.tokens import checked_counter, count_messages
+from gatekeeper_core.tokens import checked_counter, count_messages, describe_counter, is_ours
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -126,7 +126,7 @@ class ContextGatekeeper:
     Args:
         token_budget: what the chosen turns may cost together, at least 1. Constraints have a cap of their own.
         config: the settings.
-        token_counter: counts the tokens of a text; None takes :func:`gatekeeper_core.tokens.estimate_text_tokens`.
+        token_counter: counts the tokens of a text; None takes :class:`~gatekeeper_core.token_estimate.TokenEstimator`.
 
     Raises:
         ConfigError: the budget is not positive.
@@ -316,6 +316,7 @@ class ContextGatekeeper:
             sections: dict[str, Any] = {
                 "texts": _digest(self._records.texts()),
                 "gate": repr(self._config.gate).encode("ascii"),
+                "counter": self._counter_name(),
                 "index": self._index.to_bytes(),
                 "tokens_user": tokens_user,
                 "tokens_assistant": tokens_assistant,
@@ -343,11 +344,13 @@ class ContextGatekeeper:
             turns: the same turns as then, oldest first.
             token_budget: as for a new one.
             config: as for a new one; ``config.gate`` must be what it was.
-            token_counter: what counted the tokens then; its counts are taken from the snapshot.
+            token_counter: what counted the tokens then; its counts are taken from the snapshot. One of our own is told
+                from every other; two counters of yours are not told apart.
 
         Raises:
             TypeError: an argument has the wrong type.
-            SnapshotError: the snapshot cannot be read, or is of other turns or other settings of the gate.
+            SnapshotError: the snapshot cannot be read, or is of other turns, other settings of the gate or
+                another counter.
             ConfigError: the budget is not positive.
         """
         made = cls(token_budget, config=config, token_counter=token_counter)
@@ -388,6 +391,8 @@ class ContextGatekeeper:
         """Take over what a snapshot holds, together with the turns that it was made of."""
         if sections.get("gate") != repr(self._config.gate).encode("ascii"):
             raise SnapshotError("this snapshot was made with other settings of the gate: build anew with sync()")
+        if sections.get("counter") != self._counter_name():
+            raise SnapshotError("this snapshot was made with another token counter: build anew with sync()")
         texts = [_texts_of(turn) for turn in turns]
         if sections.get("texts") != _digest(texts):
             raise SnapshotError("this snapshot is of other turns: build anew with sync()")
@@ -410,6 +415,10 @@ class ContextGatekeeper:
         except (LookupError, AttributeError, TypeError, ValueError) as error:
             raise SnapshotError("this snapshot does not hold a gatekeeper") from error
         self._history_tokens = sum(self._records.tokens)
+
+    def _counter_name(self) -> bytes:
+        """Return what tells our own counters from each other and from those of others."""
+        return str(describe_counter(self._count)["counter"]).encode("ascii") if is_ours(self._count) else b"another"
 
     def _record(self, turn: Turn | tuple[str, str]) -> Record:
         if isinstance(turn, Turn):

@@ -26,6 +26,8 @@ from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
 from gatekeeper_core.selection.retrieval import RetrievalConfig, Score, score_turns
 from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt, tight_excerpt
+from gatekeeper_core.token_estimate import budget_for, budget_within
+from gatekeeper_core.tokens import describe_counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -149,13 +151,14 @@ class Planner:
         self._index = index
         self._records = records
         self._history_tokens = history_tokens
-        self._budget = token_budget
+        self._given_budget = token_budget
+        self._budget = budget_within(count, token_budget)
         self._trim = trim
         self._fill = fill
         self._config = config
         self._count = count
         self._turn_count = len(records)
-        self._left = token_budget
+        self._left = self._budget
         self._offered = 0
         self._kept: dict[int, Excerpt] = {}
         self._excerpts: dict[int, Excerpt] = {}
@@ -516,7 +519,7 @@ class Planner:
             query=self._query.text,
             turns=turns,
             tokens=sum(turn.tokens for turn in turns),
-            token_budget=self._budget,
+            token_budget=self._given_budget,
             history_tokens=self._history_tokens,
             turn_count=self._turn_count,
             gate=self._judgement.verdict,
@@ -524,6 +527,7 @@ class Planner:
             constraints=dict(constraints),
             smallest_needed_tokens=self._smallest_needed(),
             order=tuple(self._kept),
+            **describe_counter(self._count),
             _account=self,
         )
 
@@ -536,7 +540,8 @@ class Planner:
         if self._kept:
             return None
         refused = [turn_id for turn_id, outcome in self._outcomes.items() if outcome.why == "no_room"]
-        return min((self._excerpt(turn_id).tokens for turn_id in refused), default=None)
+        needed = min((self._excerpt(turn_id).tokens for turn_id in refused), default=None)
+        return None if needed is None else budget_for(self._count, needed)
 
     def anchors(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the anchors of the query that the kept text holds, and those that it does not."""
@@ -570,7 +575,7 @@ class Planner:
             related=self._written(turn_id, score.related) if score else (),
             score=score,
             value=value,
-            kept_from_tokens=offered if why == "no_room" else None,
+            kept_from_tokens=budget_for(self._count, offered) if why == "no_room" else None,
             kept_from_eta=_eta_above(value) if why == "enough" and stage == "cover" else None,
         )
 

@@ -116,15 +116,18 @@ class Selection:
     Attributes:
         query: the question.
         turns: what was kept, oldest first.
-        tokens: what the turns cost together; at most ``token_budget``.
+        tokens: what the turns cost together, by the counter's estimate; at most ``token_budget`` less the margin.
         token_budget: what they might have cost.
         history_tokens: what the whole conversation would have cost.
         turn_count: turns in the conversation.
         gate: the verdict of the topic gate.
         coverage: how far the cover stage came, 0..1 (1.0: nothing of value was left).
         constraints: the constraints in force.
-        smallest_needed_tokens: where nothing fitted, what the smallest candidate would have needed; else None.
+        smallest_needed_tokens: where nothing fitted, the budget that the smallest candidate would have needed; else
+            None.
         order: ids of the kept turns in the order in which they were taken, the one to give up first last.
+        counter: what counted the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
+        margin: how far a prompt may lie over its estimate, as a share of it: so much of the budget was kept free.
     """
 
     query: str
@@ -138,6 +141,8 @@ class Selection:
     constraints: Mapping[str, str]
     smallest_needed_tokens: int | None = None
     order: tuple[int, ...] = ()
+    counter: str = ""
+    margin: float = 0.0
     _account: Account | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -203,6 +208,8 @@ class Selection:
             "constraints": dict(self.constraints),
             "smallest_needed_tokens": self.smallest_needed_tokens,
             "order": list(self.order),
+            "counter": self.counter,
+            "margin": self.margin,
         }
 
 

@@ -13,6 +13,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -34,11 +35,12 @@ from gatekeeper_minimax.errors import (
     refusal,
 )
 from gatekeeper_minimax.stream import Assembly, events
-from gatekeeper_minimax.wire import Reply, read_reply, wire_messages, wire_tools
+from gatekeeper_minimax.wire import Reply, prompt_tokens, read_reply, wire_messages, wire_tools
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from gatekeeper_core.calibration import UsageCalibrator
     from gatekeeper_core.messages import Message
 
 __all__ = ["MiniMaxClient", "MiniMaxConfig", "ReplyStream"]
@@ -111,6 +113,7 @@ class MiniMaxClient:
         sleep: waits some seconds before another try.
         jitter: gives 0..1: how much of the second half of a wait is waited, so that many clients do not come back at
             the same time.
+        calibrator: is told what each prompt was estimated at and what the model counted for it, under the model's name.
 
     Raises:
         TypeError: the key is no text.
@@ -125,6 +128,7 @@ class MiniMaxClient:
         config: MiniMaxConfig | None = None,
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
+        calibrator: UsageCalibrator | None = None,
     ) -> None:
         self._config = config or MiniMaxConfig()
         self._bearer = _Bearer(api_key)
@@ -132,6 +136,7 @@ class MiniMaxClient:
         self._bearer.check()
         self._sleep = sleep
         self._jitter = jitter
+        self._calibrator = calibrator
         self._session = requests.Session()
 
     @classmethod
@@ -143,6 +148,7 @@ class MiniMaxClient:
         config: MiniMaxConfig | None = None,
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
+        calibrator: UsageCalibrator | None = None,
     ) -> MiniMaxClient:
         """Return a client with the key, base URL and model of the environment.
 
@@ -154,6 +160,7 @@ class MiniMaxClient:
             config: the other settings; its base URL and model stand where the environment names none.
             sleep: as for the class.
             jitter: as for the class.
+            calibrator: as for the class.
 
         Raises:
             MiniMaxNoKeyError: there is no key.
@@ -163,7 +170,7 @@ class MiniMaxClient:
         found = _Environment(os.environ if env is None else env, env_file)
         changed: dict[str, Any] = {key: value for key, name in _ENVIRONMENT.items() if (value := found.get(name))}
         settings = replace(config or MiniMaxConfig(), **changed)
-        return cls(found.get(_KEY), config=settings, sleep=sleep, jitter=jitter)
+        return cls(found.get(_KEY), config=settings, sleep=sleep, jitter=jitter, calibrator=calibrator)
 
     @property
     def config(self) -> MiniMaxConfig:
@@ -186,7 +193,7 @@ class MiniMaxClient:
         """
         body = self._body(messages, tools, stream=False)
         reply = self._tried(lambda: self._answer(body))
-        _report(reply)
+        self._note(body, reply)
         return reply
 
     def stream(
@@ -238,10 +245,18 @@ class MiniMaxClient:
     def _opened(self, body: dict[str, Any]) -> ReplyStream:
         response = self._sent(body)
         try:
-            return ReplyStream(response, bearer=self._bearer, split=bool(self._config.reasoning_split))
+            split = bool(self._config.reasoning_split)
+            return ReplyStream(response, bearer=self._bearer, split=split, note=partial(self._note, body))
         except BaseException:
             response.close()
             raise
+
+    def _note(self, body: dict[str, Any], reply: Reply) -> None:
+        _report(reply)
+        if self._calibrator and reply.usage:
+            estimated = prompt_tokens(body, self._calibrator.base)
+            reported = reply.usage.prompt_tokens
+            self._calibrator.observe(self._config.model, estimated_tokens=estimated, reported_tokens=reported)
 
     def _sent(self, body: dict[str, Any]) -> requests.Response:
         """Return an answer with HTTP 200; its body is not read yet."""
@@ -311,9 +326,12 @@ class ReplyStream:
     Close it, or use it in a ``with``; an answer that was read to its end is closed.
     """
 
-    def __init__(self, response: requests.Response, *, bearer: _Bearer, split: bool) -> None:
+    def __init__(
+        self, response: requests.Response, *, bearer: _Bearer, split: bool, note: Callable[[Reply], None]
+    ) -> None:
         self._response = response
         self._bearer = bearer
+        self._note = note
         self._assembly = Assembly(split=split)
         self._reply: Reply | None = None
         self._pieces = self._read()
@@ -370,7 +388,7 @@ class ReplyStream:
             failure = _failure(error, self._bearer, partial=self.text)
         if failure:
             raise failure
-        _report(self.reply)
+        self._note(self.reply)
 
     def _streamed(self) -> Iterator[str]:
         chunked = getattr(self._response.raw, "chunked", False)

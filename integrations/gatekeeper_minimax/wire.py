@@ -20,12 +20,14 @@ from gatekeeper_core.messages import (
     validate_messages,
 )
 from gatekeeper_core.text import split_thinking
+from gatekeeper_core.tokens import TokenCounter, count_messages
 from gatekeeper_minimax.errors import MiniMaxResponseError, error_in
 
 __all__ = [
     "Reply",
     "Usage",
     "first_choice",
+    "prompt_tokens",
     "read_reply",
     "read_usage",
     "reply_of",
@@ -107,6 +109,12 @@ def wire_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[dict[
                 continue
         wired.append(data)
     return wired
+
+
+def prompt_tokens(body: Mapping[str, Any], counter: TokenCounter) -> int:
+    """Return what a counter makes of the messages and the tools of a request."""
+    tools = json.dumps(body["tools"], ensure_ascii=False) if "tools" in body else ""
+    return count_messages(read_messages(body["messages"]), token_counter=counter) + (counter(tools) if tools else 0)
 
 
 def wire_tools(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -52,7 +52,7 @@ class GatekeeperMiddleware(Middleware):
         passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0.
         shadow: whether to send the request as it is and only report what would have been sent.
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
-        token_counter: counts a text; None: ``estimate_text_tokens``.
+        token_counter: counts a text; None: ``TokenEstimator()``.
         gatekeeper_config: settings of the selection itself.
         run_config: how the current run gives way when the request is over its budget, before the past does; None: it is
             always sent whole.

@@ -43,7 +43,7 @@ class SelectionOptions(BaseChatMemory):
         passthrough_below: tokens up to which the whole history is loaded, where it fits, >= 0.
         shadow: whether to load the whole history and only report what would have been loaded.
         on_error: ``fallback`` loads the newest turns that fit when the selection fails; ``raise`` lets the error pass.
-        token_counter: counts a text; None: ``estimate_text_tokens``.
+        token_counter: counts a text; None: ``TokenEstimator()``.
         gatekeeper_config: settings of the selection itself.
     """
 

@@ -38,7 +38,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
         messages_key: where a dict holds its history.
         query_key: where a dict holds its question: a text, a message, content blocks or messages.
         token_budget: what the messages may cost, >= 1.
-        token_counter: counts a text; None: ``estimate_text_tokens``.
+        token_counter: counts a text; None: ``TokenEstimator()``.
         gatekeeper_config: settings of the selection itself.
         reserve_tokens, floor_turns, passthrough_below, shadow, on_error, max_bytes: as in ``HistoryConfig``.
 

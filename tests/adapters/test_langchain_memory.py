@@ -323,7 +323,7 @@ def test_text_names_the_speakers_and_their_names_cost_as_well() -> None:
 
 def test_a_system_message_in_the_history_is_always_loaded() -> None:
     pairs, question = TOPICS["english"]
-    memory = GatekeeperChatMemory(**OPTIONS)
+    memory = GatekeeperChatMemory(**OPTIONS, token_counter=estimate_text_tokens)
     memory.chat_memory.add_message(SystemMessage("You work for the harbour."))
     for asked, answered in pairs:
         memory.save_context({"input": asked}, {"output": answered})

@@ -377,7 +377,12 @@ def _run_all_here() -> bool:
     for conversation in CONVERSATIONS:
         for budget_tokens in (BUDGET_TOKENS, SMALL_BUDGET_TOKENS):
             with local_client(conversation) as client:
-                asked = run(client, conversation, gatekeeper=ContextGatekeeper(budget_tokens), streaming=True)
+                asked = run(
+                    client,
+                    conversation,
+                    gatekeeper=ContextGatekeeper(budget_tokens, token_counter=estimate_text_tokens),
+                    streaming=True,
+                )
             good = _report(conversation, asked, scripted=True) and good
     return good
 
@@ -395,7 +400,7 @@ def live_run(conversation: Conversation) -> list[Request]:
     Raises:
         MiniMaxError: there is no key, or no answer.
     """
-    gatekeeper = ContextGatekeeper(BUDGET_TOKENS)
+    gatekeeper = ContextGatekeeper(BUDGET_TOKENS, token_counter=estimate_text_tokens)
     gatekeeper.set_constraint("answers", "two to four plain sentences in the language of the question, no lists")
     with live_client() as client:
         return run(client, conversation, gatekeeper=gatekeeper, streaming=True)

@@ -22,13 +22,15 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from gatekeeper_core.tokens import estimate_text_tokens
+from gatekeeper_core.token_estimate import TokenEstimator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
     from typing_extensions import Self
+
+count_tokens = TokenEstimator()
 
 API_KEY = "sk-test-0123456789abcdef"
 PATH = "/v1/chat/completions"
@@ -236,8 +238,8 @@ class Answer:
         if self.usage != "counted":
             return self.usage
         messages = exchange.request.body["messages"]
-        prompt = sum(estimate_text_tokens(str(message.get("content") or "")) for message in messages)
-        completion = estimate_text_tokens(self.thinking + self._content(exchange))
+        prompt = sum(count_tokens(str(message.get("content") or "")) for message in messages)
+        completion = count_tokens(self.thinking + self._content(exchange))
         totals = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
         return {**totals, "prompt_tokens_details": {"cached_tokens": 0}}
 

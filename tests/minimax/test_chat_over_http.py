@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.tokens import estimate_text_tokens
+from gatekeeper_core.token_estimate import TokenEstimator
 from tests.minimax.server import API_KEY, Answer, Cut, Failure, Garbage, InBody, MidStream, MiniMaxServer, Stall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tests.minimax.server import Behaviour
+
+count_tokens = TokenEstimator()
 
 pytestmark = [pytest.mark.cli, pytest.mark.minimax]
 
@@ -86,7 +88,7 @@ def test_the_model_is_sent_what_the_gatekeeper_chooses(language: str, server: Mi
         messages = gatekeeper.explain(question).to_messages()
         assert request.body["messages"] == messages
         assert f"> {question}\n{answer}\n{status}\n" in done.stdout
-        sent = sum(estimate_text_tokens(message["content"]) for message in messages)
+        sent = sum(count_tokens(message["content"]) for message in messages)
         assert status.startswith(f"[{sent} tokens sent, ")
         assert status.endswith(f" | the model counted {sent}]")
         gatekeeper.add_turn(question, answer)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import gatekeeper_minimax
+from gatekeeper_core.calibration import UsageCalibrator
 from gatekeeper_core.errors import ConfigError, GatekeeperError, MessageFormatError
 from gatekeeper_core.messages import Message
 from gatekeeper_minimax import (
@@ -74,9 +75,15 @@ class Patience:
         self.waits.append(seconds)
 
 
-def client_of(server: MiniMaxServer, sleep: Callable[[float], None] | None = None, **settings: Any) -> MiniMaxClient:
+def client_of(
+    server: MiniMaxServer,
+    sleep: Callable[[float], None] | None = None,
+    calibrator: UsageCalibrator | None = None,
+    **settings: Any,
+) -> MiniMaxClient:
     config = MiniMaxConfig(base_url=server.base_url, **{"read_timeout_seconds": 5.0, **settings})
-    return MiniMaxClient(API_KEY, config=config, sleep=sleep or Patience(), jitter=lambda: 1.0)
+    patience = sleep or Patience()
+    return MiniMaxClient(API_KEY, config=config, sleep=patience, jitter=lambda: 1.0, calibrator=calibrator)
 
 
 def whole(client: MiniMaxClient, **arguments: Any) -> tuple[str, Any]:
@@ -129,6 +136,24 @@ def test_the_request_is_what_the_api_takes(server: MiniMaxServer, ask: Any) -> N
     streaming = {"stream": True, "stream_options": {"include_usage": True}} if ask is streamed else {"stream": False}
     assert request.body == {**expected, **streaming}
     assert "缓存用哪个" in request.raw.decode("utf-8")
+
+
+@both_ways
+def test_usage_calibrates_the_estimate(server: MiniMaxServer, ask: Any) -> None:
+    """003-77, 003-95: what the model counts for a prompt is set against what was estimated for it."""
+    calibrator = UsageCalibrator()
+    tools = [{"type": "function", "function": {"name": "now", "parameters": {"type": "object", "properties": {}}}}]
+    estimated = sum(calibrator.base(message["content"]) for message in ASK)
+    usage = {"prompt_tokens": estimated * 3 // 2, "completion_tokens": 1, "total_tokens": estimated * 3 // 2 + 1}
+    server.script(Answer("ok", usage=usage), Answer("ok", usage=None), Answer("ok", usage=usage))
+    with client_of(server, calibrator=calibrator) as client:
+        ask(client)
+        ask(client)
+        model = client.config.model
+        assert calibrator.factor(model) == round(estimated * 3 // 2 / estimated, 4)
+        assert [len(ratios) for ratios in calibrator.to_dict()["ratios"].values()] == [1]
+        ask(client, tools=tools)
+        assert calibrator.factor(model) < 1.45  # the tools are a part of the prompt
 
 
 @both_ways

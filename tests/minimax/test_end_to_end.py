@@ -7,7 +7,7 @@ from unittest import mock
 
 import pytest
 
-from gatekeeper_core import ContextGatekeeper, GateConfig, GatekeeperConfig, PlanConfig
+from gatekeeper_core import ContextGatekeeper, GateConfig, GatekeeperConfig, PlanConfig, estimate_text_tokens
 from gatekeeper_core.selection import gatekeeper as gatekeeper_module
 from gatekeeper_core.selection import plan as plan_module
 from gatekeeper_core.selection.cues import read_cues
@@ -55,7 +55,7 @@ def talked(
     streaming: bool = False,
 ) -> list[Request]:
     with local_client(conversation) as client:
-        gatekeeper = ContextGatekeeper(token_budget, config=config)
+        gatekeeper = ContextGatekeeper(token_budget, config=config, token_counter=estimate_text_tokens)
         return run(client, conversation, gatekeeper=gatekeeper, streaming=streaming)
 
 
@@ -178,7 +178,7 @@ def test_a_budget_too_small_for_the_evidence_is_noticed(conversation: Conversati
 @pytest.mark.parametrize("raw", [False, True])
 def test_no_body_holds_the_key_or_a_finished_thought(conversation: Conversation, streaming: bool, raw: bool) -> None:
     """000-50, 000-58: thinking comes back to the model neither when the text is stored nor when the raw content is."""
-    gatekeeper = ContextGatekeeper(BUDGET_TOKENS)
+    gatekeeper = ContextGatekeeper(BUDGET_TOKENS, token_counter=estimate_text_tokens)
     with (
         scripted_server(conversation) as server,
         MiniMaxClient(API_KEY, config=MiniMaxConfig(base_url=server.base_url)) as client,
@@ -204,7 +204,12 @@ def test_what_leaves_is_what_arrives_also_after_failures(streaming: bool) -> Non
         MiniMaxClient(API_KEY, config=MiniMaxConfig(base_url=server.base_url), sleep=lambda seconds: None) as client,
     ):
         server.script(Failure(429, code=1002, message="rate limit"), InBody(1002, "rate limit"), Failure(500))
-        asked = run(client, conversation, gatekeeper=ContextGatekeeper(BUDGET_TOKENS), streaming=streaming)
+        asked = run(
+            client,
+            conversation,
+            gatekeeper=ContextGatekeeper(BUDGET_TOKENS, token_counter=estimate_text_tokens),
+            streaming=streaming,
+        )
     arrived = [request.body for request in server.requests]
     assert left == arrived
     assert arrived[0] == arrived[1] == arrived[2] == arrived[3]
@@ -215,7 +220,7 @@ def test_what_leaves_is_what_arrives_also_after_failures(streaming: bool) -> Non
 def test_a_conversation_goes_on_after_a_cut_stream() -> None:
     """000-50: a turn without an answer is asked again; the conversation holds it once."""
     conversation = CONVERSATIONS[1]
-    gatekeeper = ContextGatekeeper(BUDGET_TOKENS)
+    gatekeeper = ContextGatekeeper(BUDGET_TOKENS, token_counter=estimate_text_tokens)
     with (
         scripted_server(conversation) as server,
         MiniMaxClient(API_KEY, config=MiniMaxConfig(base_url=server.base_url)) as client,

@@ -31,6 +31,8 @@ class GatekeeperSelectionEvent(BaseEvent):
         history_tokens: what all messages would cost.
         fixed_tokens: what else the budget has to carry.
         budget_tokens: what all of it may cost.
+        counter: what counted the tokens.
+        margin: how far a prompt may lie over its estimate, as a share of it: so much of the budget was kept free.
     """
 
     memory: str
@@ -47,6 +49,8 @@ class GatekeeperSelectionEvent(BaseEvent):
     history_tokens: int
     fixed_tokens: int
     budget_tokens: int
+    counter: str
+    margin: float
 
     @classmethod
     def class_name(cls) -> str:

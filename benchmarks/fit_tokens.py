@@ -1,0 +1,263 @@
+"""Fit the weights of ``TokenEstimator`` and write ``gatekeeper_core/token_profiles.py``.
+
+Run ``python -m benchmarks.fit_tokens --data DIR``, where ``DIR/tokens/segments_train.jsonl.gz`` holds texts of many
+kinds with their true counts under several tokenizers. For each tokenizer:
+
+* The relative error of each text is made small in the absolute sense (least squares, reweighted), each kind of text
+  counting the same whatever the number of its texts.
+* No weight falls below its floor, so that no text counts as nothing, and each is drawn a little to a prior: 0 for what
+  is common, what the scripts of the same number of bytes cost together for a script. A script that the texts do not
+  hold gets that.
+* Each kind is predicted once by weights that were fitted without it. Prompts put together from three kinds, counted by
+  those predictions, give the margin: the smallest by which at most 1 % of the prompts lie over their estimate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import math
+import random
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.report import SEED
+from gatekeeper_core.token_estimate import CLASSES, class_counts
+
+__all__ = ["Segments", "left_out", "prompts", "read_segments"]
+
+PROFILES = ("cl100k", "o200k", "qwen", "deepseek", "llama3", "tekken")
+PULL = 0.003
+"""How strongly a weight is drawn to its prior, beside the sum of relative errors; a kind of text has weight 1."""
+
+TWO_BYTES = ("greek", "cyrillic", "hebrew", "arabic")
+THREE_BYTES = ("devanagari", "bengali", "thai", "other indic", "hangul")
+FLOORS = {
+    **dict.fromkeys(("latin accented", "latin extended", "latin vietnamese", *TWO_BYTES, *THREE_BYTES), 0.25),
+    **dict.fromkeys(("han", "kana", "wide punctuation", "full width", "symbol"), 0.3),
+    **dict.fromkeys(("emoji", "astral", "other alphabets", "other scripts", "combining"), 0.7),
+    **dict.fromkeys(("latin signs", "punctuation", "variation", "long word", "sixteen spaces"), 0.1),
+    "control": 0.5,
+    "word": 0.3,
+    "digit": 0.05,
+    "mark": 0.05,
+    "line end": 0.02,
+    "tab": 0.05,
+}
+"""The least that each counts; the others may fall to 0, because their characters are counted above as well."""
+PRIORS = {
+    **dict.fromkeys(("emoji", "astral"), 2.0),
+    **dict.fromkeys(("other alphabets", "other scripts", "combining", "symbol", "variation", "control"), 1.0),
+    **dict.fromkeys(("long word", "consonants", "sixteen spaces"), 0.25),
+}
+"""About half a token a byte, for what is hardly ever merged; four letters or spaces a token in long runs of them."""
+START = {**dict.fromkeys(TWO_BYTES, 0.4), **dict.fromkeys(THREE_BYTES, 0.7)}
+"""What the pools of scripts are drawn to themselves."""
+
+HEADER = '''"""What each class of characters costs, in tokens, by family of tokenizers; and the margin of each family.
+
+Written by ``python -m benchmarks.fit_tokens``, not by hand. It was fitted to {segments:,} texts of {kinds} kinds
+(languages, code, markup, data, logs) with the true counts of each tokenizer; no text is kept. Mean
+absolute error of a text, in percent, the kinds counting the same:
+
+{table}
+
+"left out" means by weights that were fitted without the kind. The margin is the smallest by which at most 1 % of
+prompts of 4,000 to 48,000 tokens of three kinds, each counted without its kind, lie over their estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = ["MARGINS", "PROFILES", "WEIGHTS"]
+
+'''
+
+
+class Segments(NamedTuple):
+    """Texts with their kinds, class counts (texts x classes) and true counts by tokenizer."""
+
+    kinds: tuple[str, ...]
+    texts: tuple[str, ...]
+    counts: Any
+    tokens: dict[str, Any]
+
+    def of(self, chosen: Any) -> Segments:
+        """Return those at which ``chosen`` is true."""
+        at = [int(position) for position in np.flatnonzero(chosen)]
+        tokens = {name: column[at] for name, column in self.tokens.items()}
+        return Segments(tuple(self.kinds[i] for i in at), tuple(self.texts[i] for i in at), self.counts[at], tokens)
+
+
+def read_segments(path: Path) -> Segments:
+    """Return the texts of a gzipped JSONL file: ``domain``, ``text``, ``tokens`` by tokenizer; empty texts left out."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = [row for row in map(json.loads, lines) if row["text"]]
+    counts = np.zeros((len(rows), len(CLASSES)))
+    for at, row in enumerate(rows):
+        found = class_counts(row["text"])
+        counts[at, : len(found)] = found
+    tokens = {name: np.array([row["tokens"][name] for row in rows], dtype=float) for name in PROFILES}
+    return Segments(tuple(row["domain"] for row in rows), tuple(row["text"] for row in rows), counts, tokens)
+
+
+def fit(segments: Segments, profile: str) -> Any:
+    """Return the weights of one tokenizer, in the order of ``CLASSES``."""
+    pools = [[CLASSES.index(name) for name in pool] for pool in (TWO_BYTES, THREE_BYTES)]
+    pooled = {at for pool in pools for at in pool}
+    columns = [[at] for at in range(len(CLASSES)) if at not in pooled] + pools
+    tied = np.zeros((len(CLASSES), len(columns)))
+    for column, members in enumerate(columns):
+        tied[members, column] = 1
+    priors = np.array([{**PRIORS, **START}.get(name, 0.0) for name in CLASSES])
+    floors = np.array([FLOORS.get(name, 0.0) for name in CLASSES])
+    relative = segments.counts / segments.tokens[profile][:, None]
+    weights = _weights_of_kinds(segments.kinds)
+    first = [members[0] for members in columns]
+    together = tied @ _solve(relative @ tied, weights, floors[first], priors[first])
+    for at in pooled:
+        priors[at] = together[at]
+    return _solve(relative, weights, floors, priors)
+
+
+def _weights_of_kinds(kinds: tuple[str, ...]) -> Any:
+    """Return what each text counts; a kind with a handful of texts counts less than the others."""
+    numbers = {kind: kinds.count(kind) for kind in set(kinds)}
+    return np.array([1 / max(8, numbers[kind]) for kind in kinds])
+
+
+def _solve(relative: Any, weights: Any, floors: Any, priors: Any) -> Any:
+    """Return weights >= floors that make the weighted sum of absolute relative errors small."""
+    reweighted = weights
+    for _ in range(6):
+        scaled = relative * reweighted[:, None]
+        gram = scaled.T @ relative + PULL * np.eye(len(priors))
+        found = _bounded(gram, scaled.sum(axis=0) + PULL * priors, floors)
+        errors = np.abs(relative @ found - 1)
+        reweighted = weights / np.maximum(0.04, errors)
+        reweighted *= weights.sum() / reweighted.sum()
+    return found
+
+
+def _bounded(gram: Any, target: Any, floors: Any) -> Any:
+    """Return the v >= floors with the smallest ``v' gram v / 2 - target' v``, for a positive definite ``gram``.
+
+    Source: Lawson and Hanson, Solving Least Squares Problems, chapter 23, on the normal equations.
+    """
+    target = target - gram @ floors
+    above = np.zeros(len(floors))
+    free: Any = np.zeros(len(floors), dtype=bool)
+    while True:
+        slope = np.where(free, -np.inf, target - gram @ above)
+        if slope.max() <= 1e-9:
+            return above + floors
+        free[int(slope.argmax())] = True
+        while True:
+            trial = np.zeros(len(floors))
+            trial[free] = np.linalg.solve(gram[np.ix_(free, free)], target[free])
+            below = free & (trial <= 0)
+            if not below.any():
+                break
+            step = (above[below] / (above[below] - trial[below])).min()
+            above = above + step * (trial - above)
+            free &= above > 1e-12
+            above[~free] = 0
+        above = trial
+
+
+def left_out(segments: Segments, profile: str) -> Any:
+    """Return the estimate of each text by weights that were fitted without its kind."""
+    estimates = np.zeros(len(segments.kinds))
+    kinds = np.array(segments.kinds)
+    for kind in sorted(set(segments.kinds)):
+        estimates[kinds == kind] = segments.counts[kinds == kind] @ fit(segments.of(kinds != kind), profile)
+    return np.maximum(1, np.floor(estimates + 0.5))
+
+
+def prompts(segments: Segments, profile: str, *, count: int = 2_000, seed: int = SEED) -> list[list[int]]:
+    """Return prompts as positions of texts: three random kinds each, 4,000 to 48,000 true tokens, even in the log."""
+    draw = random.Random(seed)
+    by_kind: dict[str, list[int]] = {}
+    for at, kind in enumerate(segments.kinds):
+        by_kind.setdefault(kind, []).append(at)
+    drawn = []
+    for _ in range(count):
+        chosen = draw.sample(sorted(by_kind), 3)
+        size, prompt = math.exp(draw.uniform(math.log(4_000), math.log(48_000))), list[int]()
+        total = 0.0
+        while total < size:
+            prompt.append(draw.choice(by_kind[draw.choice(chosen)]))
+            total += segments.tokens[profile][prompt[-1]]
+        drawn.append(prompt)
+    return drawn
+
+
+def mean_error(kinds: tuple[str, ...], errors: Any) -> float:
+    """Return the mean absolute error in percent, each kind counting the same."""
+    by_kind: dict[str, list[float]] = {}
+    for kind, error in zip(kinds, errors, strict=True):
+        by_kind.setdefault(kind, []).append(abs(error))
+    return float(100 * np.mean([np.mean(values) for values in by_kind.values()]))
+
+
+def margin_of(segments: Segments, profile: str, estimates: Any) -> float:
+    """Return the smallest margin, in whole percent, by which at most 1 % of prompts are over their estimate."""
+    tokens = segments.tokens[profile]
+    over = sorted(tokens[prompt].sum() / estimates[prompt].sum() - 1 for prompt in prompts(segments, profile))
+    return float(max(0.0, math.ceil(100 * over[math.ceil(0.99 * len(over)) - 1]) / 100))
+
+
+def module(segments: Segments) -> str:
+    """Return the source of the module with the table."""
+    weights, margins, lines = {}, {}, ["======== ====== ======== ======", "family   fitted left out margin"]
+    lines.append(lines[0])
+    for profile in PROFILES:
+        weights[profile] = np.round(fit(segments, profile), 3)
+        outside = left_out(segments, profile)
+        margins[profile] = margin_of(segments, profile, outside)
+        tokens = segments.tokens[profile]
+        inside = mean_error(segments.kinds, segments.counts @ weights[profile] / tokens - 1)
+        unseen = mean_error(segments.kinds, outside / tokens - 1)
+        lines.append(f"{profile:8} {inside:6.1f} {unseen:8.1f} {margins[profile]:6.2f}")
+    lines.append(lines[0])
+    head = HEADER.format(segments=len(segments.kinds), kinds=len(set(segments.kinds)), table="\n".join(lines))
+    names = ", ".join(f'"{profile}"' for profile in PROFILES)
+    rows = [
+        f'    "{name}": ({", ".join(f"{float(weights[profile][at])}" for profile in PROFILES)}),'
+        for at, name in enumerate(CLASSES)
+    ]
+    return "\n".join(
+        [
+            f"{head}PROFILES = ({names})",
+            '"""The families of tokenizers, in the order of the columns."""',
+            "",
+            "MARGINS: Mapping[str, float] = {",
+            *(f'    "{profile}": {margins[profile]},' for profile in PROFILES),
+            "}",
+            '"""By family, how far a prompt may lie over its estimate, as a share of it."""',
+            "",
+            "WEIGHTS: Mapping[str, tuple[float, ...]] = {",
+            *rows,
+            "}",
+            '"""By class of ``token_estimate.CLASSES`` the tokens that each of it costs."""',
+            "",
+        ]
+    )
+
+
+def main() -> None:
+    """Write the module next to the code that reads it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder that holds tokens/segments_train.jsonl.gz")
+    parser.add_argument("--out", type=Path, default=Path("gatekeeper_core/token_profiles.py"))
+    options = parser.parse_args()
+    segments = read_segments(options.data / "tokens" / "segments_train.jsonl.gz")
+    options.out.write_text(module(segments), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

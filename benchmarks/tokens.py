@@ -1,0 +1,159 @@
+"""Error of token estimates, by tokenizer: of single texts, of assembled prompts, and how often these are over a budget.
+
+Run ``python -m benchmarks.tokens --data DIR``; ``DIR/tokens/segments_train.jsonl.gz`` holds texts of many kinds with
+their true counts. Our estimate counts each kind by weights that were fitted without it ("kinds left out"), and once by
+the weights of the library. Every figure is in percent of the true count, each kind counting the same.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.fit_tokens import PROFILES, Segments, left_out, prompts, read_segments
+from benchmarks.peers import NOT_INSTALLED
+from benchmarks.report import options, print_table, write_json
+from gatekeeper_core import TokenEstimator, estimate_text_tokens
+
+_WIDE = re.compile("[\u4e00-\u9fff\u3040-\u30ff\uac00-\ud7af]")
+_QUICK_TEXTS = 8
+
+
+def blend(text: str) -> int:
+    """Return the specification's first rule: 1.8 characters a token in Chinese, 4 in English, rounded up."""
+    share = len(_WIDE.findall(text)) / max(1, len(text))
+    return math.ceil(len(text) / (share * 1.8 + (1 - share) * 4))
+
+
+def peers() -> dict[str, Callable[[str], int] | None]:
+    """Return the other estimates by name; None where the package is not installed."""
+    return {
+        "estimate_text_tokens": estimate_text_tokens,
+        "1.8 / 4 characters": blend,
+        "3.5 characters": lambda text: math.ceil(len(text) / 3.5),
+        "len // 4": lambda text: len(text) // 4,
+        "LangChain approximate": _langchain(),
+        "headroom": _headroom(),
+    }
+
+
+def _langchain() -> Callable[[str], int] | None:
+    try:
+        from langchain_core.messages import HumanMessage
+        from langchain_core.messages.utils import count_tokens_approximately
+    except ImportError:
+        return None
+    return lambda text: int(count_tokens_approximately([HumanMessage(text)]))
+
+
+def _headroom() -> Callable[[str], int] | None:
+    try:
+        from headroom.tokenizers import EstimatingTokenCounter
+    except ImportError:
+        return None
+    counter = EstimatingTokenCounter()
+    return lambda text: int(counter.count_text(text))
+
+
+def estimates(segments: Segments, profile: str, *, ours_only: bool) -> dict[str, Any]:
+    """Return by method the estimate of each text, or None where the method is not installed."""
+    ours = TokenEstimator(profile)
+    found: dict[str, Any] = {
+        "TokenEstimator, kinds left out": left_out(segments, profile),
+        "TokenEstimator": np.array([ours(text) for text in segments.texts]),
+    }
+    for name, count in {} if ours_only else peers().items():
+        found[name] = count and np.array([count(text) for text in segments.texts])
+    return found
+
+
+def text_row(segments: Segments, profile: str, method: str, estimate: Any) -> dict[str, Any]:
+    """Return the errors of single texts, averaged by kind."""
+    row: dict[str, Any] = {"tokenizer": profile, "method": method}
+    if estimate is None:
+        return {**row, "mean absolute": NOT_INSTALLED}
+    errors = 100 * (estimate / segments.tokens[profile] - 1)
+    kinds = np.array(segments.kinds)
+    means = [
+        (np.abs(errors[kinds == kind]).mean(), errors[kinds == kind].mean()) for kind in sorted(set(segments.kinds))
+    ]
+    absolute, bias = np.mean(means, axis=0)
+    low, high = np.percentile(errors, (5, 95))
+    figures = {"mean absolute": absolute, "bias": bias, "5th": low, "95th": high, "worst under": errors.min()}
+    return {**row, **{name: float(value) for name, value in figures.items()}}
+
+
+def prompt_row(segments: Segments, profile: str, method: str, estimate: Any, drawn: list[list[int]]) -> dict[str, Any]:
+    """Return the errors of assembled prompts, and the share that is over a budget that the estimate fills."""
+    row: dict[str, Any] = {"tokenizer": profile, "method": method}
+    if estimate is None:
+        return {**row, "mean absolute": NOT_INSTALLED}
+    true = np.array([segments.tokens[profile][prompt].sum() for prompt in drawn])
+    over = true / np.maximum(1, np.array([estimate[prompt].sum() for prompt in drawn])) - 1
+    margin = TokenEstimator(profile).margin if method.startswith("TokenEstimator") else 0.0
+    return {
+        **row,
+        "mean absolute": float(100 * np.mean(np.abs(1 / (1 + over) - 1))),
+        "over": float(100 * np.mean(over > 0)),
+        "over by 10 %": float(100 * np.mean(over > 0.1)),
+        "over with margin": float(100 * np.mean(over > margin)) if margin else None,
+    }
+
+
+def speed_rows(segments: Segments) -> list[dict[str, Any]]:
+    """Return millions of characters a second of CPU time, for single texts and for long ones, by kind of text."""
+    rows = []
+    for title, chosen in (("all kinds", None), ("English", "en_"), ("Chinese", "zh"), ("code", "code_")):
+        texts = [
+            text for kind, text in zip(segments.kinds, segments.texts, strict=True) if kind.startswith(chosen or "")
+        ]
+        if texts:
+            row: dict[str, Any] = {"texts": title, "mean characters": sum(map(len, texts)) // len(texts)}
+            for name, listed in (("each", texts), ("joined", ["\n".join(texts)])):
+                row[name] = max(_million_characters_a_second(listed) for _ in range(5))
+            rows.append(row)
+    return rows
+
+
+def _million_characters_a_second(texts: list[str]) -> float:
+    count, begun = TokenEstimator(), time.process_time()
+    for text in texts:
+        count(text)
+    return sum(map(len, texts)) / (time.process_time() - begun) / 1e6
+
+
+def sample(segments: Segments) -> Segments:
+    """Return the first texts of each kind."""
+    seen: dict[str, int] = {}
+    chosen = []
+    for kind in segments.kinds:
+        seen[kind] = seen.get(kind, 0) + 1
+        chosen.append(seen[kind] <= _QUICK_TEXTS)
+    return segments.of(np.array(chosen))
+
+
+def main() -> None:
+    """Print the tables."""
+    given = options(__doc__, data="tokens/segments_train.jsonl.gz").parse_args()
+    segments = read_segments(given.data / "tokens" / "segments_train.jsonl.gz")
+    segments = sample(segments) if given.quick else segments
+    texts, assembled = [], []
+    for profile in PROFILES:
+        drawn = prompts(segments, profile, count=200 if given.quick else 2_000)
+        for method, estimate in estimates(segments, profile, ours_only=given.ours_only).items():
+            texts.append(text_row(segments, profile, method, estimate))
+            assembled.append(prompt_row(segments, profile, method, estimate, drawn))
+    speeds = speed_rows(segments)
+    print_table("Error of single texts, % of the true tokens", texts, markdown=given.markdown)
+    print_table("Prompts of 4,000 to 48,000 tokens from three kinds, %", assembled, markdown=given.markdown)
+    print_table("Millions of characters a second of CPU time", speeds, markdown=given.markdown)
+    write_json(given.json, "tokens", {"quick": given.quick}, {"texts": texts, "prompts": assembled, "speed": speeds})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""What a provider reports about its prompts, learned by model: a factor for the estimate.
+
+A provider's tokenizer may be none of the profiles, and it adds tokens of its own to each message. What it reports as
+prompt tokens, set against the estimate of the same prompt, tells by how much the estimate is off. A few odd reports (a
+cached prompt, a picture) change nothing: the median of the last ones counts, within limits.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.token_estimate import TokenEstimator
+
+__all__ = ["UsageCalibrator"]
+
+_LEAST_FACTOR, _LARGEST_FACTOR = 0.5, 2.0
+_SCHEMA_VERSION = 1
+
+
+class UsageCalibrator:
+    """Learns by model how the tokens that a provider reports compare with an estimate; safe to use from many threads.
+
+    Args:
+        base: the estimate that is calibrated; None: ``TokenEstimator()``. Its own factor must be 1.
+        window: how many of the latest reports of a model count, 1..10,000.
+
+    Raises:
+        ConfigError: a number is out of range, or the base is calibrated already.
+        TypeError: an argument has the wrong type.
+
+    Source: ours; the limits 0.5 and 2 stand for the largest difference between the families of tokenizers on one text.
+
+    >>> calibrator = UsageCalibrator()
+    >>> for reported in (110, 112, 900):
+    ...     calibrator.observe("some-model", estimated_tokens=100, reported_tokens=reported)
+    >>> calibrator.factor("some-model"), calibrator.factor("another")
+    (1.12, 1.0)
+    >>> calibrator.estimator("some-model").factor
+    1.12
+    """
+
+    def __init__(self, base: TokenEstimator | None = None, *, window: int = 64) -> None:
+        if base is not None and not isinstance(base, TokenEstimator):
+            raise TypeError(f"base must be a TokenEstimator, got {type(base).__name__}")
+        if isinstance(window, bool) or not isinstance(window, int):
+            raise TypeError(f"window must be int, got {type(window).__name__}")
+        if not 1 <= window <= 10_000:
+            raise ConfigError(f"window must lie in 1..10000, got {window}")
+        self._base = base or TokenEstimator()
+        if self._base.factor != 1:
+            raise ConfigError(f"base must have the factor 1, got {self._base.factor!r}: it is what is learned here")
+        self._window = window
+        self._ratios: dict[str, deque[float]] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def base(self) -> TokenEstimator:
+        """What estimates the prompts whose reports are given to :meth:`observe`."""
+        return self._base
+
+    def observe(self, model: str, *, estimated_tokens: int, reported_tokens: int) -> None:
+        """Note what a model reported for a prompt; where either count is 0, nothing can be learned.
+
+        Args:
+            model: its name.
+            estimated_tokens: what ``base`` gives for the prompt, at least 0.
+            reported_tokens: the prompt tokens that the provider counted, those from its cache included, at least 0.
+
+        Raises:
+            ConfigError: a count is negative.
+            TypeError: an argument has the wrong type.
+        """
+        _check_model(model)
+        for name, value in (("estimated_tokens", estimated_tokens), ("reported_tokens", reported_tokens)):
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise TypeError(f"{name} must be int, got {type(value).__name__}")
+            if value < 0:
+                raise ConfigError(f"{name} must be at least 0, got {value}")
+        if not estimated_tokens or not reported_tokens:
+            return
+        ratio = _within_limits(reported_tokens / estimated_tokens)
+        with self._lock:
+            self._ratios.setdefault(model, deque(maxlen=self._window)).append(ratio)
+
+    def factor(self, model: str) -> float:
+        """Return what the estimate is to be multiplied by for a model, 0.5..2; 1 where nothing is known of it.
+
+        Raises:
+            TypeError: ``model`` is no text.
+        """
+        _check_model(model)
+        with self._lock:
+            ratios = sorted(self._ratios.get(model, (1.0,)))
+        middle = len(ratios) // 2
+        return round((ratios[middle] + ratios[-middle - 1]) / 2, 4)
+
+    def estimator(self, model: str) -> TokenEstimator:
+        """Return the estimate for a model as it is known now; profile and margin are those of ``base``.
+
+        Raises:
+            TypeError: ``model`` is no text.
+        """
+        return TokenEstimator(self._base.profile, margin=self._base.margin, factor=self.factor(model))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything learned as JSON-ready values, with ``schema_version``."""
+        with self._lock:
+            ratios = {model: list(self._ratios[model]) for model in sorted(self._ratios)}
+        return {
+            "schema_version": _SCHEMA_VERSION,
+            "profile": self._base.profile,
+            "margin": self._base.margin,
+            "window": self._window,
+            "ratios": ratios,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> UsageCalibrator:
+        """Return the calibrator that :meth:`to_dict` was called on.
+
+        Raises:
+            ConfigError: the values are of another version, or cannot be.
+            TypeError: ``data`` is no mapping.
+        """
+        if not isinstance(data, Mapping):
+            raise TypeError(f"data must be a mapping, got {type(data).__name__}")
+        if data.get("schema_version") != _SCHEMA_VERSION:
+            raise ConfigError(f"schema_version must be {_SCHEMA_VERSION}: start a new UsageCalibrator")
+        try:
+            made = cls(TokenEstimator(data["profile"], margin=data["margin"]), window=data["window"])
+            for model, ratios in dict(data["ratios"]).items():
+                _check_model(model)
+                made._ratios[model] = deque(map(_checked_ratio, ratios), maxlen=made._window)
+        except (LookupError, TypeError, ValueError) as error:
+            raise ConfigError("these are not the values of a calibrator: start a new UsageCalibrator") from error
+        return made
+
+
+def _within_limits(ratio: float) -> float:
+    return min(max(ratio, _LEAST_FACTOR), _LARGEST_FACTOR)
+
+
+def _checked_ratio(ratio: object) -> float:
+    if isinstance(ratio, bool) or not isinstance(ratio, int | float) or not _LEAST_FACTOR <= ratio <= _LARGEST_FACTOR:
+        raise ConfigError(f"a ratio must lie in {_LEAST_FACTOR}..{_LARGEST_FACTOR}")
+    return float(ratio)
+
+
+def _check_model(model: object) -> None:
+    if not isinstance(model, str):
+        raise TypeError(f"model must be str, got {type(model).__name__}")

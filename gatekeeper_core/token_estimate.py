@@ -1,0 +1,329 @@
+r"""The estimate of a model's own token count: characters by class, times weights fitted to its family of tokenizers.
+
+::
+
+    text ──UTF-8──> lead bytes (one a character) ──count──> counts by class ──weights──> tokens
+
+A byte-level tokenizer splits text into words, groups of digits, runs of marks and white space, then merges bytes that
+often stand together. What that costs depends on how many such pieces there are, how long they are, and how well the
+tokenizer knows the script. All of it is counted on whole strings at once, in time linear in the text; no loop looks at
+single characters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from operator import mul
+
+from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.token_profiles import MARGINS, PROFILES, WEIGHTS
+
+__all__ = ["CLASSES", "TokenEstimator", "budget_for", "budget_within", "class_counts", "count_bytes"]
+
+COMMON_CLASSES = (
+    "word",  # runs of letters
+    "word 4",  # those of four letters and more
+    "word 8",
+    "word 12",
+    "long word",  # letters beyond the fifteenth of a run
+    "rare letter",  # j, q, x, z: names, foreign words, random strings
+    "consonants",  # letters that end five consonants in a row
+    "hump",  # an upper-case letter after a lower-case one
+    "short hump",  # where the hump before is one or two letters back: Base64
+    "capital",  # an upper-case letter that begins a word and is followed by a lower-case one
+    "upper case",
+    "digit",
+    "digits",  # runs of them
+    "digits after space",  # where the space is a token by itself
+    "mark",
+    "marks",  # runs of them
+    "marks after space",
+    "marks after script",  # after a character of another script
+    "line end after text",  # one after a mark is part of its token
+    "line end",
+    "spaces",  # runs of two and more
+    "sixteen spaces",
+    "tab",
+    "control",
+)
+SCRIPT_CLASSES = (
+    "latin accented",
+    "latin extended",
+    "latin vietnamese",
+    "latin signs",
+    "combining",
+    "greek",
+    "cyrillic",
+    "hebrew",
+    "arabic",
+    "other alphabets",
+    "devanagari",
+    "bengali",
+    "thai",
+    "other indic",
+    "other scripts",
+    "han",
+    "kana",
+    "hangul",
+    "wide punctuation",
+    "full width",
+    "punctuation",
+    "symbol",
+    "emoji",
+    "variation",
+    "astral",
+)
+CLASSES = COMMON_CLASSES + SCRIPT_CLASSES
+"""What is counted, in order; those of ``SCRIPT_CLASSES`` are counted in text that is not ASCII."""
+
+_LETTER, _DIGIT, _MARK, _SPACE, _LINE_END, _UPPER, _CONSONANT, _SCRIPT = (1 << bit for bit in range(8))
+_CONTINUATION = bytes(range(0x80, 0xC0))
+_RARE = b"jqxzJQXZ"
+
+
+def _signs_of(byte: int) -> int:
+    """Return the bits of a lead byte: one for each kind of character that it is."""
+    character = chr(byte)
+    if byte >= 0x80:
+        return _LETTER if 0xC3 <= byte < 0xCA else _SCRIPT  # the Latin letters up to U+027F
+    if character.isalpha():
+        upper = _UPPER if character.isupper() else 0
+        return _LETTER | upper | (0 if character in "aeiouyAEIOUY" else _CONSONANT)
+    if character.isdigit():
+        return _DIGIT
+    return _SPACE if character == " " else _LINE_END if character in "\n\v\f\r" else _MARK if 0x20 < byte < 0x7F else 0
+
+
+_SIGNS = bytes(map(_signs_of, range(256)))
+_LATIN, _LATIN_EXTENDED, _LATIN_SIGNS = b"\xc3", bytes(range(0xC4, 0xCA)), b"\xc2"
+_COMBINING, _GREEK, _CYRILLIC, _HEBREW = bytes(range(0xCA, 0xCE)), b"\xce\xcf", b"\xd0\xd1\xd2\xd3", b"\xd6\xd7"
+_ARABIC, _OTHER_ALPHABETS = b"\xd8\xd9\xda\xdb", b"\xd4\xd5\xdc\xdd\xde\xdf"
+_HAN, _HANGUL, _FULL_WIDTH = bytes(range(0xE4, 0xEA)), bytes(range(0xEA, 0xEE)), b"\xee\xef"
+_ASTRAL = bytes(range(0xF0, 0xF5))
+_SEVERAL_LEADS = (
+    *(_LATIN_EXTENDED, _COMBINING, _GREEK, _CYRILLIC, _HEBREW, _ARABIC, _OTHER_ALPHABETS),
+    *(_HAN, _HANGUL, _FULL_WIDTH, _ASTRAL),
+)
+# All lead bytes of a script become its first one.
+_FIRST_LEADS = bytes.maketrans(b"".join(_SEVERAL_LEADS), b"".join(leads[:1] * len(leads) for leads in _SEVERAL_LEADS))
+
+
+_BLOCK = 16_384
+"""Characters that are counted at once: more would leave the processor's cache, and take memory as the text is long."""
+
+
+def class_counts(text: str) -> list[int]:
+    """Return how often each of ``CLASSES`` stands in a text, in that order; in ASCII text only ``COMMON_CLASSES``.
+
+    A run that crosses the end of a block of 16,384 characters counts as two.
+
+    Raises:
+        TypeError: ``text`` is no text.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"text must be str, got {type(text).__name__}")
+    if len(text) > _BLOCK:
+        blocks = (class_counts(text[at : at + _BLOCK]) for at in range(0, len(text), _BLOCK))
+        return [sum(column) for column in zip_longest(*blocks, fillvalue=0)]
+    if text.isascii():
+        return _common_counts(text.encode("ascii"))
+    utf8 = text.encode("utf-8", "surrogatepass")
+    leads = utf8.translate(None, _CONTINUATION)
+    return _common_counts(leads) + _script_counts(utf8, leads)
+
+
+def _common_counts(leads: bytes) -> list[int]:
+    """Return the counts that need no more than the lead bytes.
+
+    The signs of all characters are one long number, a byte for each, the first one lowest: a shift brings each
+    character beside its neighbour, one operation asks all of them at once, and the bits that are left are counted.
+    """
+    size = len(leads)
+    signs = int.from_bytes(leads.translate(_SIGNS), "little")
+    ones = int.from_bytes(b"\x01" * size, "little")
+    letters, digits, marks, spaces, line_ends, upper, consonants, script = (signs >> bit & ones for bit in range(8))
+    starts = signs & ~(signs << 8)  # of the runs of each kind
+    word_starts = starts & letters
+    two = letters & letters >> 8  # positions from which two letters run, and so on
+    four = two & two >> 16
+    eight = four & four >> 32
+    lower = letters ^ upper
+    humps = upper & lower << 8
+    five = consonants & consonants >> 8
+    five &= five >> 16
+    tabs = leads.count(b"\t")
+    return [
+        word_starts.bit_count(),
+        (word_starts & four).bit_count(),
+        (word_starts & eight).bit_count(),
+        (word_starts & eight & four >> 64).bit_count(),
+        (eight & eight >> 64).bit_count(),
+        size - len(leads.translate(None, _RARE)),
+        (five & consonants >> 32).bit_count(),
+        humps.bit_count(),
+        (humps & (humps << 16 | humps << 24)).bit_count(),
+        (upper & word_starts & lower >> 8).bit_count(),
+        upper.bit_count(),
+        digits.bit_count(),
+        (starts >> 1 & digits).bit_count(),
+        (digits & spaces << 8).bit_count(),
+        marks.bit_count(),
+        (starts >> 2 & marks).bit_count(),
+        (marks & spaces << 8).bit_count(),
+        (marks & script << 8).bit_count(),
+        (line_ends & ~(marks << 8)).bit_count(),
+        line_ends.bit_count(),
+        (starts >> 3 & spaces & spaces >> 8).bit_count(),
+        leads.count(b" " * 16),
+        tabs,
+        size - tabs - sum(plane.bit_count() for plane in (letters, digits, marks, spaces, line_ends, script)),
+    ]
+
+
+def _script_counts(utf8: bytes, leads: bytes) -> list[int]:
+    count = leads.translate(_FIRST_LEADS).count
+    e0, e1, e2, e3, ef, astral = map(count, (0xE0, 0xE1, 0xE2, 0xE3, _FULL_WIDTH[0], _ASTRAL[0]))
+    # Where one lead byte serves several scripts, the second byte tells them apart.
+    devanagari = _pairs(utf8, b"\xe0", b"\xa4\xa5") if e0 else 0
+    bengali = _pairs(utf8, b"\xe0", b"\xa6\xa7") if e0 else 0
+    thai = _pairs(utf8, b"\xe0", b"\xb8\xb9") if e0 else 0
+    vietnamese = _pairs(utf8, b"\xe1", b"\xb8\xb9\xba\xbb") if e1 else 0
+    punctuation = _pairs(utf8, b"\xe2", b"\x80") if e2 else 0
+    wide_punctuation = _pairs(utf8, b"\xe3", b"\x80") if e3 else 0
+    variation = _pairs(utf8, b"\xef", b"\xb8") if ef else 0
+    emoji = _pairs(utf8, b"\xf0", b"\x9f") if astral else 0
+    return [
+        count(_LATIN[0]),
+        count(_LATIN_EXTENDED[0]),
+        vietnamese,
+        count(_LATIN_SIGNS[0]),
+        count(_COMBINING[0]),
+        count(_GREEK[0]),
+        count(_CYRILLIC[0]),
+        count(_HEBREW[0]),
+        count(_ARABIC[0]),
+        count(_OTHER_ALPHABETS[0]),
+        devanagari,
+        bengali,
+        thai,
+        e0 - devanagari - bengali - thai,
+        e1 - vietnamese,
+        count(_HAN[0]),
+        e3 - wide_punctuation,
+        count(_HANGUL[0]),
+        wide_punctuation,
+        ef - variation,
+        punctuation,
+        e2 - punctuation,
+        emoji,
+        variation,
+        astral - emoji,
+    ]
+
+
+def _pairs(utf8: bytes, lead: bytes, seconds: bytes) -> int:
+    return sum(utf8.count(lead + seconds[at : at + 1]) for at in range(len(seconds)))
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEstimator:
+    """Counts the tokens of a text by an estimate of what one family of tokenizers makes of it; a ``TokenCounter``.
+
+    The count is the point estimate: right on average, over or under for a single text. ``margin`` is how far an
+    assembled prompt may lie above it: where a budget is enforced, that much is kept free (``budget_within``).
+
+    Args:
+        profile: the family of tokenizers, one of ``PROFILES``.
+        margin: share of the estimate, 0..4; None takes the profile's own, by which at most 1 % of assembled prompts
+            are over.
+        factor: what the estimate is multiplied by, 0.1..10: learned from what a provider reports
+            (``calibration.UsageCalibrator``).
+
+    Raises:
+        ConfigError: the profile is unknown, or a number is out of range.
+        TypeError: an argument has the wrong type.
+
+    Source: weights and margins ``benchmarks/fit_tokens.py``; the figures stand in ``token_profiles``.
+
+    >>> count = TokenEstimator("o200k")
+    >>> count(""), count("hello world"), count("你好世界"), count("0f3a9c")
+    (0, 2, 3, 6)
+    """
+
+    profile: str = "o200k"
+    margin: float = field(default=None, kw_only=True)  # type: ignore[assignment]  # None takes the profile's own
+    factor: float = field(default=1.0, kw_only=True)
+    _weights: tuple[float, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.profile, str):
+            raise TypeError(f"TokenEstimator.profile must be str, got {type(self.profile).__name__}")
+        if self.profile not in PROFILES:
+            raise ConfigError(f"TokenEstimator.profile must be one of {', '.join(PROFILES)}, got {self.profile!r}")
+        if self.margin is None:
+            object.__setattr__(self, "margin", MARGINS[self.profile])
+        check_range(self, "margin", low=0, high=4)
+        check_range(self, "factor", low=0.1, high=10)
+        column = PROFILES.index(self.profile)
+        object.__setattr__(self, "_weights", tuple(WEIGHTS[name][column] * self.factor for name in CLASSES))
+
+    def __call__(self, text: str, /) -> int:
+        """Return the estimated tokens: at least 1, and 0 for an empty text.
+
+        Raises:
+            TypeError: ``text`` is no text.
+        """
+        counts = class_counts(text)
+        return max(1, math.floor(sum(map(mul, counts, self._weights)) + 0.5)) if text else 0
+
+    @property
+    def name(self) -> str:
+        """The profile, with the factor where there is one: equal names count equally."""
+        return self.profile if self.factor == 1 else f"{self.profile} x {self.factor!r}"
+
+
+def budget_within(counter: Callable[[str], int], budget_tokens: int) -> int:
+    """Return what the counts may come to, so that what is sent stays within a budget of the model's own tokens.
+
+    For a ``TokenEstimator`` its margin is kept free; any other counter is taken at its word. It grows by one at most
+    where the budget grows by one.
+
+    >>> budget_within(TokenEstimator(margin=0.25), 4000), budget_within(len, 4000)
+    (3200, 4000)
+    """
+    return math.floor(budget_tokens / (1 + counter.margin)) if isinstance(counter, TokenEstimator) else budget_tokens
+
+
+def budget_for(counter: Callable[[str], int], tokens: int) -> int:
+    """Return the smallest budget in which so many counted tokens have room: ``budget_within`` the other way round.
+
+    >>> budget_for(TokenEstimator(margin=0.25), 3200), budget_for(len, 4000)
+    (4000, 4000)
+    """
+    if not isinstance(counter, TokenEstimator):
+        return tokens
+    budget = math.floor(tokens * (1 + counter.margin))
+    while budget_within(counter, budget) < tokens:
+        budget += 1
+    while budget_within(counter, budget - 1) >= tokens:  # a product may be rounded up
+        budget -= 1
+    return budget
+
+
+def count_bytes(text: str) -> int:
+    """Return the UTF-8 bytes of a text: no byte-level tokenizer gives it more tokens than that.
+
+    Lone surrogates count as three bytes.
+
+    Raises:
+        TypeError: ``text`` is no text.
+
+    >>> count_bytes("hello"), count_bytes("你好")
+    (5, 6)
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"text must be str, got {type(text).__name__}")
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,56 @@
+"""The exact counts of open models, by Hugging Face's tokenizers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+try:
+    from tokenizers import Tokenizer
+except ModuleNotFoundError as error:
+    if error.name != "tokenizers":
+        raise
+    needed = 'gatekeeper_tokenizers.huggingface needs tokenizers: pip install "context-gatekeeper[tokenizers]"'
+    raise ImportError(needed, name=error.name) from error
+
+from gatekeeper_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from gatekeeper_core.tokens import TokenCounter
+
+__all__ = ["tokenizers_counter"]
+
+
+def tokenizers_counter(tokenizer: Tokenizer | str | Path) -> TokenCounter:
+    """Return what counts the tokens of a text as the tokenizer of an open model does.
+
+    The marks that a tokenizer puts around each text (``<s>``) are not counted. Lone surrogates count as U+FFFD.
+
+    Args:
+        tokenizer: a ``tokenizers.Tokenizer``, or the path of a ``tokenizer.json``: nothing is downloaded here.
+
+    Raises:
+        ConfigError: there is no such file, or it holds no tokenizer.
+        TypeError: the tokenizer is neither.
+    """
+    if isinstance(tokenizer, str | Path):
+        tokenizer = _read(Path(tokenizer))
+    if not isinstance(tokenizer, Tokenizer):
+        raise TypeError(f"tokenizer must be a tokenizers.Tokenizer or a path, got {type(tokenizer).__name__}")
+    encode = tokenizer.encode
+
+    def count(text: str, /) -> int:
+        whole = text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return len(encode(whole, add_special_tokens=False).ids)
+
+    count.__qualname__ = f"tokenizers {tokenizer.get_vocab_size()}"
+    return count
+
+
+def _read(path: Path) -> Tokenizer:
+    if not path.is_file():
+        raise ConfigError(f"there is no file {path}: save the model's tokenizer.json there, nothing is downloaded here")
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises no narrower one
+        raise ConfigError(f"{path} holds no tokenizer") from error

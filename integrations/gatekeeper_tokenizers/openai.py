@@ -1,0 +1,69 @@
+"""The exact counts of OpenAI's models, by tiktoken."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from hashlib import sha1
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+try:
+    import tiktoken
+except ModuleNotFoundError as error:
+    if error.name != "tiktoken":
+        raise
+    needed = 'gatekeeper_tokenizers.openai needs tiktoken: pip install "context-gatekeeper[tiktoken]"'
+    raise ImportError(needed, name=error.name) from error
+
+from gatekeeper_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from gatekeeper_core.tokens import TokenCounter
+
+__all__ = ["tiktoken_counter"]
+
+_ADDRESSES = {
+    name: f"https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
+    for name in ("cl100k_base", "o200k_base")
+}
+
+
+def tiktoken_counter(encoding: tiktoken.Encoding | str) -> TokenCounter:
+    """Return what counts the tokens of a text as OpenAI's models do.
+
+    Text such as ``<|endoftext|>`` counts as the text that it is. Lone surrogates count as U+FFFD.
+
+    Args:
+        encoding: an ``Encoding``, or ``"cl100k_base"`` or ``"o200k_base"`` where its table lies in tiktoken's cache.
+
+    Raises:
+        ConfigError: the name is unknown, or its table is not in the cache: nothing is downloaded here.
+        TypeError: the encoding is neither.
+    """
+    if isinstance(encoding, str):
+        _check_cached(encoding)
+        encoding = tiktoken.get_encoding(encoding)
+    if not isinstance(encoding, tiktoken.Encoding):
+        raise TypeError(f"encoding must be a tiktoken.Encoding or a name, got {type(encoding).__name__}")
+    encode = encoding.encode
+
+    def count(text: str, /) -> int:
+        return len(encode(text, disallowed_special=()))
+
+    count.__qualname__ = f"tiktoken {encoding.name}"
+    return count
+
+
+def _check_cached(name: str) -> None:
+    if name not in _ADDRESSES:
+        raise ConfigError(f"encoding must be one of {', '.join(_ADDRESSES)}, or an Encoding, got {name!r}")
+    folder = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
+    folder = folder or str(Path(tempfile.gettempdir()) / "data-gym-cache")
+    # How tiktoken names the files of its cache.
+    file = Path(folder) / sha1(_ADDRESSES[name].encode(), usedforsecurity=False).hexdigest()
+    if not file.is_file():
+        raise ConfigError(
+            f"the table of {name} is not in tiktoken's cache ({folder}), and nothing is downloaded here: set "
+            "TIKTOKEN_CACHE_DIR to a folder that holds it, or pass tiktoken.get_encoding(...), which downloads it"
+        )

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import copy
+import pickle
+import time
+import tracemalloc
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.token_estimate import CLASSES, COMMON_CLASSES, TokenEstimator, class_counts, count_bytes
+from gatekeeper_core.token_profiles import PROFILES, WEIGHTS
+
+texts = st.text(st.characters()) | st.text(
+    st.sampled_from("aAzZ09 .-\n\t\x00é中の가й😀\u0301\ud800")
+)  # lone surrogates included
+every_profile = pytest.mark.parametrize("profile", PROFILES)
+
+SAMPLES = {
+    "chinese": "缓存穿透怎么解决？可以在入口放一个布隆过滤器，把不存在的键挡在外面。" * 4,
+    "english": "How do I fix the cache? Put a Bloom filter before it, so that unknown keys never reach the store. " * 4,
+    "both": "用 Redis 做缓存, TTL 设 300 秒: `SETEX user:42 300 value`。" * 4,
+}
+three_scripts = pytest.mark.parametrize("script", SAMPLES)
+
+
+def counted(text: str) -> dict[str, int]:
+    """Return the classes that stand in a text, with their counts."""
+    return {name: count for name, count in zip(CLASSES, class_counts(text), strict=False) if count}
+
+
+def plain_counts(text: str) -> dict[str, int]:
+    """Return some of the counts by a loop over characters: a second way to the same numbers."""
+
+    def kind(at: int) -> str:
+        if not 0 <= at < len(text):
+            return "edge"
+        character = text[at]
+        if "\u00c0" <= character < "\u0280" or (character.isascii() and character.isalpha()):
+            return "letter"
+        if not character.isascii():
+            return "script"
+        if character.isdigit():
+            return "digit"
+        return {" ": "space", "\t": "tab"}.get(character, "mark" if character.isprintable() else "control")
+
+    kinds = [kind(at) for at in range(-1, len(text) + 1)]
+    found = dict.fromkeys(("word", "digit", "digits", "mark", "marks", "tab", "spaces", "marks after space"), 0)
+    for before, now, after in zip(kinds, kinds[1:], kinds[2:], strict=False):
+        found["word"] += now == "letter" != before
+        found["digit"] += now == "digit"
+        found["digits"] += now == "digit" != before
+        found["mark"] += now == "mark"
+        found["marks"] += now == "mark" != before
+        found["marks after space"] += now == "mark" and before == "space"
+        found["tab"] += now == "tab"
+        found["spaces"] += now == "space" == after != before
+    return found
+
+
+# --- what is counted
+
+
+@given(texts)
+def test_the_counts_equal_those_of_a_plain_loop(text: str) -> None:
+    plain = plain_counts(text)
+    assert {name: counted(text).get(name, 0) for name in plain} == plain
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("the Cache", {"word": 2, "word 4": 1, "capital": 1, "upper case": 1}),
+        ("fooBar", {"word": 1, "word 4": 1, "hump": 1, "upper case": 1}),
+        ("aBcD", {"word": 1, "word 4": 1, "hump": 2, "short hump": 1, "upper case": 2}),
+        ("a" * 20, {"word": 1, "word 4": 1, "word 8": 1, "word 12": 1, "long word": 5}),
+        ("strngths", {"word": 1, "word 4": 1, "word 8": 1, "consonants": 4}),
+        ("x 1234", {"word": 1, "rare letter": 1, "digit": 4, "digits": 1, "digits after space": 1}),
+        ("a.\nb\n", {"word": 2, "mark": 1, "marks": 1, "line end after text": 1, "line end": 2}),
+        ("a   b" + " " * 16, {"word": 2, "spaces": 2, "sixteen spaces": 1}),
+        ("缓存。ab", {"word": 1, "han": 2, "wide punctuation": 1}),
+        ("缓存:", {"han": 2, "mark": 1, "marks": 1, "marks after script": 1}),
+        ("カの가ё", {"kana": 2, "hangul": 1, "cyrillic": 1}),
+        ("😀\ufe0f👍𠀀", {"emoji": 2, "variation": 1, "astral": 1}),
+        ("éłếα", {"word": 1, "latin accented": 1, "latin extended": 1, "latin vietnamese": 1, "greek": 1}),
+        ("नবไక", {"devanagari": 1, "bengali": 1, "thai": 1, "other indic": 1}),
+        ("“→！", {"punctuation": 1, "symbol": 1, "full width": 1}),
+        ("\x00\x1f", {"control": 2}),
+        ("e\u0301", {"word": 1, "combining": 1}),
+    ],
+)
+def test_each_class_is_found_where_it_stands(text: str, expected: dict[str, int]) -> None:
+    assert counted(text) == expected
+
+
+@given(texts)
+def test_every_character_is_counted_at_least_once(text: str) -> None:
+    """No text is free, whatever its script: each character adds to some class of its own or to a run."""
+    for character in set(text) - {" "}:
+        assert any(class_counts(character))
+
+
+def test_the_table_has_a_weight_for_each_class_and_profile() -> None:
+    assert tuple(WEIGHTS) == CLASSES
+    assert {len(row) for row in WEIGHTS.values()} == {len(PROFILES)}
+    assert all(weight >= 0 for row in WEIGHTS.values() for weight in row)
+    assert len(class_counts("a")) == len(COMMON_CLASSES)
+    assert len(class_counts("é")) == len(CLASSES)
+
+
+# --- the estimate
+
+
+@every_profile
+@given(text=texts)
+def test_no_text_is_free_and_an_empty_one_is(profile: str, text: str) -> None:
+    """C2: at least 1 for any text, so that many short ones cannot hide."""
+    tokens = TokenEstimator(profile)(text)
+    assert tokens >= 1 if text else tokens == 0
+
+
+@every_profile
+@pytest.mark.parametrize(
+    "text",
+    ["\u0301", "\u0e31", "\u1234", "\ua000", "\U00010330", "\U0001f600", "\ue000", "\ufe0f", "→", "\x07", "\ud800"],
+    ids=ascii,
+)
+def test_a_hundred_characters_of_any_kind_cost_many_tokens(profile: str, text: str) -> None:
+    """Marks, symbols, emoji and scripts that the fit never saw: the floors hold."""
+    assert TokenEstimator(profile)(text * 100) >= 20
+
+
+@pytest.mark.parametrize(
+    "text", ["9f86d081884c7d659a2feaa0c55ad015", "aGVsbG8gd29ybGQgdGhpcyBpcyBh", "qzxkvwpltrbnmsd"]
+)
+def test_a_hash_costs_at_least_a_token_for_four_characters(text: str) -> None:
+    """003-77."""
+    assert TokenEstimator()(text) >= len(text) / 4
+
+
+@three_scripts
+def test_chinese_costs_more_on_an_old_tokenizer(script: str) -> None:
+    """003-95: a family of tokenizers matters as much as the script."""
+    old, new = (TokenEstimator(profile)(SAMPLES[script]) for profile in ("cl100k", "o200k"))
+    assert old > new if script == "chinese" else old >= new
+
+
+@three_scripts
+def test_a_factor_multiplies_the_estimate(script: str) -> None:
+    plain, doubled = TokenEstimator()(SAMPLES[script]), TokenEstimator(factor=2.0)(SAMPLES[script])
+    assert abs(doubled - 2 * plain) <= 1
+
+
+@given(texts, st.sampled_from(PROFILES))
+def test_the_estimate_is_never_above_the_bytes_by_far(text: str, profile: str) -> None:
+    """The bytes are the upper bound of every byte-level tokenizer."""
+    assert TokenEstimator(profile)(text) <= 2 * count_bytes(text) + 1
+
+
+@given(texts)
+def test_the_same_text_has_the_same_estimate_from_any_copy(text: str) -> None:
+    counter = TokenEstimator("qwen", margin=0.1, factor=1.25)
+    for twin in (pickle.loads(pickle.dumps(counter)), copy.deepcopy(counter)):  # noqa: S301
+        assert twin == counter
+        assert twin(text) == counter(text)
+
+
+def test_profiles_bring_a_margin_that_can_be_replaced() -> None:
+    """003-23: the margin is what the headroom of 0.8 stood for."""
+    assert 0 < TokenEstimator().margin < 0.25
+    assert TokenEstimator(margin=0).margin == 0
+    assert TokenEstimator("cl100k").margin != TokenEstimator("tekken").margin
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"profile": "gpt"}, ConfigError, "must be one of cl100k, o200k"),
+        ({"profile": None}, TypeError, "profile must be str"),
+        ({"margin": -0.1}, ConfigError, "TokenEstimator.margin must lie in 0..4"),
+        ({"margin": "1"}, TypeError, "TokenEstimator.margin must be a number"),
+        ({"factor": 0}, ConfigError, "TokenEstimator.factor must lie in"),
+        ({"factor": True}, TypeError, "TokenEstimator.factor must be a number"),
+    ],
+)
+def test_impossible_settings_are_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        TokenEstimator(**arguments)
+
+
+@pytest.mark.parametrize("text", [None, 3, b"abc", ["abc"]])
+def test_only_text_can_be_counted(text: Any) -> None:
+    for count in (TokenEstimator(), count_bytes):
+        with pytest.raises(TypeError, match="text must be str"):
+            count(text)
+
+
+# --- bytes
+
+
+@given(texts)
+def test_bytes_are_counted_for_any_text(text: str) -> None:
+    assert count_bytes(text) == len(text.encode("utf-8", "surrogatepass"))
+
+
+# --- time and memory
+
+
+@pytest.mark.parametrize("unit", ["a", "aB", "x1", " ", "\n", "中", "é", "😀", "a中", "\u0301", "-"])
+def test_time_and_memory_grow_no_faster_than_the_text(unit: str) -> None:
+    """002-17: a scan of the characters, nothing dearer: a million of them in a part of a second, in little memory."""
+    text = unit * (1_000_000 // len(unit))
+    begun = time.process_time()
+    TokenEstimator()(text)
+    assert time.process_time() - begun < 2
+    tracemalloc.start()
+    TokenEstimator()(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2_000_000
