@@ -37,6 +37,11 @@ def result(call_id: str | None, text: str = "r") -> Message:
     return Message("tool", text, tool_call_id=call_id)
 
 
+def pointer(number: int) -> str:
+    """Return the pointer with a number, as it stands in a text."""
+    return f"[[wm:{format(number, '016b').translate(str.maketrans('01', 'ab'))}]]"
+
+
 def call_count(messages: Sequence[Message]) -> int:
     """Return how many calls stand in the messages."""
     return sum(len(message.tool_calls) for message in messages)
@@ -51,6 +56,7 @@ _WORDS = [
     *("error 42 in deploy.py", "retrying", "done", "exit code 1", "v1.2", "[已执行 3 次工具调用,最近结果见下文]"),
     *("缓存失效", "部署失败,原因是磁盘已满。", "继续", "日志", "\ud800", "👩‍👩‍👧", "\x00", ""),
     *("x" * 90, "长" * 60),
+    *('[[wm:abcdefghijklmnop]] type=log size=9 preview=""', "[[wm:ponmlkjihgfedcba]] [[wm:2345672345672345]]"),
 ]
 texts = st.lists(st.sampled_from(_WORDS), max_size=5).map(" ".join)
 outputs = st.builds(lambda text, times: text * times, texts, st.sampled_from([1, 1, 3, 20]))

@@ -16,7 +16,18 @@ from gatekeeper_core.context.rounds import counts_of, is_summary, read_rounds
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.tokens import count_messages
-from tests.loops import PROVIDERS, assistant, call_count, calls, conversations, result, system, user, violations
+from tests.loops import (
+    PROVIDERS,
+    assistant,
+    call_count,
+    calls,
+    conversations,
+    pointer,
+    result,
+    system,
+    user,
+    violations,
+)
 
 SCRIPTS = {
     "chinese": "部署失败,磁盘已满。",
@@ -191,6 +202,45 @@ def test_a_summarizer_that_is_too_long_gives_way_to_the_placeholder() -> None:
     assert (short.failure, "磁盘满了" in short.messages[2].text) == ("", True)
     long = compacted(messages, max_tokens=500, summarizer=lambda _: "长" * 500)
     assert (long.failure, long.messages[2].text) == ("too_long", "[已执行 6 次工具调用,最近结果见下文]")
+
+
+def put_aside(count: int, *, start: int = 0) -> list[Message]:
+    """Return rounds whose results carry a pointer each."""
+    numbers = range(start, start + count)
+    return [one for number in numbers for one in (calls(f"c{number}"), result(f"c{number}", f"{pointer(number)} 失败"))]
+
+
+def kept_pointers(compaction: Compaction) -> str:
+    lines = next(message.text for message in compaction.messages if is_summary(message)).split("\n")
+    return lines[1] if len(lines) > 1 else ""
+
+
+def test_a_summary_that_is_too_long_loses_its_text_then_its_oldest_pointers_then_all() -> None:
+    """002-12, 002-21: the limit holds, the placeholder stays."""
+    messages = [*head(), *put_aside(7), *loop(3, "x" * 50, start=7)]
+    sizes = {}
+    for limit in range(225, chars(messages)):
+        compaction = compacted(messages, max_tokens=limit, low_water=0.0, summarizer=lambda _: "磁盘满了")
+        assert compaction.tokens_after <= limit
+        assert compaction.messages[2].text.startswith("[已执行 7 次工具调用,最近结果见下文]")
+        kept = kept_pointers(compaction).split()
+        assert kept == [pointer(number) for number in range(7)][7 - len(kept) :]
+        assert compaction.failure == ("" if "磁盘满了" in compaction.messages[2].text else "too_long")
+        sizes[limit] = (len(kept), compaction.failure)
+    assert [size for _, size in sorted(sizes.items())] == sorted(
+        sizes.values(), key=lambda size: (size[0], not size[1])
+    )
+    assert {size for size, _ in sizes.values()} == set(range(8))
+    assert (7, "") in sizes.values()
+
+
+def test_further_rounds_go_before_a_pointer_does() -> None:
+    """The pointers are part of what the summary costs when the number of rounds is worked out."""
+    messages = [*head(), *put_aside(9), *loop(6, "x" * 100, start=9)]
+    compaction = compacted(messages, max_tokens=chars(messages) - 1, low_water=0.8)
+    assert compaction.tokens_after <= 0.8 * chars(messages)
+    assert compaction.rounds_folded < 12
+    assert kept_pointers(compaction).split() == [pointer(number) for number in range(min(9, compaction.rounds_folded))]
 
 
 @pytest.mark.parametrize("outcome", [ValueError("no"), OSError("down"), None, "", 7])

@@ -17,7 +17,18 @@ from gatekeeper_core.context.rounds import counts_of, is_summary, read_rounds
 from gatekeeper_core.errors import BudgetError, ConfigError, GatekeeperError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
-from tests.loops import PROVIDERS, assistant, call_count, calls, conversations, result, system, user, violations
+from tests.loops import (
+    PROVIDERS,
+    assistant,
+    call_count,
+    calls,
+    conversations,
+    pointer,
+    result,
+    system,
+    user,
+    violations,
+)
 
 SCRIPTS = {"chinese": "部署失败磁盘已满", "english": "deploy failed, disk full", "mixed": "deploy 失败 disk 已满"}
 three_scripts = pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
@@ -149,6 +160,21 @@ def test_truncate_keeps_fewer_messages_rather_than_unmarked_cuts() -> None:
     results = [one.text for one in compaction.messages if one.role == "tool"]
     assert results
     assert all("bytes omitted" in text for text in results)
+
+
+def test_compress_keeps_the_pointers_of_what_it_folds_as_long_as_there_is_room() -> None:
+    rounds = [[calls(f"c{at}"), result(f"c{at}", f"{pointer(at)} " + "x" * 60)] for at in range(5)]
+    messages = [system(), user("q"), *(one for pair in rounds for one in pair)]
+    seen = {}
+    for limit in range(60, 500):
+        compaction = compressor(limit).explain(messages)
+        assert compaction.tokens_after <= limit
+        said = " ".join(message.text for message in compaction.messages if is_summary(message))
+        kept = [number for number in range(5) if pointer(number) in said]
+        assert kept == list(range(len(kept) and kept[0], len(kept) and kept[-1] + 1))  # the oldest go first
+        seen[compaction.strategy, len(kept)] = limit
+    assert {("summary", 3), ("aggressive", 4), ("truncate", 0)} <= seen.keys()
+    assert any(strategy == "truncate" and count for strategy, count in seen)
 
 
 def test_truncate_never_cuts_the_newest_question_or_the_system_prompt() -> None:

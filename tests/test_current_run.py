@@ -22,6 +22,7 @@ from tests.loops import (
     calls,
     conversations,
     outputs,
+    pointer,
     result,
     rounds,
     system,
@@ -104,6 +105,38 @@ def test_a_compressed_result_that_is_folded_later_is_sent_no_more() -> None:
     places = [at for at, _ in run.replaced]
     assert set(places) & set(run.folded) == {1}
     assert len(places) > 1
+
+
+def test_pointers_of_folded_rounds_stand_in_the_summary_also_where_compressing_made_them() -> None:
+    """The same at every step: what is folded is what was sent before."""
+
+    def put_aside(message: Message) -> str:
+        return pointer(int((message.tool_call_id or "c0")[1:]))
+
+    messages = [user("q"), *loop(9, "日志 " * 40)]
+    before = ""
+    for stop in range(3, len(messages) + 1, 2):
+        run = shrunk(messages[:stop], 400, compress_result=put_aside, locale="en")
+        summaries = [one.text for _, one in run.replaced if is_summary(one)]
+        said = [*"".join(summaries).split("\n"), ""][1]
+        assert said.split() == [pointer(number) for number in range(len(run.folded) // 2)]
+        assert said.startswith(before)
+        before = said
+    assert before
+
+
+def test_the_oldest_pointers_of_a_run_go_where_it_is_over_its_room_otherwise() -> None:
+    rounds = [
+        one for at in range(9) for one in (calls(f"c{at}", arguments="{}        "[:10]), result(f"c{at}", pointer(at)))
+    ]
+    kept = {}
+    for room in range(162, 360):
+        run = shrunk([user("q"), *rounds], room, low_water=0.0)
+        said = [*run.replaced[0][1].text.split("\n"), ""][1].split() if run.replaced else []
+        assert said == [pointer(number) for number in range(len(run.folded) // 2)][-len(said) or 99 :]
+        assert run.tokens <= room
+        kept[room] = len(said)
+    assert set(kept.values()) >= {1, 3, 6}
 
 
 def test_a_result_that_cannot_be_made_smaller_stays_as_it_is() -> None:

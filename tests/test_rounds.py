@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core.context.results.pointers import pointers_in
 from gatekeeper_core.context.rounds import (
+    MAX_POINTERS,
     Counts,
     Round,
     SummaryConfig,
@@ -18,11 +20,26 @@ from gatekeeper_core.context.rounds import (
     fold_rounds,
     is_summary,
     placeholder,
+    pointers_of,
     read_rounds,
+    without_body,
+    without_pointers,
 )
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message
-from tests.loops import PROVIDERS, assistant, call_count, calls, conversations, result, system, texts, user, violations
+from tests.loops import (
+    PROVIDERS,
+    assistant,
+    call_count,
+    calls,
+    conversations,
+    pointer,
+    result,
+    system,
+    texts,
+    user,
+    violations,
+)
 
 THREE_ROUNDS = [
     *(system(), user("修复部署")),
@@ -185,6 +202,62 @@ def test_the_caller_gets_the_positions_of_everything() -> None:
 def test_media_of_what_stays_are_not_lost() -> None:
     shown = Message("user", (MediaPart("image"),))
     assert fold_rounds([shown, calls("a"), result("a")], 0).messages[0] is shown
+
+
+# --- pointers
+
+
+def one_round(name: str, text: str) -> list[Message]:
+    return [calls(name), result(name, text)]
+
+
+SUMMARIZERS = [None, lambda _: "磁盘 is full", lambda _: "", lambda _: 1 // 0]
+
+
+@pytest.mark.parametrize("summarizer", SUMMARIZERS)
+@pytest.mark.parametrize("role", ["user", "system"])
+def test_pointers_of_folded_rounds_stand_on_a_line_behind_the_placeholder(summarizer: Any, role: Any) -> None:
+    """002-20: with a summarizer and without, each once, newest last, those of an earlier summary first."""
+    config = SummaryConfig(locale="en", role=role, summarizer=summarizer)
+    messages = [user(), *one_round("a", f"{pointer(1)} type=log\n{pointer(2)}"), *one_round("b", "plain")]
+    once = fold_rounds(messages, 0, config=config).messages
+    twice = fold_rounds([*once, *one_round("c", f"失败 {pointer(3)}{pointer(1)}")], 0, config=config).messages
+    summary = next(message for message in twice if is_summary(message))
+    lines = summary.text.split("\n")
+    assert lines[:2] == [placeholder(Counts(3, 3), "en"), f"{pointer(2)} {pointer(3)} {pointer(1)}"]
+    assert ("磁盘 is full" in summary.text) is (len(lines) > 2)
+
+
+def test_a_summary_carries_the_newest_pointers_up_to_a_number() -> None:
+    texts = [" ".join(map(pointer, range(start, start + 100))) for start in (0, 100, 200)]
+    rounds = [one for name, text in zip("abc", texts, strict=True) for one in one_round(name, text)]
+    summary = fold_rounds([user(), *rounds], 0).messages[1]
+    assert pointers_in(summary.text) == pointers_of(texts)
+    assert len(pointers_of(texts)) == MAX_POINTERS == 256
+    assert pointers_of(texts)[-1] == pointers_in(pointer(299))[0]
+
+
+def test_what_was_told_and_the_oldest_pointers_can_be_taken_from_a_summary() -> None:
+    rounds = [*one_round("a", pointer(1)), *one_round("b", pointer(2))]
+    summary = fold_rounds([user(), *rounds], 0, config=SummaryConfig(summarizer=lambda _: "told")).messages[1]
+    said, pointers, *_ = summary.text.split("\n")
+    assert without_body(summary).text == f"{said}\n{pointers}"
+    assert without_body(without_pointers(summary, 1)).text == f"{said}\n{pointer(2)}"
+    assert without_body(without_pointers(summary, 2)).text == said
+    assert "told" in without_pointers(summary, 2).text
+    assert without_pointers(summary, 0) is summary
+
+
+@given(st.lists(conversations(open_run=False), min_size=2, max_size=4))
+def test_no_pointer_is_lost_however_often_is_folded(steps: list[list[Message]]) -> None:
+    messages: list[Message] = []
+    for step in steps:
+        messages += step
+        before = {found for message in messages for found in pointers_in(message.text)}
+        messages = fold_rounds(messages, 1).messages
+        assert {found for message in messages for found in pointers_in(message.text)} == before
+        for summary in filter(is_summary, messages):
+            assert summary.text.split("\n")[0] == placeholder(counts_of(summary), "zh")
 
 
 # --- a summarizer

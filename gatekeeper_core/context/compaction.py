@@ -27,14 +27,15 @@ from gatekeeper_core.context.rounds import (
     Round,
     Summarizer,
     SummaryConfig,
-    bare,
     counts_of,
     fold,
     is_summary,
     narration_before,
-    placeholder,
+    pointers_of,
     read_rounds,
+    summary_of,
     without_body,
+    without_pointers,
 )
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.messages import Message, common_beginning
@@ -49,7 +50,7 @@ __all__ = [
     "compact_messages",
     "compaction_of",
     "fold_within",
-    "placeholders_only",
+    "trim_summaries",
 ]
 
 Strategy = Literal["none", "summary", "aggressive", "truncate"]
@@ -199,7 +200,7 @@ def compact_messages(
         results = [place for place, message in enumerate(ledger.messages) if message.role == "tool"]
         shortened += shorten(ledger, results, locale=locale, share=low_water, floors=_FLOORS)
     if ledger.is_over() and folding:
-        placeholders_only(ledger)
+        trim_summaries(ledger)
         folding = folding._replace(failure="too_long" if summarizer and not folding.failure else folding.failure)
     strategy: Strategy = "truncate" if shortened else "summary" if folding else "none"
     return compaction_of(messages, ledger, before=before, strategy=strategy, folding=folding, shortened=shortened)
@@ -223,7 +224,7 @@ def compact_in_place(messages: list[Message], **arguments: Any) -> Compaction:
 def fold_within(
     ledger: Ledger, rounds: Sequence[Round], config: SummaryConfig, *, others: Collection[int] = ()
 ) -> tuple[Folding, Ledger]:
-    """Return a folding and its books; a summary's text goes where its placeholder alone holds the limits.
+    """Return a folding and its books; as much of a summary goes as it takes, where that holds the limits.
 
     Args:
         ledger: the messages.
@@ -234,11 +235,11 @@ def fold_within(
     folding = fold(ledger.messages, rounds, others=others, config=config)
     books = ledger.folded(folding)
     if books.is_over() and None in folding.sources:
-        failure = "too_long" if config.summarizer and not folding.failure else folding.failure
-        short = bare(folding, failure=failure)
-        short_books = ledger.folded(short)
-        if not short_books.is_over():
-            return short, short_books
+        short = ledger.folded(folding)
+        trim_summaries(short)
+        if not short.is_over():
+            failure = "too_long" if config.summarizer and not folding.failure else folding.failure
+            return folding._replace(messages=list(short.messages), failure=failure), short
     return folding, books
 
 
@@ -279,11 +280,30 @@ def compaction_of(
     )
 
 
-def placeholders_only(ledger: Ledger) -> None:
-    """Take from each summary what stands behind its placeholder."""
-    for place, message in enumerate(ledger.messages):
-        if is_summary(message):
-            ledger.put(place, without_body(message))
+def trim_summaries(ledger: Ledger, *, pointers: bool = True) -> None:
+    """Take from each summary what was told in it, then its oldest pointers, as many as the limits ask for.
+
+    Args:
+        ledger: the books; changed.
+        pointers: whether pointers may go.
+    """
+    places = [place for place, message in enumerate(ledger.messages) if is_summary(message)]
+    for place in places:
+        ledger.put(place, without_body(ledger.messages[place]))
+    for place in places:
+        if pointers and ledger.is_over():
+            _drop_pointers(ledger, place)
+
+
+def _drop_pointers(ledger: Ledger, place: int) -> None:
+    summary = ledger.messages[place]
+
+    def holds(dropped: int) -> bool:
+        ledger.put(place, without_pointers(summary, dropped))
+        return not ledger.is_over()
+
+    pointers = pointers_of([summary.text])
+    ledger.put(place, without_pointers(summary, bisect_left(range(len(pointers)), True, key=holds)))
 
 
 def _compress_results(ledger: Ledger, compress_result: ResultCompressor, share: float) -> int:
@@ -310,15 +330,16 @@ def _rounds_to_fold(ledger: Ledger, config: CompactionConfig, locale: Locale) ->
     if not rounds:
         return ()
     gone = [(*narration_before(ledger.messages, one.positions[0]), *one.positions) for one in rounds]
-    earlier = [counts_of(message) for message in ledger.messages if is_summary(message)]
+    earlier = [without_body(message) for message in ledger.messages if is_summary(message)]
     most = Counts(len(rounds), sum(one.calls for one in rounds))
-    for counts in earlier:
-        most = most.plus(counts)
-    summary = Message("user", placeholder(most, locale))
+    for message in earlier:
+        most = most.plus(counts_of(message))
+    texts = (ledger.messages[at].text for places in gone for at in places)
+    summary = summary_of(most, locale, pointers=pointers_of([*(message.text for message in earlier), *texts]))
     needed = 0
     saves = False
     for which, measure in enumerate(ledger.measures):
-        costs = measure.cost(summary)
+        costs = measure.cost(summary) - sum(map(measure.cost, earlier))
         saved = list(accumulate(ledger.cost_of(which, places) for places in gone))
         saves = saves or saved[-1] > costs
         excess = ledger.excess(which, config.low_water) + costs

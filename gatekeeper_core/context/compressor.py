@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gatekeeper_core.context.compaction import Compaction, Strategy, compaction_of, fold_within, placeholders_only
+from gatekeeper_core.context.compaction import Compaction, Strategy, compaction_of, fold_within, trim_summaries
 from gatekeeper_core.context.ledger import Ledger, shorten
 from gatekeeper_core.context.rounds import (
     Counts,
@@ -175,10 +175,11 @@ class ContextCompressor:
             rounds, others = parts.before(parts.start_of(keep), users=True)
             folding, ledger = fold_within(parts.ledger, rounds, plain, others=others)
             if summarised:
-                placeholders_only(ledger)
+                trim_summaries(ledger, pointers=False)
             else:
                 ledger = _without_summary(ledger)
             shortened = _cut(ledger, parts, floor, plain.locale)
+            trim_summaries(ledger)
             if not ledger.is_over():
                 break
         before = (parts.ledger.chars, parts.ledger.tokens)

@@ -11,11 +11,21 @@ process resumes, folds the same rounds, and the beginning of the prompt changes 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, get_args
 
-from gatekeeper_core.context.rounds import Counts, Locale, Round, narration_before, read_rounds, summary_of
+from gatekeeper_core.context.rounds import (
+    Counts,
+    Locale,
+    Round,
+    narration_before,
+    pointers_of,
+    read_rounds,
+    summary_of,
+    without_pointers,
+)
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import Message
 from gatekeeper_core.text import is_han
@@ -142,6 +152,7 @@ class _Replay:
         if self._tokens > self._room:
             self._compress()
             self._fold()
+            self._drop_pointers()
         self._peak = max(self._peak, self._tokens)
 
     def result(self) -> ShrunkRun:
@@ -170,16 +181,34 @@ class _Replay:
         while self._tokens > self._mark and self._folded_rounds < may_go:
             one = self._rounds[self._folded_rounds]
             self._folded_rounds += 1
+            sent = []
             for at in (*narration_before(self._messages, one.positions[0]), *one.positions):
                 self._tokens -= self._costs[at]
-                self._replaced.pop(at, None)
+                sent.append(self._replaced.pop(at, self._messages[at]).text)
                 self._folded.append(at)
-            self._write_summary()
+            self._write_summary(sent)
 
-    def _write_summary(self) -> None:
+    def _write_summary(self, sent: Sequence[str]) -> None:
+        """Write the summary anew, with the pointers in the texts of one more round as they were sent."""
         folded = self._rounds[: self._folded_rounds]
         counts = Counts(len(folded), sum(one.calls for one in folded))
-        self._summary = summary_of(counts, self._locale)
-        cost = count_message(self._summary, token_counter=self._count)
+        before = self._summary.text if self._summary else ""
+        self._put_summary(summary_of(counts, self._locale, pointers=pointers_of([before, *sent])))
+
+    def _put_summary(self, summary: Message) -> None:
+        cost = count_message(summary, token_counter=self._count)
         self._tokens += cost - self._summary_tokens
-        self._summary_tokens = cost
+        self._summary, self._summary_tokens = summary, cost
+
+    def _drop_pointers(self) -> None:
+        """Drop the oldest pointers of the summary, as few as it takes to keep to the room, all where none will do."""
+        summary = self._summary
+        if summary is None or self._tokens <= self._room:
+            return
+
+        def holds(dropped: int) -> bool:
+            self._put_summary(without_pointers(summary, dropped))
+            return self._tokens <= self._room
+
+        count = len(pointers_of([summary.text]))
+        self._put_summary(without_pointers(summary, bisect_left(range(count), True, key=holds)))

@@ -8,7 +8,8 @@
 
 A round is an assistant message that calls tools, with the results of its calls. It is folded whole or not at all, so a
 list that a provider accepted is accepted afterwards. What a summary stands for is written in its marks, never read from
-its text: a person may type the same words.
+its text: a person may type the same words. Pointers to texts that were put aside survive in it, so that what they name
+can still be read.
 """
 
 from __future__ import annotations
@@ -19,36 +20,43 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
+from gatekeeper_core.context.results.pointers import pointers_in
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
-from gatekeeper_core.text import fence
+from gatekeeper_core.text import LazyPattern, fence
 from gatekeeper_core.tokens import check_tokens
 
 __all__ = [
+    "MAX_POINTERS",
     "Counts",
     "Folding",
     "Locale",
     "Round",
     "Summarizer",
     "SummaryConfig",
-    "bare",
     "counts_of",
     "fold",
     "fold_rounds",
     "is_summary",
     "narration_before",
     "placeholder",
+    "pointers_of",
     "read_rounds",
     "summary_of",
     "without_body",
+    "without_pointers",
 ]
 
 Locale = Literal["zh", "en"]
 Summarizer = Callable[[Sequence[Message]], str]
 """Writes the text of a summary from the messages that it is to stand for, an earlier summary first."""
 
+MAX_POINTERS = 256
+"""Most pointers that a summary carries; the oldest go first. Source: ours; about 3,500 tokens of cl100k."""
+
 _SYNTHETIC = "folded"
 _TAG = "earlier_rounds"
+_POINTERS = LazyPattern(r"\[\[wm:[a-z2-7]{16}\]\](?: \[\[wm:[a-z2-7]{16}\]\])*")
 
 
 class Round(NamedTuple):
@@ -219,7 +227,8 @@ def fold_rounds(messages: Sequence[Message], keep: int, *, config: SummaryConfig
 
     What the assistant said on the way to a folded round goes with it. System and user messages, answers to the user,
     and rounds with a call that has no result yet stay; so does what no provider would accept. An earlier summary is
-    taken up into the new one, its counts added. Nothing to fold: the same messages in a new list.
+    taken up into the new one, its counts added. Pointers in what is folded stand on a line behind the placeholder, the
+    newest last. Nothing to fold: the same messages in a new list.
 
     Args:
         messages: the conversation; read, never changed.
@@ -275,18 +284,42 @@ def fold(
     return Folding(listed, sources, tuple(gone), counts, total, failure)
 
 
-def bare(folding: Folding, *, failure: str) -> Folding:
-    """Return a folding whose summary is the placeholder alone, and why."""
-    messages = list(folding.messages)
-    place = folding.sources.index(None)
-    messages[place] = without_body(messages[place])
-    return folding._replace(messages=messages, failure=failure)
+def pointers_of(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the ids of the pointers in texts, each once where it stands last, at most ``MAX_POINTERS`` of the last.
+
+    >>> pointers_of(["[[wm:aaaaaaaaaaaaaaaa]] [[wm:bbbbbbbbbbbbbbbb]]", "[[wm:aaaaaaaaaaaaaaaa]]"])
+    ('bbbbbbbbbbbbbbbb', 'aaaaaaaaaaaaaaaa')
+    """
+    found: dict[str, None] = {}
+    for text in texts:
+        for pointer in pointers_in(text):
+            found.pop(pointer, None)
+            found[pointer] = None
+    return tuple(found)[-MAX_POINTERS:]
 
 
 def without_body(summary: Message) -> Message:
-    """Return a summary that is its placeholder alone; the same object where it is so already."""
-    text, _, body = summary.text.partition("\n")
-    return replace(summary, content=text) if body else summary
+    """Return a summary that is its placeholder and its pointers; the same object where it is so already."""
+    said, pointers, body = _read(summary.text)
+    return replace(summary, content=_written(said, pointers, "")) if body else summary
+
+
+def without_pointers(summary: Message, count: int) -> Message:
+    """Return a summary without so many of its pointers, the oldest ones; with none to drop the same object."""
+    said, pointers, body = _read(summary.text)
+    return replace(summary, content=_written(said, pointers[count:], body)) if pointers and count else summary
+
+
+def _written(said: str, pointers: Sequence[str], body: str) -> str:
+    line = " ".join(f"[[wm:{one}]]" for one in pointers)
+    return "\n".join(filter(None, (said, line, body)))
+
+
+def _read(text: str) -> tuple[str, tuple[str, ...], str]:
+    """Return the placeholder of a summary, the ids on the line of its pointers, and what stands behind them."""
+    said, _, rest = text.partition("\n")
+    line, _, body = rest.partition("\n")
+    return (said, pointers_in(line), body) if _POINTERS.fullmatch(line) else (said, (), rest)
 
 
 def _total(messages: Sequence[Message], earlier: Iterable[int]) -> Counts:
@@ -304,23 +337,28 @@ def _summary(folded: Sequence[Message], total: Counts, config: SummaryConfig) ->
     """Return the summary of the folded messages, and why the summarizer's text is not in it."""
     told, failure = _told(folded, config.summarizer) if config.summarizer else ("", "")
     body = fence(told, tag=_TAG) if told else _told_before(folded)
-    text = placeholder(total, config.locale)
+    pointers = pointers_of(message.text for message in folded)
+    return _marked(config.role, _written(placeholder(total, config.locale), pointers, body), total), failure
+
+
+def _marked(role: Literal["user", "system"], text: str, total: Counts) -> Message:
     marks: dict[str, str | int] = {
         "synthetic": _SYNTHETIC,
         "rounds": total.rounds,
         "tool_calls": total.calls,
         "messages": total.messages,
     }
-    return Message(config.role, f"{text}\n{body}" if body else text, metadata=marks), failure
+    return Message(role, text, metadata=marks)
 
 
-def summary_of(counts: Counts, locale: Locale) -> Message:
-    """Return the summary that is a placeholder alone.
+def summary_of(counts: Counts, locale: Locale, *, pointers: Sequence[str] = ()) -> Message:
+    """Return the summary that is a placeholder and the pointers with these ids.
 
-    >>> summary_of(Counts(2, 3), "en").metadata["tool_calls"]
-    3
+    >>> print(summary_of(Counts(2, 3), "en", pointers=["aaaaaaaaaaaaaaaa"]).text)
+    [3 tool calls executed, latest results below]
+    [[wm:aaaaaaaaaaaaaaaa]]
     """
-    return _summary((), counts, SummaryConfig(locale=locale))[0]
+    return _marked("user", _written(placeholder(counts, locale), pointers, ""), counts)
 
 
 def _told(folded: Sequence[Message], summarizer: Summarizer) -> tuple[str, str]:
@@ -334,5 +372,5 @@ def _told(folded: Sequence[Message], summarizer: Summarizer) -> tuple[str, str]:
 
 
 def _told_before(folded: Sequence[Message]) -> str:
-    """Return what earlier summaries said behind their placeholders: without a new text it is all that is left."""
-    return "\n".join(filter(None, (message.text.partition("\n")[2] for message in folded if is_summary(message))))
+    """Return what earlier summaries said behind their pointers: without a new text it is all that is left."""
+    return "\n".join(filter(None, (_read(message.text)[2] for message in folded if is_summary(message))))
