@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.compressor import ContextCompressor
     from gatekeeper_core.context.current_run import RunConfig
     from gatekeeper_core.context.history import HistoryView, select_history
+    from gatekeeper_core.context.result_context import ResultContext
     from gatekeeper_core.context.rounds import SummaryConfig, fold_rounds
     from gatekeeper_core.context.tool_results import (
         ToolResult,
@@ -72,6 +73,7 @@ __all__ = [
     "MessageFormatError",
     "PlanConfig",
     "Reading",
+    "ResultContext",
     "RetrievalConfig",
     "RunConfig",
     "Score",
@@ -128,6 +130,7 @@ _MODULES = {
     "MessageFormatError": "errors",
     "PlanConfig": "selection.plan",
     "Reading": "context.working_memory",
+    "ResultContext": "context.result_context",
     "RetrievalConfig": "selection.retrieval",
     "RunConfig": "context.current_run",
     "Score": "selection.retrieval",

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.compaction import Compaction, CompactionConfig, compact_in_place, compact_messages
+from gatekeeper_core.context.result_context import ResultContext
 from gatekeeper_core.context.rounds import counts_of, is_summary, read_rounds
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
@@ -177,7 +178,7 @@ def test_nothing_is_folded_where_the_summary_is_as_long() -> None:
 def test_a_compressor_of_results_goes_first_and_sees_each_result_once() -> None:
     seen: list[str] = []
 
-    def first_word(message: Message) -> str:
+    def first_word(message: Message, context: ResultContext) -> str:
         seen.append(message.tool_call_id or "")
         return message.text.partition(" ")[0]
 
@@ -381,7 +382,7 @@ def test_a_wrong_type_is_named(name: str, value: Any) -> None:
 
 def test_a_compressor_of_results_must_return_text() -> None:
     with pytest.raises(TypeError, match="compress_result must return str"):
-        compacted(loop(9, "x" * 50), max_tokens=100, compress_result=lambda _: None)  # type: ignore[arg-type, return-value]
+        compacted(loop(9, "x" * 50), max_tokens=100, compress_result=lambda *_: None)  # type: ignore[arg-type, return-value]
 
 
 @pytest.mark.parametrize("messages", [[{"role": "user"}], ["text"], [None]])

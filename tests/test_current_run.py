@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.context.current_run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history import HistoryView, select_history
+from gatekeeper_core.context.result_context import ResultContext
 from gatekeeper_core.context.rounds import is_summary
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, read_messages
@@ -90,7 +91,7 @@ def test_as_many_rounds_stay_as_are_asked_for(keep: int, folded: int) -> None:
 def test_results_are_compressed_before_a_round_is_folded() -> None:
     """The order in which a request gives way: results, then rounds."""
     messages = [user("q"), *loop(7)]
-    run = shrunk(messages, 650, compress_result=lambda message: message.text[:4])
+    run = shrunk(messages, 650, compress_result=lambda message, _: message.text[:4])
     assert run.folded == ()
     assert [(at, one.text, one.tool_call_id) for at, one in run.replaced] == [
         (2, "xxxx", "c0"),
@@ -101,7 +102,7 @@ def test_results_are_compressed_before_a_round_is_folded() -> None:
 
 
 def test_a_compressed_result_that_is_folded_later_is_sent_no_more() -> None:
-    run = shrunk([user("q"), *loop(9)], 400, compress_result=lambda message: message.text[:60])
+    run = shrunk([user("q"), *loop(9)], 400, compress_result=lambda message, _: message.text[:60])
     places = [at for at, _ in run.replaced]
     assert set(places) & set(run.folded) == {1}
     assert len(places) > 1
@@ -110,7 +111,7 @@ def test_a_compressed_result_that_is_folded_later_is_sent_no_more() -> None:
 def test_pointers_of_folded_rounds_stand_in_the_summary_also_where_compressing_made_them() -> None:
     """The same at every step: what is folded is what was sent before."""
 
-    def put_aside(message: Message) -> str:
+    def put_aside(message: Message, _: ResultContext) -> str:
         return pointer(int((message.tool_call_id or "c0")[1:]))
 
     messages = [user("q"), *loop(9, "日志 " * 40)]
@@ -140,7 +141,7 @@ def test_the_oldest_pointers_of_a_run_go_where_it_is_over_its_room_otherwise() -
 
 
 def test_a_result_that_cannot_be_made_smaller_stays_as_it_is() -> None:
-    run = shrunk([user("q"), *loop(3)], 250, compress_result=lambda message: message.text + "!")
+    run = shrunk([user("q"), *loop(3)], 250, compress_result=lambda message, _: message.text + "!")
     assert run == ShrunkRun((), (), 300, 300)
 
 
@@ -240,7 +241,7 @@ settings = st.builds(
     RunConfig,
     keep_recent_rounds=st.integers(0, 3),
     low_water=st.sampled_from([0.0, 0.6, 1.0]),
-    compress_result=st.sampled_from([None, lambda message: message.text[:7]]),
+    compress_result=st.sampled_from([None, lambda message, _: message.text[:7]]),
 )
 
 

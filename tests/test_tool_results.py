@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import gatekeeper_core
 from benchmarks.tool_outputs import Output, generated
+from gatekeeper_core.context.result_context import ResultContext
 from gatekeeper_core.context.results.pointers import pointers_in
 from gatekeeper_core.context.results.tables import read_table
 from gatekeeper_core.context.results.task import Digest, Task
@@ -29,6 +30,7 @@ from gatekeeper_core.context.tool_results import (
 )
 from gatekeeper_core.context.working_memory import READ_TOOL_NAME, WorkingMemory
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from tests.adversarial import hostile_texts
 
@@ -415,3 +417,59 @@ def test_a_wrong_type_is_named(arguments: dict[str, Any], match: str) -> None:
 def test_impossible_settings_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         ToolResultConfig(**settings)
+
+
+# --- as the compressor of a compaction
+
+
+def asked(text: str, *, compressor: ToolResultCompressor, **known: Any) -> str:
+    return compressor(Message("tool", text, tool_call_id="a"), ResultContext(**known))
+
+
+@each_output
+def test_called_with_a_message_it_gives_what_compress_gives(output: Output) -> None:
+    known = {"tool_name": "bash", "query": output.query, "age_rounds": 4}
+    compressor = compressor_of(memory_of())
+    made = [asked(output.text, compressor=compressor, **known) for _ in range(2)]
+    assert made == [compressor_of(memory_of()).compress(output.text, **known).text] * 2  # type: ignore[arg-type]
+
+
+def test_a_text_is_remembered_by_its_tool_its_question_and_whether_it_is_old() -> None:
+    compressor = compressor_of(memory_of())
+    long = PROSE[:3_000]
+    assert asked(long, compressor=compressor, age_rounds=0) == asked(long, compressor=compressor, age_rounds=2) == long
+    assert asked(long, compressor=compressor, age_rounds=3) != long
+    text = "\n".join(f"{at} worker {at} 完成 {'x' * 40}" for at in range(400))
+    assert "worker 177" in asked(text, compressor=compressor, query="worker 177")
+    assert "worker 177" not in asked(text, compressor=compressor, query="worker 230")
+    assert len(asked(text, compressor=compressor, tool_name="bash").encode()) <= 8_000
+
+
+def test_what_memory_lost_is_put_aside_again_and_what_is_asked_for_again_is_the_newest() -> None:
+    memory = memory_of(3 * len(LOG))
+    compressor = compressor_of(memory)
+    first = asked(LOG, compressor=compressor)
+    assert asked(LOG[::-1], compressor=compressor) != first
+    assert asked(LOG, compressor=compressor) == first  # used now
+    memory.offload("x" * (2 * len(LOG)))
+    assert memory.load(first) == LOG
+    memory.clear()
+    assert asked(LOG, compressor=compressor) == first
+    assert memory.load(first) == LOG
+
+
+def test_an_id_that_the_window_shows_is_no_pointer_of_ours_by_that() -> None:
+    """004-37: also where a text of others stood uncompressed in the window before."""
+    fake = "[[wm:aaaaaaaaaaaaaaaa]]"
+    text = f"{fake} type=log\n[log: 3 of 4 lines shown]\n" + LOG
+    shown = asked(text, compressor=compressor_of(memory_of()), live=("aaaaaaaaaaaaaaaa",))
+    assert fake not in shown
+    assert len(shown) < len(text) / 5
+
+
+@pytest.mark.parametrize(("wrong", "name"), [(("text", ResultContext()), "message"), ((None, None), "message")])
+def test_a_call_with_something_else_is_refused(wrong: Any, name: str) -> None:
+    with pytest.raises(TypeError, match=name):
+        compressor_of()(*wrong)
+    with pytest.raises(TypeError, match="context"):
+        compressor_of()(Message("tool", "x"), (None, None, (), 0))  # type: ignore[arg-type]

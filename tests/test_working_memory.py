@@ -145,6 +145,16 @@ def test_what_was_used_longest_ago_makes_room() -> None:
     assert memory.used_bytes == 30 == memory.quota_bytes
 
 
+def test_a_touch_is_a_use_and_says_whether_the_text_is_kept() -> None:
+    memory = memory_of(30)
+    one, two = memory.offload("1" * 15), memory.offload("2" * 15)
+    assert one is not None
+    assert two is not None
+    assert memory.touch(one.text)
+    assert memory.offload("3" * 15) is not None
+    assert [memory.touch(one.id), memory.touch(two.id), memory.touch("../etc")] == [True, False, False]
+
+
 def test_what_the_window_still_names_is_never_thrown_out() -> None:
     """004-62: no room left means that the text stays inline, and nothing was lost for it."""
     memory = memory_of(30)

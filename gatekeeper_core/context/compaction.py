@@ -14,12 +14,13 @@ the same objects.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
 from gatekeeper_core.context.ledger import Ledger, shorten
+from gatekeeper_core.context.result_context import ResultCompressor, ToolResults
 from gatekeeper_core.context.rounds import (
     Counts,
     Folding,
@@ -44,7 +45,6 @@ from gatekeeper_core.tokens import TokenCounter, checked_counter
 __all__ = [
     "Compaction",
     "CompactionConfig",
-    "ResultCompressor",
     "Strategy",
     "compact_in_place",
     "compact_messages",
@@ -54,9 +54,6 @@ __all__ = [
 ]
 
 Strategy = Literal["none", "summary", "aggressive", "truncate"]
-ResultCompressor = Callable[[Message], str]
-"""Makes the text of a tool message smaller without losing what matters."""
-
 _FLOORS = (800, 200)
 """Characters and tokens that a result of a round that stays is never cut below. Source: ours; a screen of ten lines."""
 
@@ -161,7 +158,8 @@ def compact_messages(
         keep_recent_rounds: newest answered rounds that stay, at least 0.
         low_water: share of the limits that is aimed at, 0..1.
         summarizer: writes a summary of the folded messages; where it fails the placeholder stands alone.
-        compress_result: makes a tool result smaller; tried before anything is folded. What it raises passes.
+        compress_result: makes a tool result smaller, as ``ToolResultCompressor`` does; tried before anything is folded,
+            not on what it made before or what was read from working memory. What it raises passes.
         token_counter: counts a text; None: ``TokenEstimator()``.
         locale: language of the placeholder and of the mark at a cut, ``zh`` or ``en``.
         role: role of the summary, ``user`` or ``system``.
@@ -308,17 +306,17 @@ def _drop_pointers(ledger: Ledger, place: int) -> None:
 
 def _compress_results(ledger: Ledger, compress_result: ResultCompressor, share: float) -> int:
     """Compress tool results, the oldest first, until the totals are within a share of their limits; each once."""
+    asked = (one.text for one in reversed(ledger.messages) if one.role == "user" and not is_summary(one))
+    results = ToolResults(ledger.messages, compress_result, query=next(asked, ""))
+    answered = [one for one in read_rounds(ledger.messages) if one.answered]
+    ages = {at: age for age, one in enumerate(reversed(answered)) for at in one.positions[1:]}
     count = 0
     for place, message in enumerate(ledger.messages):
         if not ledger.is_over(share):
             break
-        if message.role != "tool" or message.metadata.get("compressed"):
-            continue
-        text = compress_result(message)
-        if not isinstance(text, str):
-            raise TypeError(f"compress_result must return str, got {type(text).__name__}")
-        if len(text) < len(message.text):
-            ledger.put(place, replace(message, content=text, metadata={**message.metadata, "compressed": True}))
+        shorter = results.smaller(place, message, age_rounds=ages.get(place, 0))
+        if shorter is not None:
+            ledger.put(place, shorter)
             count += 1
     return count
 

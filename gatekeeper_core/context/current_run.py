@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
+from gatekeeper_core.context.result_context import ResultCompressor, ToolResults
 from gatekeeper_core.context.rounds import (
     Counts,
     Locale,
@@ -41,14 +42,14 @@ class RunConfig:
     Attributes:
         keep_recent_rounds: newest answered rounds that are never folded, >= 0. Source: specification 002-22.
         low_water: share of the room that is aimed at, 0..1. Source: specification 002-32.
-        compress_result: makes the text of a tool message smaller; None: nothing does. It is called for the same
-            messages at each step: it must give the same text, and should remember it.
+        compress_result: makes the text of a tool message smaller, as ``ToolResultCompressor`` does; None: nothing does.
+            It is called for the same messages at each step: it must give the same text, and should remember it.
         locale: language of the placeholder, ``zh`` or ``en``; None: Chinese where the question has an ideograph.
     """
 
     keep_recent_rounds: int = 3
     low_water: float = 0.6
-    compress_result: Callable[[Message], str] | None = None
+    compress_result: ResultCompressor | None = None
     locale: Locale | None = None
 
     def __post_init__(self) -> None:
@@ -95,7 +96,7 @@ def shrink_run(
         tokens_at: what the message at a position costs.
         token_counter: counts a text.
         config: the settings.
-        question: the user's text, for the language of the placeholder.
+        question: the user's text: the query of a compressor, and the language of the placeholder.
 
     Raises:
         Exception: whatever ``compress_result`` raises.
@@ -104,7 +105,7 @@ def shrink_run(
     if whole <= room:
         return ShrunkRun((), (), whole, whole)  # and it was within its room at every step before
     locale = config.locale or ("zh" if any(map(is_han, question)) else "en")
-    replay = _Replay(messages, room, tokens_at, token_counter, config, locale)
+    replay = _Replay(messages, room, tokens_at, token_counter, config, locale, question)
     finished = {one.positions[-1]: one for one in _rounds_within(messages, positions) if one.answered}
     for at in positions:
         replay.add(at, finished.get(at))
@@ -127,6 +128,7 @@ class _Replay:
         token_counter: TokenCounter,
         config: RunConfig,
         locale: Locale,
+        question: str,
     ) -> None:
         self._messages = messages
         self._room = room
@@ -135,6 +137,8 @@ class _Replay:
         self._count = token_counter
         self._config = config
         self._locale = locale
+        self._question = question
+        self._results: ToolResults | None = None
         self._rounds: list[Round] = []
         self._compressed_rounds = self._folded_rounds = 0
         self._costs: dict[int, int] = {}
@@ -165,16 +169,26 @@ class _Replay:
 
     def _compress(self) -> None:
         compress = self._config.compress_result
-        while compress and self._tokens > self._mark and self._compressed_rounds < len(self._rounds):
-            for at in self._rounds[self._compressed_rounds].positions[1:]:
-                text = compress(self._messages[at])
-                shorter = replace(self._messages[at], content=text)
-                cost = count_message(shorter, token_counter=self._count)
-                if cost < self._costs[at]:
-                    self._tokens += cost - self._costs[at]
-                    self._costs[at] = cost
-                    self._replaced[at] = shorter
+        if compress is None:
+            return
+        # Pointers of the whole window are live, also those behind this place: made once, and only where it is needed.
+        self._results = self._results or ToolResults(self._messages, compress, query=self._question)
+        while self._tokens > self._mark and self._compressed_rounds < len(self._rounds):
+            self._compress_round(self._results)
             self._compressed_rounds += 1
+
+    def _compress_round(self, results: ToolResults) -> None:
+        """Compress the oldest round that was not compressed yet, as old as it is at this step."""
+        age = len(self._rounds) - 1 - self._compressed_rounds
+        for at in self._rounds[self._compressed_rounds].positions[1:]:
+            shorter = results.smaller(at, self._messages[at], age_rounds=age)
+            if shorter is None:
+                continue
+            cost = count_message(shorter, token_counter=self._count)
+            if cost < self._costs[at]:
+                self._tokens += cost - self._costs[at]
+                self._costs[at] = cost
+                self._replaced[at] = shorter
 
     def _fold(self) -> None:
         may_go = len(self._rounds) - self._config.keep_recent_rounds

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
+from gatekeeper_core.context.result_context import ResultContext
 from gatekeeper_core.context.results.asked import Asked
 from gatekeeper_core.context.results.delimited import digest_delimited
 from gatekeeper_core.context.results.detect import detect_kind, looks_like_json
@@ -31,12 +32,14 @@ from gatekeeper_core.context.results.json_text import JsonValue, Unread
 from gatekeeper_core.context.results.lines import digest_lines
 from gatekeeper_core.context.results.listings import digest_listing
 from gatekeeper_core.context.results.marks import gap, with_context
+from gatekeeper_core.context.results.memo import Made, ResultMemo, text_digest
 from gatekeeper_core.context.results.pointers import Pointer, defused, pointer_id
 from gatekeeper_core.context.results.sampling import LineSample, sample_lines, sample_rows
 from gatekeeper_core.context.results.task import Digest, Shelf, Strategy, Task
 from gatekeeper_core.context.results.traces import digest_trace
 from gatekeeper_core.context.working_memory import READ_TOOL_NAME, WorkingMemory
 from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.messages import Message
 from gatekeeper_core.text import LazyPattern
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
@@ -79,11 +82,9 @@ class ToolResultConfig:
 
     Attributes:
         min_chars: shorter results are left alone, >= 0. Source: requirement 003-96.
-        keep_tokens: results up to this size are never cut, only written in fewer tokens without loss, >= 0. Source:
-            ours.
+        keep_tokens: results up to this size are never cut, only written in fewer tokens, >= 0. Source: ours.
         lossless_tokens: a table without loss that is no larger is shown whole, >= 0. Source: ours.
-        share: part of a result's tokens that its digest may cost, above 0 to 1. Source: ours; 85 % saved, with a
-            reserve.
+        share: part of a result's tokens that its digest may cost, above 0 to 1. Source: ours: 85 % and more is saved.
         max_tokens: most tokens of a digest, >= 100; failures and what was asked for may go half over it. Source: ours.
         list_items: most items that are shown only because they stand first, >= 1. Source: requirement 004-36.
         offload_bytes: code and prose from this size in UTF-8 are put aside, >= 1. Source: requirement 004-20.
@@ -178,7 +179,7 @@ class ToolResultCompressor:
     12:05:00 ERROR disk full
     """
 
-    __slots__ = ("_config", "_counter", "_memory", "_strategies")
+    __slots__ = ("_config", "_counter", "_memo", "_memory", "_strategies")
 
     def __init__(
         self,
@@ -190,6 +191,7 @@ class ToolResultCompressor:
     ) -> None:
         self._config = config or ToolResultConfig()
         self._memory = working_memory
+        self._memo = ResultMemo()
         self._strategies = dict(strategies or {})
         self._counter = checked_counter(token_counter)
         for name, strategy in self._strategies.items():
@@ -237,7 +239,7 @@ class ToolResultCompressor:
             "",
             tokens,
             limit,
-            age_rounds >= self._config.offload_after_rounds > 0,
+            self._is_old(age_rounds),
             held,
             self._task(query, tokens),
         )
@@ -246,7 +248,33 @@ class ToolResultCompressor:
         result = self._compressed(request, self._strategies.get(tool_name or ""))
         return self._within_limit(request, result)
 
+    def __call__(self, message: Message, context: ResultContext) -> str:
+        """Return the text of a tool message as the model gets to read it: what ``compress_result`` asks for.
+
+        It is remembered for the next step of a run, as long as working memory holds what its pointer names.
+
+        Raises:
+            TypeError: an argument has the wrong type.
+        """
+        if not isinstance(message, Message):
+            raise TypeError(f"message must be a Message, got {type(message).__name__}")
+        if not isinstance(context, ResultContext):
+            raise TypeError(f"context must be a ResultContext, got {type(context).__name__}")
+        name, query, live, age = context
+        key = (text_digest(message.text), name, query, self._is_old(age))
+        made = self._memo.get(key)
+        if made is None or (made.pointer and self._memory and not self._memory.touch(made.pointer)):
+            # An id in the window may stand in a text of others: only those of this memory are pointers.
+            held = self._memory.ids.intersection(live) if self._memory else ()
+            result = self.compress(message.text, tool_name=name, query=query, live=held, age_rounds=age)
+            made = Made(result.text, result.pointer.id if result.pointer else None)
+            self._memo.put(key, made)
+        return made.text
+
     # --- what is known beforehand
+
+    def _is_old(self, age_rounds: int) -> bool:
+        return age_rounds >= self._config.offload_after_rounds > 0
 
     def _known(self, live: Collection[str]) -> frozenset[str]:
         ids = frozenset(found for each in live if (found := pointer_id(each)) is not None)

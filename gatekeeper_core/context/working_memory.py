@@ -247,6 +247,15 @@ class WorkingMemory:
         last = max(first, last_line or first + _LINES_AT_ONCE - 1)
         return self.read(pointer, lines=(first, last), budget_tokens=budget_tokens).text
 
+    def touch(self, pointer: str) -> bool:
+        """Return whether a text is kept under a pointer; it is the one used last then."""
+        found = pointer_id(pointer)
+        with self._lock:
+            if found is None or found not in self._entries:
+                return False
+            self._touch(found, self._entries[found].size_bytes)
+            return True
+
     def clear(self) -> None:
         """Forget everything that was put aside in this thread."""
         with self._lock:

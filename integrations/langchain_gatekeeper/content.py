@@ -12,7 +12,7 @@ from typing import Any
 
 from gatekeeper_core.messages import MEDIA_TYPES, MediaKind, MediaPart, Part, TextPart, ToolCall
 
-__all__ = ["CALL_TYPES", "LEGACY_CALLS", "MEDIA_ALONE", "compact_json", "read_blocks", "read_call"]
+__all__ = ["CALL_TYPES", "LEGACY_CALLS", "MEDIA_ALONE", "compact_json", "is_media", "read_blocks", "read_call"]
 
 CALL_TYPES = frozenset(
     {"tool_use", "tool_call", "function_call", "invalid_tool_call", "tool_call_chunk", "input_json_delta"}
@@ -87,6 +87,15 @@ def read_blocks(
         else:
             parts.extend(_parts(block))
     return tuple(parts), tuple(found)
+
+
+def is_media(block: object) -> bool:
+    """Return whether a block of a content list is more than text.
+
+    >>> is_media({"type": "image_url", "image_url": {"url": "…"}}), is_media("text")
+    (True, False)
+    """
+    return any(isinstance(part, MediaPart) for part in _parts(block))
 
 
 def _kind(block: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ from langchain_core.messages import (
 from langchain_core.prompt_values import PromptValue
 
 from gatekeeper_core.messages import Message, Role, ToolCall
-from langchain_gatekeeper.content import read_blocks, read_call
+from langchain_gatekeeper.content import is_media, read_blocks, read_call
 
 __all__ = ["as_messages", "read_message", "text_of", "write_message"]
 
@@ -63,13 +63,15 @@ def read_message(message: BaseMessage) -> Message:
 
 
 def write_message(original: BaseMessage, instead: Message) -> BaseMessage:
-    """Return what is sent in the place of a message: the same result with another text, or a summary.
+    """Return what is sent in the place of a message: the same result with another text and its media, or a summary.
 
     >>> write_message(AIMessage("", tool_calls=[]), Message("user", "[2 tool calls executed]")).additional_kwargs
     {'lc_source': 'gatekeeper'}
     """
     if instead.role == "tool":
-        return original.model_copy(update={"content": instead.text})
+        media = [] if isinstance(instead.content, str) else [block for block in original.content if is_media(block)]
+        text = [{"type": "text", "text": instead.text}]
+        return original.model_copy(update={"content": [*text, *media] if media else instead.text})
     return HumanMessage(instead.text, additional_kwargs={"lc_source": "gatekeeper"})
 
 

@@ -499,7 +499,7 @@ def test_results_of_a_long_run_are_compressed_first_where_a_compressor_is_given(
         message for page in range(1, 7) for message in (calling(page), ToolMessage("x " * 200, tool_call_id=f"c{page}"))
     ]
     messages = [HumanMessage("which port?"), *run]
-    config = RunConfig(compress_result=lambda message: message.text[:6])
+    config = RunConfig(compress_result=lambda message, _: message.text[:6])
     options = {**OPTIONS, "token_budget": 400, "token_counter": estimate_text_tokens}
     gate = GatekeeperMiddleware(**options, run_config=config)
     passed = sent(gate, request_of(messages)).messages
@@ -507,6 +507,18 @@ def test_results_of_a_long_run_are_compressed_first_where_a_compressor_is_given(
     assert {message.content for message in shown} == {"x x x ", "x " * 200}
     assert [message.tool_call_id for message in shown] == [f"c{page}" for page in range(1, 7)]
     assert all(message.content == "x " * 200 for message in messages[2::2])
+
+
+def test_media_of_a_result_are_sent_with_its_compressed_text() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
+    content: list[Any] = [{"type": "text", "text": "截图 " * 200}, image, "more"]
+    shown = ToolMessage(content, tool_call_id="c1")
+    messages = [HumanMessage("which port?"), calling(1), shown]
+    config = RunConfig(compress_result=lambda message, _: message.text[:2])
+    gate = GatekeeperMiddleware(**{**OPTIONS, "token_budget": 900}, run_config=config)
+    passed = sent(gate, request_of(messages)).messages[-1]
+    assert passed.content == [{"type": "text", "text": "截图"}, image]
+    assert shown.content == content
 
 
 def test_without_settings_for_the_run_it_is_sent_whole() -> None:

@@ -6,14 +6,21 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from langchain_core.messages import ToolMessage
-from langchain_core.tools import BaseTool
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatResult
+from langchain_core.tools import BaseTool, tool
+from langgraph.checkpoint.memory import InMemorySaver
 
+from gatekeeper_core.context.current_run import RunConfig
+from gatekeeper_core.context.results.pointers import pointers_in
 from gatekeeper_core.context.tool_results import ToolResultCompressor
 from gatekeeper_core.context.working_memory import READ_TOOL_NAME, UNKNOWN_POINTER, WorkingMemory
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper import working_memory_tool as langchain_tool
 from llama_index.memory.gatekeeper import working_memory_tool as llama_index_tool
+from tests.adapters.scripted import Scripted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,3 +82,44 @@ def test_both_tools_have_the_name_that_keeps_their_results_whole() -> None:
     assert isinstance(message, ToolMessage)
     again = ToolResultCompressor(working_memory=memory).compress(str(message.content), tool_name=message.name)
     assert again.text == message.content
+
+
+@tool
+def logs(page: int) -> str:
+    """Return a page of the log."""
+    return f"{LOG[:9_000]}\n12:31:00 INFO worker {9_000 + page} finished\n{LOG[9_000:18_000]}"
+
+
+class Reader(Scripted):
+    """A model that, after its script, reads what the first pointer in its prompt names, once."""
+
+    def _generate(self, messages: list[BaseMessage], *more: Any, **options: Any) -> ChatResult:
+        found = pointers_in("\n".join(str(message.content) for message in messages))
+        if not self.script and found and not any(message.name == READ_TOOL_NAME for message in messages):
+            asked = {"pointer": f"[[wm:{found[0]}]]", "query": "worker 9000"}
+            self.script.append(AIMessage("", tool_calls=[{"name": READ_TOOL_NAME, "args": asked, "id": "read"}]))
+        return super()._generate(messages, *more, **options)
+
+
+@pytest.mark.parametrize(("low_water", "folded"), [(0.6, False), (0.1, True)])
+def test_an_agent_reads_again_what_a_long_run_compressed_and_folded(low_water: float, folded: bool) -> None:
+    """002-23, 004-20: the state keeps every result whole, the request carries a pointer, the fact comes back."""
+    memory = WorkingMemory(InMemoryBlobStore(), b"key of this thread")
+    config = RunConfig(compress_result=ToolResultCompressor(working_memory=memory), low_water=low_water)
+    script = [
+        AIMessage("", tool_calls=[{"name": "logs", "args": {"page": page}, "id": f"c{page}"}]) for page in range(8)
+    ]
+    model = Reader(script=script)
+    gate = GatekeeperMiddleware(token_budget=5_500, on_error="raise", run_config=config)
+    agent = create_agent(model, [logs, langchain_tool(memory)], middleware=[gate], checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": 99}
+    agent.invoke({"messages": [HumanMessage("备份 worker 做完了吗?")]}, thread)
+    whole = logs.invoke({"page": 0})
+    state = agent.get_state(thread).values["messages"]
+    assert next(message.content for message in state if isinstance(message, ToolMessage)) == whole
+    *before, after = ["\n".join(str(message.content) for message in prompt) for prompt in model.seen]
+    assert not any("worker 9000 finished" in prompt for prompt in before[2:])
+    assert "worker 9000 finished" in after
+    assert ("次工具调用" in after) is folded
+    assert gate.last_selection is not None
+    assert gate.last_selection.status != "over_budget"
