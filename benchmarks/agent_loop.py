@@ -1,70 +1,92 @@
 """A loop of tool rounds on real outputs: is it under its limit at each step, and is the prompt's prefix stable?
 
 A round is a call and a result; the results are those of ``tool_results/tool_outputs.jsonl``, again and again in pieces.
-A result over 8,000 bytes goes on a shelf, and its head, its tail and a pointer stand in the prompt; the whole prompt
-goes through the compaction before each call of the model. A summary lists the pointers of what it stands for. In round
-3 a fact is planted deep in an output; at the end it is looked up through its pointer.
+The whole prompt goes through the compaction before each call of the model, which puts results aside in working memory
+and folds the oldest rounds. In round 3 a fact is planted deep in an output; at the end it is looked for by a question
+through the pointers that the last prompt shows. The loops without compaction show results as a plain agent would: up to
+8,000 bytes, both ends.
 
 A step's prefix is stable where the prompt begins with all of the one before: what a provider's cache needs.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from benchmarks.budget import counter
 from benchmarks.data import read_jsonl
 from benchmarks.report import options, print_table, write_json
 from gatekeeper_core.context.compaction import compact_messages
+from gatekeeper_core.context.results.pointers import pointers_in
 from gatekeeper_core.context.rounds import counts_of, is_summary
-from gatekeeper_core.messages import Message, ToolCall, common_beginning
+from gatekeeper_core.context.tool_results import ToolResultCompressor
+from gatekeeper_core.context.working_memory import WorkingMemory
+from gatekeeper_core.messages import Message, Provider, ToolCall, common_beginning, validate_messages
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.tokens import count_message, truncate_middle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Loop", "Shelf", "Step", "main", "pieces", "planted", "pointers", "row_of", "run_loop"]
+__all__ = [
+    "Loop",
+    "Step",
+    "both_ends",
+    "found_by_pointer",
+    "main",
+    "memory_of",
+    "pieces",
+    "planted",
+    "row_of",
+    "run_loop",
+]
 
-SHELF_BYTES = 8_000
-"""Results up to this size stand in the prompt whole. Source: specification 002-26."""
+SHOWN_BYTES = 8_000
+"""Results up to this size stand whole in a prompt without compaction. Source: specification 002-08."""
+ASKED = "找出昨晚备份失败的原因, and write a report."
 FACT_ROUND = 3
 FACT = "backup-window=02:45-03:10 host=kestrel-17"
-_POINTER = re.compile(r"\[\[wm:([0-9a-f]{16})\]\]")
+QUESTION = "what is the backup-window of host kestrel-17?"
+_KEY = b"key of the benchmark"
 
 
-class Shelf:
-    """Holds large results by a pointer: a stand-in for any working memory."""
+def memory_of(count: Callable[[str], int]) -> WorkingMemory:
+    """Return an empty working memory."""
+    return WorkingMemory(InMemoryBlobStore(), _KEY, token_counter=count)
 
-    def __init__(self) -> None:
-        self._texts: dict[str, str] = {}
 
-    def put(self, text: str) -> str:
-        """Return what stands in the prompt for a text."""
-        if len(text.encode("utf-8", "surrogatepass")) <= SHELF_BYTES:
-            return text
-        key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        self._texts[key] = text
-        seen = truncate_middle(text, SHELF_BYTES // 2, token_counter=len, marker="\n… {omitted} bytes omitted …\n")
-        return f"[[wm:{key}]]\n{seen}"
+def both_ends(text: str) -> str:
+    """Return a result as a plain agent shows it: its head and its tail, where it is large."""
 
-    def find(self, prompt: Sequence[Message], words: str) -> bool:
-        """Return whether a pointer in the prompt leads to a text with these words."""
-        keys = (key for message in prompt for key in _POINTER.findall(message.text))
-        return any(words in self._texts.get(key, "") for key in keys)
+    def octets(part: str) -> int:
+        return len(part.encode("utf-8", "surrogatepass"))
+
+    return truncate_middle(text, SHOWN_BYTES, token_counter=octets, marker="\n… {omitted} bytes omitted …\n")
+
+
+def found_by_pointer(memory: WorkingMemory | None, prompt: Sequence[Message]) -> bool:
+    """Return whether reading a pointer in the prompt by a question gives the fact."""
+    ids = dict.fromkeys(found for message in prompt for found in pointers_in(message.text))
+    return memory is not None and any(FACT in memory.read(found, query=QUESTION).text for found in ids)
 
 
 class Step(NamedTuple):
-    """One call of the model: what its prompt holds, and how much of it the prompt before held at its beginning."""
+    """One call of the model: what its prompt holds, and how much of it the prompt before held at its beginning.
+
+    Attributes:
+        whole_tokens: what the prompt would cost with every result as it was.
+        valid: whether every provider accepts it.
+    """
 
     tokens: int
     chars: int
     stable: bool
     compacted: bool
     same_chars: int
+    whole_tokens: int
+    valid: bool
 
 
 class Loop(NamedTuple):
@@ -96,17 +118,13 @@ def planted(texts: Sequence[str]) -> list[str]:
     return result
 
 
-def pointers(messages: Sequence[Message]) -> str:
-    """Return the pointers in messages, each once: the summary of rounds whose results lie on a shelf."""
-    found = dict.fromkeys(key for message in messages for key in _POINTER.findall(message.text))
-    return " ".join(f"[[wm:{key}]]" for key in found)
-
-
 def run_loop(
     results: Sequence[str],
     compact: Callable[[list[Message]], list[Message]],
     *,
     count: Callable[[str], int],
+    memory: WorkingMemory | None = None,
+    shown: Callable[[str], str] = str,
 ) -> Loop:
     """Return what happened in a loop with these results.
 
@@ -114,25 +132,30 @@ def run_loop(
         results: what the tool says in each round.
         compact: makes the prompt that the model gets, and that the loop goes on with.
         count: counts tokens.
+        memory: where the compaction puts results aside.
+        shown: makes of a result what goes into the prompt.
     """
-    shelf, steps = Shelf(), list[Step]()
+    steps, whole = list[Step](), 0
     prompt = [
         Message("system", "You look after a cluster."),
-        Message("user", "找出昨晚备份失败的原因, and write a report."),
+        Message("user", ASKED),
     ]
     before: list[Message] = []
     start = time.process_time()
     for number, text in enumerate(results):
         call = ToolCall(f"c{number}", "bash", f'{{"step": {number}}}')
-        prompt += [Message("assistant", "", tool_calls=(call,)), Message("tool", shelf.put(text), tool_call_id=call.id)]
+        prompt += [Message("assistant", "", tool_calls=(call,)), Message("tool", shown(text), tool_call_id=call.id)]
+        whole += count(text)
         grown, prompt = prompt, compact(list(prompt))
         same = common_beginning(before, prompt)
         tokens = sum(count_message(message, token_counter=count) for message in prompt)
-        steps.append(Step(tokens, _chars(prompt), same == len(before), prompt != grown, _chars(prompt[:same])))
+        valid = all(not validate_messages(prompt, provider=name) for name in get_args(Provider))
+        stable, compacted = same == len(before), prompt != grown
+        steps.append(Step(tokens, _chars(prompt), stable, compacted, _chars(prompt[:same]), whole, valid))
         before = list(prompt)
     known = sum(counts_of(one).calls if is_summary(one) else len(one.tool_calls) for one in prompt)
     inline = any(FACT in message.text for message in prompt)
-    return Loop(tuple(steps), known, inline, shelf.find(prompt, FACT), time.process_time() - start)
+    return Loop(tuple(steps), known, inline, found_by_pointer(memory, prompt), time.process_time() - start)
 
 
 def _chars(messages: Sequence[Message]) -> int:
@@ -151,6 +174,10 @@ def row_of(name: str, loop: Loop, max_tokens: int) -> dict[str, Any]:
         "compactions": sum(step.compacted for step in loop.steps),
         "stable steps %": 100 * sum(step.stable for step in later) / max(1, len(later)),
         "stable chars %": 100 * sum(step.same_chars for step in later) / max(1, sum(step.chars for step in later)),
+        "share of tokens %": 100
+        * sum(step.tokens for step in loop.steps)
+        / sum(step.whole_tokens for step in loop.steps),
+        "valid everywhere": sum(step.valid for step in loop.steps),
         "calls known": loop.calls_known,
         "fact in prompt": loop.fact_in_prompt,
         "fact by pointer": loop.fact_by_pointer,
@@ -168,7 +195,30 @@ def _newest_rounds(prompt: list[Message], *, keep: int) -> list[Message]:
 
 
 def _compacted(prompt: list[Message], **settings: Any) -> list[Message]:
-    return compact_messages(prompt, summarizer=pointers, **settings).messages
+    return compact_messages(prompt, **settings).messages
+
+
+def _on_arrival(compress: ToolResultCompressor, text: str) -> str:
+    return compress.compress(text, tool_name="bash", query=ASKED).text
+
+
+def _rows(results: Sequence[str], count: Callable[[str], int], max_tokens: int, *, peers: bool) -> list[dict[str, Any]]:
+    rows = []
+    for share, early in ((0.6, False), (0.3, False), (1.0, False), (0.6, True)):
+        memory = memory_of(count)
+        compress = ToolResultCompressor(working_memory=memory, token_counter=count)
+        settings: dict[str, Any] = {"low_water": share, "max_tokens": max_tokens, "token_counter": count}
+        shown: Callable[[str], str] = partial(_on_arrival, compress) if early else str
+        loop = run_loop(
+            results, partial(_compacted, compress_result=compress, **settings), count=count, memory=memory, shown=shown
+        )
+        name = f"compact_messages, low water {share:.0%}" + early * ", results compressed on arrival"
+        rows.append(row_of(name, loop, max_tokens))
+    ways: dict[str, Callable[[list[Message]], list[Message]]] = {}
+    ways |= {"window of the newest 3 rounds": partial(_newest_rounds, keep=3), "nothing": _all} if peers else {}
+    for name, way in ways.items():
+        rows.append(row_of(name, run_loop(results, way, count=count, shown=both_ends), max_tokens))
+    return rows
 
 
 def main() -> None:
@@ -182,16 +232,7 @@ def main() -> None:
     count = counter(chosen.counter)
     outputs = [record["text"] for record in read_jsonl(chosen.data / "tool_results" / "tool_outputs.jsonl")]
     results = planted(pieces(outputs, rounds))
-    ways: dict[str, Callable[[list[Message]], list[Message]]] = {
-        f"compact_messages, low water {share:.0%}": partial(
-            _compacted, low_water=share, max_tokens=chosen.max_tokens, token_counter=count
-        )
-        for share in (0.6, 0.3, 1.0)
-    }
-    if not chosen.ours_only:
-        ways["window of the newest 3 rounds"] = partial(_newest_rounds, keep=3)
-        ways["nothing"] = _all
-    rows = [row_of(name, run_loop(results, way, count=count), chosen.max_tokens) for name, way in ways.items()]
+    rows = _rows(results, count, chosen.max_tokens, peers=not chosen.ours_only)
     print_table(f"{rounds} rounds, limit {chosen.max_tokens} tokens ({chosen.counter})", rows, markdown=chosen.markdown)
     settings = {"rounds": rounds, "max_tokens": chosen.max_tokens, "counter": chosen.counter}
     write_json(chosen.json, "agent_loop", settings, {"agent_loop": rows})

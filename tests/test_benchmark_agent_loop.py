@@ -8,8 +8,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.agent_loop import FACT, Shelf, main, pieces, planted, pointers, row_of, run_loop
+from benchmarks.agent_loop import (
+    FACT,
+    Loop,
+    both_ends,
+    found_by_pointer,
+    main,
+    memory_of,
+    pieces,
+    planted,
+    row_of,
+    run_loop,
+)
 from gatekeeper_core.context.compaction import compact_messages
+from gatekeeper_core.context.tool_results import ToolResultCompressor
 from gatekeeper_core.messages import Message
 
 if TYPE_CHECKING:
@@ -18,31 +30,48 @@ if TYPE_CHECKING:
 OUTPUTS = ["".join(f"{number} 服务 restarted after 3 s\n" for number in range(600)), "ok", "x" * 9_000]
 
 
-def compacted(prompt: list[Message]) -> list[Message]:
-    return compact_messages(prompt, max_tokens=9_000, max_chars=9_000, token_counter=len, summarizer=pointers).messages
+def compacted_loop(rounds: int) -> Loop:
+    memory = memory_of(len)
+    compress = ToolResultCompressor(working_memory=memory, token_counter=len)
+
+    def compact(prompt: list[Message]) -> list[Message]:
+        settings = {"max_tokens": 9_000, "max_chars": 9_000, "token_counter": len}
+        return compact_messages(prompt, compress_result=compress, **settings).messages  # type: ignore[arg-type]
+
+    return run_loop(planted(pieces(OUTPUTS, rounds)), compact, count=len, memory=memory)
 
 
 def test_a_loop_of_many_rounds_stays_under_its_limit_and_changes_only_when_it_is_compacted() -> None:
     """002-10, 002-12, 002-32: and the calls of all rounds are known at the end."""
-    loop = run_loop(planted(pieces(OUTPUTS, 60)), compacted, count=len)
+    loop = compacted_loop(60)
     assert max(step.tokens for step in loop.steps) <= 9_000
-    assert all(step.stable is not step.compacted for step in loop.steps)
-    assert 0 < sum(step.compacted for step in loop.steps) < 40
+    assert all(step.stable or step.compacted for step in loop.steps)
+    assert 0 < sum(step.compacted for step in loop.steps) < 60
+    assert all(step.valid for step in loop.steps)
     assert loop.calls_known == 60
 
 
 def test_a_fact_of_an_early_round_is_found_through_its_pointer() -> None:
-    loop = run_loop(planted(pieces(OUTPUTS, 30)), compacted, count=len)
+    """002-20, 004-20."""
+    loop = compacted_loop(30)
     assert (loop.fact_in_prompt, loop.fact_by_pointer) == (False, True)
 
 
-def test_a_shelf_takes_large_results_only() -> None:
-    shelf = Shelf()
-    assert shelf.put("short") == "short"
-    shown = shelf.put("a" * 9_000 + FACT)
-    assert len(shown) < 9_000
-    assert shelf.find([Message("tool", shown)], FACT)
-    assert not Shelf().find([Message("tool", shown)], FACT)
+def test_a_fact_is_found_through_a_pointer_of_the_memory_only() -> None:
+    memory = memory_of(len)
+    pointer = memory.offload(f"{'a' * 9_000}\n{FACT}\n")
+    assert pointer is not None
+    prompt = [Message("tool", pointer.text)]
+    assert found_by_pointer(memory, prompt)
+    assert not found_by_pointer(memory, [Message("tool", "nothing")])
+    assert not any(found_by_pointer(other, prompt) for other in (None, memory_of(len)))
+
+
+def test_a_plain_agent_shows_both_ends_of_large_results() -> None:
+    assert both_ends("short") == "short"
+    shown = both_ends("长" * 9_000)
+    assert 7_900 < len(shown.encode()) <= 8_000
+    assert "bytes omitted" in shown
 
 
 def test_pieces_go_through_the_outputs_again_and_again() -> None:
