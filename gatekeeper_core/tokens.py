@@ -11,7 +11,7 @@ import re
 import reprlib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaKind, Message, TextPart
@@ -61,6 +61,7 @@ class TokenCounter(Protocol):
 _CJK_PAGES = bytes([0x30, *range(0x4E, 0xA0), *range(0xAC, 0xD8)])
 _OTHER_PAGES = bytes(sorted(set(range(256)) - set(_CJK_PAGES)))
 _UTF8_OF_3000_TO_303F = b"\xe3\x80"
+_MAX_DIGITS = 18
 _REST_OF_PAGE_D7 = LazyPattern("[\ud7b0-\ud7ff]")
 
 
@@ -318,7 +319,8 @@ def truncate_middle(
         budget_tokens: at least 0.
         token_counter: counts a text; None: ``estimate_text_tokens``.
         marker: stands between the two parts, ``{omitted}`` in it for the bytes of UTF-8 that are gone. Where it does
-            not fit by itself, the beginning alone is left, without a marker.
+            not fit by itself, the beginning alone is left, without a marker. A cut that falls on the same marker of an
+            earlier one takes its place and adds up the bytes.
 
     Raises:
         ConfigError: the budget is negative, or the counter returned no int of at least 0.
@@ -335,10 +337,14 @@ def truncate_middle(
     counter = checked_counter(token_counter)
     if counter(text) <= budget_tokens:
         return text
+    earlier = _cuts_in(text, marker)
 
     def shortened(kept: int) -> str:
         start, stop = _safe_cut(text, kept - kept // 3), _safe_cut(text, len(text) - kept // 3)
+        covered = [cut for cut in earlier if cut.start < stop and start < cut.stop]
+        start, stop = min([start, *(cut.start for cut in covered)]), max([stop, *(cut.stop for cut in covered)])
         omitted = len(text[start:stop].encode("utf-8", "surrogatepass"))
+        omitted += sum(cut.omitted - len(text[cut.start : cut.stop].encode("utf-8")) for cut in covered)
         return f"{text[:start]}{marker.replace('{omitted}', str(omitted))}{text[stop:]}"
 
     if counter(shortened(0)) > budget_tokens:
@@ -351,6 +357,27 @@ def truncate_middle(
         else:
             failing = middle
     return shortened(fitting)
+
+
+class _Cut(NamedTuple):
+    start: int
+    stop: int
+    omitted: int
+
+
+def _cuts_in(text: str, marker: str) -> list[_Cut]:
+    """Return where the marker stands in a text with a number in it: the cuts that were made before."""
+    before, number, after = marker.partition("{omitted}")
+    found: list[_Cut] = []
+    at = text.find(before) if before and number and after else -1
+    while at >= 0:
+        digits = at + len(before)
+        stop = text.find(after, digits, digits + _MAX_DIGITS + len(after))
+        said = text[digits:stop] if stop >= 0 else ""
+        if said.isascii() and said.isdecimal():
+            found.append(_Cut(at, stop + len(after), int(said)))
+        at = text.find(before, at + len(before))
+    return found
 
 
 class _Fits(Protocol):

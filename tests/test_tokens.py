@@ -667,3 +667,18 @@ def test_a_cache_holds_at_least_one_text_and_its_counter_can_be_called() -> None
         cached_counter(len, max_texts=2.5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"^token_counter must be callable"):
         cached_counter(7)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("unit", ["长文本", "plain text ", "mixed 文本 "])
+@pytest.mark.parametrize("marker", ["…[{omitted}]…", "\n……[已省略 {omitted} 字节]……\n"])
+def test_cutting_a_cut_text_again_leaves_one_mark_with_the_bytes_of_both(unit: str, marker: str) -> None:
+    """002-29."""
+    text = shorter = unit * 200
+    for budget in (590, 500, 499, 498, 120, 60):
+        shorter = truncate_middle(shorter, budget, token_counter=len, marker=marker)
+        before, after = marker.split("{omitted}")
+        head, _, rest = shorter.partition(before)
+        omitted, _, tail = rest.partition(after)
+        assert text.startswith(head)
+        assert text.endswith(tail)
+        assert int(omitted) == len(text.encode()) - len(head.encode()) - len(tail.encode())
