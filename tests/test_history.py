@@ -15,7 +15,7 @@ from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.context.history import HistoryStatus, HistoryView, read_history, select_history, select_past
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message, Provider, TextPart, ToolCall, Turn, validate_messages
-from gatekeeper_core.token_estimate import budget_within
+from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import MEDIA_TOKENS, checked_counter, count_messages, describe_counter, estimate_text_tokens
 from tests import talks
 
@@ -208,6 +208,18 @@ def test_the_turns_are_those_of_the_core_with_the_room_that_the_budget_leaves(
     if run[1:] == []:
         assert set(ids) <= set(view.turns)
         assert floor or sorted(view.turns) == ids
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.25, 1.0])
+@pytest.mark.parametrize("word", ["Redis 缓存", "the Redis cache", "Redis 的 cache"])
+def test_the_margin_is_taken_off_once(margin: float, word: str) -> None:
+    """003-23: what is sent uses all of the budget but the margin; the selection takes none off again."""
+    gatekeeper = ContextGatekeeper(config=GatekeeperConfig(mode="fill"), token_counter=TokenEstimator(margin=margin))
+    messages = [*talk(*((f"{word} {at}?", f"{word} {at}") for at in range(200))), user(f"{word}?")]
+    view = view_of(messages, gatekeeper=gatekeeper, budget_tokens=400, fixed_tokens=20)
+    assert (view.budget_tokens, view.counter, view.margin) == (400, "o200k", margin)
+    within = 400 / (1 + margin)
+    assert within - 30 < view.fixed_tokens + view.tokens <= within
 
 
 @three_scripts

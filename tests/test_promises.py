@@ -146,6 +146,19 @@ def test_a_selection_never_costs_more_than_its_budget(
         assert turn.tokens == max(1, count(turn.user) + count(turn.assistant))
 
 
+@pytest.mark.parametrize("margin", [0.0, 0.25, 1.0])
+@pytest.mark.parametrize("word", ["Redis 缓存", "the Redis cache", "Redis 的 cache"])
+def test_the_margin_is_kept_free_once_and_the_rest_is_used(margin: float, word: str) -> None:
+    """003-23: of a budget that many equal turns could fill, all is used but the margin."""
+    config = GatekeeperConfig(mode="fill")
+    gatekeeper = ContextGatekeeper(400, config=config, token_counter=TokenEstimator(margin=margin))
+    gatekeeper.sync([(f"{word} {at}?", f"{word} {at}") for at in range(200)])
+    selection = gatekeeper.explain(word)
+    assert (selection.token_budget, selection.margin) == (400, margin)
+    within = 400 / (1 + margin)
+    assert within - 30 < selection.tokens <= within
+
+
 @given(conversations, texts, budgets, modes)
 def test_a_budget_for_one_call_is_kept_as_the_configured_one_is(
     turns: Pairs, query: str, budget: int, mode: str
