@@ -66,8 +66,8 @@ bench-agent-loop: $(VENV)/.stamp-test ## 200 rounds of tool use under one limit;
 bench-tool-results: $(VENV)/.stamp-bench ## tool results: tokens saved, needles kept; GATEKEEPER_DATA=DIR adds real ones, HEADROOM=PYTHON a peer
 	@$(RUN) benchmarks.tool_results $(if $(GATEKEEPER_DATA),--data "$(GATEKEEPER_DATA)") $(if $(HEADROOM),--headroom "$(HEADROOM)")
 
-bench-tokens: $(VENV)/.stamp-bench ## error of the token estimates beside others, on all texts in GATEKEEPER_DATA
-	@$(RUN) benchmarks.tokens --data "$$GATEKEEPER_DATA"
+bench-tokens: $(VENV)/.stamp-bench ## error of the token estimates beside others; needs GATEKEEPER_DATA; HEADROOM=PYTHON adds a peer
+	@$(RUN) benchmarks.tokens --data "$$GATEKEEPER_DATA" $(if $(HEADROOM),--headroom "$(HEADROOM)")
 
 bench-full: $(VENV)/.stamp-bench ## run the quality benchmarks on everything that lies in GATEKEEPER_DATA
 	@$(MAKE) --no-print-directory data-benchmarks

@@ -7,10 +7,13 @@ the weights of the library. Every figure is in percent of the true count, each k
 
 from __future__ import annotations
 
+import json
 import math
 import re
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,13 @@ from gatekeeper_core import TokenEstimator, estimate_text_tokens
 
 _WIDE = re.compile("[\u4e00-\u9fff\u3040-\u30ff\uac00-\ud7af]")
 _QUICK_TEXTS = 8
+_HEADROOM = """
+import json, sys
+from headroom.tokenizers import EstimatingTokenCounter
+counter = EstimatingTokenCounter()
+for line in sys.stdin:
+    print(int(counter.count_text(json.loads(line))))
+"""
 
 
 def blend(text: str) -> int:
@@ -30,46 +40,49 @@ def blend(text: str) -> int:
     return math.ceil(len(text) / (share * 1.8 + (1 - share) * 4))
 
 
-def peers() -> dict[str, Callable[[str], int] | None]:
+Estimates = Callable[[Sequence[str]], list[int]]
+
+
+def peers(headroom_python: str | None) -> dict[str, Estimates | None]:
     """Return the other estimates by name; None where the package is not installed."""
     return {
-        "estimate_text_tokens": estimate_text_tokens,
-        "1.8 / 4 characters": blend,
-        "3.5 characters": lambda text: math.ceil(len(text) / 3.5),
-        "len // 4": lambda text: len(text) // 4,
+        "estimate_text_tokens": _each(estimate_text_tokens),
+        "1.8 / 4 characters": _each(blend),
+        "3.5 characters": _each(lambda text: math.ceil(len(text) / 3.5)),
+        "len // 4": _each(lambda text: len(text) // 4),
         "LangChain approximate": _langchain(),
-        "headroom": _headroom(),
+        "headroom-ai": partial(_headroom, headroom_python) if headroom_python else None,
     }
 
 
-def _langchain() -> Callable[[str], int] | None:
+def _each(count: Callable[[str], int]) -> Estimates:
+    return lambda texts: [count(text) for text in texts]
+
+
+def _langchain() -> Estimates | None:
     try:
         from langchain_core.messages import HumanMessage
         from langchain_core.messages.utils import count_tokens_approximately
     except ImportError:
         return None
-    return lambda text: int(count_tokens_approximately([HumanMessage(text)]))
+    return _each(lambda text: int(count_tokens_approximately([HumanMessage(text)])))
 
 
-def _headroom() -> Callable[[str], int] | None:
-    try:
-        from headroom.tokenizers import EstimatingTokenCounter
-    except ImportError:
-        return None
-    counter = EstimatingTokenCounter()
-    return lambda text: int(counter.count_text(text))
+def _headroom(python: str, texts: Sequence[str]) -> list[int]:
+    """Return headroom-ai's estimates, made in the interpreter of its own environment."""
+    asked = "".join(f"{json.dumps(text)}\n" for text in texts)
+    done = subprocess.run([python, "-c", _HEADROOM], input=asked, capture_output=True, encoding="utf-8", check=True)
+    return [int(line) for line in done.stdout.splitlines() if line.isdigit()]
 
 
-def estimates(segments: Segments, profile: str, *, ours_only: bool) -> dict[str, Any]:
+def estimates(segments: Segments, profile: str, others: dict[str, Any]) -> dict[str, Any]:
     """Return by method the estimate of each text, or None where the method is not installed."""
     ours = TokenEstimator(profile)
-    found: dict[str, Any] = {
+    return {
         "TokenEstimator, kinds left out": left_out(segments, profile),
         "TokenEstimator": np.array([ours(text) for text in segments.texts]),
+        **others,
     }
-    for name, count in {} if ours_only else peers().items():
-        found[name] = count and np.array([count(text) for text in segments.texts])
-    return found
 
 
 def text_row(segments: Segments, profile: str, method: str, estimate: Any) -> dict[str, Any]:
@@ -139,13 +152,17 @@ def sample(segments: Segments) -> Segments:
 
 def main() -> None:
     """Print the tables."""
-    given = options(__doc__, data="tokens/segments_train.jsonl.gz").parse_args()
+    parser = options(__doc__, data="tokens/segments_train.jsonl.gz")
+    parser.add_argument("--headroom", metavar="PYTHON", help="interpreter of an environment that has headroom-ai")
+    given = parser.parse_args()
     segments = read_segments(given.data / "tokens" / "segments_train.jsonl.gz")
     segments = sample(segments) if given.quick else segments
+    asked = {} if given.ours_only else peers(given.headroom)
+    others = {name: made and np.array(made(segments.texts)) for name, made in asked.items()}
     texts, assembled = [], []
     for profile in PROFILES:
         drawn = prompts(segments, profile, count=200 if given.quick else 2_000)
-        for method, estimate in estimates(segments, profile, ours_only=given.ours_only).items():
+        for method, estimate in estimates(segments, profile, others).items():
             texts.append(text_row(segments, profile, method, estimate))
             assembled.append(prompt_row(segments, profile, method, estimate, drawn))
     speeds = speed_rows(segments)

@@ -1,0 +1,82 @@
+"""The benchmark of token estimates and the fit of their weights, on made-up texts."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from benchmarks import fit_tokens, tokens
+from gatekeeper_core.token_estimate import CLASSES, TokenEstimator
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.adapters  # numpy comes with LlamaIndex
+
+
+@pytest.fixture
+def segments(tmp_path: Path) -> fit_tokens.Segments:
+    """Three kinds of text whose true counts are those of the library's own weights."""
+    made = {"zh": "缓存穿透怎么解决？", "en": "How do I fix the cache? ", "num": "12,345.6;\n"}
+    rows = [
+        {
+            "domain": kind,
+            "text": text * at,
+            "tokens": {name: TokenEstimator(name)(text * at) for name in fit_tokens.PROFILES},
+        }
+        for kind, text in made.items()
+        for at in range(1, 12)
+    ]
+    path = tmp_path / "segments.jsonl.gz"
+    with gzip.open(path, "wt", encoding="utf-8") as lines:
+        lines.writelines(f"{json.dumps(row)}\n" for row in rows)
+    return fit_tokens.read_segments(path)
+
+
+def test_the_fit_finds_what_explains_the_counts(segments: fit_tokens.Segments) -> None:
+    weights = fit_tokens.fit(segments, "o200k")
+    errors = segments.counts @ weights / segments.tokens["o200k"] - 1
+    assert fit_tokens.mean_error(segments.kinds, errors) < 10
+    floors = np.array([fit_tokens.FLOORS.get(name, 0.0) for name in CLASSES])
+    assert (weights >= floors).all()
+
+
+def test_bounded_least_squares_are_the_best_of_many_tries() -> None:
+    random = np.random.default_rng(7)
+    for _ in range(20):
+        rows, target, floors = random.normal(size=(30, 5)), random.normal(size=30), random.normal(size=5) * 0.2
+        gram = rows.T @ rows
+        found = fit_tokens._bounded(gram, rows.T @ target, floors)
+        assert (found >= floors - 1e-12).all()
+        least = ((rows @ found - target) ** 2).sum()
+        for other in found + random.normal(size=(200, 5)) * 0.1:
+            assert ((rows @ np.maximum(other, floors) - target) ** 2).sum() >= least - 1e-9
+
+
+def test_prompts_are_the_same_for_the_same_seed_and_long_enough(segments: fit_tokens.Segments) -> None:
+    drawn = fit_tokens.prompts(segments, "o200k", count=5)
+    assert drawn == fit_tokens.prompts(segments, "o200k", count=5)
+    assert all(4_000 <= segments.tokens["o200k"][prompt].sum() < 49_000 for prompt in drawn)
+
+
+def test_rows_tell_errors_and_shares_over_budget(segments: fit_tokens.Segments) -> None:
+    half = segments.tokens["qwen"] / 2
+    row = tokens.text_row(segments, "qwen", "half", half)
+    assert (row["mean absolute"], row["bias"], row["worst under"]) == (50.0, -50.0, -50.0)
+    row = tokens.prompt_row(segments, "qwen", "half", half, fit_tokens.prompts(segments, "qwen", count=5))
+    assert (row["mean absolute"], row["over"], row["over by 10 %"], row["over with margin"]) == (
+        50.0,
+        100.0,
+        100.0,
+        None,
+    )
+    assert tokens.text_row(segments, "qwen", "x", None)["mean absolute"] == "not installed"
+
+
+@pytest.mark.parametrize(("text", "count"), [("hello world", 3), ("你好世界", 3), ("", 0)])
+def test_the_blend_is_the_first_rule_of_the_specification(text: str, count: int) -> None:
+    assert tokens.blend(text) == count
