@@ -198,7 +198,7 @@ def test_a_plain_message_costs_its_text(text: str) -> None:
 
 
 def test_messages_with_cjk_text_are_not_underestimated() -> None:
-    """003-39: 100 Chinese messages cost at least four times a quarter of their characters."""
+    """003-39, 003-81: 100 Chinese messages cost at least four times a quarter of their characters."""
     messages = [Message("user", "缓存穿透怎么解决呢")] * 100
     assert count_messages(messages, token_counter=estimate_text_tokens) == 900
     assert count_messages(messages, token_counter=estimate_text_tokens) >= 4 * sum(
