@@ -24,6 +24,8 @@ class GatekeeperSelectionEvent(BaseEvent):
         reason: one word or a short fact that says more.
         decision: ``continue`` or ``switch``; None where no selection was made.
         messages_kept: messages that are sent.
+        messages_folded: messages of the current run that a summary stands for.
+        messages_replaced: messages that are sent in another form.
         turns_kept: past turns that are sent.
         turn_count: past turns of the conversation.
         turn_ids: 0-based positions of the past turns that are sent, ascending.
@@ -42,6 +44,8 @@ class GatekeeperSelectionEvent(BaseEvent):
     reason: str
     decision: str | None
     messages_kept: int
+    messages_folded: int
+    messages_replaced: int
     turns_kept: int
     turn_count: int
     turn_ids: list[int]
