@@ -16,6 +16,7 @@ from gatekeeper_core.context.result_context import ResultContext
 from gatekeeper_core.context.rounds import counts_of, is_summary, read_rounds
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
+from gatekeeper_core.token_estimate import TokenEstimator, budget_for
 from gatekeeper_core.tokens import count_messages
 from tests.loops import (
     PROVIDERS,
@@ -100,6 +101,16 @@ def test_chinese_reaches_the_token_limit_within_the_limit_in_characters() -> Non
 
 
 # --- what
+
+
+@three_scripts
+def test_the_margin_of_an_estimate_is_kept_free(text: str) -> None:
+    """An estimate may lie a margin below what the model counts; an exact counter has none."""
+    messages, counter = [*head(), *loop(9, text * 30)], TokenEstimator(margin=0.25)
+    tokens = count_messages(messages, token_counter=counter)
+    assert compacted(messages, max_tokens=budget_for(counter, tokens), token_counter=counter).strategy == "none"
+    assert compacted(messages, max_tokens=budget_for(counter, tokens) - 1, token_counter=counter).strategy == "summary"
+    assert compacted(messages, max_tokens=tokens, token_counter=lambda text: counter(text)).strategy == "none"
 
 
 def test_the_newest_rounds_stay_whole_and_the_rest_is_one_line() -> None:

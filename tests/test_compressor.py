@@ -16,7 +16,8 @@ from gatekeeper_core.context.compressor import ContextCompressor
 from gatekeeper_core.context.rounds import counts_of, is_summary, read_rounds
 from gatekeeper_core.errors import BudgetError, ConfigError, GatekeeperError
 from gatekeeper_core.messages import Message
-from gatekeeper_core.tokens import count_messages, estimate_text_tokens
+from gatekeeper_core.token_estimate import budget_for, budget_within
+from gatekeeper_core.tokens import checked_counter, count_messages, estimate_text_tokens
 from tests.loops import (
     PROVIDERS,
     assistant,
@@ -340,11 +341,11 @@ counters = st.sampled_from([None, len, lambda text: len(text.encode("utf-8", "su
 
 
 def needed(messages: Sequence[Message], counter: Any) -> int:
-    """Return what system messages, the newest user message and the calls without a result cost."""
+    """Return the limit that system messages, the newest user message and the calls without a result need."""
     opened = [messages[one.positions[0]] for one in read_rounds(messages) if not one.answered]
     systems = [one for one in messages if one.role == "system"]
     users = [one for one in messages if one.role == "user"][-1:]
-    return count_messages([*systems, *users, *opened], token_counter=counter)
+    return budget_for(checked_counter(counter), count_messages([*systems, *users, *opened], token_counter=counter))
 
 
 @given(conversations(), limits, st.integers(0, 4), st.integers(0, 3), counters)
@@ -362,7 +363,8 @@ def test_compress_holds_the_limit_or_says_what_is_needed(
         return
     compaction = small.explain(messages)
     assert messages == before
-    assert count_messages(compaction.messages, token_counter=counter) == compaction.tokens_after <= limit
+    assert count_messages(compaction.messages, token_counter=counter) == compaction.tokens_after
+    assert compaction.tokens_after <= budget_within(checked_counter(counter), limit)
     for provider in PROVIDERS:
         if not violations(messages, provider):
             assert violations(compaction.messages, provider) == []

@@ -40,6 +40,7 @@ from gatekeeper_core.context.rounds import (
 )
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.messages import Message, common_beginning
+from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, checked_counter
 
 __all__ = [
@@ -154,7 +155,7 @@ def compact_messages(
     Args:
         messages: the conversation; read, never changed.
         max_chars: the limit in characters, at least 1.
-        max_tokens: the limit in tokens, at least 1.
+        max_tokens: the limit in tokens, at least 1. Where the counter is an estimate its margin is kept free.
         keep_recent_rounds: newest answered rounds that stay, at least 0.
         low_water: share of the limits that is aimed at, 0..1.
         summarizer: writes a summary of the folded messages; where it fails the placeholder stands alone.
@@ -185,7 +186,9 @@ def compact_messages(
     summary = SummaryConfig(locale=locale, role=role, summarizer=summarizer)
     if compress_result is not None and not callable(compress_result):
         raise TypeError(f"compress_result must be callable, got {type(compress_result).__name__}")
-    ledger = Ledger(messages, token_counter=checked_counter(token_counter), max_tokens=max_tokens, max_chars=max_chars)
+    count = checked_counter(token_counter)
+    limit = budget_within(count, max_tokens)
+    ledger = Ledger(messages, token_counter=count, max_tokens=limit, max_chars=max_chars)
     if not ledger.is_over():
         return compaction_of(messages, ledger, before=(ledger.chars, ledger.tokens), strategy="none")
     before = (ledger.chars, ledger.tokens)

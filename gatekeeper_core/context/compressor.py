@@ -32,6 +32,7 @@ from gatekeeper_core.context.rounds import (
 )
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.messages import Message
+from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
 
 __all__ = ["ContextCompressor"]
@@ -44,7 +45,7 @@ class ContextCompressor:
     """Makes conversations fit a limit: a linear way from a summary to a cut, never more than needed.
 
     Args:
-        max_tokens: what a conversation may cost, at least 1.
+        max_tokens: what a conversation may cost, at least 1. Where the counter is an estimate its margin is kept free.
         keep_recent: newest messages that a summary leaves, system messages aside, at least 0.
         headroom: share of ``max_tokens`` from which on :meth:`should_compress` says so, 0..1.
         aggressive_keep: newest messages that an aggressive summary leaves, at least 0. 2 is safer and costs more.
@@ -65,7 +66,7 @@ class ContextCompressor:
     ['[6 earlier messages left out]', 'question 6', 'question 7', 'question 8']
     """
 
-    __slots__ = ("_aggressive_keep", "_count", "_headroom", "_keep_recent", "_max_tokens", "_summary")
+    __slots__ = ("_aggressive_keep", "_count", "_headroom", "_keep_recent", "_limit", "_max_tokens", "_summary")
 
     def __init__(
         self,
@@ -91,6 +92,7 @@ class ContextCompressor:
         self._aggressive_keep = aggressive_keep
         self._summary = SummaryConfig(locale=locale, summarizer=summarizer)
         self._count = checked_counter(token_counter)
+        self._limit = budget_within(self._count, max_tokens)
 
     def estimate_tokens(self, messages: Sequence[Message]) -> int:
         """Return what messages cost by the compressor's counter; see ``count_messages``."""
@@ -115,7 +117,7 @@ class ContextCompressor:
 
     def explain(self, messages: Sequence[Message]) -> Compaction:
         """Return what :meth:`compress` does, with its figures; errors are the same."""
-        ledger = Ledger(messages, token_counter=self._count, max_tokens=self._max_tokens)
+        ledger = Ledger(messages, token_counter=self._count, max_tokens=self._limit)
         if ledger.is_over():
             compaction = self._compressed(messages, ledger)
         else:
@@ -128,8 +130,8 @@ class ContextCompressor:
     def _compressed(self, messages: Sequence[Message], ledger: Ledger) -> Compaction:
         parts = _Parts(ledger)
         needed = parts.needed_tokens()
-        if needed > self._max_tokens:
-            raise BudgetError(needed_tokens=needed, available_tokens=self._max_tokens)
+        if needed > self._limit:
+            raise BudgetError(needed_tokens=budget_for(self._count, needed), available_tokens=self._max_tokens)
         return (
             self._compress_summary(messages, parts)
             or self._compress_aggressive(messages, parts)
@@ -155,7 +157,7 @@ class ContextCompressor:
     ) -> Compaction | None:
         rounds, others = parts.before(start, users=users)
         stays = parts.ledger.tokens - parts.cost_of(rounds, others)
-        if not (rounds or others) or stays > self._max_tokens:
+        if not (rounds or others) or stays > self._limit:
             return None  # no summary can help: the summarizer is not called for nothing
         folding, ledger = fold_within(parts.ledger, rounds, self._summary, others=others)
         _log("compression step", {"strategy": strategy, "tokens": ledger.tokens}, debug=True)
