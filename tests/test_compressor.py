@@ -248,6 +248,15 @@ def test_compress_estimates_with_its_own_counter(text: str) -> None:
     assert ContextCompressor(10).estimate_tokens(messages) == count_messages(messages)
 
 
+def test_compress_is_due_in_time_for_a_long_chinese_conversation() -> None:
+    """003-40, 003-84: four characters a token would have waited until the window was four times too full."""
+    messages = [user("缓存穿透怎么解决" * 10), assistant("先用布隆过滤器挡住" * 10)] * 25
+    limit = 5_000
+    assert sum(len(message.text) for message in messages) == 4_250
+    assert ContextCompressor(limit, token_counter=estimate_text_tokens).should_compress(messages)
+    assert not ContextCompressor(limit, token_counter=lambda text: len(text) // 4).should_compress(messages)
+
+
 RECORD_NAMES = ("tokens_before", "tokens_after", "ratio", "message_count", "strategy")
 
 

@@ -211,7 +211,7 @@ def test_bytes_are_counted_for_any_text(text: str) -> None:
 
 @pytest.mark.parametrize("unit", ["a", "aB", "x1", " ", "\n", "中", "é", "😀", "a中", "\u0301", "-"])
 def test_time_and_memory_grow_no_faster_than_the_text(unit: str) -> None:
-    """002-17: a scan of the characters, nothing dearer: a million of them in a part of a second, in little memory."""
+    """003-19, 002-17: a scan of the characters, nothing dearer: a million of them in a part of a second, in little memory."""
     text = unit * (1_000_000 // len(unit))
     begun = time.process_time()
     TokenEstimator()(text)

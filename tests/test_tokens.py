@@ -50,7 +50,7 @@ def plain_estimate(text: str) -> int:
 
 @pytest.mark.parametrize(("text", "tokens"), [("你好世界", 4), ("一", 1), ("龥鿿", 2), ("你好，世界。", 4)])
 def test_cjk_ideographs_count_one_each(text: str, tokens: int) -> None:
-    """003-09, 003-10, 003-34, C1: one token per CJK character; CJK punctuation is counted with the others."""
+    """003-42, 003-09, 003-10, 003-34, C1: one token per CJK character; CJK punctuation is counted with the others."""
     assert estimate_text_tokens(text) == tokens
 
 
@@ -301,7 +301,7 @@ cluster_texts = cluster_lists.map("".join)
 def test_a_cut_text_is_a_prefix_within_the_budget_for_any_counter(
     text: str, budget: int, counter: TokenCounter, marker: str
 ) -> None:
-    """001-75: the counter's count of the result, marker included, is at most the budget."""
+    """004-09, 001-75: the counter's count of the result, marker included, is at most the budget."""
     cut = truncate_to_tokens(text, budget, token_counter=counter, marker=marker)
     assert counter(cut) <= budget
     assert text.startswith((cut, cut.removesuffix(marker)))
@@ -516,7 +516,7 @@ def test_the_tracker_gives_tokens_until_the_total_is_reached() -> None:
 
 
 def test_a_category_may_have_a_cap() -> None:
-    """001-64: the cap counts what the category has already; other categories know only the total."""
+    """004-09, 001-64: the cap counts what the category has already; other categories know only the total."""
     tracker = TokenBudgetTracker(100, caps={"recall": 30})
     assert tracker.allocate("recall", 20)
     assert not tracker.allocate("recall", 11)
