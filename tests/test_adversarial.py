@@ -178,7 +178,7 @@ def test_a_flood_of_anchors_costs_no_more_than_a_few_times_its_text(name: str) -
         tracemalloc.stop()
     assert len(gatekeeper.turns) == 3
     read = sum(2 * len(text.encode("utf-8", "surrogatepass")) for text in texts)
-    assert kept < 1_000_000 + 8 * read
+    assert kept < 1_000_000 + 10 * read  # 8 but for Python 3.10, whose dictionaries hold a hash with every text
     assert peak < 4_000_000 + 40 * read
 
 
