@@ -14,33 +14,13 @@ from hypothesis import strategies as st
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.context.history import HistoryStatus, HistoryView, read_history, select_history, select_past
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import MediaPart, Message, Provider, TextPart, ToolCall, Turn, validate_messages
+from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, Turn, validate_messages
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import MEDIA_TOKENS, checked_counter, count_messages, describe_counter, estimate_text_tokens
 from tests import talks
+from tests.loops import PROVIDERS, assistant, calls, result, system, user
 
-PROVIDERS: tuple[Provider, ...] = get_args(Provider)
 STATUSES: tuple[HistoryStatus, ...] = get_args(HistoryStatus)
-
-
-def system(text: str = "be brief") -> Message:
-    return Message("system", text)
-
-
-def user(text: str = "q") -> Message:
-    return Message("user", text)
-
-
-def assistant(text: str = "a") -> Message:
-    return Message("assistant", text)
-
-
-def calls(*ids: str) -> Message:
-    return Message("assistant", "", tool_calls=tuple(ToolCall(call_id, "search", '{"q": "x"}') for call_id in ids))
-
-
-def result(call_id: str, text: str = "r") -> Message:
-    return Message("tool", text, tool_call_id=call_id)
 
 
 def talk(*pairs: tuple[str, str]) -> list[Message]:

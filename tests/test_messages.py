@@ -26,6 +26,7 @@ from gatekeeper_core.messages import (
     split_current_turn,
     validate_messages,
 )
+from tests.loops import assistant, result, system, user
 
 PROVIDERS: tuple[Provider, ...] = get_args(Provider)
 
@@ -37,24 +38,8 @@ each_provider = pytest.mark.parametrize("provider", PROVIDERS)
 texts = st.text(st.characters())  # lone surrogates included
 
 
-def system(text: str = "be brief") -> Message:
-    return Message("system", text)
-
-
-def user(text: str = "q") -> Message:
-    return Message("user", text)
-
-
-def assistant(text: str = "a") -> Message:
-    return Message("assistant", text)
-
-
 def calls(*ids: str, name: str = "search", arguments: str = "{}") -> Message:
     return Message("assistant", "", tool_calls=tuple(ToolCall(call_id, name, arguments) for call_id in ids))
-
-
-def result(call_id: str | None, text: str = "r") -> Message:
-    return Message("tool", text, tool_call_id=call_id)
 
 
 # --- reading and writing
