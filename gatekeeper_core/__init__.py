@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history import HistoryView, select_history
     from gatekeeper_core.context.result_context import ResultContext
     from gatekeeper_core.context.rounds import SummaryConfig, fold_rounds
+    from gatekeeper_core.context.thread import Thread
     from gatekeeper_core.context.tool_results import (
         ToolResult,
         ToolResultCompressor,
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
     from gatekeeper_core.errors import (
         BudgetError,
         ConfigError,
+        ConflictError,
         ConstraintLimitError,
         GatekeeperError,
         MessageFormatError,
         SnapshotError,
+        StorageError,
     )
     from gatekeeper_core.messages import Message, ToolCall, Turn, group_turns, split_current_turn, validate_messages
     from gatekeeper_core.selection.constraints import ConstraintConfig
@@ -40,8 +43,8 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.retrieval import RetrievalConfig, Score
     from gatekeeper_core.selection.topics import GateConfig, Topic, Verdict
     from gatekeeper_core.selection.trimming import TrimmingConfig
-    from gatekeeper_core.storage.base import BlobRecord, BlobStore
-    from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+    from gatekeeper_core.storage.base import BlobRecord, BlobStore, DerivedRecord, RecordStore
+    from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryRecordStore
     from gatekeeper_core.token_estimate import TokenEstimator, count_bytes
     from gatekeeper_core.tokens import (
         TokenBudgetTracker,
@@ -58,21 +61,25 @@ __all__ = [
     "BudgetError",
     "Compaction",
     "ConfigError",
+    "ConflictError",
     "ConstraintConfig",
     "ConstraintLimitError",
     "ContextCompressor",
     "ContextGatekeeper",
     "CoverageConfig",
     "Decision",
+    "DerivedRecord",
     "GateConfig",
     "GatekeeperConfig",
     "GatekeeperError",
     "HistoryView",
     "InMemoryBlobStore",
+    "InMemoryRecordStore",
     "Message",
     "MessageFormatError",
     "PlanConfig",
     "Reading",
+    "RecordStore",
     "ResultContext",
     "RetrievalConfig",
     "RunConfig",
@@ -80,7 +87,9 @@ __all__ = [
     "SelectedTurn",
     "Selection",
     "SnapshotError",
+    "StorageError",
     "SummaryConfig",
+    "Thread",
     "TokenBudgetTracker",
     "TokenCounter",
     "TokenEstimator",
@@ -115,21 +124,25 @@ _MODULES = {
     "BudgetError": "errors",
     "Compaction": "context.compaction",
     "ConfigError": "errors",
+    "ConflictError": "errors",
     "ConstraintConfig": "selection.constraints",
     "ConstraintLimitError": "errors",
     "ContextCompressor": "context.compressor",
     "ContextGatekeeper": "selection.gatekeeper",
     "CoverageConfig": "selection.coverage",
     "Decision": "selection.result",
+    "DerivedRecord": "storage.base",
     "GateConfig": "selection.topics",
     "GatekeeperConfig": "selection.plan",
     "GatekeeperError": "errors",
     "HistoryView": "context.history",
     "InMemoryBlobStore": "storage.in_memory",
+    "InMemoryRecordStore": "storage.in_memory",
     "Message": "messages",
     "MessageFormatError": "errors",
     "PlanConfig": "selection.plan",
     "Reading": "context.working_memory",
+    "RecordStore": "storage.base",
     "ResultContext": "context.result_context",
     "RetrievalConfig": "selection.retrieval",
     "RunConfig": "context.current_run",
@@ -137,7 +150,9 @@ _MODULES = {
     "SelectedTurn": "selection.result",
     "Selection": "selection.result",
     "SnapshotError": "errors",
+    "StorageError": "errors",
     "SummaryConfig": "context.rounds",
+    "Thread": "context.thread",
     "TokenBudgetTracker": "tokens",
     "TokenCounter": "tokens",
     "TokenEstimator": "token_estimate",

@@ -7,7 +7,9 @@ r"""The one error family of the library.
     ├── ConfigError (also a ValueError)            a setting, a budget or a counter that cannot work
     ├── ConstraintLimitError (also a ValueError)   the constraint zone would outgrow its cap
     ├── MessageFormatError (also a ValueError)     a message that cannot be read, with its position
-    └── SnapshotError (also a ValueError)          a snapshot that is damaged, of another version or conversation
+    ├── SnapshotError (also a ValueError)          a snapshot that is damaged, of another version or conversation
+    └── StorageError                               a store could not do what it was asked
+        └── ConflictError                          another writer was faster; load again and repeat
 
 Wrong *types* stay built-in ``TypeError``\\ s that name the argument. Every message says what to do.
 """
@@ -19,10 +21,12 @@ import math
 __all__ = [
     "BudgetError",
     "ConfigError",
+    "ConflictError",
     "ConstraintLimitError",
     "GatekeeperError",
     "MessageFormatError",
     "SnapshotError",
+    "StorageError",
     "check_range",
 ]
 
@@ -84,6 +88,29 @@ class MessageFormatError(GatekeeperError, ValueError):
 
 class SnapshotError(GatekeeperError, ValueError):
     """A snapshot cannot be read here; the way out is always to build anew from the texts."""
+
+
+class StorageError(GatekeeperError):
+    """A store could not do what it was asked; nothing is half-written."""
+
+
+class ConflictError(StorageError):
+    """Another writer saved a record in the meantime; nothing was changed.
+
+    Attributes:
+        kind: which record.
+        expected_version: the version that the save was made from.
+        stored_version: the version that is stored.
+    """
+
+    def __init__(self, kind: str, *, expected_version: int, stored_version: int) -> None:
+        self.kind = kind
+        self.expected_version = expected_version
+        self.stored_version = stored_version
+        super().__init__(
+            f"the {kind} record was changed by another writer: made from version {expected_version}, version "
+            f"{stored_version} is stored; load it again and repeat"
+        )
 
 
 def check_range(settings: object, *names: str, low: float, high: float = math.inf, whole: bool = False) -> None:

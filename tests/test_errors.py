@@ -9,9 +9,11 @@ import pytest
 from gatekeeper_core.errors import (
     BudgetError,
     ConfigError,
+    ConflictError,
     ConstraintLimitError,
     GatekeeperError,
     MessageFormatError,
+    StorageError,
     check_range,
 )
 
@@ -34,6 +36,14 @@ def test_a_budget_error_carries_its_numbers_and_says_what_to_do() -> None:
     assert (error.needed_tokens, error.available_tokens) == (700, 512)
     assert "700" in str(error)
     assert "raise the limit" in str(error)
+
+
+def test_a_conflict_is_an_error_of_the_store_that_carries_its_versions_and_says_what_to_do() -> None:
+    error = ConflictError("summary", expected_version=3, stored_version=4)
+    assert isinstance(error, StorageError)
+    assert isinstance(error, GatekeeperError)
+    assert (error.kind, error.expected_version, error.stored_version) == ("summary", 3, 4)
+    assert "load it again" in str(error)
 
 
 def test_a_message_format_error_names_the_message_where_there_is_a_list() -> None:

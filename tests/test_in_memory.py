@@ -1,4 +1,4 @@
-"""The store in memory keeps the contract of every blob store."""
+"""The stores in memory keep the contracts of all stores."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryRecordStore
 from tests.blob_store_contract import BlobStoreContract
+from tests.record_store_contract import RecordStoreContract
 
 if TYPE_CHECKING:
-    from gatekeeper_core.storage.base import BlobStore
+    from gatekeeper_core.storage.base import BlobStore, RecordStore
 
 
-class TestInMemory(BlobStoreContract):
+class TestBlobs(BlobStoreContract):
     def make_store(self) -> BlobStore:
         return InMemoryBlobStore()
+
+
+class TestRecords(RecordStoreContract):
+    def make_store(self) -> RecordStore:
+        return InMemoryRecordStore()
 
 
 def test_only_bytes_are_stored() -> None:

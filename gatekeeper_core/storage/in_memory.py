@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from threading import Lock
 
-from gatekeeper_core.storage.base import BlobRecord
+from gatekeeper_core.errors import ConflictError
+from gatekeeper_core.storage.base import BlobRecord, DerivedRecord
 
-__all__ = ["InMemoryBlobStore"]
+__all__ = ["InMemoryBlobStore", "InMemoryRecordStore"]
 
 
 class InMemoryBlobStore:
@@ -63,3 +64,45 @@ class InMemoryBlobStore:
         """Return the blobs of a scope, oldest first; see ``BlobStore``."""
         with self._lock:
             return tuple(BlobRecord(blob_id, len(data)) for blob_id, data in self._blobs.get(scope, {}).items())
+
+
+class InMemoryRecordStore:
+    """A ``RecordStore`` in a dictionary.
+
+    >>> store = InMemoryRecordStore()
+    >>> store.save_record("default", "t1", "summary", "{}", upto_seq=9, expected_version=0)
+    1
+    >>> store.load_record("default", "t1", "summary")
+    DerivedRecord(body='{}', upto_seq=9, version=1)
+    """
+
+    __slots__ = ("_lock", "_records")
+
+    def __init__(self) -> None:
+        self._records: dict[tuple[str, str, str], DerivedRecord] = {}
+        self._lock = Lock()
+
+    def load_record(self, tenant: str, thread: str, kind: str, /) -> DerivedRecord | None:
+        """Return the newest record of a kind, or None; see ``RecordStore``."""
+        with self._lock:
+            return self._records.get((tenant, thread, kind))
+
+    def save_record(
+        self, tenant: str, thread: str, kind: str, body: str, /, *, upto_seq: int, expected_version: int
+    ) -> int:
+        """Save a record in the place of the version that it was made from; see ``RecordStore``.
+
+        Raises:
+            TypeError: the body is no text.
+            ConflictError: another version is stored by now.
+        """
+        if not isinstance(body, str):
+            raise TypeError(f"body must be a str, got {type(body).__name__}")
+        key = (tenant, thread, kind)
+        with self._lock:
+            stored = self._records.get(key)
+            version = stored.version if stored else 0
+            if version != expected_version:
+                raise ConflictError(kind, expected_version=expected_version, stored_version=version)
+            self._records[key] = DerivedRecord(body, upto_seq, version + 1)
+        return version + 1
