@@ -12,7 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
-from gatekeeper_core.context.history import HistoryStatus, HistoryView, read_history, select_history, select_past
+from gatekeeper_core.context.history import HistoryView, read_history, select_history, select_past
+from gatekeeper_core.context.past import HistoryStatus
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, Turn, validate_messages
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within

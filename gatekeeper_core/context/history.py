@@ -17,25 +17,25 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from gatekeeper_core.context.current_run import RunConfig, ShrunkRun, shrink_run
+from gatekeeper_core.context.past import Choice, HistoryMode, HistoryStatus, choose_past, fitting_turns
 from gatekeeper_core.context.window import newest_turns
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Turn, common_beginning, group_turns, split_current_turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.token_estimate import budget_for, budget_within
+from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import check_tokens, count_message, count_messages, describe_counter
 
 if TYPE_CHECKING:
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["History", "HistoryStatus", "HistoryView", "OnError", "read_history", "select_history", "select_past"]
+__all__ = ["History", "HistoryView", "OnError", "read_history", "select_history", "select_past"]
 
 _EMPTY_USER, _EMPTY_SYSTEM = Message("user", ""), Message("system", "")
 
-HistoryStatus = Literal["selected", "passthrough", "no_query", "nothing_fits", "over_budget", "fallback"]
 OnError = Literal["fallback", "raise"]
 
 
@@ -123,17 +123,6 @@ class HistoryView(NamedTuple):
         }
 
 
-class _Choice(NamedTuple):
-    """The past turns to keep, most valuable first, and how they were chosen."""
-
-    turns: tuple[int, ...]
-    status: HistoryStatus
-    reason: str
-    selection: Selection | None = None
-    tokens_before: int | None = None
-    """What the turns cost that were chosen at an earlier step; None: these are they."""
-
-
 def select_history(
     messages: Sequence[Message],
     *,
@@ -147,6 +136,8 @@ def select_history(
     previous: HistoryView | None = None,
     on_error: OnError = "fallback",
     run: RunConfig | None = None,
+    mode: HistoryMode = "gated",
+    window_from: int = 0,
 ) -> HistoryView:
     """Return which messages of a conversation the model needs for its question.
 
@@ -162,7 +153,7 @@ def select_history(
         budget_tokens: what ``fixed_tokens`` and all that is sent may cost together, at least 1.
         fixed_tokens: what the caller sends besides, at least 0.
         floor_turns: newest turns that are kept on a switch of topic as well, and where nothing else is chosen, when
-            they fit, at least 0.
+            they fit, at least 0; what it means in other modes than ``gated``, see there.
         passthrough_below: while the whole history costs less, and fits, all of it is kept, at least 0 tokens.
         pinned: positions of user or system messages that are always kept and are no question: summaries that other code
             wrote. What follows such a message up to the next user message counts as a turn.
@@ -170,10 +161,14 @@ def select_history(
         on_error: ``fallback`` keeps the newest turns that fit when the selection fails; ``raise`` lets the error pass.
         run: how the current run gives way before the past does; the caller then sends what ``replaced`` says. None: the
             run is sent as it is.
+        mode: ``gated`` keeps what the question needs; ``hybrid`` takes ``floor_turns`` newest turns first, whatever the
+            gate says; ``window`` keeps the newest turns alone, ``floor_turns`` at most.
+        window_from: in mode ``window`` the position of the first message that may be kept, at least 0.
 
     Raises:
         TypeError: an argument has the wrong type.
-        ConfigError: a number is out of range, ``on_error`` is unknown, or a pinned position cannot be pinned.
+        ConfigError: a number is out of range, ``on_error`` or ``mode`` is unknown, or a pinned position cannot be
+            pinned.
 
     Source: design decision "the past is chosen once per run and only shrinks"; floor and passthrough are ours.
 
@@ -193,6 +188,8 @@ def select_history(
         previous=previous,
         on_error=on_error,
         run=run,
+        mode=mode,
+        window_from=window_from,
     )
 
 
@@ -249,6 +246,8 @@ def select_past(
     previous: HistoryView | None = None,
     on_error: OnError = "fallback",
     run: RunConfig | None = None,
+    mode: HistoryMode = "gated",
+    window_from: int = 0,
     message_tokens: Callable[[int], int] | None = None,
 ) -> HistoryView:
     """Return the view of a conversation that :func:`read_history` has read; the rest as for :func:`select_history`.
@@ -264,73 +263,64 @@ def select_past(
     check_tokens("passthrough_below", passthrough_below)
     if on_error not in ("fallback", "raise"):
         raise ConfigError(f'on_error must be "fallback" or "raise", got {on_error!r}')
+    check_tokens("window_from", window_from)
+    if mode not in get_args(HistoryMode):
+        raise ConfigError(f'mode must be "gated", "hybrid" or "window", got {mode!r}')
     books = _Books(history, gatekeeper.token_counter, budget_tokens, fixed_tokens, message_tokens, run)
     chosen = _chosen_before(previous, len(history.past)) if previous else None
     try:
         gatekeeper.sync(history.past)
         books.costs = gatekeeper.turn_tokens
-        chosen = chosen or _choose(history, gatekeeper, books, floor_turns, passthrough_below)
+        chosen = chosen or _choose(
+            history,
+            gatekeeper,
+            books,
+            passthrough_below,
+            mode=mode,
+            floor_turns=floor_turns,
+            window_from=window_from,
+        )
     except Exception as error:
         if on_error == "raise":
             raise
         books.costs = books.counted_past()
         newest = newest_turns(books.costs, budget_tokens=books.room_at_start)
         tokens_before = chosen.tokens_before if chosen else None
-        chosen = _Choice(chosen.turns if chosen else newest[::-1], "fallback", _where(error), None, tokens_before)
+        chosen = Choice(chosen.turns if chosen else newest[::-1], "fallback", _where(error), None, tokens_before)
     return books.view(chosen)
 
 
-def _chosen_before(view: HistoryView, turn_count: int) -> _Choice:
+def _chosen_before(view: HistoryView, turn_count: int) -> Choice:
     # Whether anything fits is found out anew at each step.
     status = "selected" if view.status in ("nothing_fits", "over_budget") else view.status
     turns = tuple(turn for turn in view.turns if turn < turn_count)
-    return _Choice(turns, status, view.reason, view.selection, view.chosen_tokens)
+    return Choice(turns, status, view.reason, view.selection, view.chosen_tokens)
 
 
 def _choose(
-    history: History, gatekeeper: ContextGatekeeper, books: _Books, floor_turns: int, passthrough_below: int
-) -> _Choice:
+    history: History,
+    gatekeeper: ContextGatekeeper,
+    books: _Books,
+    passthrough_below: int,
+    *,
+    mode: HistoryMode,
+    floor_turns: int,
+    window_from: int,
+) -> Choice:
     """Return the past turns to keep, with the room that there was when the current turn began."""
-    room = books.room_at_start
-    if not history.past:
-        return _Choice((), "passthrough", "no_past_turns")
-    if sum(books.costs) <= room and books.tokens_at_start < passthrough_below:
-        return _Choice(tuple(range(len(history.past)))[::-1], "passthrough", "small_history")
-    if not history.query:
-        return _Choice(newest_turns(books.costs, budget_tokens=room)[::-1], "no_query", "newest_turns")
-    if room < 1:
-        return _Choice((), "nothing_fits", "no_room")
-    budget = budget_for(gatekeeper.token_counter, room)  # the margin is taken off already, and is taken off there
-    selection = gatekeeper.explain(history.query, token_budget=budget, trim=False)
-    turns = selection.order + _floor(selection, books.costs, room, floor_turns)
-    return _Choice(turns, "selected", selection.gate.reason, selection)
-
-
-def _floor(selection: Selection, costs: Sequence[int], room: int, floor_turns: int) -> tuple[int, ...]:
-    """Return the newest turns to keep beside what was chosen, newest first."""
-    if floor_turns == 0 or (selection.order and selection.gate.decision != "switch"):
-        return ()
-    left = room - selection.tokens
-    newest = range(len(costs)) if selection.order else newest_turns(costs, budget_tokens=left)
-    floor = []
-    for turn in newest[::-1][:floor_turns]:
-        if turn not in selection.order and costs[turn] <= left:
-            left -= costs[turn]
-            floor.append(turn)
-    return tuple(floor)
-
-
-def _fitting(turns: Sequence[int], costs: Sequence[int], budget_tokens: int) -> tuple[int, ...]:
-    """Return the most valuable turns that fit together, up to the first that does not.
-
-    No turn behind that one is tried, however small: what is given up at one step of a run would else come back at the
-    next, when a larger turn goes, and a run that is resumed elsewhere would send another past.
-    """
-    for stop, turn in enumerate(turns):
-        budget_tokens -= costs[turn]
-        if budget_tokens < 0:
-            return tuple(turns[:stop])
-    return tuple(turns)
+    room, costs = books.room_at_start, books.costs
+    if costs and sum(costs) <= room and books.tokens_at_start < passthrough_below:
+        return Choice(tuple(range(len(costs)))[::-1], "passthrough", "small_history")
+    return choose_past(
+        history.past,
+        history.query,
+        gatekeeper,
+        costs,
+        room=room,
+        mode=mode,
+        floor_turns=floor_turns,
+        window_from=window_from,
+    )
 
 
 class _Books:
@@ -374,14 +364,14 @@ class _Books:
         """What the whole history cost when the current turn began."""
         return self._always + self._asked + sum(self.costs)
 
-    def view(self, choice: _Choice) -> HistoryView:
+    def view(self, choice: Choice) -> HistoryView:
         """Return what is sent: of the choice, what fits beside the current turn as it is now."""
         history = self._history
         before = choice.tokens_before
         chosen_tokens = sum(self.costs[turn] for turn in choice.turns) if before is None else before
         run = self._shrunk(self.room_at_start - chosen_tokens)
         room = self.room_at_start - run.tokens
-        turns = _fitting(choice.turns, self.costs, self.room_at_start - run.peak_tokens)
+        turns = fitting_turns(choice.turns, self.costs, budget_tokens=self.room_at_start - run.peak_tokens)
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update(run.folded[1:])
@@ -423,7 +413,7 @@ class _Books:
             question=history.query,
         )
 
-    def _status(self, choice: _Choice, turns: Sequence[int], room: int) -> HistoryStatus:
+    def _status(self, choice: Choice, turns: Sequence[int], room: int) -> HistoryStatus:
         if room < 0:
             return "over_budget" if self._history.current else "nothing_fits"
         if self.costs and not turns and min(self.costs) > room:

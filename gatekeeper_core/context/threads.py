@@ -11,10 +11,11 @@ import logging
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args
 
 from gatekeeper_core.context.current_run import RunConfig
 from gatekeeper_core.context.history import History, HistoryView, OnError, read_history, select_past
+from gatekeeper_core.context.past import HistoryMode
 from gatekeeper_core.context.remembered import RememberedThread, RememberedThreads
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import Message
@@ -47,6 +48,7 @@ class HistoryConfig:
             it the threads that were not used for longest are forgotten; the one used last stays. Source: ours; a few
             thousand turns of everyday chat.
         run: how the current run of an agent gives way before the past does; None: it is sent as it is.
+        mode: how past turns are chosen, see ``select_history``. Source: design.
         gatekeeper: settings of the selection itself, None for the defaults; messages are never trimmed.
     """
 
@@ -58,6 +60,7 @@ class HistoryConfig:
     on_error: OnError = "fallback"
     max_bytes: int = 64 * 2**20
     run: RunConfig | None = field(default_factory=RunConfig)
+    mode: HistoryMode = "gated"
     gatekeeper: GatekeeperConfig | None = None
 
     def __post_init__(self) -> None:
@@ -70,6 +73,8 @@ class HistoryConfig:
             raise ConfigError(f'HistoryConfig.on_error must be "fallback" or "raise", got {self.on_error!r}')
         if not isinstance(self.run, RunConfig | None):
             raise TypeError(f"HistoryConfig.run must be a RunConfig, got {type(self.run).__name__}")
+        if self.mode not in get_args(HistoryMode):
+            raise ConfigError(f'HistoryConfig.mode must be "gated", "hybrid" or "window", got {self.mode!r}')
         if not isinstance(self.gatekeeper, GatekeeperConfig | None):
             got = type(self.gatekeeper).__name__
             raise TypeError(f"HistoryConfig.gatekeeper must be a GatekeeperConfig, got {got}")
@@ -191,6 +196,7 @@ class ThreadSelector(Generic[Item]):
         token_budget: int | None = None,
         window_tokens: int | None = None,
         pinned: Collection[int] = (),
+        window_from: int = 0,
     ) -> HistoryView:
         """Return which of the messages to send; the arguments are those of ``select_history``.
 
@@ -203,6 +209,7 @@ class ThreadSelector(Generic[Item]):
             window_tokens: what the model of this call reads at once, None where that is not known; it counts where no
                 budget is set.
             pinned: positions that are always kept.
+            window_from: in mode ``window`` the position of the first message that may be kept.
 
         Raises:
             ConfigError: a number is out of range.
@@ -215,7 +222,7 @@ class ThreadSelector(Generic[Item]):
         state = self._threads.of(key)
         with state.lock:
             try:
-                view = self._view(state, items, query, fixed_tokens, budget, tuple(pinned))
+                view = self._view(state, items, query, fixed_tokens, budget, tuple(pinned), window_from)
             except BaseException:
                 self._threads.forget(key, state)  # half a step would be remembered: the next call starts anew
                 raise
@@ -252,8 +259,9 @@ class ThreadSelector(Generic[Item]):
         fixed_tokens: int,
         budget_tokens: int,
         pinned: tuple[int, ...],
+        window_from: int,
     ) -> HistoryView:
-        before, made_for = state.history, (query, pinned, fixed_tokens, budget_tokens)
+        before, made_for = state.history, (query, pinned, fixed_tokens, budget_tokens, window_from)
         state.catch_up(items, read=self._read, signs=self._signs)
         if before and state.view and state.messages is before.messages and state.made_for == made_for:
             return state.view  # it is a function of these
@@ -273,6 +281,8 @@ class ThreadSelector(Generic[Item]):
             previous=state.view if _same_run(state, history, opening) else None,
             on_error=self._config.on_error,
             run=self._config.run if self._write else None,
+            mode=self._config.mode,
+            window_from=window_from,
             message_tokens=partial(state.tokens_at, counter=self._count),
         )
         state.history, state.opening, state.view, state.made_for = history, opening, view, made_for

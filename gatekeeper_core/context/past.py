@@ -1,0 +1,135 @@
+"""Which past turns are worth sending, and in which order they would be given up.
+
+::
+
+    mode      taken first                  then                                   floor_turns
+    gated     what the question selects    on a switch, or where nothing was      newest turns kept then
+                                           chosen: the newest turns
+    hybrid    the newest turns             what the question selects              newest turns always taken
+    window    the newest turns             nothing                                the most turns of the window
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from gatekeeper_core.context.window import newest_turns
+from gatekeeper_core.messages import Turn
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.token_estimate import budget_for
+
+if TYPE_CHECKING:
+    from gatekeeper_core.selection.result import Selection
+
+__all__ = ["Choice", "HistoryMode", "HistoryStatus", "choose_past", "fitting_turns"]
+
+HistoryStatus = Literal["selected", "passthrough", "no_query", "nothing_fits", "over_budget", "fallback"]
+HistoryMode = Literal["gated", "hybrid", "window"]
+
+
+class Choice(NamedTuple):
+    """The past turns to keep, and how they were chosen.
+
+    Attributes:
+        turns: their ids, the most valuable first.
+        status: as in a ``HistoryView``.
+        reason: as in a ``HistoryView``.
+        selection: the selection behind it, or None.
+        tokens_before: what the turns cost that were chosen at an earlier step; None: these are they.
+    """
+
+    turns: tuple[int, ...]
+    status: HistoryStatus
+    reason: str
+    selection: Selection | None = None
+    tokens_before: int | None = None
+
+
+def choose_past(
+    past: Sequence[Turn],
+    query: str,
+    gatekeeper: ContextGatekeeper,
+    costs: Sequence[int],
+    *,
+    room: int,
+    mode: HistoryMode = "gated",
+    floor_turns: int = 0,
+    window_from: int = 0,
+) -> Choice:
+    """Return the past turns to keep.
+
+    Args:
+        past: the finished turns, oldest first; the gatekeeper has the same.
+        query: the question; blank: the newest turns are kept, whatever the mode.
+        gatekeeper: serves this conversation.
+        costs: tokens of each turn.
+        room: tokens that they may cost together; may be negative.
+        mode: see the module.
+        floor_turns: see the module, at least 0.
+        window_from: position of the first message that the window of mode ``window`` may hold: what a summary stands
+            for comes before it. A turn that is covered in part belongs to the window.
+    """
+    if not past:
+        return Choice((), "passthrough", "no_past_turns")
+    if mode == "window":
+        first = max(len(past) - floor_turns, sum(turn.stop <= window_from for turn in past))
+        return Choice(_newest(costs, first, room)[::-1], "selected", "window")
+    if not query:
+        return Choice(newest_turns(costs, budget_tokens=room)[::-1], "no_query", "newest_turns")
+    if room < 1:
+        return Choice((), "nothing_fits", "no_room")
+    budget = budget_for(gatekeeper.token_counter, room)  # the margin is taken off already, and is taken off there
+    selection = gatekeeper.explain(query, token_budget=budget, trim=False)
+    if mode == "hybrid":
+        floor = _newest(costs, max(0, len(costs) - floor_turns), room)[::-1]
+        turns = _all_fitting(floor, selection.order, costs, room)
+    else:
+        turns = selection.order + _floor(selection, costs, room, floor_turns)
+    return Choice(turns, "selected", selection.gate.reason, selection)
+
+
+def fitting_turns(turns: Sequence[int], costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]:
+    """Return the most valuable turns that fit together, up to the first that does not.
+
+    No turn behind that one is tried, however small: what is given up at one step of a run would else come back at the
+    next, when a larger turn goes, and a run that is resumed elsewhere would send another past.
+
+    >>> fitting_turns([2, 0, 1], [10, 1, 20], budget_tokens=25)
+    (2,)
+    """
+    for stop, turn in enumerate(turns):
+        budget_tokens -= costs[turn]
+        if budget_tokens < 0:
+            return tuple(turns[:stop])
+    return tuple(turns)
+
+
+def _newest(costs: Sequence[int], first: int, room: int) -> tuple[int, ...]:
+    """Return the newest turns from a first one on that fit together, oldest first."""
+    return tuple(turn + first for turn in newest_turns(costs[first:], budget_tokens=room))
+
+
+def _all_fitting(floor: Sequence[int], order: Sequence[int], costs: Sequence[int], room: int) -> tuple[int, ...]:
+    """Return the floor and, of what was chosen beside it, each turn that has room."""
+    taken = list(floor)
+    left = room - sum(costs[turn] for turn in floor)
+    for turn in order:
+        if turn not in floor and costs[turn] <= left:
+            left -= costs[turn]
+            taken.append(turn)
+    return tuple(taken)
+
+
+def _floor(selection: Selection, costs: Sequence[int], room: int, floor_turns: int) -> tuple[int, ...]:
+    """Return the newest turns to keep beside what was chosen, newest first."""
+    if floor_turns == 0 or (selection.order and selection.gate.decision != "switch"):
+        return ()
+    left = room - selection.tokens
+    newest = range(len(costs)) if selection.order else newest_turns(costs, budget_tokens=left)
+    floor = []
+    for turn in newest[::-1][:floor_turns]:
+        if turn not in selection.order and costs[turn] <= left:
+            left -= costs[turn]
+            floor.append(turn)
+    return tuple(floor)
