@@ -37,8 +37,8 @@ class BudgetShares:
 
     Source: specification 001-06 to 001-11: 20, 10, 10, 55, 5 and 0 %.
 
-    >>> BudgetShares().of(48_000)
-    ContextBudget(system_prompt=9600, summary=4800, retrieved=4800, recent_messages=26400, current_input=2400, reserved=0)
+    >>> tuple(BudgetShares().of(48_000))
+    (9600, 4800, 4800, 26400, 2400, 0)
     """
 
     system_prompt: int = 200
