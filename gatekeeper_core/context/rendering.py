@@ -1,0 +1,101 @@
+"""A built context in the form that one provider takes.
+
+============  ==================================  ====================================================================
+provider      system messages                     the pin, unless the caller says otherwise
+============  ==================================  ====================================================================
+openai        stay where they are                 a system message at the end
+minimax       one at the head; later ones become  a user message at the end: the suffix of what the user asks, or of
+anthropic     user messages in their place        the newest tool results
+gemini
+============  ==================================  ====================================================================
+
+A later system message that moves to the user's side keeps its text: what others wrote is fenced in it already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, get_args
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Message, Part, Provider, TextPart
+
+__all__ = ["PinRole", "render_messages"]
+
+PinRole = Literal["system", "developer", "user_suffix"]
+
+_MANY_SYSTEMS = ("openai",)
+_STARTS_WITH_USER = ("anthropic", "gemini")
+_OPENING = "[conversation]"
+
+
+def render_messages(
+    messages: Sequence[Message], *, provider: Provider, pin: int | None = None, pin_as: PinRole | None = None
+) -> tuple[Message, ...]:
+    """Return messages in the order and with the roles that a provider takes.
+
+    Args:
+        messages: the messages; calls and results belong together (``exchanges.py``).
+        provider: who is to read them.
+        pin: position of the pin, None where there is none.
+        pin_as: its role; None: as the module says. ``system`` and ``developer`` are one role here (a provider's package
+            sends the one or the other); ``user_suffix`` makes it a user message.
+
+    Raises:
+        ConfigError: the provider or the role of the pin is unknown, or the provider takes no system message at the end.
+
+    >>> rules, asked, pin = Message("system", "Be brief."), Message("user", "hi"), Message("system", "Answer now.")
+    >>> [(one.role, one.text) for one in render_messages([rules, asked, pin], provider="anthropic", pin=2)]
+    [('system', 'Be brief.'), ('user', 'hi'), ('user', 'Answer now.')]
+    """
+    if provider not in get_args(Provider):
+        raise ConfigError(f"provider must be one of {', '.join(get_args(Provider))}, got {provider!r}")
+    if pin_as is not None and pin_as not in get_args(PinRole):
+        raise ConfigError(f"pin_as must be one of {', '.join(get_args(PinRole))}, got {pin_as!r}")
+    many = provider in _MANY_SYSTEMS
+    if pin_as in ("system", "developer") and not many:
+        raise ConfigError(f'{provider} takes no system message at the end: use pin_as="user_suffix"')
+    as_user = pin_as == "user_suffix" or not many
+    roled = [replace(one, role="user") if at == pin and as_user else one for at, one in enumerate(messages)]
+    if many:
+        return tuple(roled)
+    placed = _one_system(roled)
+    if provider in _STARTS_WITH_USER:
+        placed = _from_the_user_on(placed)
+    return tuple(_one_model_message(placed) if provider == "gemini" else placed)
+
+
+def _one_system(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages with the system's at the head as one, and later ones as the user's."""
+    head = next((at for at, one in enumerate(messages) if one.role != "system"), len(messages))
+    text = "\n\n".join(filter(None, (one.text for one in messages[:head])))
+    rest = [replace(one, role="user") if one.role == "system" else one for one in messages[head:]]
+    return [Message("system", text), *rest] if text else rest
+
+
+def _from_the_user_on(messages: list[Message]) -> list[Message]:
+    """Return the messages with a word of the user's before an answer that nobody asked for."""
+    first = next((at for at, one in enumerate(messages) if one.role != "system"), len(messages))
+    if first < len(messages) and messages[first].role != "user":
+        messages[first:first] = [Message("user", _OPENING)]
+    return messages
+
+
+def _one_model_message(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages with answers directly after one another as one, so that no call follows an answer."""
+    joined: list[Message] = []
+    for one in messages:
+        before = joined[-1] if joined else None
+        if before and one.role == before.role == "assistant" and not before.tool_calls:
+            joined[-1] = replace(one, content=_both(before, one))
+        else:
+            joined.append(one)
+    return joined
+
+
+def _both(before: Message, after: Message) -> str | tuple[Part, ...]:
+    if isinstance(before.content, str) and isinstance(after.content, str):
+        return "\n\n".join(filter(None, (before.content, after.content)))
+    parts = [one.content if isinstance(one.content, tuple) else (TextPart(one.content),) for one in (before, after)]
+    return tuple(part for content in parts for part in content)
