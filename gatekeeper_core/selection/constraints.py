@@ -38,6 +38,11 @@ class ConstraintConfig:
 class Constraints:
     """The zone itself: keys and values in the order in which they were first set.
 
+    Args:
+        config: how large it may grow.
+        count: counts a text.
+        values: what is in it already.
+
     >>> zone = Constraints(config=ConstraintConfig(), count=len)
     >>> zone.set("language", "Chinese")
     >>> zone.as_dict()
@@ -46,10 +51,12 @@ class Constraints:
 
     __slots__ = ("_config", "_count", "_values")
 
-    def __init__(self, *, config: ConstraintConfig, count: TokenCounter) -> None:
+    def __init__(
+        self, *, config: ConstraintConfig, count: TokenCounter, values: Mapping[str, str] | None = None
+    ) -> None:
         self._config = config
         self._count = count
-        self._values: dict[str, str] = {}
+        self._values = dict(values or {})
 
     def set(self, key: str, value: str) -> None:
         """Set one constraint; the same key again replaces its value and keeps its place.
