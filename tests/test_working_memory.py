@@ -218,6 +218,61 @@ def test_what_the_store_lost_reads_as_unknown() -> None:
     assert memory.ids == frozenset()
 
 
+def test_two_objects_with_one_key_find_what_the_other_one_stored_later() -> None:
+    blobs = InMemoryBlobStore()
+    mine, theirs = memory_of(blobs=blobs), memory_of(blobs=blobs)
+    read, touched = put(theirs, "一份日志"), put(theirs, "a log")
+    assert mine.read(read.id, end=3).text == "[working memory: bytes 0-2 of 12]\n一"
+    assert mine.touch(touched.id)
+    assert mine.size_of(touched.id) == 5
+
+
+def test_the_quota_counts_what_another_object_stored() -> None:
+    """004-62: the cap is on what the store holds for the thread."""
+    blobs = InMemoryBlobStore()
+    mine, theirs = memory_of(30, blobs=blobs), memory_of(30, blobs=blobs)
+    live = put(theirs, "a" * 20)
+    assert mine.offload("b" * 20, live=[live.id]) is None
+    put(mine, "b" * 20)
+    assert blobs.used_bytes(mine._scope) == mine.used_bytes == 20
+    assert theirs.load(live.id) is None
+
+
+def test_a_pointer_is_only_given_out_for_what_the_store_still_has() -> None:
+    blobs = InMemoryBlobStore()
+    mine, theirs = memory_of(blobs=blobs), memory_of(blobs=blobs)
+    first, second = put(mine, "first"), put(mine, "second")
+    theirs.clear()
+    assert not mine.touch(first.id)
+    assert mine.load(put(mine, "second").text) == "second"
+    assert mine.ids == {second.id}
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["put", "read", "touch", "anew"]), st.integers(1, 9))),
+    st.integers(5, 25),
+)
+def test_whoever_of_several_objects_does_it_the_quota_holds_and_texts_are_exact(
+    steps: list[tuple[int, str, int]], quota: int
+) -> None:
+    blobs = InMemoryBlobStore()
+    memories = [memory_of(quota, blobs=blobs) for _ in range(3)]
+    for which, step, size in steps:
+        memory, text = memories[which], "abcdefghi"[size - 1] * size
+        pointer = memory.pointer_to(text)
+        kept = memory_of(quota, blobs=blobs).load(pointer.id)
+        if step == "put":
+            assert memory.offload(text) == pointer
+            assert {each.load(pointer.id) for each in memories} == {text}
+        elif step == "read":
+            assert memory.load(pointer.id) == kept
+        elif step == "touch":
+            assert memory.touch(pointer.id) is (kept is not None)
+        else:
+            memories[which] = memory_of(quota, blobs=blobs)
+        assert memory.used_bytes <= quota
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [

@@ -24,12 +24,14 @@ from gatekeeper_core.storage.base import BlobStore
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, truncate_to_tokens
 
 __all__ = [
+    "QUOTA_BYTES",
     "READ_BUDGET_TOKENS",
     "READ_TOOL_DESCRIPTION",
     "READ_TOOL_NAME",
     "UNKNOWN_POINTER",
     "Reading",
     "WorkingMemory",
+    "check_limits",
 ]
 
 READ_TOOL_NAME = "read_working_memory"
@@ -47,7 +49,9 @@ READ_TOOL_DESCRIPTION = (
 )
 """What a model is told about the tool."""
 
-_QUOTA_BYTES = 64 * 1024 * 1024
+QUOTA_BYTES = 64 * 1024 * 1024
+"""What the texts of one memory may take together. Source: ours."""
+
 _SCOPE_LABEL = b"gatekeeper working memory scope"
 _MATCHES = 20
 _CONTEXT_LINES = 1
@@ -78,6 +82,8 @@ class WorkingMemory:
     r"""Texts put aside for one thread, by pointers that only this thread can make and follow.
 
     What was used longest ago makes room for what is new, but nothing that a pointer in the window names. Thread-safe.
+    All texts lie in the store: another object with the same key, also in another process, finds them there. Only when
+    each was used last is not stored.
 
     Args:
         blobs: where the bytes lie; shared by any number of memories.
@@ -104,15 +110,13 @@ class WorkingMemory:
         self,
         blobs: BlobStore,
         session_key: bytes,
-        quota_bytes: int = _QUOTA_BYTES,
+        quota_bytes: int = QUOTA_BYTES,
         *,
         ttl_seconds: float | None = None,
         clock: Callable[[], float] | None = None,
         token_counter: TokenCounter | None = None,
     ) -> None:
-        check_tokens("quota_bytes", quota_bytes, at_least=1)
-        if ttl_seconds is not None and (clock is None or not ttl_seconds > 0):
-            raise ConfigError("ttl_seconds must be above 0 and needs clock=time.monotonic or another clock")
+        check_limits(quota_bytes, ttl_seconds, clock)
         self._blobs = blobs
         self._key = check_key(session_key)
         self._quota_bytes = quota_bytes
@@ -121,14 +125,12 @@ class WorkingMemory:
         self._counter = checked_counter(token_counter)
         self._scope = keyed_id(self._key, _SCOPE_LABEL)
         self._lock = RLock()
-        # Least recently used first; what another process stored is taken over in the order in which it was put.
-        self._entries: OrderedDict[str, _Entry] = OrderedDict(
-            (record.id, _Entry(record.size_bytes, self._clock())) for record in blobs.records(self._scope)
-        )
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()  # the one used longest ago first
+        self._catch_up()
 
     @property
     def ids(self) -> frozenset[str]:
-        """The ids of what is kept now."""
+        """The ids of what is kept, as this object saw the store last: when it looked for room or for an unknown id."""
         with self._lock:
             return frozenset(self._entries)
 
@@ -167,7 +169,7 @@ class WorkingMemory:
         pointer = self._pointer(text, data, kind)
         held = {found for each in live if (found := pointer_id(each)) is not None}
         with self._lock:
-            if pointer.id not in self._entries:
+            if not self._holds(pointer.id):
                 if not self._make_room(len(data), held):
                     return None
                 self._blobs.put(self._scope, pointer.id, data)
@@ -251,7 +253,7 @@ class WorkingMemory:
         """Return whether a text is kept under a pointer; it is the one used last then."""
         found = pointer_id(pointer)
         with self._lock:
-            if found is None or found not in self._entries:
+            if found is None or not self._holds(found):
                 return False
             self._touch(found, self._entries[found].size_bytes)
             return True
@@ -274,6 +276,35 @@ class WorkingMemory:
             raise TypeError(f"kind must be str, got {type(kind).__name__}")
         word = "".join(char for char in kind if char.isascii() and (char.isalnum() or char in "-_"))[:32]
         return Pointer(keyed_id(self._key, data), word or "text", len(data), one_line(text))
+
+    def _knows(self, found: str) -> bool:
+        """Return whether there is an entry for an id; before it says no, it looks into the store."""
+        if found not in self._entries:
+            self._catch_up()
+        return found in self._entries
+
+    def _holds(self, found: str) -> bool:
+        """Return whether the store still has a text: a pointer is only given out for what can be read."""
+        if not self._knows(found):
+            return False
+        try:
+            self._blobs.get(self._scope, found, 0, 0)
+        except KeyError:  # another process made room
+            del self._entries[found]
+            return False
+        return True
+
+    def _catch_up(self) -> None:
+        """Make the entries those of the store, which other processes use as well.
+
+        What is new here counts as used now, in the order in which it was put: the store knows nothing of uses.
+        """
+        stored = {record.id: record.size_bytes for record in self._blobs.records(self._scope)}
+        for gone in [found for found in self._entries if found not in stored]:
+            del self._entries[gone]
+        for found, size_bytes in stored.items():
+            if found not in self._entries:
+                self._touch(found, size_bytes)
 
     def _make_room(self, needed: int, held: Collection[str]) -> bool:
         """Return whether a text of this size fits, after the ones used longest ago have gone; all or nothing."""
@@ -307,7 +338,7 @@ class WorkingMemory:
             raise TypeError(f"pointer must be str, got {type(pointer).__name__}")
         found = pointer_id(pointer)
         with self._lock:
-            if found is None or found not in self._entries:
+            if found is None or not self._knows(found):
                 return None
             try:
                 data = self._blobs.get(self._scope, found, start, end)
@@ -383,6 +414,18 @@ class WorkingMemory:
             if self._counter(text) <= budget_tokens:
                 return Reading(text, True, False)
         return Reading(truncate_to_tokens(head, budget_tokens, token_counter=self._counter), True, False)
+
+
+def check_limits(quota_bytes: int, ttl_seconds: float | None, clock: Callable[[], float] | None) -> None:
+    """Check what a working memory may take and for how long.
+
+    Raises:
+        ConfigError: a limit is out of range, or a time to live comes without a clock.
+        TypeError: ``quota_bytes`` is no whole number.
+    """
+    check_tokens("quota_bytes", quota_bytes, at_least=1)
+    if ttl_seconds is not None and (clock is None or not ttl_seconds > 0):
+        raise ConfigError("ttl_seconds must be above 0 and needs clock=time.monotonic or another clock")
 
 
 def _encoded(text: object) -> bytes:
