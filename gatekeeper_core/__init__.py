@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.result_context import ResultContext
     from gatekeeper_core.context.rounds import SummaryConfig, fold_rounds
     from gatekeeper_core.context.thread import Thread
+    from gatekeeper_core.context.thread_memories import ThreadMemories
+    from gatekeeper_core.context.thread_results import ThreadResultCompressor
     from gatekeeper_core.context.tool_results import (
         ToolResult,
         ToolResultCompressor,
@@ -90,6 +92,8 @@ __all__ = [
     "StorageError",
     "SummaryConfig",
     "Thread",
+    "ThreadMemories",
+    "ThreadResultCompressor",
     "TokenBudgetTracker",
     "TokenCounter",
     "TokenEstimator",
@@ -153,6 +157,8 @@ _MODULES = {
     "StorageError": "errors",
     "SummaryConfig": "context.rounds",
     "Thread": "context.thread",
+    "ThreadMemories": "context.thread_memories",
+    "ThreadResultCompressor": "context.thread_results",
     "TokenBudgetTracker": "tokens",
     "TokenCounter": "tokens",
     "TokenEstimator": "token_estimate",

@@ -18,8 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GateConfig, GatekeeperConfig
+from gatekeeper_core.context.current_run import RunConfig
 from gatekeeper_core.context.history import HistoryView, select_history
 from gatekeeper_core.context.remembered import THREAD_BYTES, message_bytes
+from gatekeeper_core.context.result_context import ResultContext
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector, budget_for_window
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, ToolCall
@@ -142,6 +144,30 @@ def test_a_run_is_folded_where_the_adapter_can_write_a_message() -> None:
         Message.from_dict, write=lambda item, _: item, config=HistoryConfig(token_budget=500, run=None)
     )
     assert never.choose(items, thread="t") == items
+
+
+@pytest.mark.parametrize(("thread", "name"), [("t1", "t1"), (7, "7"), ("线程", "线程"), (None, None)])
+def test_each_thread_has_a_compressor_of_its_own_under_its_name(thread: Any, name: str | None) -> None:
+    asked: list[str | None] = []
+
+    class Compressor:
+        def __call__(self, message: Message, context: ResultContext) -> str:
+            raise AssertionError("not bound")
+
+        def for_thread(self, thread_id: str | None) -> Any:
+            asked.append(thread_id)
+            return lambda message, context: f"{thread_id}"
+
+    config = HistoryConfig(token_budget=900, run=RunConfig(compress_result=Compressor()))
+    selector = ThreadSelector(Message.from_dict, write=lambda _, said: said.to_dict(), config=config)
+    for rounds in (4, 14, 16):
+        prompt = selector.choose([{"role": "user", "content": "why?"}, *loop_of(rounds)], thread=thread)
+    selector.choose([{"role": "user", "content": "another one?"}, *loop_of(9)], thread="other")
+    assert asked == [name, "other"]
+    assert f"{name}" in [item.get("content") for item in prompt]
+    reader = ThreadSelector(Message.from_dict, config=config)
+    reader.choose([{"role": "user", "content": "why?"}, *loop_of(9)], thread=thread)
+    assert asked == [name, "other"]
 
 
 def test_the_settings_of_a_run_must_be_settings() -> None:

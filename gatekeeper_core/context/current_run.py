@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, get_args
 
-from gatekeeper_core.context.result_context import ResultCompressor, ToolResults
+from gatekeeper_core.context.result_context import ResultCompressor, ThreadedCompressor, ToolResults
 from gatekeeper_core.context.rounds import (
     Counts,
     Locale,
@@ -43,7 +43,8 @@ class RunConfig:
         keep_recent_rounds: newest answered rounds that are never folded, >= 0. Source: specification 002-22.
         low_water: share of the room that is aimed at, 0..1. Source: specification 002-32.
         compress_result: makes the text of a tool message smaller, as ``ToolResultCompressor`` does; None: nothing does.
-            It is called for the same messages at each step: it must give the same text, and should remember it.
+            It is called for the same messages at each step: it must give the same text, and should remember it. One
+            that serves many threads (``ThreadResultCompressor``) has to be told the thread: see ``for_thread``.
         locale: language of the placeholder, ``zh`` or ``en``; None: Chinese where the question has an ideograph.
     """
 
@@ -59,6 +60,19 @@ class RunConfig:
             raise TypeError(f"RunConfig.compress_result must be callable, got {type(self.compress_result).__name__}")
         if self.locale is not None and self.locale not in get_args(Locale):
             raise ConfigError(f'RunConfig.locale must be "zh", "en" or None, got {self.locale!r}')
+
+    def for_thread(self, thread_id: str | None) -> RunConfig:
+        """Return the settings for one thread: with its own compressor, where ``compress_result`` has one for each.
+
+        Args:
+            thread_id: names the thread; None: it has no name.
+
+        Raises:
+            Exception: whatever the compressor's ``for_thread`` raises.
+        """
+        if not isinstance(self.compress_result, ThreadedCompressor):
+            return self
+        return replace(self, compress_result=self.compress_result.for_thread(thread_id))
 
 
 class ShrunkRun(NamedTuple):

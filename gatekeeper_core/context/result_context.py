@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from gatekeeper_core.context.results.pointers import pointers_in
 from gatekeeper_core.context.working_memory import READ_TOOL_NAME
 from gatekeeper_core.messages import MediaPart, Message, Part, TextPart
 
-__all__ = ["ResultCompressor", "ResultContext", "ToolResults"]
+__all__ = ["ResultCompressor", "ResultContext", "ThreadedCompressor", "ToolResults"]
 
 _MARK = "compressed"
 
@@ -42,6 +42,19 @@ class ResultContext(NamedTuple):
 
 ResultCompressor = Callable[[Message, ResultContext], str]
 """Makes the text of a tool message smaller without losing what matters."""
+
+
+@runtime_checkable
+class ThreadedCompressor(Protocol):
+    """A ``ResultCompressor`` that is another one in each thread, as ``ThreadResultCompressor`` is."""
+
+    def __call__(self, message: Message, context: ResultContext, /) -> str:
+        """Return the text of a tool message made smaller, or say that the thread is missing."""
+        ...
+
+    def for_thread(self, thread_id: str | None, /) -> ResultCompressor:
+        """Return the compressor of a thread; None: of one that has no name."""
+        ...
 
 
 class ToolResults:

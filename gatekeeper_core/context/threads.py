@@ -17,6 +17,7 @@ from gatekeeper_core.context.current_run import RunConfig
 from gatekeeper_core.context.history import History, HistoryView, OnError, read_history, select_past
 from gatekeeper_core.context.past import HistoryMode
 from gatekeeper_core.context.remembered import RememberedThread, RememberedThreads
+from gatekeeper_core.context.thread_memories import thread_name
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -47,7 +48,9 @@ class HistoryConfig:
         max_bytes: what is remembered of all threads may take in memory, by an estimate from their texts, >= 0. Beyond
             it the threads that were not used for longest are forgotten; the one used last stays. Source: ours; a few
             thousand turns of everyday chat.
-        run: how the current run of an agent gives way before the past does; None: it is sent as it is.
+        run: how the current run of an agent gives way before the past does; None: it is sent as it is. A compressor
+            that has one for each thread (``ThreadResultCompressor``) gets the name of the thread at hand, None where it
+            has none.
         mode: how past turns are chosen, see ``select_history``. Source: design.
         gatekeeper: settings of the selection itself, None for the defaults; messages are never trimmed.
     """
@@ -222,6 +225,7 @@ class ThreadSelector(Generic[Item]):
         state = self._threads.of(key)
         with state.lock:
             try:
+                state.run = state.run or self._run_of(thread)
                 view = self._view(state, items, query, fixed_tokens, budget, tuple(pinned), window_from)
             except BaseException:
                 self._threads.forget(key, state)  # half a step would be remembered: the next call starts anew
@@ -280,13 +284,18 @@ class ThreadSelector(Generic[Item]):
             passthrough_below=self._config.passthrough_below,
             previous=state.view if _same_run(state, history, opening) else None,
             on_error=self._config.on_error,
-            run=self._config.run if self._write else None,
+            run=state.run,
             mode=self._config.mode,
             window_from=window_from,
             message_tokens=partial(state.tokens_at, counter=self._count),
         )
         state.history, state.opening, state.view, state.made_for = history, opening, view, made_for
         return view
+
+    def _run_of(self, thread: Hashable) -> RunConfig | None:
+        """Return how the runs of a thread give way, with a compressor of its own where there is one for each thread."""
+        run = self._config.run if self._write else None
+        return run.for_thread(thread_name(thread)) if run else None
 
     def _name_of(self, items: Sequence[Item]) -> Hashable:
         """Return a name for a conversation that has none, so that two of them do not undo each other's index."""

@@ -52,18 +52,18 @@ class Pointer(NamedTuple):
         return f'[[wm:{self.id}]] type={self.kind} size={self.size_bytes} preview="{self.preview}"'
 
 
-def check_key(session_key: object) -> bytes:
-    """Return a session key that can serve.
+def check_key(key: object, *, name: str = "session_key") -> bytes:
+    """Return a secret key that can serve; ``name`` is what an error calls it.
 
     Raises:
         TypeError: it is no bytes.
         ConfigError: it is shorter than ``MIN_KEY_BYTES``.
     """
-    if not isinstance(session_key, bytes):
-        raise TypeError(f"session_key must be bytes, got {type(session_key).__name__}")
-    if len(session_key) < MIN_KEY_BYTES:
-        raise ConfigError(f"session_key must be {MIN_KEY_BYTES} bytes or more: make one with secrets.token_bytes(32)")
-    return session_key
+    if not isinstance(key, bytes):
+        raise TypeError(f"{name} must be bytes, got {type(key).__name__}")
+    if len(key) < MIN_KEY_BYTES:
+        raise ConfigError(f"{name} must be {MIN_KEY_BYTES} bytes or more: make one with secrets.token_bytes(32)")
+    return key
 
 
 def keyed_id(session_key: bytes, data: bytes) -> str:
