@@ -55,7 +55,7 @@ class GatekeeperMiddleware(Middleware):
         token_counter: counts a text; None: ``TokenEstimator()``.
         gatekeeper_config: settings of the selection itself.
         run_config: how the current run gives way when the request is over its budget, before the past does; None: it is
-            always sent whole.
+            always sent whole. With a ``ThreadResultCompressor`` each thread's results go into a memory of its own.
         max_bytes: what is remembered of all threads may take in memory, by an estimate, >= 0.
 
     Raises:

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 
-from gatekeeper_core.context.working_memory import READ_BUDGET_TOKENS, READ_TOOL_DESCRIPTION, READ_TOOL_NAME
+from gatekeeper_core.context.thread_memories import ThreadMemories, thread_name
+from gatekeeper_core.context.working_memory import (
+    READ_BUDGET_TOKENS,
+    READ_TOOL_DESCRIPTION,
+    READ_TOOL_NAME,
+    UNKNOWN_POINTER,
+)
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.working_memory import WorkingMemory
@@ -14,13 +21,15 @@ if TYPE_CHECKING:
 __all__ = ["working_memory_tool"]
 
 
-def working_memory_tool(memory: WorkingMemory, *, budget_tokens: int = READ_BUDGET_TOKENS) -> BaseTool:
-    r"""Return the tool with which a model reads what was put aside in this memory, a part at a time.
+def working_memory_tool(memory: WorkingMemory | ThreadMemories, *, budget_tokens: int = READ_BUDGET_TOKENS) -> BaseTool:
+    r"""Return the tool with which a model reads what was put aside in working memory, a part at a time.
 
     Its results carry its name, ``read_working_memory``: nothing compresses or puts aside a result of that name.
 
     Args:
-        memory: the working memory of the thread.
+        memory: the working memory of the thread, or those of all threads: then the one is read whose thread the config
+            of the run names (``thread_id``). Nothing in a call can name another one, and without a thread nothing is
+            read.
         budget_tokens: what one reading may cost, >= 1.
 
     >>> from gatekeeper_core import InMemoryBlobStore, WorkingMemory
@@ -32,11 +41,28 @@ def working_memory_tool(memory: WorkingMemory, *, budget_tokens: int = READ_BUDG
     three
     """
 
+    # LangChain fills in the config by its type and keeps it out of what the model is told; an agent, a tool node and a
+    # tool that is called by itself all hand it on, also where the run has no context (before Python 3.11).
     def read(
-        pointer: str, query: str | None = None, first_line: int | None = None, last_line: int | None = None
+        pointer: str,
+        config: RunnableConfig,
+        query: str | None = None,
+        first_line: int | None = None,
+        last_line: int | None = None,
     ) -> str:
-        return memory.answer(
+        at_hand = _at_hand(memory, config)
+        if at_hand is None:
+            return UNKNOWN_POINTER
+        return at_hand.answer(
             pointer, query=query, first_line=first_line, last_line=last_line, budget_tokens=budget_tokens
         )
 
     return StructuredTool.from_function(read, name=READ_TOOL_NAME, description=READ_TOOL_DESCRIPTION)
+
+
+def _at_hand(memory: WorkingMemory | ThreadMemories, config: RunnableConfig) -> WorkingMemory | None:
+    """Return the memory of the thread that runs, or None where it has no name."""
+    if not isinstance(memory, ThreadMemories):
+        return memory
+    thread = thread_name(config.get("configurable", {}).get("thread_id"))
+    return None if thread is None else memory.of(thread)

@@ -11,9 +11,12 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.outputs import ChatResult
 from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
 
 from gatekeeper_core.context.current_run import RunConfig
 from gatekeeper_core.context.results.pointers import pointers_in
+from gatekeeper_core.context.thread_memories import ThreadMemories
+from gatekeeper_core.context.thread_results import ThreadResultCompressor
 from gatekeeper_core.context.tool_results import ToolResultCompressor
 from gatekeeper_core.context.working_memory import READ_TOOL_NAME, UNKNOWN_POINTER, WorkingMemory
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
@@ -123,3 +126,133 @@ def test_an_agent_reads_again_what_a_long_run_compressed_and_folded(low_water: f
     assert ("次工具调用" in after) is folded
     assert gate.last_selection is not None
     assert gate.last_selection.status != "over_budget"
+
+
+# --- one middleware, one tool, many threads
+
+SECRET = b"a secret of the tests"
+MADE_UP = "[[wm:aaaaaaaaaaaaaaaa]]"
+
+
+def on(thread: Any) -> Any:
+    return {"configurable": {"thread_id": thread}, "recursion_limit": 99}
+
+
+def called(agent: Any, way: str, said: list[Any], thread: Any) -> list[BaseMessage]:
+    """Return the state of a thread after a call, sync or async."""
+    given, config = {"messages": said}, on(thread)
+    state = asyncio.run(agent.ainvoke(given, config)) if way == "ainvoke" else agent.invoke(given, config)
+    found: list[BaseMessage] = state["messages"]
+    return found
+
+
+def reading(*pointers: str, **more: Any) -> AIMessage:
+    """Return a message of a model that reads what pointers name."""
+    calls: list[Any] = [
+        {"name": READ_TOOL_NAME, "args": {"pointer": pointer, "query": "worker 9000", **more}, "id": f"r{at}"}
+        for at, pointer in enumerate(pointers)
+    ]
+    return AIMessage("", tool_calls=calls)
+
+
+def working() -> list[AIMessage]:
+    """Return what a model says that looks through eight pages of the log."""
+    return [AIMessage("", tool_calls=[{"name": "logs", "args": {"page": page}, "id": f"c{page}"}]) for page in range(8)]
+
+
+def pointers_seen(prompts: list[list[BaseMessage]]) -> set[str]:
+    return {found for prompt in prompts for message in prompt for found in pointers_in(str(message.content))}
+
+
+def read_in(state: list[BaseMessage]) -> list[str]:
+    """Return what the tool answered in the newest turn."""
+    newest = max(at for at, message in enumerate(state) if isinstance(message, HumanMessage))
+    return [str(one.content) for one in state[newest:] if isinstance(one, ToolMessage) and one.name == READ_TOOL_NAME]
+
+
+def agent_over(model: Scripted, blobs: InMemoryBlobStore, saver: InMemorySaver) -> Any:
+    """Return an agent as a process makes it that has nothing but the store, the secret and the checkpoints."""
+    memories = ThreadMemories(blobs, SECRET, max_ready=1)
+    config = RunConfig(compress_result=ThreadResultCompressor(memories), low_water=0.1)
+    gate = GatekeeperMiddleware(token_budget=5_500, on_error="raise", run_config=config)
+    return create_agent(model, [logs, langchain_tool(memories)], middleware=[gate], checkpointer=saver)
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+@pytest.mark.parametrize(
+    ("threads", "question"), [(("t1", "t2"), "备份 worker 做完了吗?"), ((7, "线程"), "Is worker 9000 done?")]
+)
+def test_one_agent_keeps_the_results_of_each_thread_in_a_memory_of_its_own(
+    way: str, threads: tuple[Any, Any], question: str
+) -> None:
+    """004-37, 004-62: with the same results in two threads, a pointer of one is as good as a made-up one in the other."""
+    blobs, saver, model = InMemoryBlobStore(), InMemorySaver(), Reader()
+    agent = agent_over(model, blobs, saver)
+    found: dict[Any, set[str]] = {}
+    for thread in threads:
+        model.script, model.seen = working(), []
+        state = called(agent, way, [HumanMessage(question)], thread)
+        assert ["worker 9000 finished" in text for text in read_in(state)] == [True]
+        found[thread] = pointers_seen(model.seen)
+        assert found[thread] == set(ThreadMemories(blobs, SECRET).of(str(thread)).ids)
+    one, other = threads
+    assert not found[one] & found[other]
+    foreign, own = (f"[[wm:{sorted(found[thread])[0]}]]" for thread in threads)
+    for again in (agent, agent_over(model, blobs, saver)):
+        model.script = [reading(foreign, MADE_UP, own)]
+        *wrong, right = read_in(called(again, way, [HumanMessage(question)], other))
+        assert wrong == [UNKNOWN_POINTER] * 2
+        assert right.startswith("[working memory: ")
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_a_plain_tool_node_reads_in_the_thread_of_its_run(way: str) -> None:
+    prebuilt = pytest.importorskip(
+        "langgraph.prebuilt", exc_type=ImportError, reason="LangGraph 1.0 does not fit the newest of its own parts"
+    )
+    memories = ThreadMemories(InMemoryBlobStore(), SECRET)
+    pointer = memories.of("t1").offload(LOG)
+    assert pointer is not None
+    graph = StateGraph(MessagesState)
+    graph.add_node("tools", prebuilt.ToolNode([langchain_tool(memories)]))
+    graph.add_edge(START, "tools")
+    compiled = graph.compile()
+    own, foreign = (
+        [str(one.content) for one in called(compiled, way, [reading(pointer.text)], thread)[1:]]
+        for thread in ("t1", "t2")
+    )
+    assert own[0].startswith("[working memory: ")
+    assert foreign == [UNKNOWN_POINTER]
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_a_model_cannot_name_the_thread_that_it_reads(way: str) -> None:
+    memories = ThreadMemories(InMemoryBlobStore(), SECRET)
+    pointer = memories.of("t1").offload(LOG)
+    assert pointer is not None
+    tool = langchain_tool(memories)
+    assert set(tool.args) == {"pointer", "query", "first_line", "last_line"}
+    forged = {"config": on("t1"), "thread_id": "t1", "tenant": "default", "memory": "t1", "runtime": on("t1")}
+    agent = create_agent(Scripted(script=[reading(pointer.text, **forged)]), [tool], checkpointer=InMemorySaver())
+    assert read_in(called(agent, way, [HumanMessage("?")], "t2")) == [UNKNOWN_POINTER]
+    assert tool.invoke({"pointer": pointer.text, **forged}, on("t2")) == UNKNOWN_POINTER
+    assert "worker 1 finished" in tool.invoke({"pointer": pointer.text}, on("t1"))
+
+
+@pytest.mark.parametrize("config", [None, {}, on(None), on("")])
+def test_a_run_without_a_thread_reads_and_keeps_nothing(config: Any) -> None:
+    blobs = InMemoryBlobStore()
+    memories = ThreadMemories(blobs, SECRET)
+    gate = GatekeeperMiddleware(
+        token_budget=5_500, on_error="raise", run_config=RunConfig(compress_result=ThreadResultCompressor(memories))
+    )
+    model = Reader(script=working())
+    agent = create_agent(model, [logs, langchain_tool(memories)], middleware=[gate])
+    agent.invoke({"messages": [HumanMessage("备份 worker 做完了吗?")]}, config)
+    assert gate.last_selection is not None
+    assert gate.last_selection.replaced
+    assert not pointers_seen(model.seen)
+    assert not blobs._blobs
+    memories.of("t1").offload(LOG)
+    found = memories.of("t1").pointer_to(LOG).text
+    assert langchain_tool(memories).invoke({"pointer": found}, config) == UNKNOWN_POINTER
