@@ -46,6 +46,8 @@ class BlobStoreContract:
         store.put("s", "a", b"x")
         with pytest.raises(KeyError):
             store.get(scope, blob_id)
+        with pytest.raises(KeyError):
+            store.get(scope, blob_id, 0, 0)
 
     def test_a_second_put_replaces_the_first_and_is_the_newest(self) -> None:
         store = self.make_store()

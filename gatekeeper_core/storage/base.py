@@ -35,6 +35,8 @@ class BlobStore(Protocol):
     def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
         """Return the bytes from ``start`` up to ``end`` (None: to the last); positions past the end give fewer or none.
 
+        An empty range of a blob that is there is ``b""``: so one can ask whether it is, at no cost.
+
         Args:
             scope: whose blob.
             blob_id: which of its blobs.
