@@ -6,7 +6,7 @@ import pytest
 
 from gatekeeper_core.context.results.asked import Asked
 from gatekeeper_core.context.results.delimited import delimiter_of, digest_delimited, split_row
-from gatekeeper_core.context.results.task import Task
+from gatekeeper_core.context.results.digest import Task
 
 
 @pytest.mark.parametrize(

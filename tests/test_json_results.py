@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.results.asked import Asked
+from gatekeeper_core.context.results.digest import Digest, Task
 from gatekeeper_core.context.results.json_results import digest_json_value, lossless_json, read_any_json
 from gatekeeper_core.context.results.json_text import UNREAD, read_json
 from gatekeeper_core.context.results.tables import read_table
-from gatekeeper_core.context.results.task import Digest, Task
 
 
 def digest(value: object, *, query: str | None = None, budget: int = 200) -> Digest:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.results.asked import Asked
+from gatekeeper_core.context.results.digest import Digest, Task
 from gatekeeper_core.context.results.lines import digest_lines
-from gatekeeper_core.context.results.task import Digest, Task
 
 
 def digest(lines: list[str], *, query: str | None = None, budget: int = 300) -> Digest | None:

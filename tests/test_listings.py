@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.results.asked import Asked
+from gatekeeper_core.context.results.digest import Digest, Task
 from gatekeeper_core.context.results.listings import digest_listing, is_listed, is_match, is_path
-from gatekeeper_core.context.results.task import Digest, Task
 
 
 def digest(lines: list[str], query: str | None = None) -> Digest:

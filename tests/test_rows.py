@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.results.asked import Asked
+from gatekeeper_core.context.results.digest import Shelf, Task
 from gatekeeper_core.context.results.rows import keep_rows, summary_of, unusual_rows
-from gatekeeper_core.context.results.task import Shelf, Task
 
 
 def rows_of(count: int) -> list[dict[str, str]]:

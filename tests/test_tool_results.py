@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 import gatekeeper_core
 from benchmarks.tool_outputs import Output, generated
 from gatekeeper_core.context.result_context import ResultContext
+from gatekeeper_core.context.results.digest import Digest, Task
 from gatekeeper_core.context.results.pointers import pointers_in
 from gatekeeper_core.context.results.tables import read_table
-from gatekeeper_core.context.results.task import Digest, Task
 from gatekeeper_core.context.tool_results import (
     ToolResult,
     ToolResultCompressor,

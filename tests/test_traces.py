@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gatekeeper_core.context.results.asked import Asked
-from gatekeeper_core.context.results.task import Digest, Task
+from gatekeeper_core.context.results.digest import Digest, Task
 from gatekeeper_core.context.results.traces import digest_trace, is_frame, is_trace_head
 
 

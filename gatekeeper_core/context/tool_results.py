@@ -21,6 +21,7 @@ from gatekeeper_core.context.result_context import ResultContext
 from gatekeeper_core.context.results.asked import Asked
 from gatekeeper_core.context.results.delimited import digest_delimited
 from gatekeeper_core.context.results.detect import detect_kind, looks_like_json
+from gatekeeper_core.context.results.digest import Digest, Shelf, Strategy, Task
 from gatekeeper_core.context.results.json_results import (
     Table,
     digest_json_value,
@@ -35,7 +36,6 @@ from gatekeeper_core.context.results.marks import gap, with_context
 from gatekeeper_core.context.results.memo import Made, ResultMemo, text_digest
 from gatekeeper_core.context.results.pointers import Pointer, defused, pointer_id
 from gatekeeper_core.context.results.sampling import LineSample, sample_lines, sample_rows
-from gatekeeper_core.context.results.task import Digest, Shelf, Strategy, Task
 from gatekeeper_core.context.results.traces import digest_trace
 from gatekeeper_core.context.working_memory import READ_TOOL_NAME, WorkingMemory
 from gatekeeper_core.errors import ConfigError, check_range

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from gatekeeper_core.context.results.digest import Digest, Shelf, Task
 from gatekeeper_core.context.results.rows import keep_rows, summary_of
-from gatekeeper_core.context.results.task import Digest, Shelf, Task
 
 __all__ = ["delimiter_of", "digest_delimited", "split_row"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from gatekeeper_core.context.results.digest import Digest, Shelf, Task
 from gatekeeper_core.context.results.json_text import (
     UNREAD,
     JsonValue,
@@ -26,7 +27,6 @@ from gatekeeper_core.context.results.tables import (
     row_text,
     write_table,
 )
-from gatekeeper_core.context.results.task import Digest, Shelf, Task
 
 __all__ = ["Table", "digest_json_value", "digest_parts", "lossless_json", "read_any_json"]
 

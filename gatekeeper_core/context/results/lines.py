@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from gatekeeper_core.context.results.digest import Digest, Shelf, Task
 from gatekeeper_core.context.results.signals import FAILURE, WARNING, severity
-from gatekeeper_core.context.results.task import Digest, Shelf, Task
 from gatekeeper_core.context.results.templates import Kinds, kinds_of
 from gatekeeper_core.text import LazyPattern
 

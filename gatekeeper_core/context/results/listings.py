@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gatekeeper_core.context.results.digest import Digest, Shelf, Task
 from gatekeeper_core.context.results.marks import MARK
 from gatekeeper_core.context.results.pointers import one_line
 from gatekeeper_core.context.results.rows import keep_rows
-from gatekeeper_core.context.results.task import Digest, Shelf, Task
 from gatekeeper_core.text import LazyPattern
 
 __all__ = ["digest_listing", "is_listed", "is_match", "is_path"]

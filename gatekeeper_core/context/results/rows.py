@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from gatekeeper_core.context.results.digest import Shelf, Task
 from gatekeeper_core.context.results.marks import MARK
 from gatekeeper_core.context.results.pointers import one_line
 from gatekeeper_core.context.results.signals import FAILURE, severity
-from gatekeeper_core.context.results.task import Shelf, Task
 from gatekeeper_core.context.results.templates import masked
 from gatekeeper_core.text import LazyPattern
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gatekeeper_core.context.results.task import Digest, Shelf, Task
+from gatekeeper_core.context.results.digest import Digest, Shelf, Task
 from gatekeeper_core.context.results.templates import masked
 from gatekeeper_core.text import LazyPattern
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.results.asked import Asked
-from gatekeeper_core.context.results.task import Shelf, Task
+from gatekeeper_core.context.results.digest import Shelf, Task
 
 
 def task_of(budget_tokens: int) -> Task:
