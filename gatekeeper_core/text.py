@@ -29,6 +29,7 @@ __all__ = [
     "Word",
     "WordKind",
     "clean",
+    "code_fences",
     "fence",
     "is_han",
     "is_question",
@@ -543,6 +544,16 @@ def _protected(text: str) -> list[Span]:
         for match in _URL.finditer(text):
             found.append(Span(match.start(), match.start() + len(match[0].rstrip(_URL_TAIL))))
     return sorted(found)
+
+
+def code_fences(text: str) -> tuple[Span, ...]:
+    r"""Return the fenced code blocks of a text, their fences included, in order; one that never closes goes to the end.
+
+    >>> code_fences("why?\n~~~\n1/0\n~~~")
+    (Span(start=5, stop=16),)
+    """
+    _check_text("text", text)
+    return tuple(_fences("\n" + text)) if "`" in text or "~~~" in text else ()
 
 
 def _fences(lines: str) -> Iterator[Span]:

@@ -18,6 +18,7 @@ from gatekeeper_core.text import (
     ASCII_WORD,
     WORD,
     clean,
+    code_fences,
     fence,
     is_han,
     is_question,
@@ -368,6 +369,14 @@ def test_a_fenced_block_is_one_sentence(before: str, code: str, after: str, fenc
     block = f"{fence}py\n{code}\n{fence}"
     found = cut(f"{before}\n{block}\n{after}")
     assert found == [*cut(before), block, *cut(after)]
+
+
+@given(unfenced, unfenced, unfenced, st.sampled_from(["```", "~~~", "`````"]))
+def test_the_fenced_blocks_of_a_text_are_found(before: str, code: str, after: str, fence: str) -> None:
+    block = f"{fence}py\n{code}\n{fence}"
+    text = f"{before}\n{block}\n{after}\n{fence}\nnever closed"
+    assert [text[span.start : span.stop] for span in code_fences(text)] == [block, f"{fence}\nnever closed"]
+    assert code_fences(before) == ()
 
 
 @given(unfenced, unfenced)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gatekeeper_core.context.thread import Thread
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import Message
+from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
+from tests.loops import conversations
 
 
 def test_a_thread_holds_its_messages_as_a_tuple_and_numbers_them_from_zero() -> None:
@@ -41,3 +46,55 @@ def test_a_name_that_is_no_text_is_a_type_error(name: str) -> None:
 def test_messages_that_are_none_are_a_type_error(messages: object) -> None:
     with pytest.raises(TypeError, match=r"Thread\.messages"):
         Thread("t1", messages)  # type: ignore[arg-type]
+
+
+# --- digests
+
+CALL = ToolCall("c1", "now", "{}")
+
+
+@given(conversations(), st.data())
+def test_a_digest_tells_whether_the_messages_up_to_there_are_the_same(
+    messages: list[Message], data: st.DataObject
+) -> None:
+    seqs = range(-1, len(messages))
+    found = Thread("t1", tuple(messages)).digests(seqs)
+    assert list(found) == list(seqs)
+    assert len(set(found.values())) == len(found)
+    at = data.draw(st.integers(0, len(messages) - 1))
+    edited = [*messages[:at], replace(messages[at], content=messages[at].text + "x"), *messages[at + 1 :]]
+    again = Thread("t2", tuple(edited), "other").digests(seqs)
+    assert [found[seq] == again[seq] for seq in seqs] == [seq < at for seq in seqs]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Message("user", "a"), Message("assistant", "a")),
+        (Message("user", "ab"), Message("user", "a", name="b")),
+        (Message("tool", "a", tool_call_id="b"), Message("tool", "a", name="b")),
+        (Message("assistant", "", tool_calls=(CALL,)), Message("assistant", "")),
+        (Message("assistant", "", tool_calls=(CALL,)), Message("assistant", "", tool_calls=(replace(CALL, id="c"),))),
+        (Message("user", (MediaPart("image"),)), Message("user", (MediaPart("audio"),))),
+        (Message("user", "\ud800"), Message("user", "\ud801")),
+    ],
+)
+def test_messages_that_read_otherwise_have_another_digest(one: Message, other: Message) -> None:
+    assert Thread("t1", (one,)).digests([0]) != Thread("t1", (other,)).digests([0])
+
+
+def test_two_messages_are_not_taken_for_one() -> None:
+    two = Thread("t1", (Message("user", "a"), Message("user", "b"))).digests([1])[1]
+    assert two not in Thread("t1", (Message("user", "ab"), Message("user", ""))).digests([0, 1]).values()
+
+
+def test_ids_marks_and_the_cut_into_parts_do_not_count() -> None:
+    plain = Thread("t1", (Message("user", "a"),)).digests([0])
+    assert Thread("t1", (Message("user", "a", id="m1", metadata={"seen": True}),)).digests([0]) == plain
+    assert Thread("t1", (Message("user", (TextPart("a"),)),)).digests([0]) == plain
+
+
+def test_numbers_past_the_end_have_no_digest() -> None:
+    assert Thread("t1", (Message("user", "a"),)).digests([5]) == {}
+    assert Thread("t1").digests([]) == {}
+    assert Thread("t1").digests([-1, 0]) == Thread("t2").digests([-1])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import Message
+from gatekeeper_core.messages import MediaPart, Message
 
 __all__ = ["Thread"]
 
@@ -51,3 +52,40 @@ class Thread:
     def last_seq(self) -> int:
         """Sequence number of the newest message, -1 where there is none."""
         return len(self.messages) - 1
+
+    def digests(self, seqs: Collection[int]) -> dict[int, str]:
+        """Return for each sequence number what tells the messages up to it from all others: 32 hexadecimal digits.
+
+        What was derived from a conversation holds as long as the digest up to there is the same. Two messages that read
+        the same count as the same, whatever their ids and marks. Linear in the text up to the largest number.
+
+        Args:
+            seqs: sequence numbers, -1 for no message at all; those past the end are not in the result.
+
+        Source: BLAKE2b, 128 bits.
+
+        >>> thread = Thread("t1", (Message("user", "hello"), Message("assistant", "hi")))
+        >>> thread.digests([0])[0] == Thread("t2", thread.messages[:1]).digests([0])[0] != thread.digests([1])[1]
+        True
+        """
+        import hashlib  # here, because it is a tenth of the import of the library
+
+        running, wanted = hashlib.blake2b(digest_size=16), frozenset(seqs)
+        found = {-1: running.hexdigest()} if -1 in wanted else {}
+        for at in range(min(max(wanted, default=-1), self.last_seq) + 1):
+            fields = _fields(self.messages[at])
+            sizes = ",".join([str(len(field)) for field in fields])
+            running.update(f"{sizes};{''.join(fields)}".encode("utf-8", "surrogatepass"))
+            if at in wanted:
+                found[at] = running.hexdigest()
+        return found
+
+
+def _fields(message: Message) -> list[str]:
+    """Return what a message says, in a fixed order."""
+    fields = [message.role, message.text, message.tool_call_id or "", message.name or "", str(len(message.tool_calls))]
+    for call in message.tool_calls:
+        fields += (call.id, call.name, call.arguments)
+    if not isinstance(message.content, str):
+        fields += [part.kind for part in message.content if isinstance(part, MediaPart)]
+    return fields
