@@ -25,7 +25,8 @@ from gatekeeper_core.context.tool_results import ToolResultCompressor
 from gatekeeper_core.context.working_memory import WorkingMemory
 from gatekeeper_core.messages import Message, Provider, ToolCall, common_beginning, validate_messages
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
-from gatekeeper_core.tokens import count_message, truncate_middle
+from gatekeeper_core.tokens import count_message
+from gatekeeper_core.truncation import truncate_middle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

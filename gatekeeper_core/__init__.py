@@ -43,18 +43,14 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.plan import GatekeeperConfig, PlanConfig
     from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
     from gatekeeper_core.selection.retrieval import RetrievalConfig, Score
-    from gatekeeper_core.selection.topics import GateConfig, Topic, Verdict
+    from gatekeeper_core.selection.topics import GateConfig
     from gatekeeper_core.selection.trimming import TrimmingConfig
     from gatekeeper_core.storage.base import BlobRecord, BlobStore, DerivedRecord, RecordStore
     from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryRecordStore
+    from gatekeeper_core.token_budget import TokenBudgetTracker
     from gatekeeper_core.token_estimate import TokenEstimator, count_bytes
-    from gatekeeper_core.tokens import (
-        TokenBudgetTracker,
-        TokenCounter,
-        count_messages,
-        estimate_text_tokens,
-        truncate_to_tokens,
-    )
+    from gatekeeper_core.tokens import TokenCounter, count_messages, estimate_text_tokens
+    from gatekeeper_core.truncation import truncate_to_tokens
 
 __all__ = [
     "BlobRecord",
@@ -101,11 +97,9 @@ __all__ = [
     "ToolResult",
     "ToolResultCompressor",
     "ToolResultConfig",
-    "Topic",
     "TrimmingConfig",
     "Turn",
     "UsageCalibrator",
-    "Verdict",
     "WorkingMemory",
     "compact_in_place",
     "compact_messages",
@@ -159,18 +153,16 @@ _MODULES = {
     "Thread": "context.thread",
     "ThreadMemories": "context.thread_memories",
     "ThreadResultCompressor": "context.thread_results",
-    "TokenBudgetTracker": "tokens",
+    "TokenBudgetTracker": "token_budget",
     "TokenCounter": "tokens",
     "TokenEstimator": "token_estimate",
     "ToolCall": "messages",
     "ToolResult": "context.tool_results",
     "ToolResultCompressor": "context.tool_results",
     "ToolResultConfig": "context.tool_results",
-    "Topic": "selection.topics",
     "TrimmingConfig": "selection.trimming",
     "Turn": "messages",
     "UsageCalibrator": "calibration",
-    "Verdict": "selection.topics",
     "WorkingMemory": "context.working_memory",
     "compact_in_place": "context.compaction",
     "compact_messages": "context.compaction",
@@ -182,7 +174,7 @@ _MODULES = {
     "group_turns": "messages",
     "select_history": "context.history",
     "split_current_turn": "messages",
-    "truncate_to_tokens": "tokens",
+    "truncate_to_tokens": "truncation",
     "validate_messages": "messages",
 }
 

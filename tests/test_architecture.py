@@ -20,7 +20,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 CORE = "gatekeeper_core"
-HALL = frozenset({"calibration", "errors", "messages", "text", "token_estimate", "token_profiles", "tokens"})
+HALL = frozenset(
+    {
+        "calibration",
+        "errors",
+        "messages",
+        "text",
+        "token_budget",
+        "token_estimate",
+        "token_profiles",
+        "tokens",
+        "truncation",
+    }
+)
 ROOMS = {
     "selection": frozenset({"selection"}),
     "storage": frozenset({"storage"}),

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from gatekeeper_core.context.rounds import Folding, Locale
 from gatekeeper_core.messages import Message
-from gatekeeper_core.tokens import TokenCounter, count_message, truncate_middle
+from gatekeeper_core.tokens import TokenCounter, count_message
+from gatekeeper_core.truncation import truncate_middle
 
 __all__ = ["Ledger", "Measure", "cut", "shorten"]
 

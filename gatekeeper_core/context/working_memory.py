@@ -21,7 +21,8 @@ from gatekeeper_core.context.results.marks import gap, shortened, with_context, 
 from gatekeeper_core.context.results.pointers import Pointer, check_key, defused, keyed_id, one_line, pointer_id
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.storage.base import BlobStore
-from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, truncate_to_tokens
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
+from gatekeeper_core.truncation import truncate_to_tokens
 
 __all__ = [
     "QUOTA_BYTES",

@@ -15,7 +15,7 @@ from gatekeeper_core.errors import check_range
 from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, count_terms
 from gatekeeper_core.selection.needles import Haystack
 from gatekeeper_core.text import Span, is_question, sentences
-from gatekeeper_core.tokens import truncate_to_tokens
+from gatekeeper_core.truncation import truncate_to_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

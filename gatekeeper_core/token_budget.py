@@ -1,0 +1,79 @@
+"""The books of a token budget: which part of a prompt took how much of it."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Mapping
+
+from gatekeeper_core.tokens import check_str, check_tokens
+
+__all__ = ["TokenBudgetTracker"]
+
+
+class TokenBudgetTracker:
+    """The books of one token budget: who took how much, and what is left.
+
+    Args:
+        total: tokens to give away, at least 1.
+        caps: the most that a category may take, by category, each at least 0; the others are limited by ``total``.
+
+    Raises:
+        ConfigError: ``total`` or a cap is out of range.
+        TypeError: ``total`` or a cap is no int.
+
+    Source: specification 001, ``TokenBudgetTracker``; ``caps`` is ours.
+
+    >>> tracker = TokenBudgetTracker(100, caps={"recall": 30})
+    >>> tracker.allocate("system", 60), tracker.allocate("recall", 31), tracker.allocate("recall", 30)
+    (True, False, True)
+    >>> tracker.remaining, tracker.breakdown
+    (10, {'system': 60, 'recall': 30})
+    """
+
+    __slots__ = ("_breakdown", "_caps", "_total", "_used")
+
+    def __init__(self, total: int, *, caps: Mapping[str, int] | None = None) -> None:
+        check_tokens("total", total, at_least=1)
+        self._total = total
+        self._caps = dict(caps or {})
+        for category, cap in self._caps.items():
+            check_str("a category of caps", category)
+            check_tokens(f"caps[{reprlib.repr(category)}]", cap)
+        self._breakdown: dict[str, int] = {}
+        self._used = 0
+
+    def allocate(self, category: str, tokens: int) -> bool:
+        """Return whether ``tokens`` were given to ``category``; where they are too many, nothing changes.
+
+        Raises:
+            ConfigError: ``tokens`` is negative.
+            TypeError: an argument has the wrong type.
+        """
+        check_str("category", category)
+        check_tokens("tokens", tokens)
+        taken = self._breakdown.get(category, 0) + tokens
+        if self._used + tokens > self._total or taken > self._caps.get(category, self._total):
+            return False
+        self._breakdown[category] = taken
+        self._used += tokens
+        return True
+
+    @property
+    def total(self) -> int:
+        """Tokens to give away in all."""
+        return self._total
+
+    @property
+    def used(self) -> int:
+        """Tokens given away so far."""
+        return self._used
+
+    @property
+    def remaining(self) -> int:
+        """Tokens that are left."""
+        return self._total - self._used
+
+    @property
+    def breakdown(self) -> dict[str, int]:
+        """Tokens given to each category, in the order of their first allocation; a copy."""
+        return dict(self._breakdown)

@@ -1,0 +1,211 @@
+"""Texts cut to a token budget, never inside a character as people see it.
+
+The count of what is left is at most the budget, for any counter; the counter is called O(log n) times.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NamedTuple, Protocol
+
+from gatekeeper_core.text import LazyPattern
+from gatekeeper_core.tokens import TokenCounter, check_str, check_tokens, checked_counter
+
+__all__ = ["truncate_middle", "truncate_to_tokens"]
+
+_MAX_DIGITS = 18
+"""Longest number that is read from the mark of an earlier cut."""
+
+
+def truncate_to_tokens(
+    text: str, budget_tokens: int, *, token_counter: TokenCounter | None = None, marker: str = ""
+) -> str:
+    """Return the longest prefix of a text that the counter puts within the budget; the whole text if it fits.
+
+    The promise is that the counter's count of the result is at most ``budget_tokens``, for any counter that gives
+    ``""`` no more than that. "Longest" holds for counters that never count a longer prefix lower; with others the
+    result is a prefix that fits. The cut never falls inside a character as people see it: a surrogate pair, a letter
+    with its combining marks, a joined emoji, a flag, a hangul syllable in letters, a CR LF pair. The counter is called
+    O(log n) times.
+
+    Args:
+        text: the text; lone surrogates pass through.
+        budget_tokens: at least 0; 0 gives ``""``, also where the counter counts a short text as 0.
+        token_counter: counts a text; None: ``TokenEstimator()``.
+        marker: stands at the end when something was cut, inside the budget; left out when it does not fit by itself.
+
+    Raises:
+        ConfigError: the budget is negative, or the counter returned no int of at least 0.
+        TypeError: an argument has the wrong type.
+
+    Source: specification 001, ``truncateToTokens``.
+
+    >>> truncate_to_tokens("缓存穿透怎么解决", 5, token_counter=len, marker="…")
+    '缓存穿透…'
+    """
+    check_str("text", text)
+    check_str("marker", marker)
+    check_tokens("budget_tokens", budget_tokens)
+    counter = checked_counter(token_counter)
+
+    def fits(candidate: str) -> bool:
+        return counter(candidate) <= budget_tokens
+
+    if budget_tokens == 0:
+        return ""
+    if fits(text):
+        return text
+    if marker and not fits(marker):
+        marker = ""
+    stop = _safe_cut(text, _longest_fit(text, marker, budget_tokens, fits))
+    # A counter that is not monotone may refuse the safe cut: halving ends after O(log n) counts.
+    while stop and not fits(text[:stop] + marker):
+        stop = _safe_cut(text, stop // 2)
+    return text[:stop] + marker
+
+
+def truncate_middle(
+    text: str, budget_tokens: int, *, token_counter: TokenCounter | None = None, marker: str = "…[{omitted}]…"
+) -> str:
+    """Return a text without its middle, so that the counter puts it within the budget; the whole text if it fits.
+
+    Two thirds of what stays are the beginning, one third the end: the end of a tool's output tells how it went. The cut
+    falls inside no character, as in :func:`truncate_to_tokens`, and the counter is called O(log n) times.
+
+    Args:
+        text: the text; lone surrogates pass through.
+        budget_tokens: at least 0.
+        token_counter: counts a text; None: ``TokenEstimator()``.
+        marker: stands between the two parts, ``{omitted}`` in it for the bytes of UTF-8 that are gone. Where it does
+            not fit by itself, the beginning alone is left, without a marker. A cut that falls on the same marker of an
+            earlier one takes its place and adds up the bytes.
+
+    Raises:
+        ConfigError: the budget is negative, or the counter returned no int of at least 0.
+        TypeError: an argument has the wrong type.
+
+    Source: specification 002-29 (head and tail, the omitted bytes said); the shares are ours.
+
+    >>> truncate_middle("error: " + "x" * 100 + " exit 1", 28, token_counter=len)
+    'error: xxxxxxxx…[92]… exit 1'
+    """
+    check_str("text", text)
+    check_str("marker", marker)
+    check_tokens("budget_tokens", budget_tokens)
+    counter = checked_counter(token_counter)
+    if counter(text) <= budget_tokens:
+        return text
+    earlier = _cuts_in(text, marker)
+
+    def shortened(kept: int) -> str:
+        start, stop = _safe_cut(text, kept - kept // 3), _safe_cut(text, len(text) - kept // 3)
+        covered = [cut for cut in earlier if cut.start < stop and start < cut.stop]
+        start, stop = min([start, *(cut.start for cut in covered)]), max([stop, *(cut.stop for cut in covered)])
+        omitted = len(text[start:stop].encode("utf-8", "surrogatepass"))
+        omitted += sum(cut.omitted - len(text[cut.start : cut.stop].encode("utf-8")) for cut in covered)
+        return f"{text[:start]}{marker.replace('{omitted}', str(omitted))}{text[stop:]}"
+
+    if counter(shortened(0)) > budget_tokens:
+        return truncate_to_tokens(text, budget_tokens, token_counter=counter)
+    fitting, failing = 0, len(text)
+    while failing - fitting > 1:
+        middle = min(2 * fitting + budget_tokens + 1, (fitting + failing) // 2)  # grows first: long texts are dear
+        if counter(shortened(middle)) <= budget_tokens:
+            fitting = middle
+        else:
+            failing = middle
+    return shortened(fitting)
+
+
+class _Cut(NamedTuple):
+    start: int
+    stop: int
+    omitted: int
+
+
+def _cuts_in(text: str, marker: str) -> list[_Cut]:
+    """Return where the marker stands in a text with a number in it: the cuts that were made before."""
+    before, number, after = marker.partition("{omitted}")
+    found: list[_Cut] = []
+    at = text.find(before) if before and number and after else -1
+    while at >= 0:
+        digits = at + len(before)
+        stop = text.find(after, digits, digits + _MAX_DIGITS + len(after))
+        said = text[digits:stop] if stop >= 0 else ""
+        if said.isascii() and said.isdecimal():
+            found.append(_Cut(at, stop + len(after), int(said)))
+        at = text.find(before, at + len(before))
+    return found
+
+
+class _Fits(Protocol):
+    def __call__(self, candidate: str, /) -> bool: ...
+
+
+def _longest_fit(text: str, marker: str, budget_tokens: int, fits: _Fits) -> int:
+    """Return the largest length below the whole at which prefix and marker fit, 0 if none does.
+
+    Doubling before halving: the counts read about as much text as the result is long, not the whole text each time.
+    """
+    fitting, failing = 0, len(text)
+    size = 4 * budget_tokens + 1
+    while size < failing:
+        if fits(text[:size] + marker):
+            fitting, size = size, 2 * size
+        else:
+            failing = size
+    while failing - fitting > 1:
+        middle = (fitting + failing) // 2
+        if fits(text[:middle] + marker):
+            fitting = middle
+        else:
+            failing = middle
+    return fitting
+
+
+def _safe_cut(text: str, stop: int) -> int:
+    """Return the last place up to ``stop`` that lies inside no character as people see it; linear in the steps back.
+
+    Source: Unicode Standard Annex 29, rules GB3 to GB13, simplified towards not cutting (never after a joiner).
+    """
+    while 0 < stop < len(text) and _is_inside(text, stop):
+        stop -= 1
+    return stop
+
+
+# What extends the character before it although it is no mark: joiners, halfwidth voicing marks, Thai and Lao AM, skin
+# tones, tags.
+_EXTENDERS = LazyPattern("[\u200c\u200d\uff9e\uff9f\u0e33\u0eb3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
+_HANGUL = "\u1100-\u11ff\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
+_INSEPARABLE_PAIR = LazyPattern(
+    "\r\n"
+    "|\u200d."
+    "|[\ud800-\udbff][\udc00-\udfff]"
+    f"|[\u1100-\u115f\ua960-\ua97c][{_HANGUL}]"  # a leading letter and whatever it leads
+    f"|[{_HANGUL}][\u1160-\u11ff\ud7b0-\ud7fb]",  # a vowel or a final letter after any part of a syllable
+    re.DOTALL,
+)
+
+
+def _is_inside(text: str, at: int) -> bool:
+    after = text[at]
+    if after.isascii() and after != "\n" and text[at - 1] != "\u200d":
+        return False
+    if unicodedata.category(after).startswith("M") or _EXTENDERS.match(after):
+        return True
+    if _INSEPARABLE_PAIR.match(text, at - 1, at + 1):
+        return True
+    return _is_regional(after) and _regional_run(text, at) % 2 == 1
+
+
+def _is_regional(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+def _regional_run(text: str, stop: int) -> int:
+    """Return how many regional indicators stand directly before ``stop``: two make a flag."""
+    start = stop
+    while start and _is_regional(text[start - 1]):
+        start -= 1
+    return stop - start

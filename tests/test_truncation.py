@@ -1,0 +1,275 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.tokens import TokenCounter, estimate_text_tokens
+from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
+
+EDGES = "\u303f\u3040\u30ff\u3100\u4dff\u4e00\u9fff\ua000\uabff\uac00\ud7af\ud7b0\ud7ff\ud800\udfff\ue000，。、ａ😀𠀀 a1\n\x00"
+
+texts = st.text(st.characters()) | st.text(st.sampled_from(EDGES))  # lone surrogates included
+three_scripts = pytest.mark.parametrize(
+    "text",
+    ["缓存穿透怎么解决？" * 9, "how do I fix the cache? " * 9, "用 Redis 缓存。" * 9],
+    ids=["chinese", "english", "both"],
+)
+
+
+# --- the beginning
+
+
+def bytes_counter(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def erratic_counter(text: str) -> int:
+    """Goes up and down with the length: 0 now and then, even for a long text."""
+    return len(text) * 7_919 % 31
+
+
+def stubborn_counter(text: str) -> int:
+    """Refuses everything but the empty text."""
+    return 10**9 if text else 0
+
+
+COUNTERS: list[TokenCounter] = [estimate_text_tokens, len, bytes_counter, erratic_counter, stubborn_counter]
+
+CLUSTERS = [
+    "e\u0301",
+    "👨\u200d👩\u200d👧",
+    "🇨🇳",
+    "👍🏽",
+    "❤\ufe0f",
+    "\u1100\u1161\u11a8",
+    "가\u11a8",
+    "\ud83d\ude00",
+    "\r\n",
+    "ที่",
+]
+cluster_lists = st.lists(st.sampled_from([*CLUSTERS, "中", "a", " ", "\ud800", "한"]))
+cluster_texts = cluster_lists.map("".join)
+
+
+@given(texts | cluster_texts, st.integers(0, 40), st.sampled_from(COUNTERS), st.sampled_from(["", "…", " [已截断]"]))
+@example("abc", 0, estimate_text_tokens, "")
+def test_a_cut_text_is_a_prefix_within_the_budget_for_any_counter(
+    text: str, budget: int, counter: TokenCounter, marker: str
+) -> None:
+    """004-09, 001-75: the counter's count of the result, marker included, is at most the budget."""
+    cut = truncate_to_tokens(text, budget, token_counter=counter, marker=marker)
+    assert counter(cut) <= budget
+    assert text.startswith((cut, cut.removesuffix(marker)))
+
+
+@given(cluster_lists, st.integers(1, 40), st.sampled_from(["", "…"]))
+def test_a_cut_text_is_the_longest_run_of_whole_characters_that_fits(
+    clusters: list[str], budget: int, marker: str
+) -> None:
+    """001-75."""
+    text = expected = "".join(clusters)
+    while len(expected) > budget:
+        clusters = clusters[:-1]
+        expected = "".join(clusters) + marker
+    assert truncate_to_tokens(text, budget, token_counter=len, marker=marker) == expected
+
+
+@given(st.text(st.sampled_from("中文abc 。")), st.integers(1, 30))
+def test_a_cut_text_leaves_no_room_for_one_more_character(text: str, budget: int) -> None:
+    """001-75: the budget is used up, also by a counter that rounds."""
+    cut = truncate_to_tokens(text, budget, token_counter=estimate_text_tokens)
+    assert cut == text or estimate_text_tokens(text[: len(cut) + 1]) > budget
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS, ids=ascii)
+@pytest.mark.parametrize("before", ["", "ab", "中文", "🇨🇳🇯🇵", "\u200b"], ids=ascii)
+def test_a_character_as_people_see_it_is_never_split(before: str, cluster: str) -> None:
+    """001-75: surrogate pairs, marks, joined emoji, skin tones, flags, hangul letters, line ends."""
+    text = before + cluster + "中end"
+    for budget in range(len(before), len(before) + len(cluster)):
+        cut = truncate_to_tokens(text, budget, token_counter=len)
+        assert cut == before[:budget], ascii(cut)
+    whole = len(before) + len(cluster)
+    assert truncate_to_tokens(text, whole, token_counter=len) == before + cluster
+
+
+def test_flags_are_cut_between_pairs() -> None:
+    text = "x" + "🇨🇳🇯🇵🇰🇷"
+    assert [len(truncate_to_tokens(text, budget, token_counter=len)) for budget in range(1, 8)] == [1, 1, 3, 3, 5, 5, 7]
+
+
+def test_a_lone_surrogate_passes_through() -> None:
+    text = "a\ud800b\udfffc"
+    assert [truncate_to_tokens(text, budget, token_counter=len) for budget in (2, 4, 5)] == [
+        "a\ud800",
+        "a\ud800b\udfff",
+        text,
+    ]
+
+
+@three_scripts
+def test_the_marker_stands_inside_the_budget_and_only_after_a_cut(text: str) -> None:
+    """001-75: the marker is optional and paid from the budget."""
+    whole = estimate_text_tokens(text)
+    assert truncate_to_tokens(text, whole, token_counter=estimate_text_tokens, marker="（略）") == text
+    cut = truncate_to_tokens(text, whole - 5, token_counter=estimate_text_tokens, marker="…（略）…")
+    assert cut.endswith("…（略）…")
+    assert cut != "…（略）…"
+    assert text.startswith(cut.removesuffix("…（略）…"))
+    assert estimate_text_tokens(cut) <= whole - 5
+
+
+def test_a_marker_that_does_not_fit_is_left_out() -> None:
+    assert truncate_to_tokens("abcdef", 3, token_counter=len, marker="[cut]") == "abc"
+    assert truncate_to_tokens("abcdef", 5, token_counter=len, marker="[cut]") == "[cut]"
+
+
+@pytest.mark.parametrize("text", ["abc", "中文", "hello world"])
+def test_no_budget_gives_no_text(text: str) -> None:
+    """001-75: also where the rounding would give some characters for nothing."""
+    assert truncate_to_tokens(text, 0, marker=".") == ""
+
+
+def test_truncation_refuses_impossible_arguments() -> None:
+    with pytest.raises(ConfigError, match="budget_tokens must be at least 0, got -1"):
+        truncate_to_tokens("x", -1)
+    for budget in (True, 2.5, None):
+        with pytest.raises(TypeError, match="budget_tokens must be int"):
+            truncate_to_tokens("x", budget)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="text must be str"):
+        truncate_to_tokens(None, 1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="marker must be str"):
+        truncate_to_tokens("x", 1, marker=None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("counter", [len, erratic_counter, stubborn_counter])
+def test_the_counter_is_called_a_logarithmic_number_of_times(counter: TokenCounter) -> None:
+    seen = 0
+
+    def counting(text: str) -> int:
+        nonlocal seen
+        seen += 1
+        return counter(text) + 1
+
+    truncate_to_tokens("中a" * 50_000, 10_000, token_counter=counting, marker="…")
+    assert seen <= 60
+
+
+@three_scripts
+def test_a_long_text_is_counted_once_and_then_only_its_beginning(text: str) -> None:
+    read: list[int] = []
+
+    def recording(candidate: str) -> int:
+        read.append(len(candidate))
+        return estimate_text_tokens(candidate)
+
+    long_text = text * 1_000
+    truncate_to_tokens(long_text, 10, token_counter=recording)
+    assert sum(read) <= len(long_text) + 2_000
+
+
+def test_a_counter_that_refuses_the_cut_between_characters_gets_a_shorter_text() -> None:
+    """001-75: what fits in the middle of a letter need not fit at its start; the way back stays logarithmic."""
+    seen = 0
+
+    def odd_lengths_only(text: str) -> int:
+        nonlocal seen
+        seen += 1
+        return 0 if len(text) % 2 or not text else 10**9
+
+    assert truncate_to_tokens("e\u0301" * 50_000, 50_000, token_counter=odd_lengths_only) == ""
+    assert seen <= 60
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "e" + "\u0301\u0327" * 500_000,
+        "\U0001f1e8" * 1_000_001,
+        "a\u200d" * 500_000,
+        "\u1100" * 1_000_000,
+        ("\U0001f1e8" * 999 + "\u200d") * 1_000,
+        "\ud83d" * 1_000_000,
+        "中文，。" * 250_000,
+    ],
+    ids=lambda text: ascii(text[:3]),
+)
+def test_a_megabyte_of_hostile_text_is_cut_in_linear_time(text: str) -> None:
+    """001-75: 20,000 marks on one letter may leave nothing, but they cost no more than their length."""
+    started = time.process_time()
+    for budget in (1, len(text) // 2 - 1, len(text) - 1):
+        cut = truncate_to_tokens(text, budget, token_counter=len)
+        assert text.startswith(cut)
+        assert len(cut) <= budget
+    assert time.process_time() - started < 10
+
+
+# --- both ends
+
+
+@given(texts, st.integers(0, 40), st.sampled_from([None, len, lambda text: len(text.encode("utf-8", "surrogatepass"))]))
+def test_a_text_without_its_middle_keeps_both_ends_within_the_budget(
+    text: str, budget: int, counter: TokenCounter | None
+) -> None:
+    """002-29."""
+    cut = truncate_middle(text, budget, token_counter=counter, marker="<{omitted}>")
+    assert (counter or estimate_text_tokens)(cut) <= budget
+    if cut != text:
+        head, _, rest = cut.partition("<")
+        omitted, _, tail = rest.partition(">")
+        assert text.startswith(head)
+        assert text.endswith(tail)
+        if rest and "<" not in text:
+            gone = text[len(head) : len(text) - len(tail)]
+            assert int(omitted) == len(gone.encode("utf-8", "surrogatepass")) > 0
+
+
+@three_scripts
+def test_two_thirds_of_a_shortened_text_are_its_beginning(text: str) -> None:
+    """002-29: head and tail, and the number of bytes between them."""
+    head, omitted, tail = truncate_middle(text, 40, token_counter=len, marker="|{omitted}|").split("|")
+    assert (len(head), len(tail)) in ((24, 11), (23, 11), (24, 12))
+    assert int(omitted) == len(text.encode()) - len((head + tail).encode())
+
+
+def test_a_text_without_its_middle_splits_no_character() -> None:
+    family = "👩‍👩‍👧"
+    for budget in range(60):
+        cut = truncate_middle(family * 20, budget, token_counter=len, marker="|")
+        assert cut.replace("|", "") == family * cut.count("👧")
+
+
+def test_where_the_marker_does_not_fit_the_beginning_alone_is_left() -> None:
+    assert truncate_middle("abcdefgh", 2, token_counter=len, marker="<{omitted}>") == "ab"
+    assert truncate_middle("abcdefgh", 7, token_counter=len, marker="<{omitted}>") == "abc<4>h"
+
+
+def test_the_middle_of_a_long_text_is_found_with_few_counts() -> None:
+    counted: list[int] = []
+
+    def counter(text: str) -> int:
+        counted.append(len(text))
+        return len(text)
+
+    truncate_middle("ab" * 500_000, 1_000, token_counter=counter)
+    assert len(counted) < 40
+    assert sum(counted) < 1_100_000
+
+
+@pytest.mark.parametrize("unit", ["长文本", "plain text ", "mixed 文本 "])
+@pytest.mark.parametrize("marker", ["…[{omitted}]…", "\n……[已省略 {omitted} 字节]……\n"])
+def test_cutting_a_cut_text_again_leaves_one_mark_with_the_bytes_of_both(unit: str, marker: str) -> None:
+    """002-29."""
+    text = shorter = unit * 200
+    for budget in (590, 500, 499, 498, 120, 60):
+        shorter = truncate_middle(shorter, budget, token_counter=len, marker=marker)
+        before, after = marker.split("{omitted}")
+        head, _, rest = shorter.partition(before)
+        omitted, _, tail = rest.partition(after)
+        assert text.startswith(head)
+        assert text.endswith(tail)
+        assert int(omitted) == len(text.encode()) - len(head.encode()) - len(tail.encode())
