@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gatekeeper_core.calibration import UsageCalibrator
+    from gatekeeper_core.context.bounded_summarizer import bounded_summarizer
     from gatekeeper_core.context.compaction import Compaction, compact_in_place, compact_messages
     from gatekeeper_core.context.compressor import ContextCompressor
     from gatekeeper_core.context.current_run import RunConfig
@@ -101,6 +102,7 @@ __all__ = [
     "Turn",
     "UsageCalibrator",
     "WorkingMemory",
+    "bounded_summarizer",
     "compact_in_place",
     "compact_messages",
     "compress_tool_result",
@@ -164,6 +166,7 @@ _MODULES = {
     "Turn": "messages",
     "UsageCalibrator": "calibration",
     "WorkingMemory": "context.working_memory",
+    "bounded_summarizer": "context.bounded_summarizer",
     "compact_in_place": "context.compaction",
     "compact_messages": "context.compaction",
     "compress_tool_result": "context.tool_results",

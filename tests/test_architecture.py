@@ -423,6 +423,7 @@ def test_importing_the_core_has_no_side_effect(tmp_path: Path) -> None:
 
 
 def test_importing_the_core_loads_nothing_from_outside_the_standard_library() -> None:
+    """003-20: no tokenizer either."""
     code = f"import sys; before = set(sys.modules); from {CORE} import *; print(*(set(sys.modules) - before))"
     folder = Path(gatekeeper_core.__file__).parents[1]
     done = subprocess.run(

@@ -242,7 +242,7 @@ def test_compress_starts_when_the_headroom_is_used_up() -> None:
 
 @three_scripts
 def test_compress_estimates_with_its_own_counter(text: str) -> None:
-    """003-06, 003-15: the same count everywhere, never four characters a token."""
+    """003-06, 003-15, 003-28: the same count everywhere, never four characters a token."""
     messages = talk(3, text)
     assert compressor(10).estimate_tokens(messages) == sum(map(len, told(messages)))
     assert ContextCompressor(10).estimate_tokens(messages) == count_messages(messages)

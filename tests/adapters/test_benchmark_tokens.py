@@ -79,4 +79,13 @@ def test_rows_tell_errors_and_shares_over_budget(segments: fit_tokens.Segments) 
 
 @pytest.mark.parametrize(("text", "count"), [("hello world", 3), ("你好世界", 3), ("", 0)])
 def test_the_blend_is_the_first_rule_of_the_specification(text: str, count: int) -> None:
+    """001-62: a peer in the benchmark of estimates, and nowhere else."""
     assert tokens.blend(text) == count
+
+
+@pytest.mark.parametrize(("text", "count"), [("hello world", 4), ("hello, world!", 4), ("你好世界", 2), ("", 0)])
+def test_a_token_for_every_three_and_a_half_characters_is_a_peer(text: str, count: int) -> None:
+    """002-30: the middle of the specification's second rule, a peer in the benchmark and nowhere else."""
+    peer = tokens.peers(None)["3.5 characters"]
+    assert peer is not None
+    assert peer([text]) == [count]
