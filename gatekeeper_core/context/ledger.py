@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from gatekeeper_core.context.rounds import Folding, Locale
-from gatekeeper_core.messages import Message
+from gatekeeper_core.messages import MediaKind, MediaPart, Message, Part, TextPart
 from gatekeeper_core.tokens import TokenCounter, count_message
 from gatekeeper_core.truncation import truncate_middle
 
-__all__ = ["Ledger", "Measure", "cut", "shorten"]
+__all__ = ["Ledger", "Measure", "cut", "shorten", "with_text"]
 
 _CUT_MARKERS: dict[Locale, str] = {"zh": "\n……[已省略 {omitted} 字节]……\n", "en": "\n… [{omitted} bytes omitted] …\n"}
+_LONG_MARK = "1000000"  # what a mark may say, for the room that it needs
+_MEDIA_NAMES: dict[Locale, Mapping[MediaKind, str]] = {
+    "zh": {"image": "图片", "audio": "音频", "video": "视频", "document": "文件", "other": "其他内容"},
+    "en": {"image": "image", "audio": "recording", "video": "video", "document": "document", "other": "attachment"},
+}
 
 
 class Measure(NamedTuple):
@@ -116,27 +122,72 @@ def shorten(
     count = 0
     for place in places:
         message = ledger.messages[place]
-        versions = [message]
         for which, measure in enumerate(ledger.measures):
             excess, cost = ledger.excess(which, share), ledger.costs[which][place]
             if excess and cost > floors[which]:
-                versions.append(cut(message, max(floors[which], cost - excess), measure, locale=locale))
-        shortest = min(versions, key=lambda version: (len(version.text), not isinstance(version.content, str)))
-        if shortest is not message:
-            ledger.put(place, shortest)
-            count += 1
+                shorter = cut(ledger.messages[place], max(floors[which], cost - excess), measure, locale=locale)
+                ledger.put(place, shorter)
+        count += ledger.messages[place] != message
     return count
 
 
 def cut(message: Message, budget: int, measure: Measure, *, locale: Locale) -> Message:
     r"""Return a message whose text lost its middle, so that it costs at most the budget if an empty text would.
 
-    Parts that are no text go with the cut. Calls and names stay, and are part of the cost.
+    Parts that are no text stay, in their order, as long as a text with the mark of its cut fits beside them. Where it
+    does not, they go, and the text ends with what they were, if there is room to say it. Calls and names stay, and are
+    part of the cost.
 
     >>> cut(Message("tool", "x" * 99, tool_call_id="a"), 30, Measure(len, 0), locale="en").text
     'xxxx\n… [93 bytes omitted] …\nxx'
     """
+    mark, count = _CUT_MARKERS[locale], measure.counter
+    media = _media(message)
+    room = budget - measure.cost(with_text(message, ""))
+    if media and room >= count(mark.replace("{omitted}", _LONG_MARK)):
+        return with_text(message, truncate_middle(message.text, room, token_counter=count, marker=mark))
     bare = replace(message, content="")
     room = max(0, budget - measure.cost(bare))
-    text = truncate_middle(message.text, room, token_counter=measure.counter, marker=_CUT_MARKERS[locale])
-    return replace(bare, content=text)
+    note = _left_out(media, locale) if media else ""
+    note = note if count(note) <= room else ""
+    text = truncate_middle(message.text, room - count(note), token_counter=count, marker=mark)
+    # A part each, because counts do not add up where texts are joined.
+    return replace(bare, content=(TextPart(text), TextPart(note)) if text and note else text or note)
+
+
+def with_text(message: Message, text: str) -> Message:
+    """Return a message with one text in the place of its first one, and all parts that are no text, in their order.
+
+    >>> with_text(Message("user", (MediaPart("image"), TextPart("what"), TextPart("is this?"))), "?").content
+    (MediaPart(kind='image'), TextPart(text='?'))
+    """
+    if isinstance(message.content, str) or not _media(message):
+        return replace(message, content=text)
+    parts: list[Part] = []
+    left = text
+    for part in message.content:
+        if isinstance(part, MediaPart):
+            parts.append(part)
+        elif left:
+            parts.append(TextPart(left))
+            left = ""
+    return replace(message, content=(*parts, TextPart(left)) if left else tuple(parts))
+
+
+def _media(message: Message) -> list[MediaKind]:
+    if isinstance(message.content, str):
+        return []
+    return [part.kind for part in message.content if isinstance(part, MediaPart)]
+
+
+def _left_out(media: Iterable[MediaKind], locale: Locale) -> str:
+    """Return the line that says which parts are gone.
+
+    >>> _left_out(["image", "document", "image"], "en"), _left_out(["image", "audio"], "zh")
+    ('[2 images, 1 document omitted]', '[已省略 1 个图片、1 个音频]')
+    """
+    counts, names = Counter(media), _MEDIA_NAMES[locale]
+    if locale == "zh":
+        return f"[已省略 {'、'.join(f'{count} 个{names[kind]}' for kind, count in counts.items())}]"
+    said = (f"{count} {names[kind]}{'s' * (count > 1)}" for kind, count in counts.items())
+    return f"[{', '.join(said)} omitted]"

@@ -14,9 +14,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol, runtime_checkable
 
+from gatekeeper_core.context.ledger import with_text
 from gatekeeper_core.context.results.pointers import pointers_in
 from gatekeeper_core.context.working_memory import READ_TOOL_NAME
-from gatekeeper_core.messages import MediaPart, Message, Part, TextPart
+from gatekeeper_core.messages import Message
 
 __all__ = ["ResultCompressor", "ResultContext", "ThreadedCompressor", "ToolResults"]
 
@@ -104,22 +105,7 @@ class ToolResults:
         if len(text) >= len(before):
             return None
         self._live.update(dict.fromkeys(pointers_in(text)))
-        return replace(message, content=_with_text(message, text), metadata={**message.metadata, _MARK: True})
-
-
-def _with_text(message: Message, text: str) -> str | tuple[Part, ...]:
-    """Return the content of a message with one text in the place of its first one, and all its media."""
-    if isinstance(message.content, str):
-        return text
-    if not any(isinstance(part, MediaPart) for part in message.content):
-        return text
-    first = next(at for at, part in enumerate(message.content) if isinstance(part, TextPart))
-    kept = enumerate(message.content)
-    return tuple(TextPart(text) if at == first else part for at, part in kept if at == first or _is_media(part))
-
-
-def _is_media(part: Part) -> bool:
-    return isinstance(part, MediaPart)
+        return replace(with_text(message, text), metadata={**message.metadata, _MARK: True})
 
 
 def _tool_names(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
