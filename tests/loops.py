@@ -37,6 +37,11 @@ def result(call_id: str | None, text: str = "r") -> Message:
     return Message("tool", text, tool_call_id=call_id)
 
 
+def compressed(call_id: str | None, text: str) -> Message:
+    """Return the result of a call as a compressor leaves it: pointers in it are ours."""
+    return Message("tool", text, tool_call_id=call_id, metadata={"compressed": True})
+
+
 def pointer(number: int) -> str:
     """Return the pointer with a number, as it stands in a text."""
     return f"[[wm:{format(number, '016b').translate(str.maketrans('01', 'ab'))}]]"

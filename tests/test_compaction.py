@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.compaction import Compaction, CompactionConfig, compact_in_place, compact_messages
 from gatekeeper_core.context.result_context import ResultContext
 from gatekeeper_core.context.rounds import counts_of, is_summary, read_rounds
+from gatekeeper_core.context.tool_results import ToolResultCompressor
+from gatekeeper_core.context.working_memory import WorkingMemory
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.token_estimate import TokenEstimator, budget_for
 from gatekeeper_core.tokens import count_messages
 from tests.loops import (
@@ -23,6 +26,7 @@ from tests.loops import (
     assistant,
     call_count,
     calls,
+    compressed,
     conversations,
     pointer,
     result,
@@ -219,7 +223,9 @@ def test_a_summarizer_that_is_too_long_gives_way_to_the_placeholder() -> None:
 def put_aside(count: int, *, start: int = 0) -> list[Message]:
     """Return rounds whose results carry a pointer each."""
     numbers = range(start, start + count)
-    return [one for number in numbers for one in (calls(f"c{number}"), result(f"c{number}", f"{pointer(number)} 失败"))]
+    return [
+        one for number in numbers for one in (calls(f"c{number}"), compressed(f"c{number}", f"{pointer(number)} 失败"))
+    ]
 
 
 def kept_pointers(compaction: Compaction) -> str:
@@ -244,6 +250,21 @@ def test_a_summary_that_is_too_long_loses_its_text_then_its_oldest_pointers_then
     )
     assert {size for size, _ in sizes.values()} == set(range(8))
     assert (7, "") in sizes.values()
+
+
+@pytest.mark.parametrize("given", [True, False])
+@three_scripts
+def test_only_pointers_of_the_working_memory_outlive_their_round(text: str, given: bool) -> None:
+    """004-37: the one that is given, or else that of the compressor."""
+    memory = WorkingMemory(InMemoryBlobStore(), b"0123456789abcdef")
+    held = memory.offload(text)
+    assert held is not None
+    made = [calls("a"), result("a", f"{held.text} {pointer(1)}"), calls("b"), compressed("b", pointer(2))]
+    messages = [*head(), *made, *loop(6, text * 20)]
+    compress = None if given else ToolResultCompressor(working_memory=memory)
+    compaction = compacted(messages, max_tokens=900, compress_result=compress, working_memory=memory if given else None)
+    assert compaction.rounds_folded >= 2
+    assert kept_pointers(compaction) == f"[[wm:{held.id}]]"
 
 
 def test_further_rounds_go_before_a_pointer_does() -> None:

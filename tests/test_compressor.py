@@ -13,6 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.compressor import ContextCompressor
+from gatekeeper_core.context.results.pointers import pointers_in
 from gatekeeper_core.context.rounds import counts_of, is_summary, read_rounds
 from gatekeeper_core.errors import BudgetError, ConfigError, GatekeeperError
 from gatekeeper_core.messages import Message
@@ -23,6 +24,7 @@ from tests.loops import (
     assistant,
     call_count,
     calls,
+    compressed,
     conversations,
     pointer,
     result,
@@ -164,7 +166,7 @@ def test_truncate_keeps_fewer_messages_rather_than_unmarked_cuts() -> None:
 
 
 def test_compress_keeps_the_pointers_of_what_it_folds_as_long_as_there_is_room() -> None:
-    rounds = [[calls(f"c{at}"), result(f"c{at}", f"{pointer(at)} " + "x" * 60)] for at in range(5)]
+    rounds = [[calls(f"c{at}"), compressed(f"c{at}", f"{pointer(at)} " + "x" * 60)] for at in range(5)]
     messages = [system(), user("q"), *(one for pair in rounds for one in pair)]
     seen = {}
     for limit in range(60, 500):
@@ -176,6 +178,16 @@ def test_compress_keeps_the_pointers_of_what_it_folds_as_long_as_there_is_room()
         seen[compaction.strategy, len(kept)] = limit
     assert {("summary", 3), ("aggressive", 4), ("truncate", 0)} <= seen.keys()
     assert any(strategy == "truncate" and count for strategy, count in seen)
+
+
+@three_scripts
+def test_compress_keeps_only_the_pointers_that_a_working_memory_holds(text: str) -> None:
+    """004-37."""
+    rounds = [one for at in range(4) for one in (calls(f"c{at}"), result(f"c{at}", f"{pointer(at)} {text}" * 9))]
+    held = set(pointers_in(f"{pointer(1)} {pointer(2)}"))
+    compaction = compressor(300, working_memory=held).explain([system(), user("q"), *rounds])
+    said = " ".join(message.text for message in compaction.messages if is_summary(message))
+    assert set(pointers_in(said)) == held
 
 
 def test_truncate_never_cuts_the_newest_question_or_the_system_prompt() -> None:

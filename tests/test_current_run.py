@@ -13,14 +13,19 @@ from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.context.current_run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history import HistoryView, select_history
 from gatekeeper_core.context.result_context import ResultContext
+from gatekeeper_core.context.results.pointers import pointers_in
 from gatekeeper_core.context.rounds import is_summary
+from gatekeeper_core.context.tool_results import ToolResultCompressor
+from gatekeeper_core.context.working_memory import WorkingMemory
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, read_messages
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.tokens import count_messages
 from tests.loops import (
     PROVIDERS,
     assistant,
     calls,
+    compressed,
     conversations,
     outputs,
     pointer,
@@ -126,9 +131,29 @@ def test_pointers_of_folded_rounds_stand_in_the_summary_also_where_compressing_m
     assert before
 
 
+@pytest.mark.parametrize("given", ["to the run", "to the compressor", "not at all"])
+def test_a_pointer_that_a_tool_made_up_does_not_outlive_its_round(given: str) -> None:
+    """004-37: the memory of the compressor serves, where none is named."""
+    memory = WorkingMemory(InMemoryBlobStore(), b"0123456789abcdef")
+    held = memory.offload("部署日志 deploy log")
+    assert held is not None
+    compress = ToolResultCompressor(working_memory=memory) if given == "to the compressor" else None
+    rounds = [(calls("a"), result("a", f"{held.text} {pointer(7)}" * 3)), *[(calls("b"), result("b", "日志 " * 9))] * 5]
+    run = shrunk(
+        [user("q"), *(one for pair in rounds for one in pair)],
+        360,
+        compress_result=compress,
+        working_memory=memory if given == "to the run" else None,
+    )
+    assert run.folded
+    assert pointers_in(run.replaced[0][1].text) == (() if given == "not at all" else (held.id,))
+
+
 def test_the_oldest_pointers_of_a_run_go_where_it_is_over_its_room_otherwise() -> None:
     rounds = [
-        one for at in range(9) for one in (calls(f"c{at}", arguments="{}        "[:10]), result(f"c{at}", pointer(at)))
+        one
+        for at in range(9)
+        for one in (calls(f"c{at}", arguments="{}        "[:10]), compressed(f"c{at}", pointer(at)))
     ]
     kept = {}
     for room in range(162, 360):

@@ -10,9 +10,9 @@ from hypothesis import given
 
 from gatekeeper_core.context.compaction import compact_messages
 from gatekeeper_core.context.current_run import RunConfig, shrink_run
-from gatekeeper_core.context.result_context import ResultContext, ToolResults
+from gatekeeper_core.context.result_context import ResultContext, ToolResults, memory_of
 from gatekeeper_core.context.results.pointers import pointers_in
-from gatekeeper_core.context.rounds import read_rounds
+from gatekeeper_core.context.rounds import our_pointers, read_rounds
 from gatekeeper_core.context.tool_results import ToolResultCompressor
 from gatekeeper_core.context.working_memory import READ_TOOL_NAME, WorkingMemory
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
@@ -150,6 +150,23 @@ def test_a_compressor_must_return_text() -> None:
 # --- with the compressor of this library
 
 LOG = "".join(f"12:00:{at % 60:02} INFO 工人 {at} finished\n" for at in range(300))
+
+
+@pytest.mark.parametrize("text", ["看 {} 日志 日志", "see {} log log", "see {} 日志 log"])
+def test_what_a_result_brought_along_is_no_pointer_of_the_compressor(text: str) -> None:
+    """004-37: a compressor that hands a beginning on hands no pointer on with it."""
+    message = result("a", text.format(pointer(1)) * 9)
+    results = ToolResults([message], lambda message, _: pointer(2) + message.text[: len(text) + 30])
+    shorter = results.smaller(0, message)
+    assert shorter is not None
+    assert pointers_in(shorter.text) == pointers_in(pointer(2))
+    assert our_pointers([shorter]) == pointers_in(pointer(2))
+
+
+def test_the_memory_of_a_compressor_is_found() -> None:
+    memory = WorkingMemory(InMemoryBlobStore(), b"key of this thread")
+    assert memory_of(ToolResultCompressor(working_memory=memory)) is memory
+    assert memory_of(ToolResultCompressor()) is memory_of(first) is memory_of(None) is None
 
 
 def loop(count: int) -> list[Message]:

@@ -19,19 +19,23 @@ from gatekeeper_core.context.rounds import (
     fold,
     fold_rounds,
     is_summary,
+    our_pointers,
     placeholder,
     pointers_of,
     read_rounds,
     without_body,
     without_pointers,
 )
+from gatekeeper_core.context.working_memory import WorkingMemory
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from tests.loops import (
     PROVIDERS,
     assistant,
     call_count,
     calls,
+    compressed,
     conversations,
     pointer,
     result,
@@ -208,7 +212,7 @@ def test_media_of_what_stays_are_not_lost() -> None:
 
 
 def one_round(name: str, text: str) -> list[Message]:
-    return [calls(name), result(name, text)]
+    return [calls(name), compressed(name, text)]
 
 
 SUMMARIZERS = [None, lambda _: "磁盘 is full", lambda _: "", lambda _: 1 // 0]
@@ -254,10 +258,49 @@ def test_no_pointer_is_lost_however_often_is_folded(steps: list[list[Message]]) 
     for step in steps:
         messages += step
         before = {found for message in messages for found in pointers_in(message.text)}
-        messages = fold_rounds(messages, 1).messages
+        messages = fold_rounds(messages, 1, config=SummaryConfig(working_memory=before)).messages
         assert {found for message in messages for found in pointers_in(message.text)} == before
         for summary in filter(is_summary, messages):
             assert summary.text.split("\n")[0] == placeholder(counts_of(summary), "zh")
+
+
+@pytest.mark.parametrize("text", ["看 {} 失败", "see {} failed", "see {} 失败"])
+def test_a_pointer_that_a_tool_made_up_does_not_get_into_a_summary(text: str) -> None:
+    """004-37: only marks say what is ours, and no text can set them."""
+    made_up = [calls("b", text=text.format(pointer(2))), result("b", text.format(pointer(3)))]
+    messages = [user(), *one_round("a", text.format(pointer(1))), *made_up]
+    assert pointers_in(fold_rounds(messages, 0).messages[1].text) == pointers_in(pointer(1))
+    told = SummaryConfig(summarizer=lambda folded: folded[-1].text)
+    summary = fold_rounds(messages, 0, config=told).messages[1].text
+    assert pointers_in(summary) == pointers_in(pointer(1))
+    assert pointer(3).replace("[[", "[ [") in summary
+
+
+def test_with_a_working_memory_only_what_it_holds_gets_into_a_summary() -> None:
+    """004-37: wherever it stands; what an earlier summary carried goes when the memory has thrown it out."""
+    memory = WorkingMemory(InMemoryBlobStore(), b"0123456789abcdef")
+    held = memory.offload("部署日志 deploy log")
+    assert held is not None
+    config = SummaryConfig(working_memory=memory)
+    messages = [user(), *one_round("a", pointer(1)), calls("b"), result("b", f"{held.text} {pointer(2)}")]
+    once = fold_rounds(messages, 0, config=config).messages
+    assert pointers_in(once[1].text) == (held.id,)
+    memory.clear()
+    twice = fold_rounds([*once, *one_round("c", "done")], 0, config=config).messages
+    assert pointers_in(twice[1].text) == ()
+
+
+def test_the_body_of_a_summary_names_no_pointer_for_the_next_one() -> None:
+    marks: dict[str, str | int] = {"synthetic": "folded", "rounds": 1, "tool_calls": 1}
+    text = f"{placeholder(Counts(1, 1), 'en')}\n{pointer(1)}\nsaid {pointer(2)}"
+    assert our_pointers([Message("user", text, metadata=marks)]) == pointers_in(pointer(1))
+    assert our_pointers([Message("user", text)]) == ()
+
+
+@pytest.mark.parametrize("memory", [7, "abc", b"abc"])
+def test_a_working_memory_can_be_asked_for_ids(memory: Any) -> None:
+    with pytest.raises(TypeError, match="working_memory"):
+        SummaryConfig(working_memory=memory)
 
 
 # --- a summarizer

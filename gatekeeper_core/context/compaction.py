@@ -14,13 +14,13 @@ the same objects.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
 from gatekeeper_core.context.ledger import Ledger, shorten
-from gatekeeper_core.context.result_context import ResultCompressor, ToolResults
+from gatekeeper_core.context.result_context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.context.rounds import (
     Counts,
     Folding,
@@ -32,6 +32,7 @@ from gatekeeper_core.context.rounds import (
     fold,
     is_summary,
     narration_before,
+    our_pointers,
     pointers_of,
     read_rounds,
     summary_of,
@@ -140,6 +141,7 @@ def compact_messages(
     low_water: float = 0.6,
     summarizer: Summarizer | None = None,
     compress_result: ResultCompressor | None = None,
+    working_memory: Container[str] | None = None,
     token_counter: TokenCounter | None = None,
     locale: Locale = "zh",
     role: Literal["user", "system"] = "user",
@@ -161,6 +163,8 @@ def compact_messages(
         summarizer: writes a summary of the folded messages; where it fails the placeholder stands alone.
         compress_result: makes a tool result smaller, as ``ToolResultCompressor`` does; tried before anything is folded,
             not on what it made before or what was read from working memory. What it raises passes.
+        working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
+            that of ``compress_result``; without any, pointers in results that are marked as compressed.
         token_counter: counts a text; None: ``TokenEstimator()``.
         locale: language of the placeholder and of the mark at a cut, ``zh`` or ``en``.
         role: role of the summary, ``user`` or ``system``.
@@ -183,7 +187,8 @@ def compact_messages(
     config = CompactionConfig(
         max_chars=max_chars, max_tokens=max_tokens, keep_recent_rounds=keep_recent_rounds, low_water=low_water
     )
-    summary = SummaryConfig(locale=locale, role=role, summarizer=summarizer)
+    memory = memory_of(compress_result) if working_memory is None else working_memory
+    summary = SummaryConfig(locale=locale, role=role, summarizer=summarizer, working_memory=memory)
     if compress_result is not None and not callable(compress_result):
         raise TypeError(f"compress_result must be callable, got {type(compress_result).__name__}")
     count = checked_counter(token_counter)
@@ -194,7 +199,7 @@ def compact_messages(
     before = (ledger.chars, ledger.tokens)
     shortened = _compress_results(ledger, compress_result, low_water) if compress_result else 0
     folding = None
-    rounds = _rounds_to_fold(ledger, config, locale) if ledger.is_over(low_water) else []
+    rounds = _rounds_to_fold(ledger, config, summary) if ledger.is_over(low_water) else []
     if rounds:
         folding, ledger = fold_within(ledger, rounds, summary)
     if ledger.is_over():
@@ -324,7 +329,7 @@ def _compress_results(ledger: Ledger, compress_result: ResultCompressor, share: 
     return count
 
 
-def _rounds_to_fold(ledger: Ledger, config: CompactionConfig, locale: Locale) -> Sequence[Round]:
+def _rounds_to_fold(ledger: Ledger, config: CompactionConfig, writing: SummaryConfig) -> Sequence[Round]:
     """Return the fewest of the oldest rounds that reach the low-water mark, or all that may go, or none to save."""
     answered = [one for one in read_rounds(ledger.messages) if one.answered]
     rounds = answered[: max(0, len(answered) - config.keep_recent_rounds)]
@@ -335,8 +340,9 @@ def _rounds_to_fold(ledger: Ledger, config: CompactionConfig, locale: Locale) ->
     most = Counts(len(rounds), sum(one.calls for one in rounds))
     for message in earlier:
         most = most.plus(counts_of(message))
-    texts = (ledger.messages[at].text for places in gone for at in places)
-    summary = summary_of(most, locale, pointers=pointers_of([*(message.text for message in earlier), *texts]))
+    folded = (ledger.messages[at] for places in gone for at in places)
+    pointers = our_pointers([*earlier, *folded], writing.working_memory)
+    summary = summary_of(most, writing.locale, pointers=pointers)
     needed = 0
     saves = False
     for which, measure in enumerate(ledger.measures):

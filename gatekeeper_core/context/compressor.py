@@ -14,7 +14,7 @@ go whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from gatekeeper_core.context.compaction import Compaction, Strategy, compaction_of, fold_within, trim_summaries
@@ -52,6 +52,8 @@ class ContextCompressor:
         summarizer: writes the summary; where it fails, or its text is too long, a placeholder stands alone.
         token_counter: counts a text; None: ``TokenEstimator()``.
         locale: language of the placeholder and of the mark at a cut, ``zh`` or ``en``.
+        working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
+            those in results that are marked as compressed.
 
     Raises:
         ConfigError: a number is out of range, or a word is unknown.
@@ -78,6 +80,7 @@ class ContextCompressor:
         summarizer: Summarizer | None = None,
         token_counter: TokenCounter | None = None,
         locale: Locale = "zh",
+        working_memory: Container[str] | None = None,
     ) -> None:
         check_tokens("max_tokens", max_tokens, at_least=1)
         check_tokens("keep_recent", keep_recent)
@@ -90,7 +93,7 @@ class ContextCompressor:
         self._keep_recent = keep_recent
         self._headroom = headroom
         self._aggressive_keep = aggressive_keep
-        self._summary = SummaryConfig(locale=locale, summarizer=summarizer)
+        self._summary = SummaryConfig(locale=locale, summarizer=summarizer, working_memory=working_memory)
         self._count = checked_counter(token_counter)
         self._limit = budget_within(self._count, max_tokens)
 

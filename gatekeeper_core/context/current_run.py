@@ -12,16 +12,18 @@ process resumes, folds the same rounds, and the beginning of the prompt changes 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, get_args
 
-from gatekeeper_core.context.result_context import ResultCompressor, ThreadedCompressor, ToolResults
+from gatekeeper_core.context.result_context import ResultCompressor, ThreadedCompressor, ToolResults, memory_of
 from gatekeeper_core.context.rounds import (
     Counts,
     Locale,
     Round,
+    check_memory,
     narration_before,
+    our_pointers,
     pointers_of,
     read_rounds,
     summary_of,
@@ -45,12 +47,15 @@ class RunConfig:
         compress_result: makes the text of a tool message smaller, as ``ToolResultCompressor`` does; None: nothing does.
             It is called for the same messages at each step: it must give the same text, and should remember it. One
             that serves many threads (``ThreadResultCompressor``) has to be told the thread: see ``for_thread``.
+        working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
+            that of ``compress_result``; without any, pointers in results that it compressed.
         locale: language of the placeholder, ``zh`` or ``en``; None: Chinese where the question has an ideograph.
     """
 
     keep_recent_rounds: int = 3
     low_water: float = 0.6
     compress_result: ResultCompressor | None = None
+    working_memory: Container[str] | None = None
     locale: Locale | None = None
 
     def __post_init__(self) -> None:
@@ -58,6 +63,7 @@ class RunConfig:
         check_range(self, "low_water", low=0, high=1)
         if self.compress_result is not None and not callable(self.compress_result):
             raise TypeError(f"RunConfig.compress_result must be callable, got {type(self.compress_result).__name__}")
+        check_memory(self.working_memory)
         if self.locale is not None and self.locale not in get_args(Locale):
             raise ConfigError(f'RunConfig.locale must be "zh", "en" or None, got {self.locale!r}')
 
@@ -152,6 +158,7 @@ class _Replay:
         self._config = config
         self._locale = locale
         self._question = question
+        self._memory = memory_of(config.compress_result) if config.working_memory is None else config.working_memory
         self._results: ToolResults | None = None
         self._rounds: list[Round] = []
         self._compressed_rounds = self._folded_rounds = 0
@@ -212,16 +219,17 @@ class _Replay:
             sent = []
             for at in (*narration_before(self._messages, one.positions[0]), *one.positions):
                 self._tokens -= self._costs[at]
-                sent.append(self._replaced.pop(at, self._messages[at]).text)
+                sent.append(self._replaced.pop(at, self._messages[at]))
                 self._folded.append(at)
             self._write_summary(sent)
 
-    def _write_summary(self, sent: Sequence[str]) -> None:
-        """Write the summary anew, with the pointers in the texts of one more round as they were sent."""
+    def _write_summary(self, sent: Sequence[Message]) -> None:
+        """Write the summary anew, with the pointers in one more round as it was sent."""
         folded = self._rounds[: self._folded_rounds]
         counts = Counts(len(folded), sum(one.calls for one in folded))
-        before = self._summary.text if self._summary else ""
-        self._put_summary(summary_of(counts, self._locale, pointers=pointers_of([before, *sent])))
+        before = [self._summary] if self._summary else []
+        pointers = our_pointers([*before, *sent], self._memory)
+        self._put_summary(summary_of(counts, self._locale, pointers=pointers))
 
     def _put_summary(self, summary: Message) -> None:
         cost = count_message(summary, token_counter=self._count)

@@ -15,13 +15,11 @@ from dataclasses import replace
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from gatekeeper_core.context.ledger import with_text
-from gatekeeper_core.context.results.pointers import pointers_in
-from gatekeeper_core.context.working_memory import READ_TOOL_NAME
+from gatekeeper_core.context.results.pointers import COMPRESSED, defused, pointers_in
+from gatekeeper_core.context.working_memory import READ_TOOL_NAME, WorkingMemory
 from gatekeeper_core.messages import Message
 
-__all__ = ["ResultCompressor", "ResultContext", "ThreadedCompressor", "ToolResults"]
-
-_MARK = "compressed"
+__all__ = ["ResultCompressor", "ResultContext", "ThreadedCompressor", "ToolResults", "memory_of"]
 
 
 class ResultContext(NamedTuple):
@@ -58,6 +56,12 @@ class ThreadedCompressor(Protocol):
         ...
 
 
+def memory_of(compress: ResultCompressor | None) -> WorkingMemory | None:
+    """Return the working memory of a compressor that has one, as ``ToolResultCompressor`` may, or None."""
+    memory = getattr(compress, "working_memory", None)
+    return memory if isinstance(memory, WorkingMemory) else None
+
+
 class ToolResults:
     """The tool results of a conversation, with what a compressor is told of each.
 
@@ -84,7 +88,7 @@ class ToolResults:
         """Return a tool message with a shorter text, marked as compressed, or None where it stays as it is.
 
         What was compressed before and what was read from working memory stays. Parts that are no text stay with the
-        message, in their order.
+        message, in their order. A pointer that the result itself brought along is defused: it is none of ours.
 
         Args:
             position: where the message stands, for the tool that gave it.
@@ -96,16 +100,18 @@ class ToolResults:
             Exception: whatever the compressor raises.
         """
         name = self._names.get(position)
-        if message.role != "tool" or name == READ_TOOL_NAME or message.metadata.get(_MARK):
+        if message.role != "tool" or name == READ_TOOL_NAME or message.metadata.get(COMPRESSED):
             return None
         before = message.text
         text = self._compress(message, ResultContext(name, self._query, self._live.keys(), age_rounds))
         if not isinstance(text, str):
             raise TypeError(f"compress_result must return str, got {type(text).__name__}")
+        # Of the pointers in it only those are the compressor's own that the result did not bring along.
+        text = defused(text, set(pointers_in(text)).difference(pointers_in(before)))
         if len(text) >= len(before):
             return None
         self._live.update(dict.fromkeys(pointers_in(text)))
-        return replace(with_text(message, text), metadata={**message.metadata, _MARK: True})
+        return replace(with_text(message, text), metadata={**message.metadata, COMPRESSED: True})
 
 
 def _tool_names(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:

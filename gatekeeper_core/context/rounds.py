@@ -9,18 +9,18 @@
 A round is an assistant message that calls tools, with the results of its calls. It is folded whole or not at all, so a
 list that a provider accepted is accepted afterwards. What a summary stands for is written in its marks, never read from
 its text: a person may type the same words. Pointers to texts that were put aside survive in it, so that what they name
-can still be read.
+can still be read; those that a tool made up do not.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
-from gatekeeper_core.context.results.pointers import pointers_in
+from gatekeeper_core.context.results.pointers import COMPRESSED, defused, pointers_in
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.text import LazyPattern, fence
@@ -34,11 +34,13 @@ __all__ = [
     "Round",
     "Summarizer",
     "SummaryConfig",
+    "check_memory",
     "counts_of",
     "fold",
     "fold_rounds",
     "is_summary",
     "narration_before",
+    "our_pointers",
     "placeholder",
     "pointers_of",
     "read_rounds",
@@ -115,11 +117,14 @@ class SummaryConfig:
         role: role of the message, ``user`` or ``system``. A user message stands where the first folded message stood; a
             system message behind the system messages at the head, where every provider takes it. Source: 002-16.
         summarizer: writes more than the placeholder; None: the placeholder alone. Source: specification 002-21.
+        working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
+            those in results that are marked as compressed.
     """
 
     locale: Locale = "zh"
     role: Literal["user", "system"] = "user"
     summarizer: Summarizer | None = None
+    working_memory: Container[str] | None = None
 
     def __post_init__(self) -> None:
         if self.locale not in get_args(Locale):
@@ -128,6 +133,7 @@ class SummaryConfig:
             raise ConfigError(f'role must be "user" or "system", got {self.role!r}')
         if self.summarizer is not None and not callable(self.summarizer):
             raise TypeError(f"summarizer must be callable, got {type(self.summarizer).__name__}")
+        check_memory(self.working_memory)
 
 
 def read_rounds(messages: Sequence[Message]) -> tuple[Round, ...]:
@@ -227,8 +233,8 @@ def fold_rounds(messages: Sequence[Message], keep: int, *, config: SummaryConfig
 
     What the assistant said on the way to a folded round goes with it. System and user messages, answers to the user,
     and rounds with a call that has no result yet stay; so does what no provider would accept. An earlier summary is
-    taken up into the new one, its counts added. Pointers in what is folded stand on a line behind the placeholder, the
-    newest last. Nothing to fold: the same messages in a new list.
+    taken up into the new one, its counts added. Our pointers in what is folded stand on a line behind the placeholder,
+    the newest last (``our_pointers``). Nothing to fold: the same messages in a new list.
 
     Args:
         messages: the conversation; read, never changed.
@@ -298,6 +304,40 @@ def pointers_of(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)[-MAX_POINTERS:]
 
 
+def our_pointers(messages: Iterable[Message], working_memory: Container[str] | None = None) -> tuple[str, ...]:
+    """Return the ids of the pointers in messages that open something; order and number as for ``pointers_of``.
+
+    A tool can write anything, also what reads as a pointer. With a working memory those count that it holds, wherever
+    they stand; without one those in texts that carry our marks: results that were compressed, and earlier summaries,
+    of which only the line of pointers.
+
+    >>> made_up = Message("tool", "[[wm:aaaaaaaaaaaaaaaa]]", tool_call_id="a")
+    >>> our_pointers([made_up]), our_pointers([made_up], {"aaaaaaaaaaaaaaaa"})
+    ((), ('aaaaaaaaaaaaaaaa',))
+    """
+    if working_memory is None:
+        return pointers_of(map(_our_text, messages))
+    held = [[one for one in pointers_in(message.text) if one in working_memory] for message in messages]
+    return pointers_of(_line(pointers) for pointers in held)
+
+
+def _our_text(message: Message) -> str:
+    if is_summary(message):
+        return _line(_read(message.text)[1])
+    return message.text if message.metadata.get(COMPRESSED) else ""
+
+
+def check_memory(working_memory: object) -> None:
+    """Check what is given as a working memory.
+
+    Raises:
+        TypeError: it cannot be asked for ids.
+    """
+    asked = isinstance(working_memory, Container) and not isinstance(working_memory, (str, bytes))
+    if working_memory is not None and not asked:
+        raise TypeError(f"working_memory must be a WorkingMemory, got {type(working_memory).__name__}")
+
+
 def without_body(summary: Message) -> Message:
     """Return a summary that is its placeholder and its pointers; the same object where it is so already."""
     said, pointers, body = _read(summary.text)
@@ -311,8 +351,11 @@ def without_pointers(summary: Message, count: int) -> Message:
 
 
 def _written(said: str, pointers: Sequence[str], body: str) -> str:
-    line = " ".join(f"[[wm:{one}]]" for one in pointers)
-    return "\n".join(filter(None, (said, line, body)))
+    return "\n".join(filter(None, (said, _line(pointers), body)))
+
+
+def _line(pointers: Sequence[str]) -> str:
+    return " ".join(f"[[wm:{one}]]" for one in pointers)
 
 
 def _read(text: str) -> tuple[str, tuple[str, ...], str]:
@@ -336,8 +379,8 @@ def _head_stop(messages: Sequence[Message], stays: Sequence[int]) -> int:
 def _summary(folded: Sequence[Message], total: Counts, config: SummaryConfig) -> tuple[Message, str]:
     """Return the summary of the folded messages, and why the summarizer's text is not in it."""
     told, failure = _told(folded, config.summarizer) if config.summarizer else ("", "")
-    body = fence(told, tag=_TAG) if told else _told_before(folded)
-    pointers = pointers_of(message.text for message in folded)
+    pointers = our_pointers(folded, config.working_memory)
+    body = fence(defused(told, pointers), tag=_TAG) if told else _told_before(folded)
     return _marked(config.role, _written(placeholder(total, config.locale), pointers, body), total), failure
 
 

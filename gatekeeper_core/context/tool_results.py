@@ -203,6 +203,11 @@ class ToolResultCompressor:
         """The settings."""
         return self._config
 
+    @property
+    def working_memory(self) -> WorkingMemory | None:
+        """Where whole results are kept, if anywhere."""
+        return self._memory
+
     def compress(
         self,
         text: str,
@@ -234,15 +239,7 @@ class ToolResultCompressor:
         if tool_name == READ_TOOL_NAME or self._is_ours(safe, tokens, known):
             return ToolResult(safe, "ours", "unchanged", tokens, tokens, 0, None)
         limit = self._config.byte_limits.get(tool_name or "")
-        request = _Request(
-            text,
-            "",
-            tokens,
-            limit,
-            self._is_old(age_rounds),
-            held,
-            self._task(query, tokens),
-        )
+        request = _Request(text, "", tokens, limit, self._is_old(age_rounds), held, self._task(query, tokens))
         if len(text) < self._config.min_chars:
             return self._unchanged(request, "prose")
         result = self._compressed(request, self._strategies.get(tool_name or ""))

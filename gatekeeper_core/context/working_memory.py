@@ -129,6 +129,11 @@ class WorkingMemory:
         self._entries: OrderedDict[str, _Entry] = OrderedDict()  # the one used longest ago first
         self._catch_up()
 
+    def __contains__(self, pointer: object) -> bool:
+        """Return whether something is kept under this id now; asking is no use of it."""
+        with self._lock:
+            return pointer in self._entries
+
     @property
     def ids(self) -> frozenset[str]:
         """The ids of what is kept, as this object saw the store last: when it looked for room or for an unknown id."""

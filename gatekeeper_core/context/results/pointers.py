@@ -17,10 +17,23 @@ from gatekeeper_core.text import LazyPattern
 if TYPE_CHECKING:
     import re
 
-__all__ = ["MIN_KEY_BYTES", "Pointer", "check_key", "defused", "keyed_id", "one_line", "pointer_id", "pointers_in"]
+__all__ = [
+    "COMPRESSED",
+    "MIN_KEY_BYTES",
+    "Pointer",
+    "check_key",
+    "defused",
+    "keyed_id",
+    "one_line",
+    "pointer_id",
+    "pointers_in",
+]
 
 MIN_KEY_BYTES = 16
 """Shortest session key. Source: ours; 128 bits, as many as nobody guesses."""
+
+COMPRESSED = "compressed"
+"""The mark, in a message's metadata, of a text that a compressor wrote: pointers in it are ours. No text can set it."""
 
 _ID_BITS = 80
 _PREVIEW_CHARS = 60
