@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from gatekeeper_core.context.current_run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.past import Choice, HistoryMode, HistoryStatus, choose_past, fitting_turns
+from gatekeeper_core.context.pinned import as_said, checked_pins, summaries_in, summaries_needed
 from gatekeeper_core.context.window import newest_turns
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Turn, common_beginning, group_turns, split_current_turn
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["History", "HistoryView", "OnError", "read_history", "select_history", "select_past"]
 
-_EMPTY_USER, _EMPTY_SYSTEM = Message("user", ""), Message("system", "")
-
 OnError = Literal["fallback", "raise"]
 
 
@@ -44,12 +43,13 @@ class History(NamedTuple):
 
     Attributes:
         messages: the caller's messages.
-        seen: the same, with the pinned ones emptied: what the turns are made of.
+        seen: the same, with the pinned ones emptied and summaries as system messages: what the turns are made of.
         head: positions that are always sent and stand before the first user message.
         pinned: further positions that are always sent.
         past: the finished turns, oldest first; a pinned message has no text and no cost in them.
         current: the turn that the model is to answer, or None where it is not in the list.
         query: the question, stripped; "" where none is known.
+        summaries: positions of the summaries of folded messages.
     """
 
     messages: tuple[Message, ...]
@@ -59,6 +59,7 @@ class History(NamedTuple):
     past: tuple[Turn, ...]
     current: Turn | None
     query: str
+    summaries: tuple[int, ...] = ()
 
 
 class HistoryView(NamedTuple):
@@ -202,7 +203,9 @@ def read_history(
 ) -> History:
     """Return the parts of a conversation; arguments and errors as for :func:`select_history`.
 
-    Where no query is given and no user message is left, everything counts as the current turn.
+    Where no query is given and no user message is left, everything counts as the current turn. A summary of folded
+    messages is no question, though it has the user's role: it goes with the turn that it stands in, before the first
+    question with the head, and where it stands for rounds of the current turn, too, it is pinned.
 
     Args:
         messages: the conversation.
@@ -212,16 +215,24 @@ def read_history(
             the result is the same without it.
     """
     messages = tuple(messages)
-    pins = _checked_pins(messages, pinned)
-    seen = _without_pinned(messages, pins) if pins else messages
+    pins = checked_pins(messages, pinned)
+    same = common_beginning(before.messages, messages) if before else 0
+    summaries = tuple(at for at in before.summaries if at < same) if before else ()
+    summaries += summaries_in(messages, same)
+    seen = as_said(messages, pinned=pins, summaries=summaries)
     conversation = split_current_turn(seen, query=query, turns=_turns(seen, before))
+    needed = summaries_needed(messages, summaries, conversation.current)
+    if needed:
+        pins = tuple(sorted({*pins, *needed}))
+        seen = as_said(messages, pinned=pins, summaries=summaries)
+        conversation = split_current_turn(seen, query=query, turns=_turns(seen, before))
     head, current = conversation.head, conversation.current
     if query is None and current is None and messages:
         head, current = (), Turn(messages, 0, len(messages))
     text = query if query is not None else current.user_text if current else ""
     inside = range(current.start, current.stop) if current else ()
     apart = tuple(at for at in pins if at not in head and at not in inside)
-    return History(messages, seen, head, apart, conversation.past, current, text.strip())
+    return History(messages, seen, head, apart, conversation.past, current, text.strip(), summaries)
 
 
 def _turns(seen: tuple[Message, ...], before: History | None) -> tuple[Turn, ...]:
@@ -345,7 +356,8 @@ class _Books:
         self.costs: Sequence[int] = ()
         self._always = self._sum((*history.head, *history.pinned))
         current = range(history.current.start, history.current.stop) if history.current else range(0)
-        asked = next((at for at in current if history.messages[at].role != "user"), current.stop)
+        said = (at for at in current if history.messages[at].role != "user" or at in history.summaries)
+        asked = next(said, current.stop)
         self._asked = self._sum(range(current.start, asked))
         self._run = range(asked, current.stop)
         self._done = self._sum(self._run)
@@ -427,34 +439,6 @@ class _Books:
 
     def _counted(self, position: int) -> int:
         return count_message(self._history.messages[position], token_counter=self._counter)
-
-
-def _without_pinned(messages: tuple[Message, ...], pinned: Sequence[int]) -> tuple[Message, ...]:
-    """Return the messages with the pinned ones emptied: they hold their place and are counted apart.
-
-    Before the first other user message a pinned one opens a turn, so that what follows it is not lost; later it stands
-    within the turn that it was written into.
-    """
-    emptied, apart = list(messages), frozenset(pinned)
-    users = (at for at, message in enumerate(messages) if message.role == "user" and at not in apart)
-    asked = next(users, len(messages))
-    for at in pinned:
-        opens = messages[at].role == "user" and at < asked
-        emptied[at] = _EMPTY_USER if opens else _EMPTY_SYSTEM
-    return tuple(emptied)
-
-
-def _checked_pins(messages: tuple[Message, ...], pinned: Collection[int]) -> tuple[int, ...]:
-    for at in pinned:
-        if isinstance(at, bool) or not isinstance(at, int):
-            raise TypeError(f"pinned must hold positions, got {type(at).__name__}")
-        if not 0 <= at < len(messages):
-            raise ConfigError(f"pinned position {at} is not in a list of {len(messages)} messages")
-        _check_type(f"messages[{at}]", messages[at], Message)
-        role = messages[at].role
-        if role not in ("user", "system"):
-            raise ConfigError(f"message {at} has the role {role}: only user and system messages can be pinned")
-    return tuple(sorted(set(pinned)))
 
 
 def _check_type(name: str, value: object, wanted: Any) -> None:

@@ -43,6 +43,7 @@ __all__ = [
     "our_pointers",
     "placeholder",
     "pointers_of",
+    "reach_of",
     "read_rounds",
     "summary_of",
     "without_body",
@@ -57,6 +58,7 @@ MAX_POINTERS = 256
 """Most pointers that a summary carries; the oldest go first. Source: ours; about 3,500 tokens of cl100k."""
 
 _SYNTHETIC = "folded"
+_REACH = "user_messages_before_last"
 _TAG = "earlier_rounds"
 _POINTERS = LazyPattern(r"\[\[wm:[a-z2-7]{16}\]\](?: \[\[wm:[a-z2-7]{16}\]\])*")
 
@@ -209,6 +211,12 @@ def counts_of(message: Message) -> Counts:
     return Counts(*(mark if type(mark) is int and mark > 0 else 0 for mark in found))
 
 
+def reach_of(message: Message) -> int:
+    """Return how many of the user's messages stand between a summary and the last message that it stands for."""
+    reach = message.metadata.get(_REACH)
+    return reach if type(reach) is int and reach > 0 else 0
+
+
 def placeholder(counts: Counts, locale: Locale) -> str:
     """Return the text that says how much is folded.
 
@@ -286,6 +294,8 @@ def fold(
     stays = [at for at in range(len(messages)) if at not in folded]
     place = _head_stop(messages, stays) if config.role == "system" else bisect_left(stays, gone[0])
     sources = (*stays[:place], None, *stays[place:])
+    reach = _reach(messages, gone, stays[place:])
+    summary = replace(summary, metadata={**summary.metadata, _REACH: reach}) if reach else summary
     listed = [summary if at is None else messages[at] for at in sources]
     return Folding(listed, sources, tuple(gone), counts, total, failure)
 
@@ -370,6 +380,16 @@ def _total(messages: Sequence[Message], earlier: Iterable[int]) -> Counts:
     for at in earlier:
         total = total.plus(counts_of(messages[at]))
     return total
+
+
+def _reach(messages: Sequence[Message], gone: Sequence[int], behind: Sequence[int]) -> int:
+    """Return how many user messages behind a summary stand before the last message that it stands for."""
+    users = [at for at, message in enumerate(messages) if message.role == "user" and not is_summary(message)]
+    last = gone[-1]
+    for at in gone:
+        if is_summary(messages[at]) and (reach := reach_of(messages[at])):
+            last = max(last, *users[bisect_left(users, at) :][:reach][-1:], at)
+    return sum(1 for at in behind if at <= last and messages[at].role == "user")
 
 
 def _head_stop(messages: Sequence[Message], stays: Sequence[int]) -> int:
