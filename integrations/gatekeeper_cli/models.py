@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from gatekeeper_core.calibration import UsageCalibrator
     from gatekeeper_minimax import MiniMaxClient
 
-__all__ = ["KEY_NAME", "MINIMAX_PIP_LINE", "MiniMaxModel", "MissingExtraError", "Model", "minimax_model"]
+__all__ = [
+    "KEY_NAME",
+    "MINIMAX_PIP_LINE",
+    "MiniMaxModel",
+    "MissingExtraError",
+    "Model",
+    "minimax_model",
+    "usage_calibrator",
+]
 
 KEY_NAME = "MINIMAX_API_KEY"
 """The environment variable that holds the key."""
@@ -77,6 +87,18 @@ class MiniMaxModel:
         self._client.close()
 
 
+@cache
+def usage_calibrator() -> UsageCalibrator:
+    """Return what learns from reported usage, by model: one for all clients of the process, so that none starts anew.
+
+    >>> usage_calibrator() is usage_calibrator()
+    True
+    """
+    from gatekeeper_core.calibration import UsageCalibrator  # here, because a chat without a key learns nothing
+
+    return UsageCalibrator()
+
+
 def minimax_model(*, env_file: str | None = None) -> MiniMaxModel | None:
     """Return the model that the environment, or else the file, holds a key for; None without a key.
 
@@ -96,6 +118,6 @@ def minimax_model(*, env_file: str | None = None) -> MiniMaxModel | None:
             raise
         raise MissingExtraError(f"the MiniMax client needs its extra: {MINIMAX_PIP_LINE}") from error
     try:
-        return MiniMaxModel(MiniMaxClient.from_env(env_file=env_file))
+        return MiniMaxModel(MiniMaxClient.from_env(env_file=env_file, calibrator=usage_calibrator()))
     except MiniMaxNoKeyError:
         return None

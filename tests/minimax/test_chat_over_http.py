@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gatekeeper_cli.models import minimax_model, usage_calibrator
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.token_estimate import TokenEstimator
 from tests.minimax.server import API_KEY, Answer, Cut, Failure, Garbage, InBody, MidStream, MiniMaxServer, Stall
@@ -68,6 +69,26 @@ def chat(
     assert API_KEY not in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done
+
+
+def test_what_a_model_counts_is_learned_for_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """003-77, 003-95: by model, and the next client goes on where the last one stopped."""
+    usage_calibrator.cache_clear()
+    asked = "Our cache uses port 6380. 我们的缓存用 6380 端口。"
+    usage = {"prompt_tokens": count_tokens(asked) * 3 // 2, "completion_tokens": 1, "total_tokens": 99}
+    with MiniMaxServer(lambda _: Answer("ok", usage=usage)) as server:
+        for name, value in environment(server).items():
+            monkeypatch.setenv(name, value)
+        for model_name in ("one", "one", "other"):
+            monkeypatch.setenv("MINIMAX_MODEL", model_name)
+            model = minimax_model()
+            assert model is not None
+            assert "".join(model.answer([{"role": "user", "content": asked}])) == "ok"
+            model.close()
+    learned = usage_calibrator().to_dict()["ratios"]
+    assert {name: len(ratios) for name, ratios in learned.items()} == {"one": 2, "other": 1}
+    assert usage_calibrator().factor("one") > 1.3
+    usage_calibrator.cache_clear()
 
 
 def recorded(file: Path) -> list[dict[str, Any]]:
