@@ -244,10 +244,14 @@ class Message:
         except MessageFormatError as error:
             raise MessageFormatError(error.reason, position=position) from error.__cause__
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, for_provider: bool = False) -> dict[str, Any]:
         """Return the message in OpenAI's chat format; ``from_dict`` gives back an equal message.
 
         A media part has no data to give: it becomes ``{"type": kind}``, which marks its place and cannot be sent.
+
+        Args:
+            for_provider: whether to leave out ``id`` and ``metadata``: providers refuse fields that they do not
+                know. False: everything, for a store.
 
         >>> Message("assistant", "", tool_calls=(ToolCall("c1", "now", "{}"),)).to_dict()["content"] is None
         True
@@ -260,10 +264,10 @@ class Message:
         data: dict[str, Any] = {"role": self.role, "content": content}
         if self.tool_calls:
             data["tool_calls"] = [_call_to_dict(call) for call in self.tool_calls]
-        for key in ("tool_call_id", "name", "id"):
+        for key in ("tool_call_id", "name") if for_provider else ("tool_call_id", "name", "id"):
             if getattr(self, key) is not None:
                 data[key] = getattr(self, key)
-        if self.metadata:
+        if self.metadata and not for_provider:
             data["metadata"] = dict(self.metadata)
         return data
 

@@ -5,6 +5,7 @@ import json
 import pickle
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
@@ -241,6 +242,14 @@ def test_a_message_survives_the_way_through_a_dict_and_through_json(message: Mes
     data = message.to_dict()
     assert Message.from_dict(data) == message
     assert Message.from_dict(json.loads(json.dumps(data))) == message
+
+
+@given(any_messages)
+def test_what_goes_to_a_provider_holds_no_field_of_ours(message: Message) -> None:
+    data = message.to_dict(for_provider=True)
+    assert data.keys() <= {"role", "content", "tool_calls", "tool_call_id", "name"}
+    assert {**message.to_dict(), **data} == message.to_dict()
+    assert Message.from_dict(data) == replace(message, id=None, metadata={})
 
 
 def test_to_dict_gives_the_chat_format() -> None:

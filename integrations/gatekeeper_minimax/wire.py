@@ -151,9 +151,9 @@ def _as_dict(item: Message | Mapping[str, Any], message: Message, at: int) -> di
     if isinstance(item, Message):
         if not isinstance(item.content, str) and any(isinstance(part, MediaPart) for part in item.content):
             raise MessageFormatError("holds media without its data: pass the dict that it was read from", position=at)
-        data = {key: value for key, value in item.to_dict().items() if key != "id"}
+        data = item.to_dict(for_provider=True)
     else:
-        data = {**item, "role": message.role}
+        data = {key: value for key, value in item.items() if key != "metadata"} | {"role": message.role}
     calls = data.get("tool_calls")
     return {**data, "tool_calls": [_with_arguments(call) for call in calls]} if calls else data
 

@@ -140,6 +140,14 @@ def test_values_of_the_core_are_written_as_dicts_without_their_own_id() -> None:
     assert wire_messages(talk)[1] == {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
+@pytest.mark.parametrize("text", ["[已执行 3 次工具调用]", "[3 tool calls executed]", "[3 次 tool calls]"])
+def test_marks_of_a_message_are_not_sent(text: str) -> None:
+    """002-16: a summary is marked for us; the service refuses fields that it does not know."""
+    marked = Message("user", text, metadata={"synthetic": "folded", "rounds": 3})
+    for item in (marked, marked.to_dict()):
+        assert wire_messages([item]) == [{"role": "user", "content": text}]
+
+
 def test_media_without_data_is_refused_with_its_place() -> None:
     with pytest.raises(MessageFormatError, match="pass the dict") as caught:
         wire_messages([Message("user", "look"), Message("user", (TextPart("this"), MediaPart("image")))])
