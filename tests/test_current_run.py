@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from gatekeeper_core.context.current_run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history import HistoryView, select_history
 from gatekeeper_core.context.result_context import ResultContext
 from gatekeeper_core.context.results.pointers import pointers_in
+from gatekeeper_core.context.results.task import Digest, Task
 from gatekeeper_core.context.rounds import is_summary
 from gatekeeper_core.context.tool_results import ToolResultCompressor
 from gatekeeper_core.context.working_memory import WorkingMemory
@@ -147,6 +149,28 @@ def test_a_pointer_that_a_tool_made_up_does_not_outlive_its_round(given: str) ->
     )
     assert run.folded
     assert pointers_in(run.replaced[0][1].text) == (() if given == "not at all" else (held.id,))
+
+
+@pytest.mark.parametrize("text", ["日志日志日志 ", "log lines ", "日志 log "])
+def test_a_long_run_compresses_each_result_once(text: str) -> None:
+    """004-19: a run of 1,000 rounds asks for all of its results at each step."""
+    asked: Counter[str] = Counter()
+
+    def first_words(text: str, task: Task) -> Digest:
+        asked[text[:9]] += 1
+        return Digest(text[:40], 1, 9, "lines", "lines")
+
+    rounds = [
+        message
+        for at in range(1_000)
+        for message in (calls(f"c{at}", arguments="{}"), result(f"c{at}", f"{at:09}" + text * 99))
+    ]
+    compress = ToolResultCompressor(strategies={"search": first_words}, token_counter=len)
+    for stop in range(501, 2_002, 250):
+        run = shrunk([user("q"), *rounds][:stop], 15_000, compress_result=compress, keep_recent_rounds=1_000)
+        assert len(run.replaced) > 240
+    assert len(asked) > 900
+    assert set(asked.values()) == {1}
 
 
 def test_the_oldest_pointers_of_a_run_go_where_it_is_over_its_room_otherwise() -> None:

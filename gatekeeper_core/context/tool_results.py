@@ -264,9 +264,10 @@ class ToolResultCompressor:
             # An id in the window may stand in a text of others: only those of this memory are pointers.
             held = self._memory.ids.intersection(live) if self._memory else ()
             result = self.compress(message.text, tool_name=name, query=query, live=held, age_rounds=age)
-            made = Made(result.text, result.pointer.id if result.pointer else None)
+            text = None if result.text == message.text else result.text
+            made = Made(text, result.pointer.id if result.pointer else None)
             self._memo.put(key, made)
-        return made.text
+        return message.text if made.text is None else made.text
 
     # --- what is known beforehand
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from collections.abc import Hashable
 from threading import Lock
@@ -9,23 +10,31 @@ from typing import NamedTuple
 
 __all__ = ["Made", "ResultMemo", "text_digest"]
 
-_MOST = 256
+_MAX_BYTES = 32 * 1024 * 1024
+"""What a memo may hold. Source: ours; digests of 3,000 results, where each is as long as a digest may be."""
+
+_ENTRY_BYTES = 500  # key, value and place of an entry beside its text, rounded up
 
 
 class Made(NamedTuple):
     """What was made of a result.
 
     Attributes:
-        text: what is sent.
+        text: what is sent; None: the result as it was, which need not be held twice.
         pointer: the id under which the whole result is kept, or None.
     """
 
-    text: str
+    text: str | None
     pointer: str | None
 
 
 class ResultMemo:
-    """The results made last, at most 256; thread-safe. A copy starts empty: all of it can be made again.
+    """The results made last, within a number of bytes; thread-safe. A copy starts empty: all can be made again.
+
+    A run asks for all its results at each step, so a bound on their number would be no memory at all beyond it.
+
+    Args:
+        max_bytes: what texts and entries may take together.
 
     >>> memo = ResultMemo()
     >>> memo.put("key", Made("text", None))
@@ -33,15 +42,17 @@ class ResultMemo:
     (Made(text='text', pointer=None), None)
     """
 
-    __slots__ = ("_lock", "_made")
+    __slots__ = ("_lock", "_made", "_max_bytes", "_used_bytes")
 
-    def __init__(self) -> None:
+    def __init__(self, max_bytes: int = _MAX_BYTES) -> None:
         self._lock = Lock()
         self._made: OrderedDict[Hashable, Made] = OrderedDict()
+        self._max_bytes = max_bytes
+        self._used_bytes = 0
 
-    def __reduce__(self) -> tuple[type[ResultMemo], tuple[()]]:
+    def __reduce__(self) -> tuple[type[ResultMemo], tuple[int]]:
         """Return how a copy is made."""
-        return ResultMemo, ()
+        return ResultMemo, (self._max_bytes,)
 
     def __len__(self) -> int:
         """Return how many results are remembered."""
@@ -56,12 +67,24 @@ class ResultMemo:
             return made
 
     def put(self, key: Hashable, made: Made) -> None:
-        """Remember what was made; the one used longest ago is forgotten."""
+        """Remember what was made; those used longest ago are forgotten, where they are too many bytes together."""
         with self._lock:
+            self._forget(key)
+            if _size(made) > self._max_bytes:
+                return
             self._made[key] = made
-            self._made.move_to_end(key)
-            if len(self._made) > _MOST:
-                self._made.popitem(last=False)
+            self._used_bytes += _size(made)
+            while self._used_bytes > self._max_bytes:
+                self._forget(next(iter(self._made)))
+
+    def _forget(self, key: Hashable) -> None:
+        made = self._made.pop(key, None)
+        if made is not None:
+            self._used_bytes -= _size(made)
+
+
+def _size(made: Made) -> int:
+    return _ENTRY_BYTES + (0 if made.text is None else sys.getsizeof(made.text))
 
 
 def text_digest(text: str) -> bytes:
