@@ -72,3 +72,17 @@ def test_any_text_is_of_a_kind(text: str) -> None:
 def test_colours_of_a_terminal_are_no_binary() -> None:
     assert not looks_binary("\x1b[31mred\x1b[0m\t\r\n" * 9)
     assert looks_binary("\ufffd\x00" * 100)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ('He said that all of it was "done."', "prose"),
+        ("What shall we do about it tomorrow (if at all)?  ", "prose"),
+        ("他说今天所有的事情都做完了。”", "prose"),
+        ("----------------------------------------.", "lines"),
+        ("not at all.", "lines"),
+    ],
+)
+def test_lines_that_end_as_sentences_do_are_prose(line: str, kind: str) -> None:
+    assert detect_kind("\n".join([line] * 40)) == kind

@@ -64,7 +64,7 @@ _CODE_LINE = LazyPattern(
     r"|.{0,400}[;{]\s*\Z|\s*[\w.\[\]'\"]{1,80} ?(?:[-+*/|:]?=|:=) \S"
 )
 _SENTENCE_END = LazyPattern(r"[.!?] |[。！？]")
-_SENTENCE = LazyPattern(r"(?:\w.{18,}[.!?]|.{8,}[。！？])[\"'”’)]?\s*\Z", re.DOTALL)
+_WORD = LazyPattern(r"\w")
 _KEY_LINE = LazyPattern(r"\s*(?:- )?[\w.\"'-]{1,80}:(?:\s|\Z)|\s*- \S|\s*\[[\w.\"' -]{1,80}\]\s*\Z|\s*[\w.-]{1,80}\s?=")
 
 
@@ -156,11 +156,21 @@ def _by_form(lines: Sequence[str]) -> Kind | None:
     return "listing" if _share(lines, is_path) >= 0.8 else None
 
 
+def _is_sentence(line: str) -> bool:
+    """Return whether a line ends as a sentence of some length does."""
+    bare = line.rstrip()
+    if bare.endswith(('"', "'", "”", "’", ")")):
+        bare = bare[:-1]
+    if bare.endswith((".", "!", "?")):
+        return _WORD.search(bare[:-19]) is not None
+    return len(bare) > 8 and bare.endswith(("。", "！", "？"))
+
+
 def _by_language(lines: Sequence[str]) -> Kind:
     """Return whether lines are code, settings, prose, or repeat one another."""
     if _share(lines, _CODE_LINE.match) >= 0.2 or _share(lines, _KEY_LINE.match) >= 0.6:
         return "code"
-    if _share(lines, _SENTENCE.search) >= 0.5:
+    if _share(lines, _is_sentence) >= 0.5:
         return "prose"
     repeated = len({masked(line) for line in lines}) / len(lines)
     if len(lines) >= 20 and repeated <= 0.5:

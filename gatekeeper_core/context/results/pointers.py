@@ -143,10 +143,9 @@ def one_line(text: str, *, max_chars: int = _PREVIEW_CHARS) -> str:
     >>> one_line('first\nsecond "line"\x00')
     "first second 'line'"
     """
-    beginning = text[:_SCANNED_CHARS]
-    if not (beginning.isascii() and beginning.isprintable()):
-        beginning = "".join(
-            char for char in beginning if char.isspace() or not unicodedata.category(char).startswith("C")
-        )
-    flat = defused(" ".join(beginning.split()).replace('"', "'"))
+    flat = " ".join(text[:_SCANNED_CHARS].split())
+    if not flat.isprintable():  # only then is there a character to take out
+        shown = (char for char in text[:_SCANNED_CHARS] if char.isspace() or unicodedata.category(char)[0] != "C")
+        flat = " ".join("".join(shown).split())
+    flat = defused(flat.replace('"', "'"))
     return flat if len(flat) <= max_chars and len(text) <= _SCANNED_CHARS else f"{flat[: max_chars - 1].rstrip()}…"
