@@ -5,8 +5,20 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gatekeeper_core.context.results.signals import FAILURE, WARNING, failure_places, lowered, severity
+from gatekeeper_core.context.results.signals import (
+    FAILURE,
+    WARNING,
+    failing,
+    failure_places,
+    lowered,
+    severities,
+    severity,
+)
+
+WORDS = ("error", "Failed", "0 errors", "warn", "连接失败", "没有错误", "警告", "ok", "E   ", "timed", "out", "\n", "Σ")
 
 
 @pytest.mark.parametrize(
@@ -46,6 +58,13 @@ def test_a_word_alone_is_no_trouble(line: str) -> None:
 
 def test_a_count_above_zero_is_trouble_beside_a_count_of_zero() -> None:
     assert severity("0 errors in a, 3 errors in b") == FAILURE
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join), max_size=20), st.integers(0, 250))
+def test_many_lines_are_judged_as_each_of_them_alone(lines: list[str], calm: int) -> None:
+    lines = [*lines, *["ok"] * calm, *lines]
+    assert severities(lines) == [severity(line) for line in lines]
+    assert failing(lines) == [at for at, line in enumerate(lines) if severity(line) == FAILURE]
 
 
 def test_places_are_found_in_order_and_bounded() -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from gatekeeper_core.context.results.digest import Digest, Shelf, Task
-from gatekeeper_core.context.results.signals import FAILURE, WARNING, severity
+from gatekeeper_core.context.results.signals import FAILURE, WARNING, severities
 from gatekeeper_core.context.results.templates import Kinds, kinds_of
 from gatekeeper_core.text import LazyPattern
 
@@ -56,7 +56,7 @@ def digest_lines(lines: Sequence[str], numbers: Sequence[int], total: int, task:
     kinds = kinds_of(lines)
     shelf = Shelf(lines, task, numbers=numbers, total=total)
     budget = shelf.left
-    levels = [severity(lines[first]) for first in kinds.first]
+    levels = severities([lines[first] for first in kinds.first])
     _keep_failures(shelf, lines, kinds, levels, least_left=budget // 3)
     for nth, index in enumerate(task.asked.ranked(lines, limit=_ASKED_LINES)):
         shelf.add(index, least_left=shelf.overdraft if nth < _FEW else budget // 12)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gatekeeper_core.context.results.digest import Shelf, Task
 from gatekeeper_core.context.results.marks import MARK
 from gatekeeper_core.context.results.pointers import one_line
-from gatekeeper_core.context.results.signals import FAILURE, severity
+from gatekeeper_core.context.results.signals import failing
 from gatekeeper_core.context.results.templates import masked
 from gatekeeper_core.text import LazyPattern
 
@@ -38,7 +38,7 @@ _SIGNS = {
     **dict.fromkeys(range(48, 58), "9"),
 }
 _NOT_ASCII = LazyPattern("[^\x00-\x7f]+")
-_RUN = LazyPattern(r"(.)\1+", re.DOTALL)
+_REPEATED = LazyPattern(r"(?<=(.))\1+", re.DOTALL)
 _NUMBER = LazyPattern(r"[-+]?[0-9][0-9,]{0,30}(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,3})?\s?%?")
 
 
@@ -149,7 +149,7 @@ def _shape(text: str) -> str:
     flat = text[:200].translate(_SIGNS)
     if not flat.isascii():
         flat = _NOT_ASCII.sub("字", flat)
-    return _RUN.sub(r"\1", flat)
+    return _REPEATED.sub("", flat)
 
 
 def _number(text: str) -> float | None:
@@ -204,11 +204,11 @@ def keep_rows(shelf: Shelf, rows: Sequence[Mapping[str, str]], lines: Sequence[s
 
 def _failures(lines: Sequence[str]) -> list[int]:
     """Return rows that tell of a failure, one of each kind, the rarest kinds first; none where most rows do."""
-    failing = [index for index, line in enumerate(lines) if severity(line) == FAILURE]
-    counts = Counter(kinds := [masked(lines[index]) for index in failing])
-    first = {kind: index for index, kind in reversed(list(zip(failing, kinds, strict=True)))}
+    found = failing(lines)
+    counts = Counter(kinds := [masked(lines[index]) for index in found])
+    first = {kind: index for index, kind in reversed(list(zip(found, kinds, strict=True)))}
     order = sorted(first, key=lambda kind: (counts[kind], first[kind]))
-    if len(failing) > _COMMON_SHARE * len(lines):
+    if len(found) > _COMMON_SHARE * len(lines):
         order = order[:_PER_REASON]
     return [first[kind] for kind in order]
 

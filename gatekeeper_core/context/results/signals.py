@@ -6,13 +6,13 @@ over every line would be most of what reading a log costs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import islice
 
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["FAILURE", "WARNING", "failure_places", "lowered", "severity"]
+__all__ = ["FAILURE", "WARNING", "failing", "failure_places", "lowered", "severities", "severity"]
 
 FAILURE = 2
 WARNING = 1
@@ -72,7 +72,9 @@ _NO_FAILURE = LazyPattern(
     r"|\b(?:errors?|failures?|failed|exceptions?|err)[\"']?\s{0,2}[:=]\s{0,2}(?:0|null|none|nil|false|\"\"|''|\[\])(?![\w.])"
     r"|(?:没有|无|沒有|無)(?:错误|异常|失败|錯誤|異常|失敗)"
 )
+_RAISED = "e   "  # as pytest marks what was raised
 _LONG_LINE = 20_000
+_LINES_AT_ONCE = 100
 _PIECE = 65_536
 
 
@@ -93,16 +95,61 @@ def severity(line: str) -> int:
     >>> severity("KeyError: 'port'"), severity("连接失败"), severity("WARN slow"), severity("0 errors"), severity("ok")
     (2, 2, 1, 0, 0)
     """
-    low = lowered(line)
-    failures, warnings = (_ASCII_FAILURES, _ASCII_WARNINGS) if low.isascii() else (_FAILURE_WORDS, _WARNING_WORDS)
-    if _any_place(low, failures) or low.startswith("e   "):  # as pytest marks what was raised
-        if len(low) > _LONG_LINE:
-            return FAILURE
-        plain = _NO_FAILURE.sub(" ", low)
-        if plain == low or _any_place(plain, failures):
-            return FAILURE
-        low = plain
-    return WARNING if _any_place(low, warnings) else 0
+    return severities([line])[0]
+
+
+def severities(lines: Sequence[str]) -> list[int]:
+    """Return what each of some lines tells of, as :func:`severity` does; many at once cost much less.
+
+    >>> severities(["KeyError: 'port'", "WARN slow", "ok"])
+    [2, 1, 0]
+    """
+    found: list[int] = []
+    for lows, all_of_them in _at_once(lines):
+        failures, warnings = _failures_in(all_of_them), _warnings_in(all_of_them)
+        for low in lows:
+            plain = _without_failure(low, failures)
+            found.append(FAILURE if plain is None else WARNING if _any_place(plain, warnings) else 0)
+    return found
+
+
+def failing(lines: Sequence[str]) -> list[int]:
+    """Return the indices of the lines that tell of a failure.
+
+    >>> failing(["ok", "KeyError: 'port'", "WARN slow"])
+    [1]
+    """
+    found: list[int] = []
+    start = 0
+    for lows, all_of_them in _at_once(lines):
+        words = _failures_in(all_of_them)
+        if words or _RAISED in all_of_them:
+            found += (start + at for at, low in enumerate(lows) if _without_failure(low, words) is None)
+        start += len(lows)
+    return found
+
+
+def _at_once(lines: Sequence[str]) -> Iterable[tuple[list[str], str]]:
+    """Yield lines in lower case, a hundred at once, and these as one text: most words stand in none of them."""
+    for start in range(0, len(lines), _LINES_AT_ONCE):
+        lows = [lowered(line) for line in lines[start : start + _LINES_AT_ONCE]]
+        yield lows, "\n".join(lows)
+
+
+def _failures_in(low: str) -> list[str]:
+    return [word for word in (_ASCII_FAILURES if low.isascii() else _FAILURE_WORDS) if word in low]
+
+
+def _warnings_in(low: str) -> list[str]:
+    return [word for word in (_ASCII_WARNINGS if low.isascii() else _WARNING_WORDS) if word in low]
+
+
+def _without_failure(low: str, words: Sequence[str]) -> str | None:
+    """Return a line without phrases such as "0 errors", or None where it tells of a failure."""
+    if not (_any_place(low, words) or low.startswith(_RAISED)):
+        return low
+    plain = _NO_FAILURE.sub(" ", low) if len(low) <= _LONG_LINE else low
+    return None if plain == low or _any_place(plain, words) else plain
 
 
 def failure_places(text: str, *, limit: int) -> list[int]:
