@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from gatekeeper_core.context.results.digest import Digest, Shelf, Task
+from gatekeeper_core.context.results.cells import columns_of_texts
 from gatekeeper_core.context.results.rows import keep_rows, summary_of
 
 __all__ = ["delimiter_of", "digest_delimited", "split_row"]
@@ -73,8 +73,8 @@ def digest_delimited(lines: Sequence[str], numbers: Sequence[int], total: int, t
         return None
     body = [at for at in range(1, len(lines)) if lines[at].strip()]
     names = [name.strip() for name in split_row(lines[0], delimiter)]
-    said = [_row(split_row(lines[at], delimiter), names) for at in body]
-    told = summary_of(said)
+    columns = columns_of_texts(_row(split_row(lines[at], delimiter), names) for at in body)
+    told = summary_of(columns)
     if task.counter(told) > task.budget_tokens // 6:
         told = ""
     budget = task.budget_tokens - task.counter(f"{lines[0][:600]}\n{told}\n")
@@ -84,7 +84,7 @@ def digest_delimited(lines: Sequence[str], numbers: Sequence[int], total: int, t
         numbers=[numbers[at] for at in body],
         total=total,
     )
-    keep_rows(shelf, said, [lines[at] for at in body], task)
+    keep_rows(shelf, columns, [lines[at] for at in body], task)
     shelf.kept[numbers[0]] = lines[0][:600]
     text = shelf.text()
     return Digest(f"{text}\n{told}" if told else text, len(shelf.kept), total, "lines", "rows")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gatekeeper_core.context.results.digest import Digest, Shelf, Task
+from gatekeeper_core.context.results.cells import columns_of_texts
 from gatekeeper_core.context.results.json_text import (
     UNREAD,
     JsonValue,
@@ -234,7 +234,7 @@ def _rows_text(table: Table, task: Task) -> tuple[str, int]:
     flattened = [flat(row) for row in table.rows]
     columns = columns_of(flattened)
     named = {column.path: column.name for column in columns}
-    said = [{named[path]: _plain(value) for path, value in row.items()} for row in flattened]
+    said = columns_of_texts({named[path]: _plain(value) for path, value in row.items()} for row in flattened)
     shown = columns[:_MAX_COLUMNS]
     lines = [_row_line(row, shown, task) for row in flattened]
     top = [_names(shown, len(columns) - len(shown))]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gatekeeper_core.context.results.digest import Digest, Shelf, Task
+from gatekeeper_core.context.results.cells import columns_of_texts
 from gatekeeper_core.context.results.marks import MARK
 from gatekeeper_core.context.results.pointers import one_line
 from gatekeeper_core.context.results.rows import keep_rows
@@ -99,7 +99,7 @@ def digest_listing(lines: Sequence[str], numbers: Sequence[int], total: int, tas
         numbers=[numbers[at] for at in places],
         total=total,
     )
-    keep_rows(shelf, [entry.said for entry in entries], [lines[at] for at in places], task)
+    keep_rows(shelf, columns_of_texts(entry.said for entry in entries), [lines[at] for at in places], task)
     _name_folders(shelf, entries, places, lines, numbers)
     text = shelf.text()
     return Digest(f"{text}\n{counted}" if counted else text, len(shelf.kept), total, "lines", "groups")

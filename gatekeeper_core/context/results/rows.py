@@ -1,6 +1,6 @@
 """Which rows of a table to keep: failures, what was asked for, the ends, and what is unusual in its column.
 
-A row is a mapping from column to text; the same rules serve JSON objects, CSV and listings.
+What rows say is given by column (``cells.py``); the same rules serve JSON objects, CSV and listings.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from gatekeeper_core.context.results.digest import Shelf, Task
+from gatekeeper_core.context.results.cells import Cells, Columns
 from gatekeeper_core.context.results.marks import MARK
 from gatekeeper_core.context.results.pointers import one_line
 from gatekeeper_core.context.results.signals import failing
@@ -31,7 +31,6 @@ _MAD_TO_SIGMA = 1.4826
 _PER_REASON = 3
 _ASKED_ROWS = 12
 _COMMON_SHARE = 0.2
-_MAX_COLUMNS = 256
 _SIGNS = {
     **dict.fromkeys(range(65, 91), "A"),
     **dict.fromkeys(range(97, 123), "a"),
@@ -39,7 +38,6 @@ _SIGNS = {
 }
 _NOT_ASCII = LazyPattern("[^\x00-\x7f]+")
 _REPEATED = LazyPattern(r"(?<=(.))\1+", re.DOTALL)
-_NUMBER = LazyPattern(r"[-+]?[0-9][0-9,]{0,30}(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,3})?\s?%?")
 
 
 class Unusual(NamedTuple):
@@ -51,24 +49,25 @@ class Unusual(NamedTuple):
     reason: str
 
 
-def unusual_rows(rows: Sequence[Mapping[str, str]], *, limit: int = 40) -> list[Unusual]:
+def unusual_rows(columns: Columns, total: int, *, limit: int = 40) -> list[Unusual]:
     """Return the rows that stand out, the most unusual first, at most three for each column and way of standing out.
 
     A value stands out when it is rare in a column of categories, far from the median in a column of numbers, of a rare
     form in a column of texts, or there at all (or missing) where it is the exception.
 
+    Args:
+        columns: what the rows say, by column.
+        total: how many rows there are.
+        limit: most rows to return.
+
+    >>> from gatekeeper_core.context.results.cells import columns_of_texts
     >>> rows = [{"id": str(at), "ms": "12"} for at in range(50)] + [{"id": "50", "ms": "98765"}]
-    >>> [(each.row, each.column) for each in unusual_rows(rows)]
+    >>> [(each.row, each.column) for each in unusual_rows(columns_of_texts(rows), len(rows))]
     [(50, 'ms')]
     """
-    values: dict[str, list[tuple[int, str]]] = {}
-    for index, row in enumerate(rows):
-        for column, text in row.items():
-            if column in values or len(values) < _MAX_COLUMNS:
-                values.setdefault(column, []).append((index, text))
     found: list[Unusual] = []
-    for column, cells in values.items():
-        found += _by_presence(column, cells, len(rows))
+    for column, cells in columns.items():
+        found += _by_presence(column, cells, total)
         found += _by_value(column, cells)
     found.sort(key=lambda each: (-round(each.score, 6), each.row, each.column))
     return _spread(found, limit)
@@ -79,10 +78,12 @@ def _spread(found: Iterable[Unusual], limit: int) -> list[Unusual]:
     rows: set[int] = set()
     kept: list[Unusual] = []
     for each in found:
-        if len(kept) < limit and each.row not in rows and seen[each.column, each.reason] < _PER_REASON:
+        if each.row not in rows and seen[each.column, each.reason] < _PER_REASON:
             seen[each.column, each.reason] += 1
             rows.add(each.row)
             kept.append(each)
+            if len(kept) == limit:
+                break
     return kept
 
 
@@ -90,54 +91,59 @@ def _rare(total: int) -> float:
     return max(1.0, _RARE_SHARE * total)
 
 
-def _by_presence(column: str, cells: Sequence[tuple[int, str]], total: int) -> Iterable[Unusual]:
+def _by_presence(column: str, cells: Cells, total: int) -> Iterable[Unusual]:
     if len(cells) <= _rare(total) < total:
-        return [Unusual(math.log(total / len(cells)) + 2.0, row, column, "present") for row, _ in cells]
+        return [Unusual(math.log(total / len(cells)) + 2.0, row, column, "present") for row in cells.rows]
     missing = total - len(cells)
     if not 0 < missing <= _rare(total):
         return ()
-    there = {row for row, _ in cells}
-    absent = [row for row in range(total) if row not in there]
+    absent = sorted(set(range(total)).difference(cells.rows))
     return [Unusual(math.log(total / missing), row, column, "missing") for row in absent]
 
 
-def _by_value(column: str, cells: Sequence[tuple[int, str]]) -> Iterable[Unusual]:
+def _by_value(column: str, cells: Cells) -> Iterable[Unusual]:
     if len(cells) < 5:
         return ()
-    counts = Counter(text for _, text in cells)
+    counts = cells.counts
     if len(counts) <= max(_CATEGORIES, _CATEGORY_SHARE * len(cells)) and len(counts) < len(cells) / 2:
         return _rare_values(column, cells, counts, "value", 1.0)
-    numbers = [(row, value) for row, text in cells if (value := _number(text)) is not None]
-    if len(numbers) >= _NUMERIC_SHARE * len(cells):
-        there = {row for row, _ in numbers}
-        others = [(row, text) for row, text in cells if row not in there]
-        return [*_far_numbers(column, numbers), *_all_of(column, others, len(cells), "not a number")]
+    numeric = sum(counts[text] for text in cells.numbers)
+    if numeric >= _NUMERIC_SHARE * len(cells):
+        return [*_far_numbers(column, cells), *_no_numbers(column, cells, len(cells) - numeric)]
     return [*_rare_forms(column, cells, _shape, "shape", 0.8), *_rare_forms(column, cells, masked, "kind", 0.9)]
 
 
-def _all_of(column: str, cells: Sequence[tuple[int, str]], total: int, reason: str) -> Iterable[Unusual]:
-    return [Unusual(math.log(total / len(cells)), row, column, reason) for row, _ in cells]
+def _no_numbers(column: str, cells: Cells, count: int) -> Iterable[Unusual]:
+    if not count:
+        return ()
+    score = math.log(len(cells) / count)
+    return _scored(column, cells, {text: score for text in cells.counts if text not in cells.numbers}, "not a number")
 
 
-def _rare_values(
-    column: str, cells: Sequence[tuple[int, str]], counts: Mapping[str, int], reason: str, weight: float
-) -> list[Unusual]:
+def _scored(column: str, cells: Cells, scores: Mapping[str, float], reason: str) -> list[Unusual]:
+    """Return the rows whose texts have a score."""
+    if not scores:
+        return []
+    found = zip(cells.rows, cells.texts, strict=True)
+    return [Unusual(scores[text], row, column, reason) for row, text in found if text in scores]
+
+
+def _rare_values(column: str, cells: Cells, counts: Mapping[str, int], reason: str, weight: float) -> Iterable[Unusual]:
+    """Return the rows whose texts are rare; ``counts`` has for each text how often it, or its form, stands here."""
     most = _rare(len(cells))
-    return [
-        Unusual(weight * math.log(len(cells) / counts[text]), row, column, reason)
-        for row, text in cells
-        if counts[text] <= most
-    ]
+    scores = {text: weight * math.log(len(cells) / count) for text, count in counts.items() if count <= most}
+    return _scored(column, cells, scores, reason)
 
 
-def _rare_forms(
-    column: str, cells: Sequence[tuple[int, str]], form: Callable[[str], str], reason: str, weight: float
-) -> Iterable[Unusual]:
-    known: dict[str, str] = {}
-    forms = [(row, known.get(text) or known.setdefault(text, form(text))) for row, text in cells]
-    counts = Counter(text for _, text in forms)
-    # Where every other value has a form of its own, no form is unusual.
-    return _rare_values(column, forms, counts, reason, weight) if len(counts) <= len(cells) / 3 else ()
+def _rare_forms(column: str, cells: Cells, form: Callable[[str], str], reason: str, weight: float) -> Iterable[Unusual]:
+    forms: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for text, count in cells.counts.items():
+        known = forms[text] = form(text)
+        counts[known] += count
+        if len(counts) > len(cells) / 3:  # where every other value has a form of its own, no form is unusual
+            return ()
+    return _rare_values(column, cells, {text: counts[known] for text, known in forms.items()}, reason, weight)
 
 
 def _shape(text: str) -> str:
@@ -152,24 +158,17 @@ def _shape(text: str) -> str:
     return _REPEATED.sub("", flat)
 
 
-def _number(text: str) -> float | None:
-    if not text or len(text) > 40 or not _NUMBER.fullmatch(text):
-        return None
-    return float(text.rstrip("% ").replace(",", ""))
-
-
-def _far_numbers(column: str, numbers: Sequence[tuple[int, float]]) -> Iterable[Unusual]:
-    middle = _median([value for _, value in numbers])
-    distances = [abs(value - middle) for _, value in numbers]
+def _far_numbers(column: str, cells: Cells) -> Iterable[Unusual]:
+    values = [cells.numbers[text] for text in cells.texts if text in cells.numbers]
+    middle = _median(values)
+    distances = [abs(value - middle) for value in values]
     spread = _median(distances) * _MAD_TO_SIGMA or sum(distances) / len(distances)
     if not 0.0 < spread < math.inf:
         return ()
-    base = math.log(len(numbers))
-    return [
-        Unusual(base + min(3.0, math.log10(distance / spread)), row, column, "far")
-        for (row, _), distance in zip(numbers, distances, strict=True)
-        if distance > _FAR * spread
-    ]
+    base = math.log(len(values))
+    far = {text: abs(value - middle) for text, value in cells.numbers.items() if abs(value - middle) > _FAR * spread}
+    scores = {text: base + min(3.0, math.log10(distance / spread)) for text, distance in far.items()}
+    return _scored(column, cells, scores, "far")
 
 
 def _median(values: Sequence[float]) -> float:
@@ -177,16 +176,16 @@ def _median(values: Sequence[float]) -> float:
     return sorted(values)[(len(values) - 1) // 2]
 
 
-def keep_rows(shelf: Shelf, rows: Sequence[Mapping[str, str]], lines: Sequence[str], task: Task) -> None:
+def keep_rows(shelf: Shelf, columns: Columns, lines: Sequence[str], task: Task) -> None:
     """Put rows on a shelf in the order of their worth.
 
     Args:
         shelf: takes rows by index.
-        rows: what each row says, by column.
+        columns: what the rows say, by column.
         lines: the same rows as lines, for words of failure and for what was asked.
         task: the question, and how many first rows to show.
     """
-    if not rows:
+    if not lines:
         return
     budget = shelf.left
     for nth, index in enumerate(_failures(lines)):
@@ -194,10 +193,10 @@ def keep_rows(shelf: Shelf, rows: Sequence[Mapping[str, str]], lines: Sequence[s
     for nth, index in enumerate(task.asked.ranked(lines, limit=_ASKED_ROWS)):
         shelf.add(index, least_left=shelf.overdraft if nth < _PER_REASON else budget // 12)
     shelf.add(0)
-    for each in unusual_rows(rows):
+    for each in unusual_rows(columns, len(lines)):
         shelf.add(each.row, least_left=budget // 8)
-    shelf.add(len(rows) - 1)
-    for index in range(min(task.list_items, len(rows))):
+    shelf.add(len(lines) - 1)
+    for index in range(min(task.list_items, len(lines))):
         if not shelf.add(index):
             break
 
@@ -213,32 +212,30 @@ def _failures(lines: Sequence[str]) -> list[int]:
     return [first[kind] for kind in order]
 
 
-def summary_of(rows: Sequence[Mapping[str, str]], *, max_columns: int = 4, max_values: int = 6) -> str:
+def summary_of(columns: Columns, *, max_columns: int = 4, max_values: int = 6) -> str:
     """Return what all rows say together: counts of the values of categories, the range of numbers; "" for nothing.
 
+    >>> from gatekeeper_core.context.results.cells import columns_of_texts
     >>> rows = [{"state": "ok", "ms": str(at)} for at in range(20)] + [{"state": "down", "ms": "3"}]
-    >>> summary_of(rows)
+    >>> summary_of(columns_of_texts(rows))
     '… in all: state: ok 20, down 1; ms: 0 to 19'
     """
-    values: dict[str, list[str]] = {}
-    for row in rows:
-        for column, text in row.items():
-            if column in values or len(values) < _MAX_COLUMNS:
-                values.setdefault(column, []).append(text)
-    said = []
-    for column, texts in values.items():
-        told = _told(texts, max_values)
+    said: list[str] = []
+    for column, cells in columns.items():
+        told = _told(cells, max_values)
         if told:
             said.append(f"{one_line(column, max_chars=40)}: {told}")
-    return f"{MARK} in all: {'; '.join(said[:max_columns])}" if said else ""
+        if len(said) == max_columns:
+            break
+    return f"{MARK} in all: {'; '.join(said)}" if said else ""
 
 
-def _told(texts: Sequence[str], max_values: int) -> str:
-    counts = Counter(texts)
+def _told(cells: Cells, max_values: int) -> str:
+    counts = cells.counts
     if 1 < len(counts) <= max_values:
         ranked = sorted(counts, key=lambda text: (-counts[text], text))
         return ", ".join(f"{one_line(text, max_chars=30)} {counts[text]}" for text in ranked)
-    numbers = [(value, text) for text in counts if (value := _number(text)) is not None]
-    if len(numbers) < max(2, _NUMERIC_SHARE * len(counts)):
+    if len(cells.numbers) < max(2, _NUMERIC_SHARE * len(counts)):
         return ""
+    numbers = [(value, text) for text, value in cells.numbers.items()]
     return f"{min(numbers)[1]} to {max(numbers)[1]}"
