@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["Cells", "Columns", "columns_of_texts", "number_of"]
+__all__ = ["Cells", "Columns", "columns_of_cells", "columns_of_texts", "number_of"]
 
 _MAX_COLUMNS = 256
 _NUMBER = LazyPattern(r"[-+]?[0-9][0-9,]{0,30}(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,3})?\s?%?")
@@ -22,9 +22,9 @@ class Cells:
         texts: what each of these rows says.
     """
 
-    def __init__(self) -> None:
-        self.rows: list[int] = []
-        self.texts: list[str] = []
+    def __init__(self, rows: Sequence[int], texts: Sequence[str]) -> None:
+        self.rows = rows
+        self.texts = texts
 
     def __len__(self) -> int:
         """Return how many rows have a text here."""
@@ -52,16 +52,39 @@ def columns_of_texts(rows: Iterable[Mapping[str, str]]) -> dict[str, Cells]:
     >>> columns["a"].texts, columns["b"].rows
     (['x', 'y'], [1])
     """
-    columns: dict[str, Cells] = {}
+    columns: dict[str, tuple[list[int], list[str]]] = {}
     for index, row in enumerate(rows):
         for column, text in row.items():
             cells = columns.get(column)
             if cells is None:
                 if len(columns) >= _MAX_COLUMNS:
                     continue
-                cells = columns[column] = Cells()
-            cells.rows.append(index)
-            cells.texts.append(text)
+                cells = columns[column] = ([], [])
+            cells[0].append(index)
+            cells[1].append(text)
+    return {column: Cells(indices, texts) for column, (indices, texts) in columns.items()}
+
+
+def columns_of_cells(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, Cells]:
+    """Return the texts of rows of cells by column, those of ``names`` and further ones; an empty cell says nothing.
+
+    White space around a text does not count.
+
+    >>> columns = columns_of_cells(["id", "name"], [["1", " Ann"], ["2", ""]])
+    >>> columns["name"].rows, columns["name"].texts
+    ([0], ['Ann'])
+    """
+    width = len(names)
+    if len(set(names)) < width or width > _MAX_COLUMNS or any(len(cells) != width for cells in rows):
+        named = [*names, *(f"column {at + 1}" for at in range(width, max(map(len, rows), default=0)))]
+        return columns_of_texts(
+            {name: text.strip() for name, text in zip(named, cells, strict=False) if text} for cells in rows
+        )
+    columns: dict[str, Cells] = {}
+    for name, texts in zip(names, zip(*rows, strict=True), strict=True) if rows else ():
+        there = range(len(rows)) if all(texts) else [index for index, text in enumerate(texts) if text]
+        if there:
+            columns[name] = Cells(there, [text.strip() for text in texts if text])
     return columns
 
 
@@ -71,6 +94,8 @@ def number_of(text: str) -> float | None:
     >>> number_of("1,250.5"), number_of("12 %"), number_of("12 ms")
     (1250.5, 12.0, None)
     """
+    if len(text) <= 31 and text.isdigit() and text.isascii():
+        return float(text)
     if not text or len(text) > 40 or not _NUMBER.fullmatch(text):
         return None
     return float(text.rstrip("% ").replace(",", ""))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from gatekeeper_core.context.results.cells import columns_of_texts
+from gatekeeper_core.context.results.cells import columns_of_cells
 from gatekeeper_core.context.results.rows import keep_rows, summary_of
 
 __all__ = ["delimiter_of", "digest_delimited", "split_row"]
@@ -28,10 +28,13 @@ def delimiter_of(lines: Sequence[str]) -> str | None:
     sample = [line for line in lines[:_SAMPLE] if line.strip()]
     if len(sample) < 3:
         return None
+    least = _AGREEING * len(sample)
     for delimiter in _DELIMITERS:
+        if sum(1 for line in sample if delimiter in line or (delimiter == _ALIGNED and "\t" in line)) < least:
+            continue
         widths = Counter(len(split_row(line, delimiter)) for line in sample)
         width, agreeing = widths.most_common(1)[0]
-        if width > 1 and agreeing >= _AGREEING * len(sample) and (width > 3 or _is_head(sample[0], delimiter)):
+        if width > 1 and agreeing >= least and (width > 3 or _is_head(sample[0], delimiter)):
             return delimiter
     return None
 
@@ -73,7 +76,7 @@ def digest_delimited(lines: Sequence[str], numbers: Sequence[int], total: int, t
         return None
     body = [at for at in range(1, len(lines)) if lines[at].strip()]
     names = [name.strip() for name in split_row(lines[0], delimiter)]
-    columns = columns_of_texts(_row(split_row(lines[at], delimiter), names) for at in body)
+    columns = columns_of_cells(names, [split_row(lines[at], delimiter) for at in body])
     told = summary_of(columns)
     if task.counter(told) > task.budget_tokens // 6:
         told = ""
@@ -88,7 +91,3 @@ def digest_delimited(lines: Sequence[str], numbers: Sequence[int], total: int, t
     shelf.kept[numbers[0]] = lines[0][:600]
     text = shelf.text()
     return Digest(f"{text}\n{told}" if told else text, len(shelf.kept), total, "lines", "rows")
-
-
-def _row(cells: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    return {names[at] if at < len(names) else f"column {at + 1}": cell.strip() for at, cell in enumerate(cells) if cell}

@@ -44,7 +44,7 @@ def is_match(line: str) -> bool:
     >>> is_match("src/app.py:12:def main():"), is_match("12:30:01 started")
     (True, False)
     """
-    found = _MATCHED.match(line)
+    found = _MATCHED.match(line) if ":" in line else None
     return found is not None and not found[1].isdigit() and "=" not in found[1] and not _CLOCK.search(found[1])
 
 
@@ -57,10 +57,11 @@ def is_path(line: str) -> bool:
     path = line.strip()
     if not path or len(path) > 400 or path[-1] in ",;{}" or not _NO_PATH.isdisjoint(path) or ":" in path[2:]:
         return False
-    parts = path.replace("\\", "/").split("/")
-    if len(parts) == 1:
+    if "/" not in path and "\\" not in path:
         return " " not in path and _ending(path) != "none"
-    return all(part.count(" ") < 4 for part in parts) and ". " not in path
+    if " " not in path:
+        return True
+    return ". " not in path and all(part.count(" ") < 4 for part in path.replace("\\", "/").split("/"))
 
 
 class _Entry(NamedTuple):
@@ -115,7 +116,7 @@ def _entry(line: str, folder: str) -> _Entry | None:
         if mode[0] == "-":
             said["size"] = _bytes(size)
         return _Entry(said, folder or ".")
-    matched = _MATCHED.match(line) or _NEAR_MATCH.match(line)
+    matched = (_MATCHED.match(line) if ":" in line else None) or (_NEAR_MATCH.match(line) if "-" in line else None)
     if matched:
         return _Entry(
             {"folder": _folder(matched[1]), "ending": _ending(matched[1]), "text": matched[3].strip()}, matched[1]
