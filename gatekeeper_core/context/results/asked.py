@@ -9,14 +9,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 
-from gatekeeper_core.context.results.signals import lowered
+from gatekeeper_core.context.results.signals import in_lower_case, lowered
 from gatekeeper_core.selection.anchors import count_terms, query_terms, term_weight
 from gatekeeper_core.selection.thesaurus import irregular_forms
 
 __all__ = ["Asked"]
 
 _MAX_TERMS = 48
+_QUANTITY_SIGNS = ("@", "#")
 _LIGHTEST = 0.3  # single characters and numbers of two digits stand in every other line
 _MAX_READ_CHARS = 2_000
 _READ_BEFORE = 200
@@ -35,11 +37,13 @@ class Asked:
     [1]
     """
 
-    __slots__ = ("_starts", "_terms")
+    __slots__ = ("_has_quantities", "_starts", "_terms", "_wanted")
 
     def __init__(self, query: str | None) -> None:
         terms = [term for term in query_terms(query) if term_weight(term) > _LIGHTEST] if query else []
         self._terms = tuple(terms[:_MAX_TERMS])
+        self._wanted = frozenset(self._terms)
+        self._has_quantities = any(term.startswith(_QUANTITY_SIGNS) for term in self._terms)
         self._starts = _starts_of(self._terms)
 
     def __bool__(self) -> bool:
@@ -73,14 +77,8 @@ class Asked:
         starts = self._telling(lines)
         held: dict[int, frozenset[str]] = {}
         document_frequency: Counter[str] = Counter()
-        for index, line in enumerate(lines if starts else ()):
-            low = lowered(line)
-            for start in starts:
-                if start in low:
-                    break
-            else:
-                continue
-            terms = self._held(line, low.find(start))
+        for index, first in _first_places(lines, starts):
+            terms = self._held(lines[index], first)
             if terms:
                 held[index] = terms
                 document_frequency.update(terms)
@@ -102,7 +100,7 @@ class Asked:
     def _held(self, line: str, first: int) -> frozenset[str]:
         if len(line) > _MAX_READ_CHARS:
             line = line[max(0, first - _READ_BEFORE) : first + _MAX_READ_CHARS]
-        return frozenset(self._terms) & count_terms(line).keys()
+        return self._wanted & count_terms(line, with_quantities=self._has_quantities).keys()
 
     def ranked(self, lines: Sequence[str], *, limit: int, share: float = 0.5) -> list[int]:
         """Return the indices of the lines that answer best, best first, the earlier one first where two are equal.
@@ -118,6 +116,19 @@ class Asked:
         return ranked[:limit]
 
 
+def _first_places(lines: Sequence[str], starts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the index of each line that holds one of the strings, and where the first of them stands."""
+    before = 0
+    for lows, all_of_them in in_lower_case(lines) if starts else ():
+        here = [start for start in starts if start in all_of_them]
+        for at, low in enumerate(lows if here else ()):
+            for start in here:
+                if start in low:
+                    yield before + at, low.find(start)
+                    break
+        before += len(lows)
+
+
 def _occurrences(low: str, start: str) -> Iterator[int]:
     at = low.find(start)
     while at >= 0:
@@ -131,15 +142,22 @@ def _starts_of(terms: Sequence[str]) -> tuple[str, ...]:
     A term is a stem, and a stem can differ from what is written by its last letter (try, tries) or, for an irregular
     form, in all of them.
     """
-    bases = set(terms)
-    written = (
-        [form for form, base in irregular_forms().items() if base in bases or _light(base) in bases] if terms else []
-    )
+    written = [form for term in terms for form in _written().get(term, ())]
     starts = {_light(term) for term in (*terms, *written)}
     return tuple(sorted(filter(None, starts), key=lambda each: (-len(each), each)))
 
 
+@cache
+def _written() -> dict[str, list[str]]:
+    """Return by stem, whole or light, the irregular forms in which it is written."""
+    written: dict[str, list[str]] = {}
+    for form, base in irregular_forms().items():
+        for stem in {base, _light(base)}:
+            written.setdefault(stem, []).append(form)
+    return written
+
+
 def _light(term: str) -> str:
-    if term.startswith(("@", "#")):
+    if term.startswith(_QUANTITY_SIGNS):
         return ""
     return term[:-1] if len(term) > 3 and term.isascii() and term.isalpha() and term.endswith(("y", "e")) else term

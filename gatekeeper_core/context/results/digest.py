@@ -69,6 +69,7 @@ class Shelf:
     """
 
     __slots__ = (
+        "_costs",
         "_counter",
         "_first",
         "_gap_tokens",
@@ -96,6 +97,7 @@ class Shelf:
         self._lines = lines
         self._task = task
         self._counter = task.counter
+        self._costs: dict[str, int] = {}
         self._numbers = range(first, first + len(lines)) if numbers is None else numbers
         self.total = len(lines) if total is None else total
         self._what = what
@@ -121,10 +123,11 @@ class Shelf:
         number = self._numbers[index]
         if number in self.kept:
             return True
+        gaps = self._gap_tokens * (1 - (number - 1 in self.kept) - (number + 1 in self.kept))
+        if self.left - gaps < least_left:  # whatever the line costs
+            return False
         line = self._shown(index) + note
-        cost = self._counter(line + "\n")
-        neighbours = (number - 1 in self.kept) + (number + 1 in self.kept)
-        cost += self._gap_tokens * (1 - neighbours)
+        cost = self._cost(line) + gaps
         if self.left - cost < least_left:
             return False
         self.left -= cost
@@ -136,6 +139,12 @@ class Shelf:
     def is_whole(self) -> bool:
         """Whether every line is kept as it is."""
         return len(self.kept) >= self.total and not self.shortens
+
+    def _cost(self, line: str) -> int:
+        cost = self._costs.get(line)
+        if cost is None:  # a line for which there was no room may be asked for again
+            cost = self._costs[line] = self._counter(line + "\n")
+        return cost
 
     def _shown(self, index: int) -> str:
         line = self._lines[index]

@@ -12,7 +12,7 @@ from itertools import islice
 
 from gatekeeper_core.text import LazyPattern
 
-__all__ = ["FAILURE", "WARNING", "failing", "failure_places", "lowered", "severities", "severity"]
+__all__ = ["FAILURE", "WARNING", "failing", "failure_places", "in_lower_case", "lowered", "severities", "severity"]
 
 FAILURE = 2
 WARNING = 1
@@ -105,7 +105,7 @@ def severities(lines: Sequence[str]) -> list[int]:
     [2, 1, 0]
     """
     found: list[int] = []
-    for lows, all_of_them in _at_once(lines):
+    for lows, all_of_them in in_lower_case(lines):
         failures, warnings = _failures_in(all_of_them), _warnings_in(all_of_them)
         for low in lows:
             plain = _without_failure(low, failures)
@@ -121,7 +121,7 @@ def failing(lines: Sequence[str]) -> list[int]:
     """
     found: list[int] = []
     start = 0
-    for lows, all_of_them in _at_once(lines):
+    for lows, all_of_them in in_lower_case(lines):
         words = _failures_in(all_of_them)
         if words or _RAISED in all_of_them:
             found += (start + at for at, low in enumerate(lows) if _without_failure(low, words) is None)
@@ -129,7 +129,7 @@ def failing(lines: Sequence[str]) -> list[int]:
     return found
 
 
-def _at_once(lines: Sequence[str]) -> Iterable[tuple[list[str], str]]:
+def in_lower_case(lines: Sequence[str]) -> Iterable[tuple[list[str], str]]:
     """Yield lines in lower case, a hundred at once, and these as one text: most words stand in none of them."""
     for start in range(0, len(lines), _LINES_AT_ONCE):
         lows = [lowered(line) for line in lines[start : start + _LINES_AT_ONCE]]

@@ -8,9 +8,8 @@ to tell what is common from what is rare.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from gatekeeper_core.text import LazyPattern
 
@@ -39,7 +38,9 @@ class Kinds:
     Attributes:
         of_line: by index the kind of a line, as an index in ``templates``.
         templates: the kinds, in the order in which they first occur.
-        members: by kind the indices of its first and last line, and how many it has.
+        first, last: by kind the indices of its first and last line.
+        counts: by kind how many lines it has.
+        words: in how many lines each word stands.
     """
 
     of_line: Sequence[int]
@@ -47,7 +48,7 @@ class Kinds:
     first: Sequence[int]
     last: Sequence[int]
     counts: Sequence[int]
-    words: Counter[str] = field(default_factory=Counter)
+    words: Mapping[str, int]
 
     def rarity(self, kind: int) -> float:
         """Return how unusual a kind is among these lines: the mean idf of its three rarest words, plus its own.
@@ -57,10 +58,8 @@ class Kinds:
         True
         """
         total = len(self.of_line) + 1
-        idf = sorted(
-            (math.log(total / self.words[word]) for word in set(_WORD.findall(self.templates[kind]))), reverse=True
-        )
-        best = idf[:3]
+        rarest = sorted([self.words[word] for word in set(_WORD.findall(self.templates[kind]))])[:3]
+        best = [math.log(total / count) for count in rarest]
         own = math.log(total / self.counts[kind])
         return round((sum(best) / len(best) if best else 0.0) + own, 6)
 
@@ -76,8 +75,9 @@ def kinds_of(lines: Iterable[str]) -> Kinds:
     first: list[int] = []
     last: list[int] = []
     counts: list[int] = []
+    substitute = _VARIABLE.sub
     for index, line in enumerate(lines):
-        kind = numbers.setdefault(masked(line), len(numbers))
+        kind = numbers.setdefault(" ".join(substitute("#", line[:_MAX_CHARS]).split()), len(numbers))
         if kind == len(counts):
             first.append(index)
             last.append(index)
@@ -85,8 +85,8 @@ def kinds_of(lines: Iterable[str]) -> Kinds:
         counts[kind] += 1
         last[kind] = index
         of_line.append(kind)
-    words: Counter[str] = Counter()
-    for template, kind in numbers.items():
+    words: dict[str, int] = {}
+    for template, count in zip(numbers, counts, strict=True):
         for word in set(_WORD.findall(template)):
-            words[word] += counts[kind]
+            words[word] = words.get(word, 0) + count
     return Kinds(of_line, tuple(numbers), first, last, counts, words)
