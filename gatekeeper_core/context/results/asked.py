@@ -94,7 +94,10 @@ class Asked:
     def _telling(self, lines: Sequence[str]) -> tuple[str, ...]:
         sample = [line[:_MAX_READ_CHARS].lower() for line in lines[:: max(1, len(lines) // _SAMPLED_LINES)]]
         most = max(2.0, _EVERYWHERE * len(sample))
-        telling = tuple(start for start in self._starts if sum(start in low for low in sample) <= most)
+        together = "\n".join(sample)
+        telling = tuple(
+            start for start in self._starts if start not in together or sum([start in low for low in sample]) <= most
+        )
         return telling or self._starts
 
     def _held(self, line: str, first: int) -> frozenset[str]:

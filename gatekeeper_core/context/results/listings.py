@@ -118,11 +118,11 @@ def _entry(line: str, folder: str) -> _Entry | None:
         return _Entry(said, folder or ".")
     matched = (_MATCHED.match(line) if ":" in line else None) or (_NEAR_MATCH.match(line) if "-" in line else None)
     if matched:
-        return _Entry(
-            {"folder": _folder(matched[1]), "ending": _ending(matched[1]), "text": matched[3].strip()}, matched[1]
-        )
-    above = _folder(line) or folder
-    return _Entry({"folder": above, "ending": _ending(line)}, above or ".")
+        above, _, name = _parts(matched[1])
+        return _Entry({"folder": above, "ending": _name_ending(name), "text": matched[3].strip()}, matched[1])
+    above, _, name = _parts(line)
+    above = above or folder
+    return _Entry({"folder": above, "ending": _name_ending(name)}, above or ".")
 
 
 def _bytes(size: str) -> str:
@@ -130,13 +130,21 @@ def _bytes(size: str) -> str:
     return size if unit is None else str(float(size[:-1].replace(",", "")) * unit)
 
 
+def _parts(path: str) -> tuple[str, str, str]:
+    """Return the folder of a path, a slash where there is one, and the name."""
+    return path.rstrip("/\\").replace("\\", "/").rpartition("/")
+
+
 def _folder(path: str) -> str:
-    return path.rstrip("/\\").replace("\\", "/").rpartition("/")[0]
+    return _parts(path)[0]
 
 
 def _ending(path: str) -> str:
-    name = path.rstrip("/\\").replace("\\", "/").rpartition("/")[2].partition(" -> ")[0]
-    before, _, ending = name.rpartition(".")
+    return _name_ending(_parts(path)[2])
+
+
+def _name_ending(name: str) -> str:
+    before, _, ending = name.partition(" -> ")[0].rpartition(".")
     return f".{ending[:12]}" if before and ending.isalnum() else "none"
 
 

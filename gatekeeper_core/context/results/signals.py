@@ -132,8 +132,10 @@ def failing(lines: Sequence[str]) -> list[int]:
 def in_lower_case(lines: Sequence[str]) -> Iterable[tuple[list[str], str]]:
     """Yield lines in lower case, a hundred at once, and these as one text: most words stand in none of them."""
     for start in range(0, len(lines), _LINES_AT_ONCE):
-        lows = [lowered(line) for line in lines[start : start + _LINES_AT_ONCE]]
-        yield lows, "\n".join(lows)
+        some = lines[start : start + _LINES_AT_ONCE]
+        together = lowered("\n".join(some))
+        lows = together.split("\n")
+        yield lows if len(lows) == len(some) else [lowered(line) for line in some], together
 
 
 def _failures_in(low: str) -> list[str]:
