@@ -24,7 +24,7 @@ _MAX_READ_CHARS = 2_000
 _READ_BEFORE = 200
 _WORTH_READING = 4_000  # candidate lines whose terms are counted
 _SAMPLED_LINES = 60
-_EVERYWHERE = 0.5
+_EVERYWHERE = 0.25
 
 
 class Asked:

@@ -8,7 +8,7 @@ to tell what is common from what is rare.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gatekeeper_core.text import LazyPattern
@@ -40,7 +40,8 @@ class Kinds:
         templates: the kinds, in the order in which they first occur.
         first, last: by kind the indices of its first and last line.
         counts: by kind how many lines it has.
-        words: in how many lines each word stands.
+        words: by kind its words, as indices in ``frequencies``.
+        frequencies: in how many lines each word stands.
     """
 
     of_line: Sequence[int]
@@ -48,7 +49,8 @@ class Kinds:
     first: Sequence[int]
     last: Sequence[int]
     counts: Sequence[int]
-    words: Mapping[str, int]
+    words: Sequence[Sequence[int]]
+    frequencies: Sequence[int]
 
     def rarity(self, kind: int) -> float:
         """Return how unusual a kind is among these lines: the mean idf of its three rarest words, plus its own.
@@ -58,7 +60,7 @@ class Kinds:
         True
         """
         total = len(self.of_line) + 1
-        rarest = sorted([self.words[word] for word in set(_WORD.findall(self.templates[kind]))])[:3]
+        rarest = sorted([self.frequencies[word] for word in self.words[kind]])[:3]
         best = [math.log(total / count) for count in rarest]
         own = math.log(total / self.counts[kind])
         return round((sum(best) / len(best) if best else 0.0) + own, 6)
@@ -85,8 +87,18 @@ def kinds_of(lines: Iterable[str]) -> Kinds:
         counts[kind] += 1
         last[kind] = index
         of_line.append(kind)
-    words: dict[str, int] = {}
-    for template, count in zip(numbers, counts, strict=True):
-        for word in set(_WORD.findall(template)):
-            words[word] = words.get(word, 0) + count
-    return Kinds(of_line, tuple(numbers), first, last, counts, words)
+    return Kinds(of_line, tuple(numbers), first, last, counts, *_words_of(numbers, counts))
+
+
+def _words_of(templates: Iterable[str], counts: Iterable[int]) -> tuple[list[tuple[int, ...]], list[int]]:
+    """Return the words of some kinds, each word as its number, and in how many lines each word stands."""
+    numbers: dict[str, int] = {}
+    frequencies: list[int] = []
+    words: list[tuple[int, ...]] = []
+    for template, count in zip(templates, counts, strict=True):
+        held = [numbers.setdefault(word, len(numbers)) for word in set(_WORD.findall(template))]
+        frequencies += [0] * (len(numbers) - len(frequencies))
+        for word in held:
+            frequencies[word] += count
+        words.append(tuple(held))
+    return words, frequencies
