@@ -44,8 +44,10 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.plan import GatekeeperConfig, PlanConfig
     from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
     from gatekeeper_core.selection.retrieval import RetrievalConfig, Score
+    from gatekeeper_core.selection.topic_map import Topic
     from gatekeeper_core.selection.topics import GateConfig
     from gatekeeper_core.selection.trimming import TrimmingConfig
+    from gatekeeper_core.selection.verdicts import Verdict
     from gatekeeper_core.storage.base import BlobRecord, BlobStore, DerivedRecord, RecordStore
     from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryRecordStore
     from gatekeeper_core.token_budget import TokenBudgetTracker
@@ -98,9 +100,11 @@ __all__ = [
     "ToolResult",
     "ToolResultCompressor",
     "ToolResultConfig",
+    "Topic",
     "TrimmingConfig",
     "Turn",
     "UsageCalibrator",
+    "Verdict",
     "WorkingMemory",
     "bounded_summarizer",
     "compact_in_place",
@@ -162,9 +166,11 @@ _MODULES = {
     "ToolResult": "context.tool_results",
     "ToolResultCompressor": "context.tool_results",
     "ToolResultConfig": "context.tool_results",
+    "Topic": "selection.topic_map",
     "TrimmingConfig": "selection.trimming",
     "Turn": "messages",
     "UsageCalibrator": "calibration",
+    "Verdict": "selection.verdicts",
     "WorkingMemory": "context.working_memory",
     "bounded_summarizer": "context.bounded_summarizer",
     "compact_in_place": "context.compaction",

@@ -14,8 +14,8 @@ from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.context.current_run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history import HistoryView, select_history
 from gatekeeper_core.context.result_context import ResultContext
+from gatekeeper_core.context.results.digest import Digest, Task
 from gatekeeper_core.context.results.pointers import pointers_in
-from gatekeeper_core.context.results.task import Digest, Task
 from gatekeeper_core.context.rounds import is_summary
 from gatekeeper_core.context.tool_results import ToolResultCompressor
 from gatekeeper_core.context.working_memory import WorkingMemory

@@ -68,6 +68,7 @@ def test_greetings_answers_and_statements_ask_for_nothing(text: str) -> None:
         ("Forget that. Write the email.", "Write the email."),
         ("Let's drop this and fix the login", "fix the login"),
         ("Change of plans: refactor the parser first", "refactor the parser first"),
+        ("Forget that, it is too slow, please write the email.", "write the email."),
         ("新任务：发票导出", "发票导出"),
         ("任务改成翻译手册", "翻译手册"),
         ("先不做这个，改成写邮件。", "写邮件。"),
@@ -99,7 +100,10 @@ def test_a_change_of_a_detail_is_no_change_of_the_goal(text: str) -> None:
     assert not asked.explicit
 
 
-@pytest.mark.parametrize("text", ["Forget that.", "New task.", "先不做这个。", "新任务：", "算了，不做这个了"])
+@pytest.mark.parametrize(
+    "text",
+    ["Forget that, it was my mistake.", "New task: why?", "New task.", "先不做这个。", "新任务：", "算了，不做这个了"],
+)
 def test_dropping_a_goal_without_a_new_one_asks_for_nothing(text: str) -> None:
     assert read_request(text) is None
 
@@ -144,6 +148,7 @@ def test_of_a_long_message_both_ends_are_read() -> None:
     goal = extract_goal(f"Explain the error in line 7.\n{log}")
     assert goal is not None
     assert goal.startswith("Explain the error in line 7.")
+    assert extract_goal(f"{log}\nExplain the error in line 7.\n{log}") is None
 
 
 PIECES = st.lists(

@@ -232,6 +232,11 @@ def test_blank_names_and_findings_are_refused(text: str) -> None:
     assert one.get(thread) == ActiveTask()
 
 
+def test_two_halves_of_a_character_come_back_as_they_were_saved() -> None:
+    one, thread = tracker(), talk("deploy it")
+    assert one.add_finding(thread, "full \ud83d\ude00") == one.get(thread)
+
+
 # --- the record
 
 
@@ -242,6 +247,8 @@ def test_a_task_is_kept_by_tenant_and_thread() -> None:
     assert tracker(store).get(talk("deploy it")) == saved
     assert tracker(store).get(talk("deploy it", name="t2")) == ActiveTask()
     assert tracker(store).get(replace(talk("deploy it"), tenant="other")) == ActiveTask()
+    elsewhere = replace(talk("write it"), tenant="other")
+    assert tracker(store).update(elsewhere) == tracker(store).get(elsewhere) != saved
     record = store.load_record("default", "t1", "task")
     assert record is not None
     assert (record.upto_seq, record.version) == (0, 1)

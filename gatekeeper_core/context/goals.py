@@ -70,7 +70,7 @@ def read_request(text: str) -> Asked | None:
     for span in sentences(words):
         start, changes = _new_goal(words, _after_openings(words, span.start, span.stop), span.stop)
         explicit = explicit or changes
-        if start is None:
+        if start is None and not changes:
             start = _request_start(words, span.start, span.stop)
         if start is not None and (asked := _until_courtesies(words, start)):
             cues = read_cues(words)
@@ -239,4 +239,4 @@ def _new_goal(words: str, at: int, stop: int) -> tuple[int | None, bool]:
     rest = _after_openings(words, drop.end(), stop)
     if turn := _TURN_TO.match(words, rest, stop):
         return (turn.end() if _says_something(words[turn.end() : stop]) else None), True
-    return (rest if _asks(words[rest:stop]) else None), True
+    return _request_start(words, drop.end(), stop), True

@@ -9,7 +9,7 @@ Source: specification 001-39, 001-53, 004-51.
 from __future__ import annotations
 
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.tokens import truncate_to_tokens
+from gatekeeper_core.truncation import truncate_to_tokens
 
 __all__ = ["PINNED_CHARS", "pin_text", "quoted"]
 

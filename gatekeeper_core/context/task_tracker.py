@@ -19,7 +19,7 @@ from gatekeeper_core.messages import Message, turn_starts
 from gatekeeper_core.selection.verdicts import Verdict
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.text import split_thinking
-from gatekeeper_core.tokens import truncate_to_tokens
+from gatekeeper_core.truncation import truncate_to_tokens
 
 __all__ = ["TaskTracker"]
 
