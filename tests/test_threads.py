@@ -154,8 +154,9 @@ def test_each_thread_has_a_compressor_of_its_own_under_its_name(thread: Any, nam
         def __call__(self, message: Message, context: ResultContext) -> str:
             raise AssertionError("not bound")
 
-        def for_thread(self, thread_id: str | None) -> Any:
+        def for_thread(self, thread_id: str | None, *, tenant: str = "default") -> Any:
             asked.append(thread_id)
+            assert tenant == "default"
             return lambda message, context: f"{thread_id}"
 
     config = HistoryConfig(token_budget=900, run=RunConfig(compress_result=Compressor()))

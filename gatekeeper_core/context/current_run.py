@@ -67,18 +67,19 @@ class RunConfig:
         if self.locale is not None and self.locale not in get_args(Locale):
             raise ConfigError(f'RunConfig.locale must be "zh", "en" or None, got {self.locale!r}')
 
-    def for_thread(self, thread_id: str | None) -> RunConfig:
+    def for_thread(self, thread_id: str | None, *, tenant: str = "default") -> RunConfig:
         """Return the settings for one thread: with its own compressor, where ``compress_result`` has one for each.
 
         Args:
             thread_id: names the thread; None: it has no name.
+            tenant: names whose thread it is.
 
         Raises:
             Exception: whatever the compressor's ``for_thread`` raises.
         """
         if not isinstance(self.compress_result, ThreadedCompressor):
             return self
-        return replace(self, compress_result=self.compress_result.for_thread(thread_id))
+        return replace(self, compress_result=self.compress_result.for_thread(thread_id, tenant=tenant))
 
 
 class ShrunkRun(NamedTuple):

@@ -21,13 +21,14 @@ from typing import Literal, get_args
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Part, Provider, TextPart
 
-__all__ = ["PinRole", "render_messages"]
+__all__ = ["OPENING", "PinRole", "render_messages"]
 
 PinRole = Literal["system", "developer", "user_suffix"]
 
 _MANY_SYSTEMS = ("openai",)
 _STARTS_WITH_USER = ("anthropic", "gemini")
-_OPENING = "[conversation]"
+OPENING = "[conversation]"
+"""What stands for the user where an answer that nobody asked for comes first, and a provider wants the user's word."""
 
 
 def render_messages(
@@ -78,7 +79,7 @@ def _from_the_user_on(messages: list[Message]) -> list[Message]:
     """Return the messages with a word of the user's before an answer that nobody asked for."""
     first = next((at for at, one in enumerate(messages) if one.role != "system"), len(messages))
     if first < len(messages) and messages[first].role != "user":
-        messages[first:first] = [Message("user", _OPENING)]
+        messages[first:first] = [Message("user", OPENING)]
     return messages
 
 
@@ -94,8 +95,7 @@ def _one_model_message(messages: Sequence[Message]) -> list[Message]:
     return joined
 
 
-def _both(before: Message, after: Message) -> str | tuple[Part, ...]:
-    if isinstance(before.content, str) and isinstance(after.content, str):
-        return "\n\n".join(filter(None, (before.content, after.content)))
+def _both(before: Message, after: Message) -> tuple[Part, ...]:
+    """Return what two messages say, part by part: that costs no more than both did."""
     parts = [one.content if isinstance(one.content, tuple) else (TextPart(one.content),) for one in (before, after)]
-    return tuple(part for content in parts for part in content)
+    return tuple(part for content in parts for part in content if part != TextPart(""))

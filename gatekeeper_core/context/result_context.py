@@ -51,7 +51,7 @@ class ThreadedCompressor(Protocol):
         """Return the text of a tool message made smaller, or say that the thread is missing."""
         ...
 
-    def for_thread(self, thread_id: str | None, /) -> ResultCompressor:
+    def for_thread(self, thread_id: str | None, /, *, tenant: str = "default") -> ResultCompressor:
         """Return the compressor of a thread; None: of one that has no name."""
         ...
 

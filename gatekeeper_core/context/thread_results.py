@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from gatekeeper_core.context.results.task import Strategy
+from gatekeeper_core.context.results.digest import Strategy
 from gatekeeper_core.context.thread_memories import ThreadMemories
 from gatekeeper_core.context.tool_results import ToolResultCompressor, ToolResultConfig
 from gatekeeper_core.errors import ConfigError
@@ -58,18 +58,20 @@ class ThreadResultCompressor:
         self._make = partial(ToolResultCompressor, config, strategies=strategies, token_counter=token_counter)
         self._make()  # what cannot work is refused now
 
-    def for_thread(self, thread_id: str | None) -> ToolResultCompressor:
+    def for_thread(self, thread_id: str | None, *, tenant: str = "default") -> ToolResultCompressor:
         """Return a compressor for a thread; it remembers what it made, so keep it while the thread is served.
 
         Args:
             thread_id: names the thread. None: it has no name; then nothing is put aside, because nobody could be told
                 from anybody else when it is read again.
+            tenant: names whose thread it is.
 
         Raises:
-            ConfigError: the name is empty.
-            TypeError: it is no text.
+            ConfigError: a name is empty.
+            TypeError: a name is no text.
         """
-        return self._make(working_memory=None if thread_id is None else self._memories.of(thread_id))
+        memory = None if thread_id is None else self._memories.of(thread_id, tenant=tenant)
+        return self._make(working_memory=memory)
 
     def __call__(self, *_: object) -> str:
         """Refuse to compress: which thread a message belongs to is not known here.

@@ -200,6 +200,7 @@ class ThreadSelector(Generic[Item]):
         window_tokens: int | None = None,
         pinned: Collection[int] = (),
         window_from: int = 0,
+        run: RunConfig | None = None,
     ) -> HistoryView:
         """Return which of the messages to send; the arguments are those of ``select_history``.
 
@@ -213,6 +214,7 @@ class ThreadSelector(Generic[Item]):
                 budget is set.
             pinned: positions that are always kept.
             window_from: in mode ``window`` the position of the first message that may be kept.
+            run: how the runs of this thread give way, from this call on; None: as before, at first as the settings say.
 
         Raises:
             ConfigError: a number is out of range.
@@ -225,7 +227,7 @@ class ThreadSelector(Generic[Item]):
         state = self._threads.of(key)
         with state.lock:
             try:
-                state.run = state.run or self._run_of(thread)
+                state.run = run or state.run or self._run_of(thread)
                 view = self._view(state, items, query, fixed_tokens, budget, tuple(pinned), window_from)
             except BaseException:
                 self._threads.forget(key, state)  # half a step would be remembered: the next call starts anew
