@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gatekeeper_core.context.results.cells import columns_of_cells
+from gatekeeper_core.context.results.digest import Digest, Shelf, Task
 from gatekeeper_core.context.results.rows import keep_rows, summary_of
 
 __all__ = ["delimiter_of", "digest_delimited", "split_row"]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gatekeeper_core.context.results.cells import columns_of_texts
+from gatekeeper_core.context.results.digest import Digest, Shelf, Task
 from gatekeeper_core.context.results.json_text import (
     UNREAD,
     JsonValue,

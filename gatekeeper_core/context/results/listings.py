@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gatekeeper_core.context.results.cells import columns_of_texts
+from gatekeeper_core.context.results.digest import Digest, Shelf, Task
 from gatekeeper_core.context.results.marks import MARK
 from gatekeeper_core.context.results.pointers import one_line
 from gatekeeper_core.context.results.rows import keep_rows

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gatekeeper_core.context.results.cells import Cells, Columns
+from gatekeeper_core.context.results.digest import Shelf, Task
 from gatekeeper_core.context.results.marks import MARK
 from gatekeeper_core.context.results.pointers import one_line
 from gatekeeper_core.context.results.signals import failing
