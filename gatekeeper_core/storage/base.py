@@ -6,13 +6,39 @@ derives from a secret (see ``context/working_memory.py``): who does not hold the
 A *derived record* is what a conversation is boiled down to: its summary, its active task. It says up to which message
 it has read (``upto_seq``: the 0-based sequence number of that message, -1 for none), so that whoever loads it can catch
 up.
+
+A *memory* is one thing worth knowing about a user, across conversations. One that another memory took the place of is
+*closed*: it stays where it is, to be read by its id, and is found no more. A store finds memories; others rank them.
+
+The methods of the three protocols have names of their own, so that one class can be all three.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-__all__ = ["BlobRecord", "BlobStore", "DerivedRecord", "RecordStore"]
+if TYPE_CHECKING:
+    from array import array
+
+__all__ = [
+    "MEMORY_CATEGORIES",
+    "BlobRecord",
+    "BlobStore",
+    "DerivedRecord",
+    "EarlierText",
+    "Memory",
+    "MemoryCategory",
+    "MemoryRecord",
+    "MemoryScope",
+    "MemoryStore",
+    "RecordStore",
+    "TermCounts",
+]
+
+MemoryCategory = Literal["user_preference", "project_context", "skill", "fact"]
+MEMORY_CATEGORIES: tuple[MemoryCategory, ...] = ("user_preference", "project_context", "skill", "fact")
+"""What a memory can be about. Source: specification 004, long-term memory."""
 
 
 class BlobRecord(NamedTuple):
@@ -101,4 +127,153 @@ class RecordStore(Protocol):
         Raises:
             ConflictError: another version is stored by now; nothing was changed.
         """
+        ...
+
+
+class MemoryScope(NamedTuple):
+    """Whose memories; nothing is shared between two scopes.
+
+    Attributes:
+        tenant: whose system it is.
+        user: who is remembered.
+    """
+
+    tenant: str
+    user: str
+
+
+class EarlierText(NamedTuple):
+    """How a memory read before it was reworded.
+
+    Attributes:
+        text: what it said.
+        valid_from: since when, in seconds of the clock that the memory was made with.
+        thread: the conversation that it came from, or None.
+        seq: the message that it came from, or None.
+    """
+
+    text: str
+    valid_from: float
+    thread: str | None
+    seq: int | None
+
+
+class Memory(NamedTuple):
+    """One thing worth knowing about a user.
+
+    Attributes:
+        id: names it within its scope.
+        text: what is remembered.
+        category: what it is about.
+        key: the question that it answers ("name", "residence"): of one category and key only the newest memory is
+            current; None: no other memory takes its place by that.
+        thread: the conversation that the text came from, or None.
+        seq: sequence number of the message that it came from, or None.
+        valid_from: since when, in seconds of the clock that it was made with.
+        valid_to: until when; None: until further notice.
+        supersedes: id of the memory whose place it took, or None.
+        superseded_by: id of the memory that took its place, or None: it is current.
+        earlier: how it read before, oldest first.
+        version: 1 for the first one put, one more with each change.
+    """
+
+    id: str
+    text: str
+    category: MemoryCategory
+    key: str | None = None
+    thread: str | None = None
+    seq: int | None = None
+    valid_from: float = 0.0
+    valid_to: float | None = None
+    supersedes: str | None = None
+    superseded_by: str | None = None
+    earlier: tuple[EarlierText, ...] = ()
+    version: int = 1
+
+
+class MemoryRecord(NamedTuple):
+    """A memory with what it is found by.
+
+    Attributes:
+        memory: what is remembered.
+        terms: the indexed terms of its text, each once.
+        vector: the embedding of its text, of length 1, or None.
+        vector_of: which text and embedder the vector is of, "" without one; whoever wrote it reads it.
+    """
+
+    memory: Memory
+    terms: tuple[str, ...] = ()
+    vector: array[float] | None = None
+    vector_of: str = ""
+
+
+class TermCounts(NamedTuple):
+    """How common terms are among the memories of a scope.
+
+    Attributes:
+        memories: how many memories are current.
+        by_term: in how many of them each term stands; a term that none holds may be missing.
+    """
+
+    memories: int
+    by_term: Mapping[str, int]
+
+
+class MemoryStore(Protocol):
+    """Memories by scope and id. Safe to call from several threads; a failure to store raises.
+
+    Two writers of one memory cannot undo each other: a put names the version that it makes.
+    """
+
+    def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
+        """Store memories, new ones and new versions of stored ones: all of them or none.
+
+        Args:
+            scope: whose memories.
+            records: each with a version one above the stored one's, 1 where nothing is stored under its id.
+
+        Raises:
+            ConflictError: a memory is stored in another version by now; nothing was changed.
+        """
+        ...
+
+    def get_memory(self, scope: MemoryScope, memory_id: str, /) -> MemoryRecord | None:
+        """Return the memory of an id, current or closed, or None."""
+        ...
+
+    def delete_memories(self, scope: MemoryScope, memory_ids: Collection[str] | None = None, /) -> int:
+        """Delete memories, or with None all of the scope, closed ones too; return how many there were.
+
+        What is not there is no error.
+        """
+        ...
+
+    def find_memories(
+        self,
+        scope: MemoryScope,
+        *,
+        terms: Sequence[str] = (),
+        vector: array[float] | None = None,
+        key: str | None = None,
+        categories: Collection[str] = (),
+        limit: int,
+    ) -> Sequence[MemoryRecord]:
+        """Return current memories, each once, in any order.
+
+        Those that hold a term: of more than ``limit`` the ones that hold a term that stands earlier, of one term the
+        newest put. Then those nearest to the vector (by the cosine), again at most ``limit``; one of another dimension
+        is near to none. With neither, the newest put.
+
+        Args:
+            scope: whose memories.
+            terms: what they are looked up by, the most telling first.
+            vector: an embedding of length 1.
+            key: only memories of this key.
+            categories: only memories of these categories; empty: of all.
+            limit: how many for the terms and how many for the vector, at least 1.
+        """
+        ...
+
+    def count_memories(self, scope: MemoryScope, terms: Collection[str], /) -> TermCounts:
+        """Return how many current memories there are, and how many of them hold each term."""
         ...

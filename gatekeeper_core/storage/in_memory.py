@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from threading import Lock
 
 from gatekeeper_core.errors import ConflictError
-from gatekeeper_core.storage.base import BlobRecord, DerivedRecord
+from gatekeeper_core.storage.base import BlobRecord, DerivedRecord, MemoryRecord, MemoryScope, TermCounts
+from gatekeeper_core.storage.vectors import cosine
 
-__all__ = ["InMemoryBlobStore", "InMemoryRecordStore"]
+__all__ = ["InMemoryBlobStore", "InMemoryMemoryStore", "InMemoryRecordStore"]
 
 
 class InMemoryBlobStore:
@@ -106,3 +111,186 @@ class InMemoryRecordStore:
                 raise ConflictError(kind, expected_version=expected_version, stored_version=version)
             self._records[key] = DerivedRecord(body, upto_seq, version + 1)
         return version + 1
+
+
+class InMemoryMemoryStore:
+    """A ``MemoryStore`` in dictionaries, with postings by term.
+
+    >>> from gatekeeper_core.storage.base import Memory
+    >>> store, scope = InMemoryMemoryStore(), MemoryScope("default", "ann")
+    >>> store.put_memories(scope, [MemoryRecord(Memory("m1", "I like tea", "user_preference"), ("lik", "tea"))])
+    >>> [record.memory.text for record in store.find_memories(scope, terms=["tea"], limit=3)]
+    ['I like tea']
+    """
+
+    __slots__ = ("_lock", "_shelves")
+
+    is_in_process = True
+    """A search waits for nobody."""
+
+    def __init__(self) -> None:
+        self._shelves: dict[MemoryScope, _Shelf] = {}
+        self._lock = Lock()
+
+    def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
+        """Store memories, all or none; see ``MemoryStore``.
+
+        Raises:
+            TypeError: one is no ``MemoryRecord``.
+            ConflictError: one is stored in another version by now.
+        """
+        for record in records:
+            if not isinstance(record, MemoryRecord):
+                raise TypeError(f"records must be MemoryRecord, got {type(record).__name__}")
+        with self._lock:
+            shelf = self._shelves.get(scope) or _Shelf()
+            shelf.check(records)
+            for record in records:
+                shelf.put(record)
+            if records:
+                self._shelves[scope] = shelf
+
+    def get_memory(self, scope: MemoryScope, memory_id: str, /) -> MemoryRecord | None:
+        """Return the memory of an id, or None; see ``MemoryStore``."""
+        with self._lock:
+            shelf = self._shelves.get(scope)
+            return shelf.record(memory_id) if shelf else None
+
+    def delete_memories(self, scope: MemoryScope, memory_ids: Collection[str] | None = None, /) -> int:
+        """Delete memories or all of the scope; see ``MemoryStore``."""
+        with self._lock:
+            shelf = self._shelves.get(scope)
+            if shelf is None:
+                return 0
+            if memory_ids is None:
+                del self._shelves[scope]
+                return len(shelf)
+            deleted = sum(map(shelf.delete, memory_ids))
+            if not len(shelf):
+                del self._shelves[scope]
+            return deleted
+
+    def find_memories(
+        self,
+        scope: MemoryScope,
+        *,
+        terms: Sequence[str] = (),
+        vector: array[float] | None = None,
+        key: str | None = None,
+        categories: Collection[str] = (),
+        limit: int,
+    ) -> tuple[MemoryRecord, ...]:
+        """Return current memories by term, by nearness, or the newest put; see ``MemoryStore``."""
+        with self._lock:
+            shelf = self._shelves.get(scope)
+            if shelf is None:
+                return ()
+            found: dict[str, MemoryRecord] = {}
+            if terms or vector is None:
+                held = _wanted(shelf.holding(terms) if terms else shelf.newest(key), key, categories)
+                found.update((record.memory.id, record) for record in islice(held, limit))
+            if vector is not None:
+                near = _nearest(_wanted(shelf.newest(key), key, categories), vector, limit)
+                found.update((record.memory.id, record) for record in near)
+            return tuple(found.values())
+
+    def count_memories(self, scope: MemoryScope, terms: Collection[str], /) -> TermCounts:
+        """Return how many current memories there are, and how many hold each term; see ``MemoryStore``."""
+        with self._lock:
+            shelf = self._shelves.get(scope)
+            return shelf.counts(terms) if shelf else TermCounts(0, {})
+
+
+def _nearest(records: Iterable[MemoryRecord], vector: array[float], limit: int) -> list[MemoryRecord]:
+    from heapq import nlargest  # here, because most searches have no vector
+
+    with_one = [record for record in records if record.vector is not None and len(record.vector) == len(vector)]
+    return nlargest(limit, with_one, key=lambda record: cosine(record.vector, vector))  # type: ignore[arg-type]
+
+
+def _wanted(records: Iterable[MemoryRecord], key: str | None, categories: Collection[str]) -> Iterator[MemoryRecord]:
+    for record in records:
+        memory = record.memory
+        if (key is None or memory.key == key) and (not categories or memory.category in categories):
+            yield record
+
+
+class _Shelf:
+    """The memories of one scope. Each put gets the next serial number, so that a falling number is "newest first"."""
+
+    __slots__ = ("_current", "_keys", "_next", "_postings", "_serials", "_stored")
+
+    def __init__(self) -> None:
+        self._next = 0
+        self._stored: dict[str, MemoryRecord] = {}
+        self._serials: dict[str, int] = {}  # of the current ones
+        self._current: dict[int, MemoryRecord] = {}
+        self._postings: dict[str, array[int]] = {}
+        self._keys: dict[str, array[int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+    def check(self, records: Iterable[MemoryRecord]) -> None:
+        """Raise ``ConflictError`` unless each record is the next version of what is stored."""
+        made: dict[str, int] = {}
+        for memory in (record.memory for record in records):
+            stored = self._stored.get(memory.id)
+            version = made.get(memory.id, stored.memory.version if stored else 0)
+            if memory.version != version + 1:
+                raise ConflictError("memory", expected_version=memory.version - 1, stored_version=version)
+            made[memory.id] = memory.version
+
+    def put(self, record: MemoryRecord) -> None:
+        memory = record.memory
+        self.delete(memory.id)
+        self._stored[memory.id] = record
+        if memory.superseded_by is not None:
+            return
+        self._serials[memory.id] = serial = self._next
+        self._next += 1
+        self._current[serial] = record
+        for term in record.terms:
+            self._postings.setdefault(term, array("Q")).append(serial)
+        if memory.key is not None:
+            self._keys.setdefault(memory.key, array("Q")).append(serial)
+
+    def delete(self, memory_id: str) -> bool:
+        record = self._stored.pop(memory_id, None)
+        serial = self._serials.pop(memory_id, None)
+        if record is not None and serial is not None:
+            del self._current[serial]
+            for term in record.terms:
+                _take_out(self._postings, term, serial)
+            if record.memory.key is not None:
+                _take_out(self._keys, record.memory.key, serial)
+        return record is not None
+
+    def record(self, memory_id: str) -> MemoryRecord | None:
+        return self._stored.get(memory_id)
+
+    def newest(self, key: str | None) -> Iterator[MemoryRecord]:
+        """Yield the current memories, or those of a key, newest first."""
+        serials = reversed(self._current) if key is None else reversed(self._keys.get(key, array("Q")))
+        return map(self._current.__getitem__, serials)
+
+    def holding(self, terms: Sequence[str]) -> Iterator[MemoryRecord]:
+        """Yield the current memories that hold a term, each once, by the first of their terms, newest first."""
+        seen: set[int] = set()
+        for term in terms:
+            for serial in reversed(self._postings.get(term, array("Q"))):
+                if serial not in seen:
+                    seen.add(serial)
+                    yield self._current[serial]
+
+    def counts(self, terms: Collection[str]) -> TermCounts:
+        held = {term: len(self._postings[term]) for term in terms if term in self._postings}
+        return TermCounts(len(self._current), held)
+
+
+def _take_out(serials_by: dict[str, array[int]], name: str, serial: int) -> None:
+    serials = serials_by[name]
+    if len(serials) == 1:
+        del serials_by[name]
+    else:
+        del serials[bisect_left(serials, serial)]

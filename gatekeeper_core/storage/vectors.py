@@ -1,0 +1,59 @@
+"""Embeddings as stores keep them: arrays of 32-bit floats, of length 1, so that a dot product is the cosine."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterable
+from operator import mul
+
+__all__ = ["MAX_DIMENSIONS", "cosine", "unit_vector"]
+
+MAX_DIMENSIONS = 16_384
+"""Numbers of one embedding at most. Source: ours; models give 256 to 4,096."""
+
+_LARGEST_PRODUCT = 1.001
+
+
+def unit_vector(numbers: Iterable[float]) -> array[float] | None:
+    """Return numbers as a vector of length 1, or None where no direction can be read from them.
+
+    That is so where there are none, too many, one that is no finite number, or only zeros.
+
+    >>> unit_vector([3.0, 4.0])
+    array('f', [0.6000000238418579, 0.800000011920929])
+    >>> unit_vector([0.0, 0.0]), unit_vector([1.0, float("nan")]), unit_vector([])
+    (None, None, None)
+    """
+    read: list[float] = []
+    try:
+        for number in numbers:
+            if len(read) == MAX_DIMENSIONS:
+                return None
+            read.append(float(number))
+    except (TypeError, ValueError, OverflowError):
+        return None
+    largest = max(map(abs, read), default=0.0)
+    if not 0.0 < largest < math.inf or not all(map(math.isfinite, read)):
+        return None
+    scaled = [number / largest for number in read]  # so that no square leaves the range of floats
+    length = math.sqrt(math.fsum(map(mul, scaled, scaled)))
+    return array("f", [number / length for number in scaled])
+
+
+def cosine(first: array[float], second: array[float]) -> float:
+    """Return the cosine of two vectors of length 1, 0.0 to 1.0: what points apart or differs in dimension is 0.0.
+
+    Rounded to six digits. Source: specification 004, long-term memory (cosine similarity); a negative cosine says no
+    more than "unrelated" here.
+
+    >>> from array import array
+    >>> cosine(array("f", [0.6, 0.8]), array("f", [0.8, 0.6])), cosine(array("f", [1.0]), array("f", [-1.0]))
+    (0.96, 0.0)
+    """
+    if len(first) != len(second):
+        return 0.0
+    product = sum(map(mul, first, second))
+    if not 0.0 < product < _LARGEST_PRODUCT:  # also what a damaged store gave back, with NaN or of another length
+        return 0.0
+    return round(min(1.0, product), 6)

@@ -1,0 +1,45 @@
+"""Embeddings are kept as vectors of length 1, and what is no direction is refused."""
+
+from __future__ import annotations
+
+import math
+from array import array
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.storage.vectors import MAX_DIMENSIONS, cosine, unit_vector
+
+numbers = st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=12)
+
+
+@given(numbers, numbers)
+def test_a_cosine_lies_in_0_to_1_and_is_symmetric(first: list[float], second: list[float]) -> None:
+    """004-34: similarity is a cosine."""
+    one, other = unit_vector(first), unit_vector(second)
+    if one is not None and other is not None:
+        assert 0.0 <= cosine(one, other) == cosine(other, one) <= 1.0
+        assert cosine(one, one) == pytest.approx(1.0, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "values", [[], [0.0], [math.nan, 1.0], [math.inf], ["a"], [None], [10**400], [1.0] * (MAX_DIMENSIONS + 1)]
+)
+def test_what_has_no_direction_is_no_vector(values: list[float]) -> None:
+    assert unit_vector(values) is None
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
+def test_the_length_of_an_embedding_says_nothing(scale: float) -> None:
+    assert unit_vector([3.0 * scale, 4.0 * scale]) == array("f", [0.6, 0.8])
+
+
+def test_vectors_of_two_dimensions_or_apart_are_unrelated() -> None:
+    assert cosine(array("f", [1.0]), array("f", [1.0, 0.0])) == 0.0
+    assert cosine(array("f", [1.0, 0.0]), array("f", [-1.0, 0.0])) == 0.0
+
+
+@pytest.mark.parametrize("damaged", [[math.nan, 1.0], [math.inf, 1.0], [math.inf, -math.inf], [30.0, 40.0]])
+def test_a_vector_that_is_damaged_is_near_to_nothing(damaged: list[float]) -> None:
+    assert cosine(array("f", damaged), array("f", [0.6, 0.8])) == 0.0
