@@ -48,6 +48,7 @@ STAGES = (
     "index",
     "scan",
     "expansion",
+    "similarity",
     "retrieval",
     "cues",
     "verdicts",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.index import TurnIndex
 
-__all__ = ["MAX_RELATED", "Related", "one_edit_away", "related_terms"]
+__all__ = ["MAX_RELATED", "Related", "kind_terms", "member_terms", "one_edit_away", "related_terms", "synonym_terms"]
 
 MAX_RELATED = 40
 """Related terms of one query at most, the weightiest. Source: ours: a bound on the cost of a query."""
@@ -94,8 +94,8 @@ def one_edit_away(word: str) -> set[str]:
 def _others(
     term: str, index: TurnIndex, *, synonym: float, kind: float, misspelling: float
 ) -> Iterator[tuple[str, float]]:
-    yield from ((other, synonym) for other in _synonyms_of(term))
-    yield from ((other, kind) for other in _members_of(term))
+    yield from ((other, synonym) for other in synonym_terms(term))
+    yield from ((other, kind) for other in member_terms(term))
     if misspelling and len(term) >= _MIN_MISSPELLED and term.isascii() and term.isalpha():
         yield from ((other, misspelling) for other in _spellings(term, index))
 
@@ -111,12 +111,31 @@ def _spellings(term: str, index: TurnIndex) -> tuple[str, ...]:
     )
 
 
-def _synonyms_of(term: str) -> tuple[str, ...]:
+def synonym_terms(term: str) -> tuple[str, ...]:
+    """Return the terms that may stand in the place of a term.
+
+    >>> "cinema" in synonym_terms("film")
+    True
+    """
     return _stemmed_synonyms().get(term, ())
 
 
-def _members_of(term: str) -> tuple[str, ...]:
+def member_terms(term: str) -> tuple[str, ...]:
+    """Return the terms for members of the kind that a term names.
+
+    >>> "football" in member_terms("sport")
+    True
+    """
     return _stemmed_kinds().get(term, ())
+
+
+def kind_terms(term: str) -> tuple[str, ...]:
+    """Return the terms for the kinds that what a term names is a member of.
+
+    >>> "sport" in kind_terms("football")
+    True
+    """
+    return _stemmed_members().get(term, ())
 
 
 @cache
@@ -127,6 +146,15 @@ def _stemmed_synonyms() -> Mapping[str, tuple[str, ...]]:
 @cache
 def _stemmed_kinds() -> Mapping[str, tuple[str, ...]]:
     return _stemmed(kinds())
+
+
+@cache
+def _stemmed_members() -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for kind, members in _stemmed_kinds().items():
+        for member in members:
+            found.setdefault(member, {})[kind] = None
+    return {member: tuple(kinds_of) for member, kinds_of in found.items()}
 
 
 def _stemmed(table: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:

@@ -39,7 +39,7 @@ from gatekeeper_core.selection.speakers import Speakers
 if TYPE_CHECKING:
     from collections.abc import Container, Generator, Iterable, Mapping, Sequence, Set
 
-__all__ = ["BACKGROUND_TURNS", "FAN_OUT", "LIVE_TURNS", "Posting", "TurnIndex", "unpack"]
+__all__ = ["BACKGROUND_TURNS", "FAN_OUT", "LIVE_TURNS", "Posting", "TurnIndex", "idf_among", "unpack"]
 
 BACKGROUND_TURNS = 20.0
 """How many turns of everyday talk the background frequencies stand for in an idf.
@@ -86,6 +86,29 @@ def unpack(posting: int) -> Posting:
     Posting(turn_id=3, user_count=2, assistant_count=1)
     """
     return Posting(posting >> TURN_BITS, posting >> FIELD_BITS & MAX_COUNT, posting & MAX_COUNT)
+
+
+def idf_among(term: str, *, documents: int, frequency: int) -> float:
+    """Return the inverse document frequency of a term, known or not.
+
+    ``ln(1 + (N - df + 0.5) / (df + 0.5))`` over the documents and ``BACKGROUND_TURNS`` turns of everyday talk, in which
+    the term has its background frequency. Rounded to six digits, so that every platform ranks alike.
+
+    Args:
+        term: an indexed term.
+        documents: how many documents there are, at least 0.
+        frequency: how many of them hold the term, 0 to ``documents``.
+
+    Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework" (the form is Lucene's, never
+    negative); the background share is ours.
+
+    >>> idf_among("friend", documents=0, frequency=0) < idf_among("gateway", documents=0, frequency=0)
+    True
+    """
+    share = min(_MAX_BACKGROUND_SHARE, _BACKGROUND_TURN_LENGTH * background_frequencies().get(term, 0.0))
+    turns = documents + BACKGROUND_TURNS
+    held = frequency + BACKGROUND_TURNS * share
+    return round(math.log1p((turns - held + 0.5) / (held + 0.5)), 6)
 
 
 class TurnIndex:
@@ -269,19 +292,8 @@ class TurnIndex:
         return list(known)
 
     def idf(self, term: str) -> float:
-        """Return the inverse document frequency of a term, known or not.
-
-        ``ln(1 + (N - df + 0.5) / (df + 0.5))`` over the turns of this conversation and ``BACKGROUND_TURNS`` turns of
-        everyday talk, in which the term has its background frequency. Rounded to six digits, so that every platform
-        ranks alike.
-
-        Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework" (the form is Lucene's, never
-        negative); the background share is ours.
-        """
-        share = min(_MAX_BACKGROUND_SHARE, _BACKGROUND_TURN_LENGTH * background_frequencies().get(term, 0.0))
-        turns = len(self) + BACKGROUND_TURNS
-        frequency = self.document_frequency(term) + BACKGROUND_TURNS * share
-        return round(math.log1p((turns - frequency + 0.5) / (frequency + 0.5)), 6)
+        """Return what a term tells among the turns of this conversation, known or not; see :func:`idf_among`."""
+        return idf_among(term, documents=len(self), frequency=self.document_frequency(term))
 
     # --- snapshots ---------------------------------------------------------------------------------------------------
 

@@ -53,7 +53,7 @@ def cosine(first: array[float], second: array[float]) -> float:
     """
     if len(first) != len(second):
         return 0.0
-    product = sum(map(mul, first, second))
+    product: float = sum(map(mul, first, second))
     if not 0.0 < product < _LARGEST_PRODUCT:  # also what a damaged store gave back, with NaN or of another length
         return 0.0
     return round(min(1.0, product), 6)

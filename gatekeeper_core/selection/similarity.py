@@ -1,0 +1,134 @@
+"""How alike two short texts are without a model: the cosine of their terms, 0.0 to 1.0.
+
+A text is a vector with one number for each of its indexed terms: the logarithm of its count, times what the term weighs
+by itself, times its idf. What stands in both texts adds to the cosine; so does, for a small part, a pair of related
+terms (synonyms, a kind and its member), each term in one pair at most, so that 1.0 is never passed.
+
+Source: Salton and Buckley 1988, "Term-weighting approaches in automatic text retrieval" (tf-idf vectors, their cosine);
+Sidorov et al. 2014, "Soft similarity and soft cosine measure" (related terms); the matching in pairs is ours.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from gatekeeper_core.selection.anchors import count_terms, folded, term_weight
+from gatekeeper_core.selection.expansion import kind_terms, member_terms, synonym_terms
+from gatekeeper_core.selection.index import idf_among
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["KIND_CREDIT", "SYNONYM_CREDIT", "TermVector", "text_similarity"]
+
+SYNONYM_CREDIT = 0.3
+"""What a pair of synonyms counts beside one and the same word. Source: as in ``RetrievalConfig``."""
+
+KIND_CREDIT = 0.4
+"""What a kind and a member of it count. Source: as above."""
+
+
+class TermVector:
+    """A text as a vector of its terms, to be compared with other texts.
+
+    Args:
+        counts: the counts of its terms; a count below 1 is what one occurrence is worth.
+        documents: how many texts it is compared among, at least 0.
+        frequencies: in how many of them terms stand; what is not in here stands in one.
+
+    >>> vector = TermVector(count_terms("I keep a cat"))
+    >>> vector.similarity(count_terms("My cat is called Tom")) > vector.similarity(count_terms("I like tea"))
+    True
+    """
+
+    __slots__ = ("_credits", "_documents", "_frequencies", "_length", "_values", "_weights")
+
+    def __init__(
+        self, counts: Mapping[str, float], *, documents: int = 0, frequencies: Mapping[str, int] | None = None
+    ) -> None:
+        self._documents = max(1, documents)
+        self._frequencies = frequencies or {}
+        self._weights: dict[str, float] = {}
+        self._values = self._valued(counts)
+        self._length = _length(self._values)
+        self._credits = {term: found for term in self._values if (found := related_credits(term))}
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The terms of the text, the weightiest first."""
+        return tuple(sorted(self._values, key=lambda term: (-self._values[term], term)))
+
+    @property
+    def related(self) -> tuple[str, ...]:
+        """Terms that are related to those of the text and not among them, each once."""
+        found = dict.fromkeys(other for others in self._credits.values() for other in others)
+        return tuple(other for other in found if other not in self._values)
+
+    def similarity(self, counts: Mapping[str, int]) -> float:
+        """Return the cosine with another text, 0.0 to 1.0, rounded to six digits.
+
+        Args:
+            counts: the counts of the other text's terms.
+        """
+        values = self._valued(counts)
+        both = self._length * _length(values)
+        if not both:
+            return 0.0
+        shared = math.fsum(value * values[term] for term, value in self._values.items() if term in values)
+        return round(min(1.0, (shared + self._by_related(values)) / both), 6)
+
+    def _valued(self, counts: Mapping[str, float]) -> dict[str, float]:
+        return {term: (1.0 + math.log(n) if n > 1 else n) * self._weight(term) for term, n in counts.items() if n > 0}
+
+    def _weight(self, term: str) -> float:
+        weight = self._weights.get(term)
+        if weight is None:
+            frequency = min(self._documents, max(1, self._frequencies.get(term, 1)))
+            idf = idf_among(term, documents=self._documents, frequency=frequency)
+            weight = self._weights[term] = idf * term_weight(term)
+        return weight
+
+    def _by_related(self, values: Mapping[str, float]) -> float:
+        """Return what pairs of related terms add, the best pairs first, no term in two of them."""
+        pairs = [
+            (-credit * (self._values[term] * values[other]), min(term, other), max(term, other))
+            for term, others in self._credits.items()
+            if term not in values
+            for other, credit in others.items()
+            if other in values and other not in self._values
+        ]
+        added = 0.0
+        taken: set[str] = set()
+        for worth, first, second in sorted(pairs):
+            if first not in taken and second not in taken:
+                taken |= {first, second}
+                added -= worth
+        return added
+
+
+def related_credits(term: str) -> dict[str, float]:
+    """Return what other terms count where a term stands in one text and they in the other; the same both ways.
+
+    >>> related_credits("film")["cinema"], related_credits("football")["sport"], related_credits("sport")["football"]
+    (0.3, 0.4, 0.4)
+    """
+    found = dict.fromkeys(synonym_terms(term), SYNONYM_CREDIT)
+    found.update(dict.fromkeys((*member_terms(term), *kind_terms(term)), KIND_CREDIT))
+    found.pop(term, None)
+    return found
+
+
+def text_similarity(first: str, second: str) -> float:
+    """Return how alike two texts are by themselves, 0.0 to 1.0: symmetric, 1.0 for one and the same text.
+
+    >>> text_similarity("I like green tea", "I like green tea."), text_similarity("我养了一只猫", "Redis 端口")
+    (1.0, 0.0)
+    """
+    if folded(first) == folded(second):
+        return 1.0
+    return TermVector(count_terms(first)).similarity(count_terms(second))
+
+
+def _length(values: Mapping[str, float]) -> float:
+    return math.sqrt(math.fsum(value * value for value in values.values()))
