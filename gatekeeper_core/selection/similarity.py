@@ -18,9 +18,9 @@ from gatekeeper_core.selection.expansion import kind_terms, member_terms, synony
 from gatekeeper_core.selection.index import idf_among
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-__all__ = ["KIND_CREDIT", "SYNONYM_CREDIT", "TermVector", "text_similarity"]
+__all__ = ["KIND_CREDIT", "SYNONYM_CREDIT", "TermVector", "related_to", "text_similarity"]
 
 SYNONYM_CREDIT = 0.3
 """What a pair of synonyms counts beside one and the same word. Source: as in ``RetrievalConfig``."""
@@ -58,12 +58,6 @@ class TermVector:
     def terms(self) -> tuple[str, ...]:
         """The terms of the text, the weightiest first."""
         return tuple(sorted(self._values, key=lambda term: (-self._values[term], term)))
-
-    @property
-    def related(self) -> tuple[str, ...]:
-        """Terms that are related to those of the text and not among them, each once."""
-        found = dict.fromkeys(other for others in self._credits.values() for other in others)
-        return tuple(other for other in found if other not in self._values)
 
     def similarity(self, counts: Mapping[str, int]) -> float:
         """Return the cosine with another text, 0.0 to 1.0, rounded to six digits.
@@ -107,10 +101,20 @@ class TermVector:
         return added
 
 
+def related_to(terms: Collection[str]) -> tuple[str, ...]:
+    """Return the terms that are related to some terms and not among them, each once.
+
+    >>> "journey" in related_to(["trip", "tea"]), related_to(["api-gateway"])
+    (True, ())
+    """
+    found = dict.fromkeys(other for term in terms for other in related_credits(term))
+    return tuple(other for other in found if other not in terms)
+
+
 def related_credits(term: str) -> dict[str, float]:
     """Return what other terms count where a term stands in one text and they in the other; the same both ways.
 
-    >>> related_credits("film")["cinema"], related_credits("football")["sport"], related_credits("sport")["football"]
+    >>> related_credits("trip")["journey"], related_credits("football")["sport"], related_credits("sport")["football"]
     (0.3, 0.4, 0.4)
     """
     found = dict.fromkeys(synonym_terms(term), SYNONYM_CREDIT)
