@@ -347,3 +347,18 @@ def test_a_memory_that_cannot_be_is_refused(arguments: Any, error: type[Exceptio
 def test_what_is_no_function_is_refused_by_name(arguments: Any) -> None:
     with pytest.raises(TypeError, match=next(iter(arguments))):
         LongTermMemory(InMemoryMemoryStore(), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("my address", ["My address is 5 Elm Street"]),
+        ("我的地址", ["我的地址是长安街五号"]),
+        ("?!", []),
+    ],
+)
+def test_a_memory_is_named_by_its_telling_words(text: str, named: list[str]) -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    for each in ("My address is 5 Elm Street", "我的地址是长安街五号", "My street is noisy"):
+        memory.add(ANN, each, category="fact")
+    assert [each.text for each in memory.naming(ANN, text)] == named

@@ -26,7 +26,7 @@ from gatekeeper_core.context.memory_search import (
     search_memories,
 )
 from gatekeeper_core.errors import ConfigError, ConflictError
-from gatekeeper_core.selection.anchors import count_terms, folded
+from gatekeeper_core.selection.anchors import count_terms, folded, telling_terms
 from gatekeeper_core.storage.base import MEMORY_CATEGORIES, EarlierText, Memory, MemoryRecord, MemoryScope
 
 if TYPE_CHECKING:
@@ -220,6 +220,19 @@ class LongTermMemory:
         _check_scope(scope)
         return tuple(self._chain(scope, self._stored(scope, memory_id), "supersedes"))
 
+    def naming(self, scope: MemoryScope, text: str) -> tuple[Memory, ...]:
+        """Return the current memories that name everything that a text names, in any order.
+
+        What "my address" is to be forgotten means: each memory that holds all its telling words.
+        """
+        _check_scope(scope)
+        wanted = _naming_terms(text)
+        if not wanted:
+            return ()
+        most = self._config.candidates
+        found = islice(self._store.find_memories(scope, terms=tuple(sorted(wanted)), limit=most), most)
+        return tuple(record.memory for record in found if wanted <= set(record.terms))
+
     def search(
         self,
         scope: MemoryScope,
@@ -406,6 +419,11 @@ class LongTermMemory:
 
     def _now(self) -> float | None:
         return None if self._clock is None else self._clock()
+
+
+def _naming_terms(text: str) -> set[str]:
+    """Return the terms that name what a text is about; 地址 weighs little, and counts where it is all there is."""
+    return telling_terms(text) or {term for term in count_terms(text) if len(term) > 1}
 
 
 def _made_id(draft: Memory, number: int) -> str:
