@@ -16,7 +16,7 @@ export PIP_ROOT_USER_ACTION := ignore
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs e2e recording thorough ci clean
-.PHONY: bench bench-agent-loop bench-tool-results bench-speed bench-tokens bench-full bench-model data-benchmarks
+.PHONY: bench bench-agent-loop bench-memory bench-tool-results bench-speed bench-tokens bench-full bench-model data-benchmarks
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -62,6 +62,10 @@ bench-speed: $(VENV)/.stamp-bench ## time and memory beside the peers at 1,000 a
 
 bench-agent-loop: $(VENV)/.stamp-test ## 200 rounds of tool use under one limit; needs GATEKEEPER_DATA
 	@$(RUN) benchmarks.agent_loop --data "$$GATEKEEPER_DATA"
+
+bench-memory: $(VENV)/.stamp-bench ## long-term memory: recall beside peers, and what thresholds keep; needs GATEKEEPER_DATA
+	@$(RUN) benchmarks.long_term_memory --data "$$GATEKEEPER_DATA"
+	@$(RUN) benchmarks.long_term_memory --data "$$GATEKEEPER_DATA" --thresholds
 
 bench-tool-results: $(VENV)/.stamp-bench ## tool results: tokens saved, needles kept; GATEKEEPER_DATA=DIR adds real ones, HEADROOM=PYTHON a peer
 	@$(RUN) benchmarks.tool_results $(if $(GATEKEEPER_DATA),--data "$(GATEKEEPER_DATA)") $(if $(HEADROOM),--headroom "$(HEADROOM)")
@@ -129,8 +133,8 @@ LOWEST := langchain==1.0.0 langchain-classic==1.0.0 llama-index-core==0.14.25 py
 # Each on all data, or on samples with QUICK=--quick.
 data-benchmarks:
 	@if [ -z "$$GATEKEEPER_DATA" ]; then \
-	  echo "selection, topics, pollution, memory left out: set GATEKEEPER_DATA to the folder of their data"; exit; fi; \
-	for name in selection topics pollution memory; do \
+	  echo "selection, topics, pollution, memory, long_term_memory left out: set GATEKEEPER_DATA to the folder of their data"; exit; fi; \
+	for name in selection topics pollution memory long_term_memory; do \
 	  echo; echo "benchmarks.$$name"; $(RUN) benchmarks.$$name --data "$$GATEKEEPER_DATA" $(QUICK) || exit; done
 
 lowest-tests: pyproject.toml $(VENV)/.stamp-venv

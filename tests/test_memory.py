@@ -355,6 +355,7 @@ def test_what_is_no_function_is_refused_by_name(arguments: Any) -> None:
         ("my address", ["My address is 5 Elm Street"]),
         ("我的地址", ["我的地址是长安街五号"]),
         ("?!", []),
+        ("noisy address", []),
     ],
 )
 def test_a_memory_is_named_by_its_telling_words(text: str, named: list[str]) -> None:

@@ -66,7 +66,7 @@ def test_at_most_three_hits_the_best_first_and_above_a_measured_threshold() -> N
     assert len(memory.search(ANN, "tea in a garden", min_similarity=0.99)) == 1
     assert len(memory.search(ANN, "tea in a garden", limit=9, min_similarity=0)) == 5
     config = MemoryConfig()
-    assert (config.min_similarity_dense, config.min_similarity_sparse) == (0.6, 0.1)
+    assert (config.min_similarity_dense, config.min_similarity_sparse) == (0.6, 0.08)
 
 
 def test_one_category_or_all() -> None:

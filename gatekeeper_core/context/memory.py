@@ -229,8 +229,9 @@ class LongTermMemory:
         wanted = _naming_terms(text)
         if not wanted:
             return ()
-        most = self._config.candidates
-        found = islice(self._store.find_memories(scope, terms=tuple(sorted(wanted)), limit=most), most)
+        most, counts = self._config.candidates, self._store.count_memories(scope, wanted).by_term
+        rarest = min(wanted, key=lambda term: (counts.get(term, 0), term))
+        found = islice(self._store.find_memories(scope, terms=(rarest,), limit=most), most)
         return tuple(record.memory for record in found if wanted <= set(record.terms))
 
     def search(

@@ -48,7 +48,7 @@ class MemoryConfig:
     Attributes:
         candidates: memories that a search compares at most, >= 1, found by terms; as many again by the vector.
         min_similarity_sparse: similarity of terms from which a memory is a hit, 0..1. Source: measured, see
-            ``docs/memory.md``: above it one unrelated Chinese utterance in ten finds anything.
+            ``docs/memory.md``: one unrelated Chinese utterance in ten finds anything above it.
         min_similarity_dense: similarity of embeddings from which a memory is a hit, 0..1. Source: specification 001.
         merge_similarity: similarity of terms from which two texts of a category are one memory, 0..1. Source: 004.
         earlier_weight: what a text that was said before weighs in a query against the one after it, 0..1. Source:
@@ -59,7 +59,7 @@ class MemoryConfig:
     """
 
     candidates: int = 200
-    min_similarity_sparse: float = 0.1
+    min_similarity_sparse: float = 0.08
     min_similarity_dense: float = 0.6
     merge_similarity: float = 0.85
     earlier_weight: float = 0.9

@@ -1,0 +1,57 @@
+"""The benchmark of long-term memory measures the search itself, and what a threshold keeps."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.data import Block, MemoryQuery
+from benchmarks.long_term_memory import OURS, THRESHOLDS, run, threshold_rows, unrelated
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MEMORIES = {
+    "1": [Block(("a",), "在海边放风筝", ""), Block(("b",), "参加钢琴比赛", ""), Block(("c",), "养了一只乌龟", "")],
+    "2": [Block(("d",), "去山上看星星", ""), Block(("e",), "在海边捡贝壳", "")],
+}
+QUERIES = [
+    MemoryQuery("1", ("今天风很大,可以放风筝", "我想再弹一次钢琴"), ("a", "b")),
+    MemoryQuery("2", ("我喜欢星星",), ("d",)),
+]
+
+
+def test_each_variant_is_asked_among_the_users_own_memories() -> None:
+    """004-17, 004-34: recall of the search itself; the earlier turns find the kite."""
+    rows = [row for row in run(MEMORIES, QUERIES, peers=False) if row["method"] == OURS]
+    assert [(row["query"], row["R@5"]) for row in rows] == [("last turn", 75.0), ("with earlier turns", 100.0)]
+
+
+def test_a_higher_threshold_keeps_less() -> None:
+    rows = threshold_rows(MEMORIES, QUERIES, ["再弹一次钢琴", "订一张机票"])
+    assert [row["threshold"] for row in rows] == [f"{each:.2f}" for each in THRESHOLDS]
+    assert rows[0]["a gold memory found"] == 100.0
+    assert rows[0]["unrelated with a hit"] == 50.0
+    found = [row["a gold memory found"] for row in rows]
+    assert found == sorted(found, reverse=True)
+
+
+def test_without_other_dialogues_nothing_is_said_of_them(tmp_path: Path) -> None:
+    assert unrelated(tmp_path) == []
+    assert threshold_rows(MEMORIES, QUERIES, [])[0]["unrelated with a hit"] is None
+
+
+def test_the_users_part_of_chinese_dialogues_is_what_is_unrelated(tmp_path: Path) -> None:
+    folder = tmp_path / "topics"
+    folder.mkdir()
+    said = [{"role": role, "text": f"{role} 说", "shift": 0} for role in ("user", "assistant")]
+    for name in ("crosswoz_dev", "tiage_dev"):
+        (folder / f"{name}.jsonl").write_text(json.dumps({"id": 1, "utts": said}), encoding="utf-8")
+    assert unrelated(tmp_path) == ["user 说"]
+
+
+@pytest.mark.parametrize("name", ["bm25s + stop words + stemming", "MiniLM"])
+def test_a_peer_has_a_row_installed_or_not(name: str) -> None:
+    assert name in {row["method"] for row in run(MEMORIES, QUERIES[:0], peers=True)}
