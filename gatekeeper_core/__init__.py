@@ -11,13 +11,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gatekeeper_core.calibration import UsageCalibrator
     from gatekeeper_core.context.bounded_summarizer import bounded_summarizer
+    from gatekeeper_core.context.builder import ContextBuilder, ContextBuilderConfig
+    from gatekeeper_core.context.built import BuiltContext, TokenStats
     from gatekeeper_core.context.compaction import Compaction, compact_in_place, compact_messages
     from gatekeeper_core.context.compressor import ContextCompressor
     from gatekeeper_core.context.current_run import RunConfig
     from gatekeeper_core.context.history import HistoryView, select_history
+    from gatekeeper_core.context.memory import LongTermMemory
     from gatekeeper_core.context.result_context import ResultContext
-    from gatekeeper_core.context.rounds import SummaryConfig, fold_rounds
+    from gatekeeper_core.context.rounds import FoldingConfig, fold_rounds
+    from gatekeeper_core.context.sections import SystemPrompt
+    from gatekeeper_core.context.shares import BudgetShares
+    from gatekeeper_core.context.summary import SummaryConfig, ThreadSummary
+    from gatekeeper_core.context.summary_record import Summary
+    from gatekeeper_core.context.task import ActiveTask
+    from gatekeeper_core.context.task_tracker import TaskTracker
     from gatekeeper_core.context.thread import Thread
+    from gatekeeper_core.context.thread_constraints import ThreadConstraints
     from gatekeeper_core.context.thread_memories import ThreadMemories
     from gatekeeper_core.context.thread_results import ThreadResultCompressor
     from gatekeeper_core.context.tool_results import (
@@ -48,34 +58,53 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.topics import GateConfig
     from gatekeeper_core.selection.trimming import TrimmingConfig
     from gatekeeper_core.selection.verdicts import Verdict
-    from gatekeeper_core.storage.base import BlobRecord, BlobStore, DerivedRecord, RecordStore
-    from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryRecordStore
+    from gatekeeper_core.storage.base import (
+        BlobRecord,
+        BlobStore,
+        DerivedRecord,
+        Memory,
+        MemoryScope,
+        MemoryStore,
+        RecordStore,
+    )
+    from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore, InMemoryRecordStore
     from gatekeeper_core.token_budget import TokenBudgetTracker
     from gatekeeper_core.token_estimate import TokenEstimator, count_bytes
     from gatekeeper_core.tokens import TokenCounter, count_messages, estimate_text_tokens
     from gatekeeper_core.truncation import truncate_to_tokens
 
 __all__ = [
+    "ActiveTask",
     "BlobRecord",
     "BlobStore",
     "Block",
     "BudgetError",
+    "BudgetShares",
+    "BuiltContext",
     "Compaction",
     "ConfigError",
     "ConflictError",
     "ConstraintConfig",
     "ConstraintLimitError",
+    "ContextBuilder",
+    "ContextBuilderConfig",
     "ContextCompressor",
     "ContextGatekeeper",
     "CoverageConfig",
     "Decision",
     "DerivedRecord",
+    "FoldingConfig",
     "GateConfig",
     "GatekeeperConfig",
     "GatekeeperError",
     "HistoryView",
     "InMemoryBlobStore",
+    "InMemoryMemoryStore",
     "InMemoryRecordStore",
+    "LongTermMemory",
+    "Memory",
+    "MemoryScope",
+    "MemoryStore",
     "Message",
     "MessageFormatError",
     "PlanConfig",
@@ -89,13 +118,19 @@ __all__ = [
     "Selection",
     "SnapshotError",
     "StorageError",
+    "Summary",
     "SummaryConfig",
+    "SystemPrompt",
+    "TaskTracker",
     "Thread",
+    "ThreadConstraints",
     "ThreadMemories",
     "ThreadResultCompressor",
+    "ThreadSummary",
     "TokenBudgetTracker",
     "TokenCounter",
     "TokenEstimator",
+    "TokenStats",
     "ToolCall",
     "ToolResult",
     "ToolResultCompressor",
@@ -122,26 +157,37 @@ __all__ = [
 ]
 
 _MODULES = {
+    "ActiveTask": "context.task",
     "BlobRecord": "storage.base",
     "BlobStore": "storage.base",
     "Block": "selection.gatekeeper",
     "BudgetError": "errors",
+    "BudgetShares": "context.shares",
+    "BuiltContext": "context.built",
     "Compaction": "context.compaction",
     "ConfigError": "errors",
     "ConflictError": "errors",
     "ConstraintConfig": "selection.constraints",
     "ConstraintLimitError": "errors",
+    "ContextBuilder": "context.builder",
+    "ContextBuilderConfig": "context.builder",
     "ContextCompressor": "context.compressor",
     "ContextGatekeeper": "selection.gatekeeper",
     "CoverageConfig": "selection.coverage",
     "Decision": "selection.result",
     "DerivedRecord": "storage.base",
+    "FoldingConfig": "context.rounds",
     "GateConfig": "selection.topics",
     "GatekeeperConfig": "selection.plan",
     "GatekeeperError": "errors",
     "HistoryView": "context.history",
     "InMemoryBlobStore": "storage.in_memory",
+    "InMemoryMemoryStore": "storage.in_memory",
     "InMemoryRecordStore": "storage.in_memory",
+    "LongTermMemory": "context.memory",
+    "Memory": "storage.base",
+    "MemoryScope": "storage.base",
+    "MemoryStore": "storage.base",
     "Message": "messages",
     "MessageFormatError": "errors",
     "PlanConfig": "selection.plan",
@@ -155,13 +201,19 @@ _MODULES = {
     "Selection": "selection.result",
     "SnapshotError": "errors",
     "StorageError": "errors",
-    "SummaryConfig": "context.rounds",
+    "Summary": "context.summary_record",
+    "SummaryConfig": "context.summary",
+    "SystemPrompt": "context.sections",
+    "TaskTracker": "context.task_tracker",
     "Thread": "context.thread",
+    "ThreadConstraints": "context.thread_constraints",
     "ThreadMemories": "context.thread_memories",
     "ThreadResultCompressor": "context.thread_results",
+    "ThreadSummary": "context.summary",
     "TokenBudgetTracker": "token_budget",
     "TokenCounter": "tokens",
     "TokenEstimator": "token_estimate",
+    "TokenStats": "context.built",
     "ToolCall": "messages",
     "ToolResult": "context.tool_results",
     "ToolResultCompressor": "context.tool_results",

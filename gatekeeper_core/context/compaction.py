@@ -24,10 +24,10 @@ from gatekeeper_core.context.result_context import ResultCompressor, ToolResults
 from gatekeeper_core.context.rounds import (
     Counts,
     Folding,
+    FoldingConfig,
     Locale,
     Round,
     Summarizer,
-    SummaryConfig,
     counts_of,
     fold,
     is_summary,
@@ -188,7 +188,7 @@ def compact_messages(
         max_chars=max_chars, max_tokens=max_tokens, keep_recent_rounds=keep_recent_rounds, low_water=low_water
     )
     memory = memory_of(compress_result) if working_memory is None else working_memory
-    summary = SummaryConfig(locale=locale, role=role, summarizer=summarizer, working_memory=memory)
+    summary = FoldingConfig(locale=locale, role=role, summarizer=summarizer, working_memory=memory)
     if compress_result is not None and not callable(compress_result):
         raise TypeError(f"compress_result must be callable, got {type(compress_result).__name__}")
     count = checked_counter(token_counter)
@@ -228,7 +228,7 @@ def compact_in_place(messages: list[Message], **arguments: Any) -> Compaction:
 
 
 def fold_within(
-    ledger: Ledger, rounds: Sequence[Round], config: SummaryConfig, *, others: Collection[int] = ()
+    ledger: Ledger, rounds: Sequence[Round], config: FoldingConfig, *, others: Collection[int] = ()
 ) -> tuple[Folding, Ledger]:
     """Return a folding and its books; as much of a summary goes as it takes, where that holds the limits.
 
@@ -329,7 +329,7 @@ def _compress_results(ledger: Ledger, compress_result: ResultCompressor, share: 
     return count
 
 
-def _rounds_to_fold(ledger: Ledger, config: CompactionConfig, writing: SummaryConfig) -> Sequence[Round]:
+def _rounds_to_fold(ledger: Ledger, config: CompactionConfig, writing: FoldingConfig) -> Sequence[Round]:
     """Return the fewest of the oldest rounds that reach the low-water mark, or all that may go, or none to save."""
     answered = [one for one in read_rounds(ledger.messages) if one.answered]
     rounds = answered[: max(0, len(answered) - config.keep_recent_rounds)]

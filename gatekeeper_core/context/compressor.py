@@ -22,10 +22,10 @@ from gatekeeper_core.context.ledger import Ledger, shorten
 from gatekeeper_core.context.rounds import (
     Counts,
     Folding,
+    FoldingConfig,
     Locale,
     Round,
     Summarizer,
-    SummaryConfig,
     is_summary,
     narration_before,
     read_rounds,
@@ -93,7 +93,7 @@ class ContextCompressor:
         self._keep_recent = keep_recent
         self._headroom = headroom
         self._aggressive_keep = aggressive_keep
-        self._summary = SummaryConfig(locale=locale, summarizer=summarizer, working_memory=working_memory)
+        self._summary = FoldingConfig(locale=locale, summarizer=summarizer, working_memory=working_memory)
         self._count = checked_counter(token_counter)
         self._limit = budget_within(self._count, max_tokens)
 

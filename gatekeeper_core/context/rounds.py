@@ -33,7 +33,7 @@ __all__ = [
     "Locale",
     "Round",
     "Summarizer",
-    "SummaryConfig",
+    "FoldingConfig",
     "check_memory",
     "counts_of",
     "fold",
@@ -111,7 +111,7 @@ class Folding(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryConfig:
+class FoldingConfig:
     """How a summary message is written.
 
     Attributes:
@@ -236,7 +236,7 @@ def placeholder(counts: Counts, locale: Locale) -> str:
     return f"[{'; '.join(said)}]"
 
 
-def fold_rounds(messages: Sequence[Message], keep: int, *, config: SummaryConfig | None = None) -> Folding:
+def fold_rounds(messages: Sequence[Message], keep: int, *, config: FoldingConfig | None = None) -> Folding:
     """Return a conversation in which one summary message stands for all answered rounds but the newest.
 
     What the assistant said on the way to a folded round goes with it. System and user messages, answers to the user,
@@ -271,7 +271,7 @@ def fold(
     rounds: Sequence[Round],
     *,
     others: Collection[int] = (),
-    config: SummaryConfig | None = None,
+    config: FoldingConfig | None = None,
 ) -> Folding:
     """Return a conversation in which one summary message stands for these rounds, and for other messages.
 
@@ -281,7 +281,7 @@ def fold(
         others: positions of further messages to fold, none of them in a round.
         config: how the summary is written.
     """
-    config = config or SummaryConfig()
+    config = config or FoldingConfig()
     earlier = [at for at, message in enumerate(messages) if is_summary(message)]
     apart = frozenset(others).difference(earlier)
     folded = {at for one in rounds for at in (*narration_before(messages, one.positions[0]), *one.positions)} | apart
@@ -396,7 +396,7 @@ def _head_stop(messages: Sequence[Message], stays: Sequence[int]) -> int:
     return next((place for place, at in enumerate(stays) if messages[at].role != "system"), len(stays))
 
 
-def _summary(folded: Sequence[Message], total: Counts, config: SummaryConfig) -> tuple[Message, str]:
+def _summary(folded: Sequence[Message], total: Counts, config: FoldingConfig) -> tuple[Message, str]:
     """Return the summary of the folded messages, and why the summarizer's text is not in it."""
     told, failure = _told(folded, config.summarizer) if config.summarizer else ("", "")
     pointers = our_pointers(folded, config.working_memory)

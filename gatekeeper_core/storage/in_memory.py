@@ -83,6 +83,8 @@ class InMemoryRecordStore:
 
     __slots__ = ("_lock", "_records")
 
+    is_in_process = True
+
     def __init__(self) -> None:
         self._records: dict[tuple[str, str, str], DerivedRecord] = {}
         self._lock = Lock()

@@ -1,0 +1,257 @@
+"""One build: from a thread and a question to a context."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gatekeeper_core.context.assembly import Assembly, Material
+from gatekeeper_core.context.derived import Derived, DerivedRecords, LookUp, MemorySearch
+from gatekeeper_core.context.pinning import pin_text
+from gatekeeper_core.context.request import Request, make_request, needs_prompt
+from gatekeeper_core.context.sections import Sections, SystemPrompt
+from gatekeeper_core.context.steps import ClearedStep, cleared_steps, stand_in_text
+from gatekeeper_core.context.task import status_text
+from gatekeeper_core.context.thread import Thread
+from gatekeeper_core.messages import Message, group_turns
+from gatekeeper_core.tokens import TokenCounter, count_message, count_messages
+from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.bounded_calls import BoundedCalls
+    from gatekeeper_core.context.builder import ContextBuilderConfig
+    from gatekeeper_core.context.built import BuiltContext
+    from gatekeeper_core.context.current_run import RunConfig
+    from gatekeeper_core.context.history import HistoryView
+    from gatekeeper_core.context.task import ActiveTask
+    from gatekeeper_core.context.threads import ThreadSelector
+
+__all__ = ["Build"]
+
+_logger = logging.getLogger("gatekeeper.builder")
+
+_INPUT_TOKENS = 500
+"""What a question may cost where its share is 0 and nothing may be lent. Source: requirement 001-37."""
+
+_CUT = "…[cut]"
+
+_NOBODY = Thread("-")
+"""Stands for the thread where there is none: it has no messages."""
+
+
+class _Steps(NamedTuple):
+    """What stands for finished steps, and for which messages."""
+
+    message: Message | None = None
+    cleared: tuple[int, ...] = ()
+
+
+class Build:
+    """What one build works with; the arguments are the builder's own."""
+
+    def __init__(
+        self,
+        config: ContextBuilderConfig,
+        records: DerivedRecords,
+        selector: ThreadSelector[Message],
+        count: TokenCounter,
+        run: RunConfig,
+        session_key: bytes | None,
+        calls: BoundedCalls,
+        *,
+        debug: bool,
+    ) -> None:
+        self._config = config
+        self._records = records
+        self._selector = selector
+        self._count = count
+        self._run = run
+        self._shares = config.shares.of(config.total_budget)
+        self._sections = Sections(
+            locale=config.locale, fencing=config.fencing, session_key=session_key, token_counter=count
+        )
+        self._look = LookUp(calls, timeout_seconds=config.call_timeout_ms / 1000)
+        self._debug = debug
+
+    def context(
+        self,
+        thread: Thread | None,
+        prompt: str,
+        system_prompt: str | SystemPrompt,
+        *,
+        included: bool,
+        tools: Sequence[Mapping[str, Any] | str],
+    ) -> BuiltContext:
+        """Return the prompt for a question; see ``ContextBuilder.build``."""
+        config, named = self._config, thread or _NOBODY
+        self._log("context build started", total_budget=config.total_budget, history=config.history)
+        system = self._system(system_prompt)
+        known = self._known(named, prompt)
+        steps = self._steps(named, known.task)
+        request, repeated = self._request(named, prompt, system, steps.cleared, included=included)
+        context = Assembly(
+            Material(
+                system=system,
+                request=request,
+                thread_length=len(named.messages),
+                repeated=repeated,
+                tools_tokens=self._tools_tokens(tools),
+                constraints=self._sections.constraints(known.constraints),
+                steps=steps.message,
+                cleared=steps.cleared,
+                summary=lambda limit: self._sections.summary(known.summary, limit=limit),
+                upto_seq=known.summary.upto_seq if known.summary else -1,
+                covered_messages=known.summary.covered_messages if known.summary else 0,
+                memories=lambda limit: self._sections.memories(known.memories, limit=limit),
+                pin_tokens=self._count(pin_text(prompt)) if config.enable_instruction_pinning else 0,
+            ),
+            select=lambda fixed, first: self._selected(named, request, fixed, first),
+            pin=lambda view, limit: self._pin(named, prompt, request, view, limit),
+            budget_tokens=config.total_budget,
+            shares=self._shares,
+            redistribute=config.redistribute,
+            cache_friendly=config.cache_friendly,
+            locale=config.locale,
+            token_counter=self._count,
+        ).built()
+        context = replace(context, trace=context.trace._replace(misses=tuple(self._look.misses)))
+        self._report(context)
+        return context
+
+    # --- what goes in -----------------------------------------------------------------------------------------------
+
+    def _system(self, prompt: str | SystemPrompt) -> tuple[Message, ...]:
+        """Return the system prompt, cut to its share where nothing may be lent."""
+        stable, volatile = (prompt, "") if isinstance(prompt, str) else prompt
+        if not self._config.redistribute:
+            stable = self._within(stable, self._shares.system_prompt)
+            volatile = self._within(volatile, max(0, self._shares.system_prompt - self._count(stable)))
+        return tuple(Message("system", text) for text in (stable, volatile) if text.strip())
+
+    def _within(self, text: str, limit: int) -> str:
+        return truncate_to_tokens(text, limit, token_counter=self._count, marker=_CUT)
+
+    def _known(self, thread: Thread, prompt: str) -> Derived:
+        config = self._config
+        if thread is _NOBODY:
+            return Derived()
+        search = MemorySearch(config.memory_limit, config.memory_min_similarity, config.memory_categories or None)
+        return self._records.look_up(
+            self._look,
+            thread,
+            prompt,
+            summary_before=self._window_start(thread) if config.enable_summary else None,
+            task=config.enable_instruction_pinning,
+            search=search if config.enable_memory_retrieval else None,
+        )
+
+    def _window_start(self, thread: Thread) -> int:
+        """Return where the turns begin that the window shows anyway: a summary is made of what falls out of it."""
+        config = self._config
+        most = config.sliding_window_size if config.history == "window" else config.recent_turns
+        left, start = self._shares.recent_messages, len(thread.messages)
+        last = thread.messages[-1:]
+        closed = bool(last) and last[0].role == "assistant" and not last[0].tool_calls
+        turns = group_turns(thread.messages)
+        for turn in turns[::-1][: most if closed else most + 1]:  # an open turn counts besides
+            left -= count_messages(turn.messages, token_counter=self._count)
+            if left < 0:
+                break
+            start = turn.start
+        return start
+
+    def _steps(self, thread: Thread, task: ActiveTask | None) -> _Steps:
+        """Return what stands for the newest finished steps, as many as have room in the share of the summary."""
+        chosen: list[ClearedStep] = []
+        made = _Steps()
+        for step in reversed(cleared_steps(thread, task) if task else ()):
+            chosen.insert(0, step)
+            message = self._sections.steps([stand_in_text(one, locale=self._config.locale) for one in chosen])
+            if count_message(message, token_counter=self._count) > self._shares.summary:
+                break
+            made = _Steps(message, tuple(seq for one in chosen for seq in one.seqs))
+        return made
+
+    def _request(
+        self, thread: Thread, prompt: str, system: Sequence[Message], cleared: Sequence[int], *, included: bool
+    ) -> tuple[Request, tuple[int, ...]]:
+        """Return the messages to choose from, and the one that says the system prompt again, if there is one."""
+        first = thread.messages[:1]
+        repeated = (0,) if first and first[0].role == "system" and first[0].text in [one.text for one in system] else ()
+        needed = needs_prompt(thread.messages, prompt, included=included)
+        if needed and not included:
+            self._log("safety net: the prompt was missing at the end of the thread")
+        config = self._config
+        limit = config.max_message_tokens or max(1, self._shares.recent_messages // 4)
+        request = make_request(
+            thread.messages,
+            Message("user", self._question(prompt)) if needed else None,
+            without={*cleared, *repeated},
+            compress_result=self._run.compress_result,
+            max_message_tokens=limit,
+            token_counter=self._count,
+        )
+        return request, repeated
+
+    def _question(self, prompt: str) -> str:
+        if self._config.redistribute:
+            return prompt
+        return truncate_middle(prompt, self._shares.current_input or _INPUT_TOKENS, token_counter=self._count)
+
+    def _tools_tokens(self, tools: Sequence[Mapping[str, Any] | str]) -> int:
+        """Return what schemas of tools cost: their text, or compact JSON."""
+        texts = (
+            one if isinstance(one, str) else json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in tools
+        )
+        return sum(map(self._count, texts))
+
+    # --- what is chosen ---------------------------------------------------------------------------------------------
+
+    def _selected(self, thread: Thread, request: Request, fixed_tokens: int, window_from: int) -> HistoryView:
+        return self._selector.view(
+            request.messages,
+            thread=(thread.tenant, thread.id),
+            fixed_tokens=fixed_tokens,
+            window_from=window_from,
+            run=self._run,
+        )
+
+    def _pin(
+        self, thread: Thread, prompt: str, request: Request, view: HistoryView | None, limit: int
+    ) -> Message | None:
+        """Return the pin, with as many lines on the task as have room."""
+        lines: list[str] = []
+        if thread is not _NOBODY:
+            asked = replace(thread, messages=(*thread.messages, *request.messages[-1:])) if request.added else thread
+            verdict = view.selection.gate if view and view.selection else None
+            task = self._records.update_task(self._look, asked, verdict)
+            lines = status_text(task, locale=self._config.locale).splitlines() if task else []
+        for count in range(len(lines), -1, -1):
+            status = self._sections.fenced("\n".join(lines[:count]), "task") if count > 1 else ""
+            message = Message("system", pin_text(prompt, status=status))
+            if count_message(message, token_counter=self._count) <= limit:
+                return message
+        return None
+
+    # --- what is told -----------------------------------------------------------------------------------------------
+
+    def _report(self, context: BuiltContext) -> None:
+        """Log what each part cost. Source: requirement 001-65."""
+        stats, trace = context.token_stats, context.trace
+        for number, (part, tokens) in enumerate(stats._asdict().items(), start=1):
+            self._log(f"[{number}] {part}: {tokens} tokens", part=part, tokens=tokens)
+        self._log(
+            "context build finished",
+            **stats._asdict(),
+            **context.metadata._asdict(),
+            given_up=trace.given_up,
+            squeezed=trace.squeezed,
+            safety_net=trace.safety_net,
+        )
+
+    def _log(self, message: str, **facts: object) -> None:
+        if self._debug and _logger.isEnabledFor(logging.DEBUG):
+            _logger.debug(message, extra={f"gatekeeper_{name}": fact for name, fact in facts.items()})

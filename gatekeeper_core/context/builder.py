@@ -1,0 +1,368 @@
+"""The context builder: a thread, a question and a budget in, the final list of messages out, every token accounted for.
+
+::
+
+    thread ──> summary · constraints · task · memories      asked of their stores, within one limit of time
+           ──> request: exchanges whole, question at the end, past results compressed
+           ──> assembly: what must be sent, what is optional, the turns beside it ──> BuiltContext
+
+Everything works without a model. A store, a model or an embedder of the user's own is asked off the caller's thread and
+may be slow, down, or talk nonsense: the build goes on without it, and the trace says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import TYPE_CHECKING, Any, get_args
+
+from gatekeeper_core.context.bounded_calls import BoundedCalls
+from gatekeeper_core.context.build import Build
+from gatekeeper_core.context.built import BuiltContext
+from gatekeeper_core.context.current_run import RunConfig
+from gatekeeper_core.context.derived import DerivedRecords
+from gatekeeper_core.context.past import HistoryMode
+from gatekeeper_core.context.results.pointers import check_key
+from gatekeeper_core.context.rounds import Locale
+from gatekeeper_core.context.sections import SystemPrompt
+from gatekeeper_core.context.shares import BudgetShares
+from gatekeeper_core.context.summary import SummaryConfig, ThreadSummary
+from gatekeeper_core.context.task_tracker import TaskTracker
+from gatekeeper_core.context.thread import Thread
+from gatekeeper_core.context.thread_constraints import ThreadConstraints
+from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.tool_results import ToolResultCompressor
+from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.messages import Message, common_beginning
+from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.storage.in_memory import InMemoryRecordStore
+from gatekeeper_core.tokens import TokenCounter, cached_counter
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.memory import LongTermMemory
+    from gatekeeper_core.context.result_context import ResultCompressor
+    from gatekeeper_core.context.summary_model import Summarizer
+    from gatekeeper_core.context.thread_memory import MemoryExtractor
+    from gatekeeper_core.storage.base import RecordStore
+
+__all__ = ["ContextBuilder", "ContextBuilderConfig"]
+
+_REMEMBERED = 1024
+"""Threads of which something is remembered beside their turns: the messages of the last build, as numbers, to tell how
+much of a prompt stayed, and the compressor of their tool results."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextBuilderConfig:
+    """How prompts are built.
+
+    Attributes:
+        total_budget: tokens of the whole prompt, >= 1. Source: specification 001-55.
+        sliding_window_size: most turns of the window in mode ``window``, >= 0. Source: specification 001-56.
+        enable_summary: whether the thread is summarised. Source: specification 001-57, as the next three.
+        enable_memory_retrieval: whether long-term memories are searched, and made from what the user says.
+        enable_tool_result_compression: whether tool results are made smaller: past ones always, those of the current
+            run where they have no room.
+        enable_instruction_pinning: whether what the user asks is said again at the end.
+        shares: the parts of the budget.
+        history: ``hybrid`` sends the newest turns and what the question needs of the others; ``gated`` what it needs
+            alone; ``window`` the newest turns alone. Source: requirement C5.
+        recent_turns: newest turns that ``hybrid`` always sends where they fit, and ``gated`` on a switch of topic,
+            >= 0. Source: ours; as many rounds as compaction keeps.
+        passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0. Source: ours.
+        redistribute: whether unused shares flow to the turns, and the system prompt and the question borrow what they
+            need. False: each part is cut to its share, and the cut is marked. Source: requirement 001-49.
+        cache_friendly: whether what changes from build to build (volatile system parts, summary, memories) stands
+            between the turns and the question, so that the beginning stays the same. Source: requirement C9.
+        fencing: whether what others wrote is fenced. Source: requirement 001-76.
+        locale: language of headings and placeholders, ``zh`` or ``en``. Source: requirement C17.
+        max_message_tokens: longest text of a past message; a longer one is cut in the middle. None: a quarter of the
+            share of the turns. Source: requirement 004-48.
+        memory_limit: memories asked for, >= 1. Source: specification 001-24, as the next three.
+        memory_min_similarity: least similarity, 0..1; None: 0.6 for an embedder, a measured value without.
+        memory_categories: categories that are searched; empty: all.
+        call_timeout_ms: how long a build waits for stores and models in all, >= 0.
+        gatekeeper: settings of the selection; None: the defaults.
+    """
+
+    total_budget: int = 48_000
+    sliding_window_size: int = 20
+    enable_summary: bool = True
+    enable_memory_retrieval: bool = True
+    enable_tool_result_compression: bool = True
+    enable_instruction_pinning: bool = True
+    shares: BudgetShares = field(default_factory=BudgetShares)
+    history: HistoryMode = "hybrid"
+    recent_turns: int = 3
+    passthrough_below: int = 1000
+    redistribute: bool = True
+    cache_friendly: bool = False
+    fencing: bool = True
+    locale: Locale = "zh"
+    max_message_tokens: int | None = None
+    memory_limit: int = 3
+    memory_min_similarity: float | None = None
+    memory_categories: tuple[str, ...] = ("user_preference",)
+    call_timeout_ms: int = 500
+    gatekeeper: GatekeeperConfig | None = None
+
+    def __post_init__(self) -> None:
+        check_range(self, "total_budget", "memory_limit", low=1, whole=True)
+        check_range(self, "sliding_window_size", "recent_turns", "passthrough_below", low=0, whole=True)
+        check_range(self, "call_timeout_ms", low=0, whole=True)
+        if self.max_message_tokens is not None:
+            check_range(self, "max_message_tokens", low=1, whole=True)
+        if self.memory_min_similarity is not None:
+            check_range(self, "memory_min_similarity", low=0, high=1)
+        for name, words in (("history", get_args(HistoryMode)), ("locale", get_args(Locale))):
+            if getattr(self, name) not in words:
+                raise ConfigError(
+                    f"ContextBuilderConfig.{name} must be one of {', '.join(words)}, got {getattr(self, name)!r}"
+                )
+        flags = ("redistribute", "cache_friendly", "fencing")
+        for name in (*flags, *(name for name in self.__slots__ if name.startswith("enable_"))):
+            if not isinstance(getattr(self, name), bool):
+                got = type(getattr(self, name)).__name__
+                raise TypeError(f"ContextBuilderConfig.{name} must be a bool, got {got}")
+        if not isinstance(self.shares, BudgetShares):
+            raise TypeError(f"ContextBuilderConfig.shares must be BudgetShares, got {type(self.shares).__name__}")
+
+
+class ContextBuilder:
+    """Builds the prompt for each question of any number of threads; safe to use from several threads.
+
+    Args:
+        config: the settings.
+        store: keeps summaries, tasks and constraints; None: in the memory of this process.
+        memory: long-term memories; None: there are none. They belong to ``Thread.user``.
+        tool_results: makes tool results smaller; None: a ``ToolResultCompressor`` that puts nothing aside.
+        summarizer: a model that writes summaries, for the next build; None: sentences as they were said.
+        extractor: a model that finds what is worth remembering, for the next build; None: rules.
+        token_counter: counts a text; None: ``TokenEstimator()``.
+        session_key: names the fences around what others wrote, 16 bytes or more; None: their names tell what they hold.
+        max_workers: calls to stores and models at once, at least 1.
+
+    Raises:
+        ConfigError: a number is out of range, or the key is too short.
+        TypeError: an argument has the wrong type.
+
+    >>> builder = ContextBuilder(ContextBuilderConfig(total_budget=1000, locale="en"))
+    >>> talk = Thread("t1", [Message("user", "The Redis port is 6380."), Message("assistant", "Noted.")])
+    >>> context = builder.build(talk, "Which port does Redis use?", "Be brief.")
+    >>> [message.role for message in context.messages], context.trace.safety_net
+    (['system', 'user', 'assistant', 'user', 'system'], True)
+    """
+
+    def __init__(
+        self,
+        config: ContextBuilderConfig | None = None,
+        *,
+        store: RecordStore | None = None,
+        memory: LongTermMemory | None = None,
+        tool_results: ResultCompressor | None = None,
+        summarizer: Summarizer | None = None,
+        extractor: MemoryExtractor | None = None,
+        token_counter: TokenCounter | None = None,
+        session_key: bytes | None = None,
+        max_workers: int = 4,
+    ) -> None:
+        if config is not None and not isinstance(config, ContextBuilderConfig):
+            raise TypeError(f"config must be a ContextBuilderConfig, got {type(config).__name__}")
+        self._count = cached_counter(token_counter)
+        self._tool_results = tool_results or ToolResultCompressor(token_counter=self._count)
+        self._session_key = None if session_key is None else check_key(session_key)
+        self._lock = Lock()
+        self._before: OrderedDict[tuple[str, str], list[int]] = OrderedDict()
+        self._runs: OrderedDict[tuple[str, str], RunConfig] = OrderedDict()
+        self._calls = BoundedCalls(max_workers=max_workers)
+        store = InMemoryRecordStore() if store is None else store
+        self._store, self._memory = store, memory
+        self._summarizer, self._extractor = summarizer, extractor
+        self._configure(config or ContextBuilderConfig())
+
+    def _configure(self, config: ContextBuilderConfig) -> None:
+        count = self._count
+        summary = SummaryConfig(locale=config.locale, max_summary_tokens=_summary_tokens(config))
+        records = DerivedRecords(
+            self._store,
+            summaries=ThreadSummary(self._store, config=summary, token_counter=count, summarizer=self._summarizer),
+            tasks=TaskTracker(self._store),
+            constraints=ThreadConstraints(self._store, token_counter=count),
+            memory=self._memory,
+            extractor=self._extractor,
+            has_summarizer=self._summarizer is not None,
+            calls=self._calls,
+        )
+        selector = ThreadSelector(_as_it_is, write=_instead, config=self._history(config), token_counter=count)
+        with self._lock:
+            self._config, self._records, self._selector = config, records, selector
+            self._runs.clear()
+
+    def _history(self, config: ContextBuilderConfig) -> HistoryConfig:
+        window = config.history == "window"
+        return HistoryConfig(
+            token_budget=config.total_budget,
+            floor_turns=config.sliding_window_size if window else config.recent_turns,
+            passthrough_below=0 if window else config.passthrough_below,
+            mode=config.history,
+            gatekeeper=config.gatekeeper,
+        )
+
+    @property
+    def config(self) -> ContextBuilderConfig:
+        """The settings."""
+        return self._config
+
+    @property
+    def token_counter(self) -> TokenCounter:
+        """What counts the tokens; each text is counted once."""
+        return self._count
+
+    @property
+    def constraints(self) -> ThreadConstraints:
+        """What users have laid down for good, by thread: ``builder.constraints.set(thread, "language", "Chinese")``."""
+        return self._records.constraints
+
+    @property
+    def tasks(self) -> TaskTracker:
+        """What threads are at work on: steps, phases and findings are noted here."""
+        return self._records.tasks
+
+    @property
+    def summaries(self) -> ThreadSummary:
+        """The summaries of threads."""
+        return self._records.summaries
+
+    def set_config(self, **changes: Any) -> None:
+        """Change some of the settings, for the builds that begin from now on.
+
+        Raises:
+            ConfigError: a value is impossible; nothing was changed.
+            TypeError: there is no such setting, or a value has the wrong type; nothing was changed.
+
+        Source: specification 001-60.
+        """
+        self._configure(replace(self._config, **changes))
+
+    def build(
+        self,
+        thread: Thread | None,
+        prompt: str,
+        system_prompt: str | SystemPrompt,
+        *,
+        include_current_input: bool = False,
+        debug: bool = True,
+        tools: Sequence[Mapping[str, Any] | str] = (),
+    ) -> BuiltContext:
+        """Return the prompt for a question.
+
+        Args:
+            thread: the conversation; None: there is none.
+            prompt: what the user asks now. It is part of the thread already, or it is added: never twice, never not at
+                all. Blank: whatever stands at the end of the thread is answered.
+            system_prompt: a text, or a ``SystemPrompt`` whose volatile part is apart from the stable one.
+            include_current_input: whether the prompt is known not to be in the thread.
+            debug: whether each stage writes a log record (level DEBUG, logger ``gatekeeper.builder``).
+            tools: the schemas of tools that are sent beside the messages: they count.
+
+        Raises:
+            BudgetError: system prompt, tools, question and calls that wait are over the budget by themselves.
+            TypeError: an argument has the wrong type.
+
+        Source: specification 001-13 to 001-43.
+        """
+        _check_arguments(thread, prompt, system_prompt)
+        with self._lock:
+            config, records, selector = self._config, self._records, self._selector
+        run = self._run_of(thread, config)
+        build = Build(config, records, selector, self._count, run, self._session_key, self._calls, debug=debug)
+        context = build.context(thread, prompt, system_prompt, included=include_current_input, tools=tools)
+        if thread is None:
+            return context
+        records.follow_up(thread)
+        return self._compared(thread, context)
+
+    async def abuild(
+        self, thread: Thread | None, prompt: str, system_prompt: str | SystemPrompt, **arguments: Any
+    ) -> BuiltContext:
+        """Return the prompt for a question, from a worker thread; arguments and errors as for :meth:`build`."""
+        return await asyncio.to_thread(self.build, thread, prompt, system_prompt, **arguments)
+
+    def build_simple_context(
+        self, system_prompt: str, user_prompt: str, previous_messages: Sequence[Message] | None = None
+    ) -> tuple[Message, ...]:
+        """Return system prompt, as many of the newest previous messages as fit, and the question: nothing is kept.
+
+        Raises:
+            BudgetError: system prompt and question are over the budget by themselves.
+            TypeError: an argument has the wrong type.
+
+        Source: specification 001-61.
+        """
+        plain = replace(
+            self._config,
+            history="window",
+            sliding_window_size=10**9,
+            enable_summary=False,
+            enable_memory_retrieval=False,
+            enable_tool_result_compression=False,
+            enable_instruction_pinning=False,
+        )
+        builder = ContextBuilder(plain, token_counter=self._count)
+        thread = Thread("simple", tuple(previous_messages or ()))
+        return builder.build(thread, user_prompt, system_prompt, include_current_input=True, debug=False).messages
+
+    def _run_of(self, thread: Thread | None, config: ContextBuilderConfig) -> RunConfig:
+        """Return how the runs of a thread give way, with a compressor of its own where there is one for each thread."""
+        compress = self._tool_results if config.enable_tool_result_compression else None
+        run = RunConfig(compress_result=compress, locale=config.locale)
+        if thread is None:
+            return run.for_thread(None)
+        key = (thread.tenant, thread.id)
+        with self._lock:
+            known = self._runs.get(key)
+        made = known or run.for_thread(thread.id, tenant=thread.tenant)
+        with self._lock:
+            self._runs[key] = made
+            self._runs.move_to_end(key)
+            if len(self._runs) > _REMEMBERED:
+                self._runs.popitem(last=False)
+        return made
+
+    def _compared(self, thread: Thread, context: BuiltContext) -> BuiltContext:
+        """Return a context that says how much of it is the same as in the build before."""
+        key, now = (thread.tenant, thread.id), [hash(message) for message in context.messages]
+        with self._lock:
+            before = self._before.pop(key, [])
+            self._before[key] = now
+            if len(self._before) > _REMEMBERED:
+                self._before.popitem(last=False)
+        same = sum(part.tokens for part in context.trace.parts[: common_beginning(before, now)])
+        whole = context.token_stats.total - context.token_stats.tools
+        trace = context.trace._replace(prefix_tokens=same, prefix_share=same / whole if whole else 0.0)
+        return replace(context, trace=trace)
+
+
+def _summary_tokens(config: ContextBuilderConfig) -> int:
+    """Return what a summary may cost. Source: requirement 004-43: its share, 1,000 at most."""
+    return max(1, min(config.shares.of(config.total_budget).summary, 1000))
+
+
+def _as_it_is(message: Message) -> Message:
+    return message
+
+
+def _instead(_: Message, message: Message) -> Message:
+    return message
+
+
+def _check_arguments(thread: object, prompt: object, system_prompt: object) -> None:
+    if not isinstance(thread, Thread | None):
+        raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
+    if not isinstance(prompt, str):
+        raise TypeError(f"prompt must be a str, got {type(prompt).__name__}")
+    if not isinstance(system_prompt, str | SystemPrompt):
+        raise TypeError(f"system_prompt must be a str or a SystemPrompt, got {type(system_prompt).__name__}")
