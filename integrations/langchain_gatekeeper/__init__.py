@@ -6,6 +6,7 @@ name                      stands in the place of   needs
 ``GatekeeperMiddleware``  ``create_agent``'s list  ``langchain``
 ``GatekeeperChatMemory``  a buffer memory          ``langchain_classic``
 ``GatekeeperSelector``    ``trim_messages``        ``langchain_core``
+``MemoryEmbedder``        nothing                  ``langchain_core``
 ``select_messages``       ``trim_messages``        ``langchain_core``
 ``working_memory_tool``   nothing                  ``langchain_core``
 ========================  =======================  =============================================
@@ -19,6 +20,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from langchain_gatekeeper.embedding import MemoryEmbedder
     from langchain_gatekeeper.memory import GatekeeperChatMemory
     from langchain_gatekeeper.middleware import GatekeeperMiddleware
     from langchain_gatekeeper.runnable import GatekeeperSelector, select_messages
@@ -28,6 +30,7 @@ __all__ = [
     "GatekeeperChatMemory",
     "GatekeeperMiddleware",
     "GatekeeperSelector",
+    "MemoryEmbedder",
     "select_messages",
     "working_memory_tool",
 ]
@@ -36,6 +39,7 @@ _MODULES = {
     "GatekeeperChatMemory": ("memory", "langchain-classic"),
     "GatekeeperMiddleware": ("middleware", "langchain"),
     "GatekeeperSelector": ("runnable", "langchain-core"),
+    "MemoryEmbedder": ("embedding", "langchain-core"),
     "select_messages": ("runnable", "langchain-core"),
     "working_memory_tool": ("working_memory", "langchain-core"),
 }

@@ -15,10 +15,18 @@ import langchain_gatekeeper
 
 pytestmark = pytest.mark.adapters
 
-NAMES = ["GatekeeperChatMemory", "GatekeeperMiddleware", "GatekeeperSelector", "select_messages", "working_memory_tool"]
+NAMES = [
+    "GatekeeperChatMemory",
+    "GatekeeperMiddleware",
+    "GatekeeperSelector",
+    "MemoryEmbedder",
+    "select_messages",
+    "working_memory_tool",
+]
 FRAMEWORKS = ("langchain", "langchain_classic", "langchain_core", "langgraph", "llama_index")
 MODULES = [
     "content",
+    "embedding",
     "events",
     "memory",
     "middleware",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from llama_index.memory.gatekeeper.block import GatekeeperMemoryBlock
     from llama_index.memory.gatekeeper.buffer import GatekeeperMemoryBuffer
+    from llama_index.memory.gatekeeper.embedding import MemoryEmbedder
     from llama_index.memory.gatekeeper.events import GatekeeperSelectionEvent
     from llama_index.memory.gatekeeper.memory import GatekeeperMemory
     from llama_index.memory.gatekeeper.working_memory import working_memory_tool
@@ -22,6 +23,7 @@ __all__ = [
     "GatekeeperMemoryBlock",
     "GatekeeperMemoryBuffer",
     "GatekeeperSelectionEvent",
+    "MemoryEmbedder",
     "working_memory_tool",
 ]
 
@@ -30,6 +32,7 @@ _MODULES = {
     "GatekeeperMemoryBlock": "block",
     "GatekeeperMemoryBuffer": "buffer",
     "GatekeeperSelectionEvent": "events",
+    "MemoryEmbedder": "embedding",
     "working_memory_tool": "working_memory",
 }
 
