@@ -171,6 +171,7 @@ def test_the_hall_imports_no_room_and_a_room_only_what_lies_below_it(module: Mod
 
 
 def test_selection_and_storage_do_not_know_each_other() -> None:
+    """C6: what serves one conversation knows nothing of what is remembered across them."""
     for room, other in (("selection", "storage"), ("storage", "selection")):
         for module in CORE_MODULES:
             if first_part(module.name) == room:

@@ -186,6 +186,10 @@ def test_what_the_user_asks_to_forget_is_told_and_not_remembered(text: str, what
         "I forget names.",
         "我忘了我的地址",
         "Forget what I said",
+        "Forget I said anything.",
+        "Forget the tests, just deploy.",
+        "忘掉之前的方案",
+        "忘掉我刚才说的",
     ],
 )
 def test_talk_of_forgetting_is_no_request(text: str) -> None:

@@ -56,7 +56,7 @@ def test_what_a_question_is_about_is_found_and_the_rest_is_not(liked: str, other
 
 
 def test_at_most_three_hits_the_best_first_and_above_a_measured_threshold() -> None:
-    """001-24, 001-26, 001-69: three hits by default, each at or above the threshold of its kind."""
+    """001-26, 001-69: three hits by default, each at or above the threshold of its kind."""
     drinks = ("green tea", "tea with milk", "tea in the garden", "iced tea at noon", "tea for two")
     memory = filled(LongTermMemory(InMemoryMemoryStore()), *drinks, "a grey cat")
     hits = memory.search(ANN, "tea in a garden")

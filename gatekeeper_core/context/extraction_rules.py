@@ -168,12 +168,13 @@ ASKED_TO_REMEMBER = LazyPattern(
 
 FORGET = LazyPattern(
     rf"(?:{_POLITE}|(?:can|could|would) you (?:please )?|you (?:can|may|should) )"
-    r"(?:forget (?:about |everything about |all about |the fact that |that )?(?P<a>[^,;.!?]{1,200})"
+    r"(?:forget (?:about |everything about |all about |the fact that |that )?"
+    r"(?P<a>(?:my|our|i|i'm|i've|we|me|that i|where i|how i|when i)\b[^,;.!?]{0,200})"
     r"|(?:delete|erase|remove|clear|drop) (?P<b>[^,;.!?]{1,120}) from (?:your |the )?memory"
     r"|(?:don't|do not|never|stop) (?:remember|remembering|memori[sz]e|memori[sz]ing) (?P<c>[^,;.!?]{1,200})"
     r"|(?:don't|do not|never|stop) (?:stor|sav|keep|record|not)(?:e|ing)? (?P<d>(?:my |about me|that i |what i )[^,;.!?]{1,200}))"
     r"|(?:请|麻烦|帮我|你|您|可以|现在|赶紧|就|那){0,3}(?:"
-    r"(?:忘掉|忘记|忘了|别再?记(?!错|混|仇|恨)(?:住|着|录|下)?|不要再?记(?!错|混|仇|恨)(?:住|录|下)?|不用再?记(?:住|录)?|无需记住)(?:关于|有关)?"
+    r"(?:忘(?:掉|记|了)(?=[^,，;；。.!！?？]{0,40}(?:我|咱|\bmy\b))|别再?记(?!错|混|仇|恨)(?:住|着|录|下)?|不要再?记(?!错|混|仇|恨)(?:住|录|下)?|不用再?记(?:住|录)?|无需记住)(?:关于|有关)?"
     r"(?P<e>[^,，;；。.!！?？]{1,100})"
     r"|(?:把|将)(?P<f>[^,，;；。.!！?？]{1,60}?)(?:忘掉|忘了|忘记|从(?:你的)?记忆(?:里|中)?(?:删掉|删除|抹掉|清除))"
     r"|(?:删掉|删除|清除|抹掉)(?:关于|有关)?(?P<g>[^,，;；。.!！?？]{1,60}?)的?(?:记忆|记录))",
@@ -182,8 +183,8 @@ FORGET = LazyPattern(
 """A request to forget; its group is what."""
 
 NOTHING_TO_FORGET = LazyPattern(
-    r"(?:it|this|that|these|those|them|what i (?:just )?said|i said (?:that|it)|everything i said|the above|all (?:of )?that)\b.{0,20}\Z"
-    r"|(?:吧|了|它|这个|那个|这件事|那件事|刚才.{0,10}|上面.{0,10}|之前(?:说的|的话))\Z",
+    r"(?:it|this|that|these|those|them|what i (?:just )?said|i (?:just )?said (?:that|it|so|anything)|everything i said|the above|all (?:of )?that)\b.{0,20}\Z"
+    r"|(?:吧|了|它|这个|那个|这些|那些|这件事|那件事|我?(?:刚才|上面|前面|之前).{0,10}|我说.{0,10})\Z",
     re.IGNORECASE,
 )
 """What is to be forgotten names nothing: the talk goes on, and no memory is meant."""

@@ -15,7 +15,18 @@ import llama_index.memory.gatekeeper as package
 
 pytestmark = pytest.mark.adapters
 
-MODULES = ["block", "buffer", "events", "memory", "options", "reading", "recalled", "signs", "working_memory"]
+MODULES = [
+    "block",
+    "buffer",
+    "embedding",
+    "events",
+    "memory",
+    "options",
+    "reading",
+    "recalled",
+    "signs",
+    "working_memory",
+]
 
 
 def run_python(code: str) -> str:
