@@ -148,6 +148,11 @@ def test_what_the_user_asks_to_remember_is_taken(text: str, found: str, category
         "你还记得我叫什么吗？",
         "记得我们上次聊的吗",
         "I remember it well.",
+        "记住了。谢谢啊。",
+        "好的，记下了，谢谢你。",
+        "记得，是在五月。",
+        "记得啊，他来过。",
+        "Remember! I like it.",
         "Remember?",
     ],
 )

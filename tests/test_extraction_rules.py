@@ -15,7 +15,7 @@ SAYS = {
         "I really like green tea",
         "I don't like long answers",
         "I can’t stand loud music",
-        "I'd rather walk",
+        "I'd rather have short answers",
         "my favourite editor is Vim",
         "I'm a vegetarian",
         "please always answer in Chinese",
@@ -97,6 +97,9 @@ SAYS = {
 }
 
 SAYS_NOTHING = [
+    "I'd prefer the cheaper one",
+    "我很喜欢她",
+    "我喜欢这种感觉",
     "I liked tea once",
     "I like your answer",
     "I like it",

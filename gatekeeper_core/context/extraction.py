@@ -168,7 +168,8 @@ class _Reader:
                 yield from self._of_sentence(start, stop)
             else:
                 remembered = self._remembered(start, stop, asked=asked)
-                asked = remembered is None and not asked  # "remember:", and the next sentence says what
+                # "Remember:", and the next sentence says what.
+                asked = remembered is None and not asked and self._text[start:stop].endswith((":", "："))
                 if remembered:
                     yield remembered
                 continue

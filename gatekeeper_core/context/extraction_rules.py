@@ -153,8 +153,8 @@ REMEMBER = LazyPattern(
     rf"{_POLITE}(?:(?:remember|memori[sz]e|keep in mind|bear in mind|don't forget|do not forget|make a note|take note)\b"
     r"(?!,? (?:when|how|what|why|who|where|me\b|the time|last|our last|i asked|asking|we talked)| ?\?)"
     r"(?: (?:this|the following|for (?:later|me|next time|the future)))?(?:,? that|:)?|for (?:the|your) (?:record|memory)[,:]) {0,3}"
-    r"|(?:请|麻烦|帮我|给我|你|您|务必|一定要|要|也|先|那){0,3}(?:记住了?|牢记|记一下|记下来?|记好|别忘了|不要忘记|不要忘了)(?:一下|哦|啊|吧)?[,，:：]? {0,2}"
-    r"|(?:请|以后|你|您|要){0,2}记得(?!吗|不|没|上次|之前|以前|当时|那|我们|我说|我问)[,，:：]? {0,2}",
+    r"|(?:请|麻烦|帮我|给我|你|您|务必|一定要|要|也|先|那){0,3}(?:记住|牢记|记一下|记下来?|记好|别忘了|不要忘记|不要忘了)(?![了啦过])(?:一下|哦|啊|吧)?[,，:：]? {0,2}"
+    r"|(?:请|以后|你|您|要){0,2}记得(?![吗不没啊呀呢哦吧是有这那,，。!！\s]|上次|之前|以前|当时|那|我们|我说|我问)[,，:：]? {0,2}",
     re.IGNORECASE,
 )
 """A request to remember what follows."""
@@ -246,7 +246,12 @@ _RULES: tuple[tuple[MemoryCategory, str, str], ...] = (
         rf"i {_HOW}(?:don't|do not|can't|cannot) {_HOW}(?:like|love|enjoy|stand|bear|eat|drink) {_THING}",
     ),
     ("user_preference", "like:*", rf"{_I_AM} {_HOW}(?:a (?:big |huge |great )?fan of|fond of|keen on|into) {_THING}"),
-    ("user_preference", "", r"i(?:'d| would) (?:rather|prefer) "),
+    (
+        "user_preference",
+        "",
+        r"i(?:'d| would) (?:rather|prefer) .{0,60}\b(?:answers?|repl(?:y|ies)|responses?|explanations?|examples?|code|tone|style|language|format"
+        r"|bullet points|tables?)\b",
+    ),
     (
         "user_preference",
         "diet",
@@ -354,7 +359,7 @@ _RULES: tuple[tuple[MemoryCategory, str, str], ...] = (
         "user_preference",
         "like:*",
         rf"我{_ZH_HOW}(?:喜欢|喜爱|偏好|偏爱|热爱|爱(?=[吃喝看听玩])|习惯用?|倾向于?|讨厌|厌恶|反感|受不了)"
-        r"(?!你|您|这个想法|吗|上你)(?P<o>[^,，。;；!！]+)",
+        r"(?!你|您|[他她它这那]|吗|上[你他她它])(?P<o>[^,，。;；!！]+)",
     ),
     (
         "user_preference",
