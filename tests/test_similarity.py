@@ -86,6 +86,19 @@ def test_a_pair_of_related_words_reads_the_same_both_ways() -> None:
     assert related_credits("sport")["tennis"] == KIND_CREDIT
 
 
+@given(texts, texts)
+def test_no_similarity_passes_its_bound(first: str, second: str) -> None:
+    vector, counts = TermVector(count_terms(first)), count_terms(second)
+    assert vector.similarity(counts) <= vector.at_most(counts.keys()) + 1e-6
+
+
+def test_the_bound_tells_what_cannot_be_alike() -> None:
+    vector = TermVector(count_terms("green tea with milk"))
+    assert vector.at_most(["tea"]) < 0.85 < vector.at_most(["green", "tea", "milk"])
+    assert TermVector({"trip": 1}).at_most(["journey"]) == 1.0
+    assert vector.at_most([]) == TermVector({}).at_most(["tea"]) == 0.0
+
+
 def test_a_word_is_in_one_pair_at_most() -> None:
     members = dict.fromkeys(member_terms("sport"), 1)
     assert len(members) > 4

@@ -38,6 +38,7 @@ __all__ = [
 SimilarityKind: TypeAlias = Literal["sparse", "dense"]
 
 _MAX_BEFORE = 20
+_ROUNDING = 1e-6
 _MAX_RELATED_COUNTED = 4 * MAX_RELATED
 
 
@@ -204,6 +205,8 @@ def most_alike(store: MemoryStore, scope: MemoryScope, draft: Memory, *, config:
     alike = None
     for record in found:
         memory = record.memory
+        if terms.at_most(frozenset(record.terms)) < config.merge_similarity - _ROUNDING:
+            continue  # most candidates: their texts need not be read
         other = count_terms(memory.text)
         if (draft.key and memory.key and draft.key != memory.key) or _exact(other) != _exact(counts):
             continue

@@ -72,6 +72,18 @@ class TermVector:
         shared = math.fsum(value * values[term] for term, value in self._values.items() if term in values)
         return round(min(1.0, (shared + self._by_related(values)) / both), 6)
 
+    def at_most(self, terms: Collection[str]) -> float:
+        """Return a bound on the cosine with any text of some terms: the length of what can match, by its own length.
+
+        By the inequality of Cauchy and Schwarz; a related term counts no more than the term that it stands for.
+        """
+        matching = {
+            term: value
+            for term, value in self._values.items()
+            if term in terms or (term in self._credits and not self._credits[term].keys().isdisjoint(terms))
+        }
+        return _length(matching) / self._length if self._length else 0.0
+
     def _valued(self, counts: Mapping[str, float]) -> dict[str, float]:
         return {term: (1.0 + math.log(n) if n > 1 else n) * self._weight(term) for term, n in counts.items() if n > 0}
 
