@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.summary_record import SECTIONS, Summary, SummaryItem, digest_of, render_items
+from gatekeeper_core.context.summary_record import SECTIONS, Summary, SummaryItem, render_items
 from gatekeeper_core.errors import SnapshotError
-from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 
 ITEMS = (
     SummaryItem("topics", "Which cache do we take?", (1,), "user"),
@@ -116,34 +115,3 @@ def test_a_damaged_or_foreign_body_is_a_snapshot_error(body: str) -> None:
 def test_a_body_that_is_no_text_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="body must be a str"):
         Summary.from_json(b"{}")  # type: ignore[arg-type]
-
-
-CALL = ToolCall("a", "b", "c")
-ALIKE = [
-    [Message("user", "ab")],
-    [Message("assistant", "ab")],
-    [Message("user", "a"), Message("user", "b")],
-    [Message("user", "ab", name="x")],
-    [Message("user", "abx")],
-    [Message("tool", "ab", tool_call_id="x")],
-    [Message("tool", "ab", name="x")],
-    [Message("tool", "ab", name="y")],
-    [Message("tool", "ab")],
-    [Message("assistant", "ab", tool_calls=(CALL,))],
-    [Message("assistant", "ab", tool_calls=(ToolCall("ab", "", "c"),))],
-    [Message("user", (TextPart("ab"), MediaPart("image")))],
-    [Message("user", (TextPart("ab"), MediaPart("audio")))],
-    [Message("user", "a\x00b")],
-    [Message("user", "\ud800")],
-    [],
-]
-
-
-def test_different_messages_have_different_digests_and_equal_ones_the_same() -> None:
-    assert len({digest_of(messages) for messages in ALIKE}) == len(ALIKE)
-    assert digest_of([Message("user", "ab", id="1")]) == digest_of([Message("user", "ab")])
-    assert digest_of(list(ALIKE[2])) == digest_of(tuple(ALIKE[2]))
-
-
-def test_a_digest_is_the_same_on_every_machine() -> None:
-    assert digest_of([Message("user", "你好"), Message("assistant", "hello")]) == "abb65d1b1d0a9e6ea7e4ede3f5a4cf87"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -98,3 +99,39 @@ def test_numbers_past_the_end_have_no_digest() -> None:
     assert Thread("t1", (Message("user", "a"),)).digests([5]) == {}
     assert Thread("t1").digests([]) == {}
     assert Thread("t1").digests([-1, 0]) == Thread("t2").digests([-1])
+
+
+SEARCH = ToolCall("a", "b", "c")
+ALIKE = [
+    [Message("user", "ab")],
+    [Message("assistant", "ab")],
+    [Message("user", "a"), Message("user", "b")],
+    [Message("user", "ab", name="x")],
+    [Message("user", "abx")],
+    [Message("tool", "ab", tool_call_id="x")],
+    [Message("tool", "ab", name="x")],
+    [Message("tool", "ab", name="y")],
+    [Message("tool", "ab")],
+    [Message("assistant", "ab", tool_calls=(SEARCH,))],
+    [Message("assistant", "ab", tool_calls=(ToolCall("ab", "", "c"),))],
+    [Message("user", (TextPart("ab"), MediaPart("image")))],
+    [Message("user", (TextPart("ab"), MediaPart("audio")))],
+    [Message("user", "a\x00b")],
+    [Message("user", "\ud800")],
+    [],
+]
+
+
+def digest_of(messages: Sequence[Message]) -> str:
+    thread = Thread("t1", tuple(messages))
+    return thread.digests([thread.last_seq])[thread.last_seq]
+
+
+def test_different_messages_have_different_digests_and_equal_ones_the_same() -> None:
+    assert len({digest_of(messages) for messages in ALIKE}) == len(ALIKE)
+    assert digest_of([Message("user", "ab", id="1")]) == digest_of([Message("user", "ab")])
+    assert digest_of(list(ALIKE[2])) == digest_of(tuple(ALIKE[2]))
+
+
+def test_a_digest_is_the_same_on_every_machine() -> None:
+    assert digest_of([Message("user", "你好"), Message("assistant", "hello")]) == "79ab82e6f8c2e4d1b313e6e23173e4ee"

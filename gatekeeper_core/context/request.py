@@ -20,6 +20,8 @@ from gatekeeper_core.truncation import truncate_middle
 __all__ = ["Request", "make_request", "needs_prompt"]
 
 _SURE_CHARS = 20
+_MOST_TOKENS = 4
+"""Tokens of one character at the most, in bytes of UTF-8: what is far shorter than allowed need not be counted."""
 
 
 class Request(NamedTuple):
@@ -98,7 +100,7 @@ def _cut(message: Message, max_tokens: int | None, count: TokenCounter) -> Messa
     """Return a message whose text is no longer than allowed; parts that are no text stay out of it."""
     if max_tokens is None or message.role not in ("user", "assistant") or not isinstance(message.content, str):
         return message
-    if count(message.content) <= max_tokens:
+    if len(message.content) * _MOST_TOKENS <= max_tokens or count(message.content) <= max_tokens:
         return message
     return replace(message, content=truncate_middle(message.content, max_tokens, token_counter=count))
 

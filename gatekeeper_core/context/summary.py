@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from gatekeeper_core.context.rounds import Locale
 from gatekeeper_core.context.summary_merge import fit_summary, merged
 from gatekeeper_core.context.summary_model import Draft, Summarizer, write_draft
-from gatekeeper_core.context.summary_record import Summary, digest_of
+from gatekeeper_core.context.summary_record import Summary
 from gatekeeper_core.context.summary_sentences import CONTEXT_TURNS, read_turns, said_text
 from gatekeeper_core.context.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError, StorageError, check_range
@@ -277,7 +277,7 @@ class ThreadSummary:
         return replace(
             made,
             covered_messages=sum(message.role != "system" for message in thread.messages[:stop]),
-            checkpoints=(*made.checkpoints, (stop - 1, digest_of(thread.messages[:stop])))[-_MAX_CHECKPOINTS:],
+            checkpoints=(*made.checkpoints, (stop - 1, thread.digests([stop - 1])[stop - 1]))[-_MAX_CHECKPOINTS:],
         )
 
     # --- The model ----------------------------------------------------------------------------------------------------
@@ -405,7 +405,7 @@ def _holds(summary: Summary, thread: Thread) -> bool:
     """Return whether a conversation begins with what a summary was made of, and says each of its sentences."""
     if not -1 < summary.upto_seq <= thread.last_seq:
         return False
-    if digest_of(thread.messages[: summary.upto_seq + 1]) != summary.checkpoints[-1][1]:
+    if thread.digests([summary.upto_seq])[summary.upto_seq] != summary.checkpoints[-1][1]:
         return False
     return all(item.text in said_text(thread.messages[seq]) for item in summary.items for seq in item.seqs)
 

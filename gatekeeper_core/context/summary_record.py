@@ -6,15 +6,14 @@ sentences and never instead of them, so that there is always something to fall b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
 
 from gatekeeper_core.context.rounds import Locale
 from gatekeeper_core.errors import SnapshotError
-from gatekeeper_core.messages import MediaPart, Message
 
-__all__ = ["SECTIONS", "Section", "Speaker", "Summary", "SummaryItem", "SummarySource", "digest_of", "render_items"]
+__all__ = ["SECTIONS", "Section", "Speaker", "Summary", "SummaryItem", "SummarySource", "render_items"]
 
 Section = Literal["topics", "decisions", "preferences", "details"]
 Speaker = Literal["user", "assistant"]
@@ -34,7 +33,6 @@ _HEADINGS: dict[Locale, dict[Section, str]] = {
 }
 
 _FORMAT = 1
-_DIGESTED = 1024  # messages that are joined at a time
 _MAX_SEQ = 2**53  # beyond it a JSON reader may round
 
 _Value = TypeVar("_Value")
@@ -184,33 +182,6 @@ def render_items(items: Iterable[SummaryItem], locale: Locale) -> str:
         said = [f"- {item.text}" for item in listed if item.section == section]
         lines += [_HEADINGS[locale][section], *said] if said else []
     return "\n".join(lines)
-
-
-def digest_of(messages: Sequence[Message]) -> str:
-    """Return 32 hexadecimal digits that tell messages from any others: by role, text, name, calls and kinds of media.
-
-    Time is linear in the texts; ids that only the caller reads, and marks, play no part.
-    """
-    import hashlib  # here, because it is a tenth of the import of the library
-
-    digest = hashlib.blake2b(digest_size=16)
-    for start in range(0, len(messages), _DIGESTED):
-        said = "".join(map(_signed, messages[start : start + _DIGESTED]))
-        digest.update(said.encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
-
-
-def _signed(message: Message) -> str:
-    """Return everything that tells a message, each part behind its length so that none runs into the next."""
-    text, calls = message.text, message.tool_calls
-    plain = isinstance(message.content, str) and message.name is None and message.tool_call_id is None
-    if plain and not calls:
-        return f"{message.role}:{len(text)}:{text}"
-    parts = [text, message.name or "", message.tool_call_id or ""]
-    parts += (part for call in calls for part in (call.id, call.name, call.arguments))
-    if not isinstance(message.content, str):
-        parts.append(",".join(part.kind for part in message.content if isinstance(part, MediaPart)))
-    return f"{message.role}*{len(calls)},{len(parts)}:" + "".join(f"{len(part)}:{part}" for part in parts)
 
 
 def _read(data: Any, version: int) -> Summary:

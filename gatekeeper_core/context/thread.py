@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message
@@ -35,6 +35,7 @@ class Thread:
     messages: tuple[Message, ...] = ()
     tenant: str = "default"
     user: str | None = None
+    _digests: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("id", "tenant", "user"):
@@ -57,7 +58,7 @@ class Thread:
         """Return for each sequence number what tells the messages up to it from all others: 32 hexadecimal digits.
 
         What was derived from a conversation holds as long as the digest up to there is the same. Two messages that read
-        the same count as the same, whatever their ids and marks. Linear in the text up to the largest number.
+        the same count as the same, whatever their ids and marks. Linear in the text, once for each thread value.
 
         Args:
             seqs: sequence numbers, -1 for no message at all; those past the end are not in the result.
@@ -68,17 +69,23 @@ class Thread:
         >>> thread.digests([0])[0] == Thread("t2", thread.messages[:1]).digests([0])[0] != thread.digests([1])[1]
         True
         """
-        import hashlib  # here, because it is a tenth of the import of the library
+        if not self._digests:
+            object.__setattr__(self, "_digests", _running_digests(self.messages))
+        return {seq: self._digests[seq + 1] for seq in seqs if -1 <= seq <= self.last_seq}
 
-        running, wanted = hashlib.blake2b(digest_size=16), frozenset(seqs)
-        found = {-1: running.hexdigest()} if -1 in wanted else {}
-        for at in range(min(max(wanted, default=-1), self.last_seq) + 1):
-            fields = _fields(self.messages[at])
-            sizes = ",".join([str(len(field)) for field in fields])
-            running.update(f"{sizes};{''.join(fields)}".encode("utf-8", "surrogatepass"))
-            if at in wanted:
-                found[at] = running.hexdigest()
-        return found
+
+def _running_digests(messages: Sequence[Message]) -> tuple[str, ...]:
+    """Return the digest of no message, of the first, of the first two, and so on."""
+    import hashlib  # here, because it is a tenth of the import of the library
+
+    running = hashlib.blake2b(digest_size=16)
+    found = [running.hexdigest()]
+    for message in messages:
+        fields = _fields(message)
+        sizes = ",".join([str(len(part)) for part in fields])
+        running.update(f"{sizes};{''.join(fields)}".encode("utf-8", "surrogatepass"))
+        found.append(running.hexdigest())
+    return tuple(found)
 
 
 def _fields(message: Message) -> list[str]:
