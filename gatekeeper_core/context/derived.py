@@ -192,13 +192,9 @@ class DerivedRecords:
     def follow_up(self, thread: Thread) -> None:
         """Let models write for the next build what they write better than rules; nobody waits for them."""
         if self._has_summarizer:
-            self._calls.start(partial(self._write_summary, thread))
+            self._calls.start(partial(self.summaries.run_model, thread))
         if self._extractor and self.memory and thread.user:
             self._calls.start(partial(self._extract, self.memory, thread))
-
-    def _write_summary(self, thread: Thread) -> None:
-        if self.summaries.model_due(thread):
-            self.summaries.run_model(thread)
 
     def _remember(self, look: LookUp, memory: LongTermMemory, thread: Thread) -> None:
         """Bring memories up to date with what the user said: before the search where nothing can hang."""
