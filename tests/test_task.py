@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.task import (
     ActiveTask,
+    Earlier,
     Finding,
     OpenStep,
     Phase,
@@ -33,6 +34,14 @@ tasks = st.builds(
     steps=st.lists(st.builds(Step, words, words, seqs, seqs), max_size=5).map(tuple),
     findings=st.lists(st.builds(Finding, words, seqs), max_size=8).map(tuple),
     upto_seq=seqs,
+    before=st.none()
+    | st.builds(
+        Earlier,
+        st.none() | st.builds(Request, words, seqs),
+        st.lists(st.builds(Request, words, seqs), max_size=3).map(tuple),
+        seqs,
+        seqs,
+    ),
     version=st.integers(0, 99),
     digests=st.lists(st.tuples(seqs, words), max_size=3).map(tuple),
 )
@@ -181,5 +190,5 @@ def test_a_goal_is_200_characters_long_at_most_by_default() -> None:
 def test_the_json_has_the_fields_of_the_task_and_its_format() -> None:
     assert json.loads(ActiveTask().to_json()).keys() == {
         *("format", "goal", "sub_requests", "since_seq", "phase", "open_step", "steps", "findings", "upto_seq"),
-        *("version", "digests"),
+        *("before", "version", "digests"),
     }

@@ -365,6 +365,19 @@ def test_an_edited_message_counts_as_cut_back_there() -> None:
     assert one.get(talk("deploy the cache", assistant("a"), "write its tests")).goal is None
 
 
+@pytest.mark.parametrize("again", ["write the docs", "写文档", "write 文档"])
+def test_where_only_the_newest_turn_is_another_what_came_before_is_not_read_again(again: str) -> None:
+    """A reading from the beginning would not know what the gate said then."""
+    one = tracker()
+    one.update(talk("deploy the cache", assistant(), "plan the trip"), verdict=SWITCH)
+    one.update(talk("deploy the cache", assistant(), "plan the trip", assistant(), "write its tests"), verdict=STAY)
+    task = one.update(talk("deploy the cache", assistant(), "plan the trip", assistant(), again), verdict=STAY)
+    assert task.goal == Request("plan the trip", 2)
+    assert [request.text for request in task.sub_requests] == [again]
+    edited = one.update(talk("deploy the queue", assistant(), "plan the trip", assistant(), again), verdict=STAY)
+    assert edited.goal == Request("deploy the queue", 0)
+
+
 def test_ids_and_marks_of_messages_change_nothing() -> None:
     one = tracker()
     first = one.update(talk("deploy the cache"))

@@ -20,7 +20,7 @@ from gatekeeper_core.context.pinning import quoted
 from gatekeeper_core.context.rounds import Locale
 from gatekeeper_core.errors import ConfigError, SnapshotError, check_range
 
-__all__ = ["ActiveTask", "Finding", "OpenStep", "Phase", "Request", "Step", "TaskConfig", "status_text"]
+__all__ = ["ActiveTask", "Earlier", "Finding", "OpenStep", "Phase", "Request", "Step", "TaskConfig", "status_text"]
 
 _FORMAT = 1
 
@@ -101,6 +101,22 @@ class TaskConfig:
         check_range(self, "max_sub_requests", "max_steps", "max_findings", low=0, whole=True)
 
 
+class Earlier(NamedTuple):
+    """What was asked for before the newest turn: where that one is said in other words, nothing else is read again.
+
+    Attributes:
+        goal: the goal then.
+        sub_requests: the sub-requests then.
+        since_seq: where that goal began.
+        upto_seq: sequence number of the last message before the turn.
+    """
+
+    goal: Request | None
+    sub_requests: tuple[Request, ...]
+    since_seq: int
+    upto_seq: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveTask:
     """What a conversation is at work on.
@@ -114,6 +130,7 @@ class ActiveTask:
         steps: the steps done, oldest first, those for earlier goals among them.
         findings: what was found out, oldest first.
         upto_seq: sequence number of the newest message that was read, -1 for none.
+        before: goal and sub-requests as they were before the newest turn, None where there was none.
         version: version of the stored record, 0 where nothing is stored.
         digests: sequence numbers that the above rests on, with ``Thread.digests`` of them: what tells whether it still
             holds.
@@ -127,6 +144,7 @@ class ActiveTask:
     steps: tuple[Step, ...] = ()
     findings: tuple[Finding, ...] = ()
     upto_seq: int = -1
+    before: Earlier | None = None
     version: int = 0
     digests: tuple[tuple[int, str], ...] = ()
 
@@ -199,6 +217,16 @@ def _digest(value: Any) -> tuple[int, str]:
     return _number(seq), digest
 
 
+def _earlier(value: Any) -> Earlier:
+    goal, sub_requests, since_seq, upto_seq = value
+    return Earlier(
+        None if goal is None else _row(Request, goal),
+        tuple(_row(Request, one) for one in sub_requests),
+        _number(since_seq),
+        _number(upto_seq),
+    )
+
+
 _READ: dict[str, Any] = {
     "goal": lambda value: None if value is None else _row(Request, value),
     "sub_requests": lambda value: tuple(_row(Request, one) for one in value),
@@ -208,6 +236,7 @@ _READ: dict[str, Any] = {
     "steps": lambda value: tuple(_row(Step, one) for one in value),
     "findings": lambda value: tuple(_row(Finding, one) for one in value),
     "upto_seq": _number,
+    "before": lambda value: None if value is None else _earlier(value),
     "version": _number,
     "digests": lambda value: tuple(map(_digest, value)),
 }

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from gatekeeper_core.context.goals import Asked, read_request
-from gatekeeper_core.context.task import ActiveTask, Finding, OpenStep, Phase, Request, Step, TaskConfig
+from gatekeeper_core.context.task import ActiveTask, Earlier, Finding, OpenStep, Phase, Request, Step, TaskConfig
 from gatekeeper_core.context.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError
 from gatekeeper_core.messages import Message, turn_starts
@@ -163,6 +163,8 @@ class TaskTracker:
         starts = turn_starts([message.role for message in thread.messages])
         for at in range(task.upto_seq + 1, len(thread.messages)):
             message = thread.messages[at]
+            if starts and at == starts[-1]:
+                task = replace(task, before=Earlier(task.goal, task.sub_requests, task.since_seq, at - 1))
             # A message that stands for others is nobody's words.
             if message.role != "user" or "synthetic" in message.metadata:
                 continue
@@ -216,7 +218,8 @@ class TaskTracker:
             changed = change(task)
             if changed == stored:
                 return changed
-            digests = tuple(sorted(thread.digests(changed.rests_on).items()))
+            before = {changed.before.upto_seq} if changed.before else set()
+            digests = tuple(sorted(thread.digests(changed.rests_on | before).items()))
             changed = replace(changed, digests=digests, version=task.version + 1)
             attempts -= 1
             try:
@@ -247,12 +250,21 @@ class TaskTracker:
 
 
 def _holding(task: ActiveTask, thread: Thread) -> ActiveTask:
-    """Return what of a task still holds: after a cut-back or an edit requests are read again from the beginning."""
+    """Return what of a task still holds: after a cut-back or an edit requests are read again.
+
+    From the newest turn on, where only that one is another; else from the beginning.
+    """
     now = thread.digests([seq for seq, _ in task.digests])
     good = {seq for seq, digest in task.digests if now.get(seq) == digest}
     if task.rests_on <= good:
         return task
+    before = task.before if task.before and task.before.upto_seq in good else None
+    goal, sub_requests, since_seq, upto_seq = before or Earlier(None, (), -1, -1)
     return ActiveTask(
+        goal=goal,
+        sub_requests=sub_requests,
+        since_seq=since_seq,
+        upto_seq=upto_seq,
         phase=task.phase if task.phase and task.phase.seq in good else None,
         open_step=task.open_step if task.open_step and task.open_step.from_seq - 1 in good else None,
         steps=tuple(step for step in task.steps if step.to_seq in good),
