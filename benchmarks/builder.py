@@ -1,0 +1,145 @@
+"""The context builder: how much of what a question needs stands in the prompt, and what the prompt costs.
+
+Run ``python -m benchmarks.builder --data DIR``, where ``DIR/selection`` holds labelled conversations. Each question is
+asked at the end of its conversation, and the prompt is built with each kind of history. ``recall`` is the mean over
+questions of (evidence that is sent as it was said / evidence), in per cent; ``all-hit`` the share of questions of which
+all evidence is. ``tokens`` are those of the whole prompt: system prompt, summary, turns, question and pin. ``ms`` is
+the median CPU time of a build after the first of its conversation.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from statistics import median
+from time import process_time
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.budget import counter
+from benchmarks.data import read_locomo, sampled
+from benchmarks.report import options, print_table, write_json
+from benchmarks.selection import QUICK_CONVERSATIONS, QUICK_QUESTIONS, Tally
+from gatekeeper_core.context.builder import ContextBuilder, ContextBuilderConfig
+from gatekeeper_core.context.thread import Thread
+from gatekeeper_core.messages import Message
+from gatekeeper_core.tokens import count_messages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from benchmarks.data import Conversation
+
+    Count = Callable[[str], int]
+    Asked = Callable[[str], tuple[Collection[int], int]]
+    """Answers a question with the positions of the messages that are sent, and the tokens of the prompt."""
+
+__all__ = ["METHODS", "main", "measure", "messages_of", "run"]
+
+SYSTEM = "Answer from the conversation."
+WINDOW_TOKENS = (1_000, 4_000, 12_000)
+METHODS: Mapping[str, Mapping[str, Any]] = {
+    "hybrid (default)": {},
+    "gated": {"history": "gated"},
+    "hybrid, turns alone": {"enable_summary": False, "enable_instruction_pinning": False},
+    "window of 20 rounds": {"history": "window"},
+}
+PEER = "trim_messages, newest {} tokens"
+FULL = "full history"
+
+
+def messages_of(conversation: Conversation) -> list[Message]:
+    """Return a conversation as messages, two for each block."""
+    pairs = ((("user", block.user), ("assistant", block.assistant)) for block in conversation.blocks)
+    return [Message(role, text) for pair in pairs for role, text in pair]  # type: ignore[arg-type]
+
+
+def ours(conversation: Conversation, count: Count, settings: Mapping[str, Any]) -> Asked:
+    """Return a builder that has the conversation."""
+    thread = Thread(conversation.name, tuple(messages_of(conversation)))
+    builder = ContextBuilder(ContextBuilderConfig(locale="en", **settings), token_counter=count)
+
+    def ask(question: str) -> tuple[Collection[int], int]:
+        built = builder.build(thread, question, SYSTEM)
+        return [part.seq for part in built.trace.parts if part.seq is not None], built.token_stats.total
+
+    return ask
+
+
+def everything(conversation: Conversation, count: Count) -> Asked:
+    """Return what sends the whole conversation."""
+    messages = messages_of(conversation)
+    whole = count_messages(messages, token_counter=count) + count(SYSTEM)
+    return lambda question: (range(len(messages)), whole + count(question))
+
+
+def newest(conversation: Conversation, count: Count, max_tokens: int) -> Asked:
+    """Return LangChain's ``trim_messages`` with a budget."""
+    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, trim_messages
+
+    made: list[BaseMessage] = [SystemMessage(SYSTEM)]
+    for at, message in enumerate(messages_of(conversation)):
+        made.append((HumanMessage if message.role == "user" else AIMessage)(message.text, id=str(at)))
+
+    def tokens(messages: Sequence[BaseMessage]) -> int:
+        return sum(count(str(message.content)) for message in messages)
+
+    def ask(question: str) -> tuple[Collection[int], int]:
+        sent = trim_messages(
+            [*made, HumanMessage(question)],
+            max_tokens=max_tokens,
+            token_counter=tokens,
+            include_system=True,
+            start_on="human",
+        )
+        return [int(message.id) for message in sent if message.id], tokens(sent)
+
+    return ask
+
+
+def measure(
+    conversations: Sequence[Conversation], method: Callable[[Conversation], Asked], questions: int | None
+) -> dict[str, float]:
+    """Return the means over the questions of conversations."""
+    tally, times = Tally(), []
+    for conversation in conversations:
+        ask = method(conversation)
+        for at, question in enumerate(sampled(conversation.questions, questions)):
+            began = process_time()
+            sent, tokens = ask(question.text)
+            if at:
+                times.append(process_time() - began)
+            said = {name for position in sent for name in conversation.blocks[position // 2].ids}
+            tally.add(question.evidence, said, tokens)
+    return {**tally.row(), "ms": 1000 * median(times) if times else 0.0}
+
+
+def run(
+    conversations: Sequence[Conversation], count: Count, *, questions: int | None = None, peers: bool = True
+) -> list[dict[str, Any]]:
+    """Return a row for each method."""
+    methods: dict[str, Callable[[Conversation], Asked]] = {
+        name: lambda one, settings=settings: ours(one, count, settings)  # type: ignore[misc]
+        for name, settings in METHODS.items()
+    }
+    if peers:
+        methods[FULL] = lambda one: everything(one, count)
+        if find_spec("langchain_core"):
+            for limit in WINDOW_TOKENS:
+                methods[PEER.format(f"{limit:,}")] = lambda one, limit=limit: newest(one, count, limit)  # type: ignore[misc]
+    return [{"method": name, **measure(conversations, method, questions)} for name, method in methods.items()]
+
+
+def main() -> None:
+    """Measure, print the table, write JSON if asked to."""
+    parser = options(__doc__, data="selection/locomo_dev.jsonl")
+    parser.add_argument("--counter", choices=["estimate", "cl100k"], default="estimate")
+    chosen = parser.parse_args()
+    conversations = read_locomo(chosen.data / "selection" / "locomo_dev.jsonl")
+    conversations = sampled(conversations, QUICK_CONVERSATIONS if chosen.quick else None)
+    questions = QUICK_QUESTIONS if chosen.quick else None
+    rows = run(conversations, counter(chosen.counter), questions=questions, peers=not chosen.ours_only)
+    print_table(f"Prompts for questions to a long conversation ({chosen.counter})", rows, markdown=chosen.markdown)
+    write_json(chosen.json, "builder", {"counter": chosen.counter, "quick": chosen.quick}, {"builder": rows})
+
+
+if __name__ == "__main__":
+    main()

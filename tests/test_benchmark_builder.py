@@ -1,0 +1,34 @@
+"""The benchmark of the context builder counts what is sent of the evidence, and what a prompt costs."""
+
+from __future__ import annotations
+
+from benchmarks.builder import FULL, METHODS, messages_of, run
+from benchmarks.data import Block, Conversation, Question
+from gatekeeper_core.messages import Message
+
+BLOCKS = [Block(("1", "2"), "The Redis port is 6380.", "Noted.")]
+BLOCKS += [
+    Block((f"{n}a", f"{n}b"), f"Question {n}: how long does rice number {n} cook?", f"{n} minutes.") for n in range(150)
+]
+TALK = Conversation(
+    "talk", tuple(BLOCKS), (Question("Which port has Redis?", ("1",), 1), Question("Redis port?", ("2",), 1))
+)
+
+
+def test_a_conversation_becomes_a_message_for_each_side() -> None:
+    assert messages_of(TALK)[:2] == [Message("user", "The Redis port is 6380."), Message("assistant", "Noted.")]
+    assert len(messages_of(TALK)) == 302
+
+
+def test_a_window_loses_what_the_gatekeeper_finds() -> None:
+    rows = {row["method"]: row for row in run([TALK], lambda text: len(text) // 4)}
+    assert set(METHODS) | {FULL} <= set(rows)
+    assert rows["hybrid (default)"]["recall"] == 100.0
+    assert rows["window of 20 rounds"]["recall"] == 0.0
+    assert rows[FULL]["recall"] == 100.0
+    assert rows["hybrid, turns alone"]["tokens"] < rows[FULL]["tokens"]
+
+
+def test_the_peers_can_be_left_out_and_questions_sampled() -> None:
+    rows = run([TALK], lambda text: len(text) // 4, questions=1, peers=False)
+    assert [row["method"] for row in rows] == list(METHODS)
