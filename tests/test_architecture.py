@@ -295,6 +295,14 @@ def test_no_module_keeps_an_availability_flag(module: Module) -> None:
 
 
 @each_module
+def test_a_logger_that_warns_has_a_handler_that_does_nothing(module: Module) -> None:
+    """C16: without one, Python writes the warnings of a program that set up no logging to its standard error."""
+    called = {ast.unparse(node) for node in ast.walk(module.tree) if isinstance(node, ast.Call)}
+    if any(call.startswith("_logger.warning(") for call in called):
+        assert "_logger.addHandler(logging.NullHandler())" in called
+
+
+@each_module
 def test_every_module_has_a_docstring(module: Module) -> None:
     # An empty __init__.py only marks a folder as a package: there is nothing to describe.
     assert ast.get_docstring(module.tree) or not module.tree.body
@@ -503,6 +511,7 @@ def sample(name: str, code: str) -> Module:
         ),
         (test_a_settings_class_is_a_frozen_slotted_keyword_only_dataclass, "text", "class TextConfig: pass"),
         (test_every_module_has_a_docstring, "text", "import re"),
+        (test_a_logger_that_warns_has_a_handler_that_does_nothing, "text", '_logger.warning("x")'),
     ],
 )
 def test_each_rule_refuses_a_file_that_breaks_it(rule: Callable[[Module], None], name: str, code: str) -> None:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Derived", "DerivedRecords", "LookUp", "MemorySearch"]
 
 _logger = logging.getLogger("gatekeeper.builder")
+_logger.addHandler(logging.NullHandler())
 
 _MAX_HITS = 100
 """Memories that are looked at, however many a search gives back. Source: ours; thirty times what is asked for."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["LongTermMemory"]
 
 _logger = logging.getLogger("gatekeeper.memory")
+_logger.addHandler(logging.NullHandler())
 _ATTEMPTS = 8
 _MAX_VERSIONS = 1_000
 

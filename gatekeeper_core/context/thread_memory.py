@@ -38,6 +38,7 @@ EXTRACTION_KIND = "extraction"
 """The kind of the derived record that says how far a conversation was read."""
 
 _logger = logging.getLogger("gatekeeper.memory")
+_logger.addHandler(logging.NullHandler())
 _ATTEMPTS = 8
 _MAX_FROM_MODEL = 200
 
