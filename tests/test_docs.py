@@ -28,7 +28,10 @@ RUN_MARK = "<!-- run -->"
 
 NEEDS = {"langchain.md": "adapters", "llamaindex.md": "adapters", "minimax.md": "minimax"}
 """The marker of the extras that a page needs."""
-EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
+BUILDER_EXAMPLE = ROOT / "docs" / "examples" / "context_builder.py"
+"""The program that needs no framework; docs/builder.md shows a part of what it prints."""
+EXAMPLES = sorted({*BUILDER_EXAMPLE.parent.glob("*.py")} - {BUILDER_EXAMPLE})
+PRINTED_MARK = "<!-- printed by docs/examples/context_builder.py -->"
 
 each_page = pytest.mark.parametrize(
     "page",
@@ -94,7 +97,8 @@ def shell_program(markdown: str) -> str:
     return "".join(script)
 
 
-def run(command: list[str], folder: Path, **variables: str) -> None:
+def run(command: list[str], folder: Path, **variables: str) -> str:
+    """Run a program that must succeed, and return what it prints."""
     environment = os.environ | {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
         "PYTHONPATH": str(Path(gatekeeper_core.__file__).parents[1]),
@@ -112,6 +116,7 @@ def run(command: list[str], folder: Path, **variables: str) -> None:
         check=False,
     )
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
 
 
 @pytest.mark.parametrize("page", READMES, ids=lambda page: page.name)
@@ -140,6 +145,14 @@ def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("program", EXAMPLES, ids=lambda program: program.name)
 def test_an_example_program_runs(program: Path, tmp_path: Path) -> None:
     run([sys.executable, str(program)], tmp_path)
+
+
+def test_the_page_of_the_builder_shows_what_its_example_prints(tmp_path: Path) -> None:
+    printed = run([sys.executable, str(BUILDER_EXAMPLE)], tmp_path)
+    _, _, shown = (ROOT / "docs" / "builder.md").read_text(encoding="utf-8").partition(PRINTED_MARK)
+    (block,) = code_blocks(shown)
+    assert block.text in printed
+    assert len(block.text.splitlines()) > 10
 
 
 @pytest.mark.cli
