@@ -69,7 +69,7 @@ settings = st.fixed_dictionaries(
 def test_a_build_keeps_its_promises(
     messages: list[Message], prompt: str, rules: str, changes: dict[str, Any], included: bool, counter: Any
 ) -> None:
-    """001-72, 001-05: the budget holds, the question is there, the order is kept, every provider takes it."""
+    """001-05, 001-72, 004-05: the budget holds, the question is there, the order is kept, every provider takes it."""
     builder = ContextBuilder(ContextBuilderConfig(**changes), token_counter=counter)
     thread = Thread("t1", tuple(messages))
     try:
@@ -123,7 +123,7 @@ def test_the_parts_stand_in_their_order() -> None:
 
 
 def test_the_defaults_are_those_of_the_specification() -> None:
-    """001-17, 001-54 to 001-57, 004-24, 004-41."""
+    """001-17, 001-50, 001-54 to 001-57, 004-24, 004-41, 004-49, 004-53."""
     config = ContextBuilderConfig()
     assert (config.total_budget, config.sliding_window_size, config.history) == (48_000, 20, "hybrid")
     assert tuple(config.shares.of(config.total_budget)) == (9600, 4800, 4800, 26_400, 2400, 0)
@@ -197,7 +197,7 @@ def test_nothing_vanishes_where_the_summary_has_no_room() -> None:
 
 
 def test_a_window_begins_behind_the_summary() -> None:
-    """001-31, 004-27: what falls out of the window is summarised; a message is in the one or in the other."""
+    """001-31, 001-70, 004-01, 004-27: what falls out of the window is summarised; a message is in the one or in the other."""
     context = built(LONG_TALK, history="window", token_counter=None)
     covered = context.metadata.summarized_message_count
     assert context.metadata.used_summary
@@ -230,7 +230,7 @@ def test_the_question_is_not_said_again_within_a_tool_loop() -> None:
 
 
 def test_a_question_that_is_missing_is_added_and_counted() -> None:
-    """001-34 to 001-36, 001-35 (b)."""
+    """001-34 to 001-36, 001-35 (b), 001-52."""
     context = built([user("hello"), assistant("hi")], "Which port?")
     assert context.trace.safety_net
     assert context.token_stats.current_input == len("Which port?")
@@ -246,7 +246,7 @@ def test_pin_and_tools_are_counted() -> None:
 
 @pytest.mark.parametrize("prompt", ["word " * 500, "很长的问题。" * 400, "混合 question。" * 200])
 def test_a_long_question_borrows_before_it_is_cut(prompt: str) -> None:
-    """001-35 (c): a literal builder cuts it to 5 % of the budget, and does not say so."""
+    """001-35 (c), 001-49: a literal builder cuts it to 5 % of the budget, and does not say so."""
     context = built([user("hello"), assistant("hi")], prompt, total_budget=4_000)
     assert context.token_stats.current_input == len(prompt) > 4_000 // 20
     literal = built([user("hello"), assistant("hi")], prompt, total_budget=4_000, redistribute=False)
@@ -265,7 +265,7 @@ def test_a_question_without_a_share_of_its_own_may_cost_500_tokens() -> None:
 
 @pytest.mark.parametrize("rules", ["rule " * 300, "规则。" * 400, "混合 rule。" * 200])
 def test_the_system_prompt_is_not_cut_while_anything_else_can_give(rules: str) -> None:
-    """001-20, 001-21, C8: a literal builder cuts it to 20 %."""
+    """001-20, 001-21, 001-44, C8: a literal builder cuts it to 20 %."""
     context = built(LONG_TALK, system_prompt=rules, total_budget=len(rules) + 100)
     assert context.messages[0].text == rules
     literal = built(LONG_TALK, system_prompt=rules, total_budget=len(rules) + 100, redistribute=False)
@@ -293,7 +293,7 @@ def test_counts_tell_what_was_included() -> None:
 
 
 def test_a_hybrid_history_recalls_beside_the_newest_turns() -> None:
-    """C5."""
+    """C4, C5, 004-61: the gatekeeper chooses beside a floor of rounds."""
     context = built(LONG_TALK, "Which port has service-3?", total_budget=4_000, enable_summary=False)
     seqs = [part.seq for part in context.trace.parts if part.seq is not None]
     assert {54, 55, 56, 57, 58, 59} <= set(seqs)

@@ -11,7 +11,7 @@ from gatekeeper_core.errors import ConfigError
 
 
 def test_the_shares_of_48000_tokens_are_exact() -> None:
-    """001-06 to 001-12, 004-24: 20, 10, 10, 55, 5 and 0 %."""
+    """001-02, 001-06 to 001-12, 001-45 to 001-48, 004-24: 20, 10, 10, 55, 5 and 0 %."""
     assert BudgetShares().of(48_000) == ContextBudget(9600, 4800, 4800, 26_400, 2400, 0)
 
 

@@ -278,6 +278,7 @@ def test_threads_of_the_same_beginning_are_served_right_although_they_share_what
 
 
 def test_every_text_is_counted_once() -> None:
+    """004-57: what is known of the messages of a thread is kept; a later call counts what is new."""
     past, question = TALKS["mixed"]
     counter = Calls()
     selector = selector_of(token_counter=counter)

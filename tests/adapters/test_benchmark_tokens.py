@@ -79,7 +79,7 @@ def test_rows_tell_errors_and_shares_over_budget(segments: fit_tokens.Segments) 
 
 @pytest.mark.parametrize(("text", "count"), [("hello world", 3), ("你好世界", 3), ("", 0)])
 def test_the_blend_is_the_first_rule_of_the_specification(text: str, count: int) -> None:
-    """001-62: a peer in the benchmark of estimates, and nowhere else."""
+    """001-62, 004-56: a peer in the benchmark of estimates, and nowhere else."""
     assert tokens.blend(text) == count
 
 
