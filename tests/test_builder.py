@@ -422,3 +422,11 @@ def test_turns_are_whole() -> None:
     seqs = {part.seq for part in context.trace.parts}
     for turn in group_turns(LONG_TALK):
         assert len(seqs & set(range(turn.start, turn.stop))) in (0, 2)
+
+
+def test_a_summary_of_what_is_sent_anyway_is_left_out() -> None:
+    context = built(LONG_TALK[:24], recent_turns=2, passthrough_below=20_000)
+    assert context.metadata.included_message_count == 24
+    assert not context.metadata.used_summary
+    assert "summary" not in parts(context)
+    assert [tuple(fate) for fate in context.trace.fates] == [(0, 24, "sent")]

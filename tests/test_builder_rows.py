@@ -152,7 +152,12 @@ def test_a_summary_stands_under_its_heading_before_the_newest_turns(locale: Loca
 def test_a_summary_is_left_out_rather_than_cut_into_its_heading(thousandths: int, used: bool) -> None:
     """001-78: it needs room for its heading, its fence and 16 tokens, however little it says."""
     context = built(
-        [user("端口？"), assistant("好。")] * 9, shares=BudgetShares(summary=thousandths), total_budget=2_000
+        [user("端口？"), assistant("好。")] * 9,
+        shares=BudgetShares(summary=thousandths),
+        total_budget=2_000,
+        passthrough_below=0,
+        history="window",
+        sliding_window_size=2,
     )
     assert context.metadata.used_summary is used
     assert text_of(context, "summary") == (
@@ -331,3 +336,11 @@ def test_the_pin_is_the_last_message_and_tells_of_the_task() -> None:
     assert context.messages[-1].role == "system"
     assert "\n\n<task>\n[任务状态]\n" in context.messages[-1].text
     assert '"Configure service-3 and name its port."' in context.messages[-1].text
+
+
+def test_memories_without_room_are_named() -> None:
+    """001-29."""
+    context = built(memory=remembering("I like ports in hex"), shares=BudgetShares(retrieved=1), total_budget=5_000)
+    assert context.trace.given_up == ("retrieved",)
+    assert context.metadata.retrieved_memory_count == 0
+    assert built(TALK[:2], "hello", total_budget=5_000).trace.given_up == ()

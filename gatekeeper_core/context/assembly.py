@@ -70,6 +70,7 @@ class Material(NamedTuple):
         upto_seq: sequence number of the newest message that the summary covers, -1 for none.
         covered_messages: how many it covers.
         memories: gives memories within a limit of tokens, and how many.
+        found_memories: how many were found.
         pin_tokens: what the pin costs without a word on the task, 0 for no pin.
     """
 
@@ -85,6 +86,7 @@ class Material(NamedTuple):
     upto_seq: int
     covered_messages: int
     memories: Callable[[int], tuple[Message | None, int]]
+    found_memories: int
     pin_tokens: int
 
 
@@ -196,6 +198,8 @@ class Assembly:
             self._given_up.append("summary")
         left = self._take("summary", summary, left)
         memories, self._memories = material.memories(limits[1])
+        if memories is None and material.found_memories:
+            self._given_up.append("retrieved")
         self._take("retrieved", memories, left)
 
     def _limits(self, left: int) -> tuple[int, int]:
@@ -230,10 +234,18 @@ class Assembly:
         while True:
             view = self._select(self._fixed_tokens(), self._window_from())
             if view.status != "over_budget":
-                return self._kept(view)
+                chosen = self._kept(view)
+                self._drop_idle_summary(chosen)
+                return chosen
             if not self._optional:
                 return self._squeezed(view)
             self._given_up.append(self._optional.pop()[0])
+
+    def _drop_idle_summary(self, chosen: _Chosen) -> None:
+        """Leave the summary out where everything that it covers is sent as it was said."""
+        sent = {seq for seq, fate in chosen.fates if fate == "sent"}
+        if sent.issuperset(range(self._material.upto_seq + 1)):
+            self._optional = [one for one in self._optional if one[0] != "summary"]
 
     def _fixed_tokens(self) -> int:
         fixed = self._must + self._shares.reserved + sum(cost + _JOIN_TOKENS for _, _, cost in self._optional)

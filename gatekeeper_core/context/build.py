@@ -106,6 +106,7 @@ class Build:
                 upto_seq=known.summary.upto_seq if known.summary else -1,
                 covered_messages=known.summary.covered_messages if known.summary else 0,
                 memories=lambda limit: self._sections.memories(known.memories, limit=limit),
+                found_memories=len(known.memories),
                 pin_tokens=self._count(pin_text(prompt)) if config.enable_instruction_pinning else 0,
             ),
             select=lambda fixed, first: self._selected(named, request, fixed, first),
