@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
+import gc
 import os
 import threading
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
 from gatekeeper_core.context import bounded_calls
-from gatekeeper_core.context.bounded_calls import BoundedCalls, Outcome
+from gatekeeper_core.context.bounded_calls import BoundedCalls, Call, Outcome, call_lanes
 from gatekeeper_core.errors import ConfigError
 
 PATIENCE = 20.0
@@ -56,27 +60,112 @@ def test_a_worker_that_comes_back_is_used_again(hung: threading.Event) -> None:
     assert first is not None
     hung.set()
     assert first.outcome(timeout_seconds=PATIENCE).status == "done"
-    assert until_done(calls) == "again"
-
-
-def until_done(calls: BoundedCalls) -> object:
-    """Return what a call gives as soon as a worker is free: it is so a moment after its last answer."""
-    while True:
-        (outcome,) = calls.run([lambda: "again"], timeout_seconds=PATIENCE)
-        if outcome.status != "busy":
-            return outcome.value
+    assert calls.run([lambda: "again"], timeout_seconds=PATIENCE) == (Outcome("done", "again"),)
 
 
 def test_many_callers_share_the_workers_and_none_gets_the_answer_of_another() -> None:
     calls = BoundedCalls(max_workers=3)
 
     def ask(number: int) -> bool:
-        (outcome,) = calls.run([lambda: number], timeout_seconds=PATIENCE)
-        return outcome in (Outcome("done", number), Outcome("busy"))
+        return calls.run([lambda: number], timeout_seconds=PATIENCE) == (Outcome("done", number),)
 
+    before = set(threading.enumerate())
     with ThreadPoolExecutor(16) as pool:
         assert all(pool.map(ask, range(400)))
-    assert sum(thread.name == "gatekeeper-call" for thread in threading.enumerate()) >= 1
+        started = [one for one in set(threading.enumerate()) - before if one.name == "gatekeeper-call"]
+    assert 1 <= len(started) <= 3
+
+
+def test_more_calls_than_workers_each_get_their_turn() -> None:
+    """001-66: a store that is slow, and in time, loses nothing."""
+    outcomes = BoundedCalls(max_workers=1).run([partial(int, at) for at in range(20)], timeout_seconds=PATIENCE)
+    assert [outcome.value for outcome in outcomes] == list(range(20))
+
+
+def test_a_call_whose_turn_does_not_come_in_time_is_never_made(hung: threading.Event) -> None:
+    """001-80: nobody waits for its answer any more."""
+    calls, made = BoundedCalls(max_workers=1), list[int]()
+    first = calls.start(hung.wait)
+    late = calls.start(lambda: made.append(1))
+    assert late is not None
+    assert late.outcome(timeout_seconds=0.0) == Outcome("late")
+    hung.set()
+    assert first is not None
+    assert first.outcome(timeout_seconds=PATIENCE).status == "done"
+    assert calls.run([lambda: 2], timeout_seconds=PATIENCE) == (Outcome("done", 2),)
+    assert made == []
+
+
+def test_so_many_calls_wait_and_no_more(hung: threading.Event) -> None:
+    calls = BoundedCalls(max_workers=1)
+    started = [calls.start(hung.wait) for _ in range(200)]
+    assert 64 <= sum(call is not None for call in started) <= 65
+    assert started[-1] is None
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError])
+def test_what_would_end_a_worker_is_a_failure_of_its_call_alone(error: type[BaseException]) -> None:
+    calls = BoundedCalls(max_workers=1)
+
+    def ends() -> None:
+        raise error
+
+    for _ in range(3):
+        (outcome,) = calls.run([ends], timeout_seconds=PATIENCE)
+        assert outcome == Outcome("failed", None, error.__name__)
+
+
+def test_where_the_system_has_no_thread_left_a_call_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = BoundedCalls(max_workers=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", lambda self: (_ for _ in ()).throw(RuntimeError("can't start")))
+        assert calls.run([lambda: 1] * 3, timeout_seconds=PATIENCE) == (Outcome("busy"),) * 3
+    assert calls.run([lambda: 1], timeout_seconds=PATIENCE) == (Outcome("done", 1),)
+
+
+def test_an_idle_worker_holds_nothing_of_a_callers() -> None:
+    calls = BoundedCalls(max_workers=1)
+
+    class Held:
+        pass
+
+    kept = [Held()]
+    gone = weakref.ref(kept[0])
+    call = calls.start(partial(repr, kept.pop()))
+    assert call is not None
+    assert call.outcome(timeout_seconds=PATIENCE).status == "done"
+    del call
+    calls.run([lambda: None], timeout_seconds=PATIENCE)
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_call_is_made_once() -> None:
+    made: list[int] = []
+    call = Call(lambda: made.append(1))
+    call.run()
+    call.run()
+    assert made == [1]
+
+
+@pytest.mark.parametrize("max_workers", [1, 3, 4, 5, 8, 11])
+def test_lanes_have_so_many_workers_together(max_workers: int, hung: threading.Event) -> None:
+    """001-66: what hangs in one lane leaves the others, and the sum is bounded."""
+    lanes = call_lanes(max_workers)
+    before = set(threading.enumerate())
+    for lane in lanes:
+        for _ in range(20):
+            lane.start(hung.wait)
+    started = [one for one in set(threading.enumerate()) - before if one.name == "gatekeeper-call"]
+    assert len(started) == max_workers
+    assert (len({id(lane) for lane in lanes}) == 4) == (max_workers >= 4)
+
+
+def test_a_lane_that_hangs_leaves_the_others(hung: threading.Event) -> None:
+    lanes = call_lanes(4)
+    assert lanes.memory.run([hung.wait, hung.wait], timeout_seconds=0.0)[0] == Outcome("late")
+    assert lanes.memory.start(lambda: 1) is None
+    assert lanes.store.run([lambda: 1], timeout_seconds=PATIENCE) == (Outcome("done", 1),)
 
 
 def test_idle_workers_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +175,7 @@ def test_idle_workers_end(monkeypatch: pytest.MonkeyPatch) -> None:
     calls.run([lambda: names.append(threading.current_thread())], timeout_seconds=PATIENCE)
     names[0].join(PATIENCE)
     assert not names[0].is_alive()
-    assert until_done(calls) == "again"
+    assert calls.run([lambda: "again"], timeout_seconds=PATIENCE) == (Outcome("done", "again"),)
 
 
 def test_workers_are_daemons_that_do_not_hold_up_the_end_of_the_process() -> None:
@@ -120,5 +209,7 @@ def test_a_limit_below_zero_is_refused(limit: float) -> None:
 def test_settings_are_checked() -> None:
     with pytest.raises(ConfigError, match="max_workers"):
         BoundedCalls(max_workers=0)
+    with pytest.raises(ConfigError, match="max_workers"):
+        call_lanes(0)
     with pytest.raises(TypeError, match="clock"):
         BoundedCalls(clock=7)  # type: ignore[arg-type]

@@ -2,15 +2,23 @@
 
 A store, a model or an embedder of the user's own is called here. Nothing can stop a thread that hangs in foreign code:
 it is left behind, as a daemon that does not hold up the end of the process, and counts against the number of workers
-until it returns. Where all of them hang, a further call is refused at once instead of waiting.
+until it returns.
+
+::
+
+    a worker is free, or may be started ──> the call is made at once
+    all are at work                     ──> it waits for its turn, as long as whoever asked waits for the answer
+    all hang: their answers are late    ──> it is refused at once
+
+What one dependency does must not keep another one waiting, so each has workers of its own (:class:`CallLanes`).
 """
 
 from __future__ import annotations
 
 import os
-import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any, Literal, NamedTuple
@@ -18,18 +26,22 @@ from typing import Any, Literal, NamedTuple
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.tokens import check_tokens
 
-__all__ = ["BoundedCalls", "Call", "CallStatus", "Outcome"]
+__all__ = ["BoundedCalls", "Call", "CallLanes", "CallStatus", "Outcome", "call_lanes"]
 
 CallStatus = Literal["done", "late", "failed", "busy"]
 
 _IDLE_SECONDS = 30.0
+
+_MAX_WAITING = 64
+"""Calls that wait for a worker; a further one is refused. Source: ours; what waits holds its arguments in memory."""
 
 
 class Outcome(NamedTuple):
     """What came of a call.
 
     Attributes:
-        status: ``done``; ``late`` (no answer yet); ``failed`` (it raised); ``busy`` (all workers hang or work).
+        status: ``done``; ``late`` (no answer yet); ``failed`` (it raised); ``busy`` (all workers hang, or too many
+            calls wait for one).
         value: what it returned, None where it returned nothing.
         reason: the type of the error where it failed: no message, which may hold text of the conversation.
     """
@@ -40,29 +52,42 @@ class Outcome(NamedTuple):
 
 
 class Call:
-    """A call under way."""
+    """A call under way.
 
-    __slots__ = ("_done", "_outcome", "_run")
+    Args:
+        function: what is called, in the context of whoever makes this.
+        give_up: told when the answer is late.
+    """
 
-    def __init__(self, function: Callable[[], object]) -> None:
+    __slots__ = ("_done", "_give_up", "_outcome", "_run")
+
+    def __init__(self, function: Callable[[], object], give_up: Callable[[Call], object] | None = None) -> None:
         context = copy_context()
-        self._run: Callable[[], object] = lambda: context.run(function)
+        self._run: Callable[[], object] | None = lambda: context.run(function)
+        self._give_up = give_up
         self._done = threading.Event()
         self._outcome = Outcome("late")
 
     def outcome(self, *, timeout_seconds: float) -> Outcome:
         """Return what came of it, after waiting no longer than this; 0 and less do not wait."""
-        self._done.wait(max(0.0, timeout_seconds))
+        if not self._done.wait(max(0.0, timeout_seconds)) and self._give_up:
+            self._give_up(self)
         return self._outcome
 
     def run(self) -> None:
-        """Make the call, on the thread of this worker."""
+        """Make the call, once, on the thread of the caller."""
+        run, self._run = self._run, None  # what it was made of is not held any longer than it takes
+        if run is None:
+            return
         try:
-            self._outcome = Outcome("done", self._run())
+            self.end(Outcome("done", run()))
         except Exception as error:  # noqa: BLE001 - foreign code may raise anything: who asked for the outcome is told
-            self._outcome = Outcome("failed", None, type(error).__name__)
-        finally:
-            self._done.set()
+            self.end(Outcome("failed", None, type(error).__name__))
+
+    def end(self, outcome: Outcome) -> None:
+        """Note what came of it, and tell whoever waits."""
+        self._outcome = outcome
+        self._done.set()
 
 
 class BoundedCalls:
@@ -77,8 +102,8 @@ class BoundedCalls:
         TypeError: an argument has the wrong type.
 
     >>> calls = BoundedCalls(max_workers=1)
-    >>> calls.run([lambda: 6 * 7], timeout_seconds=5.0)
-    (Outcome(status='done', value=42, reason=''),)
+    >>> calls.run([lambda: 6 * 7, lambda: "next"], timeout_seconds=5.0)
+    (Outcome(status='done', value=42, reason=''), Outcome(status='done', value='next', reason=''))
     """
 
     def __init__(self, *, max_workers: int = 4, clock: Callable[[], float] = time.monotonic) -> None:
@@ -87,29 +112,33 @@ class BoundedCalls:
             raise TypeError(f"clock must be callable, got {type(clock).__name__}")
         self._max_workers = max_workers
         self._clock = clock
-        self._lock = threading.Lock()
         self._begin()
 
     def _begin(self) -> None:
         self._process = os.getpid()
-        self._waiting: queue.SimpleQueue[Call] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._wake = threading.Condition(self._lock)
+        self._waiting: deque[Call] = deque()
+        self._hung: set[Call] = set()
+        self._at_work: set[Call] = set()
         self._workers = self._free = 0
 
     def start(self, function: Callable[[], object]) -> Call | None:
-        """Start a call and return it, or None where all workers are taken."""
-        call = Call(function)
+        """Start a call and return it, or None where all workers hang, or too many calls wait for one."""
+        if self._process != os.getpid():
+            self._begin()  # a fork takes no threads along, and perhaps a lock that nobody releases
+        call = Call(function, self._given_up)
         with self._lock:
-            if self._process != os.getpid():
-                self._begin()  # a fork takes no threads along
-            if self._free:
-                self._free -= 1
-                self._waiting.put(call)
+            if len(self._hung) >= self._max_workers or len(self._waiting) >= _MAX_WAITING:
+                return None
+            self._waiting.append(call)
+            if len(self._waiting) <= self._free:
+                self._wake.notify()
                 return call
             if self._workers == self._max_workers:
-                return None
+                return call
             self._workers += 1
-        threading.Thread(target=self._work, args=(call, self._waiting), name="gatekeeper-call", daemon=True).start()
-        return call
+        return self._with_worker(call)
 
     def run(self, functions: list[Callable[[], object]], *, timeout_seconds: float) -> tuple[Outcome, ...]:
         """Make calls side by side, and return what came of each within one limit for all of them.
@@ -125,19 +154,78 @@ class BoundedCalls:
             call.outcome(timeout_seconds=deadline - self._clock()) if call else Outcome("busy") for call in calls
         )
 
-    def _work(self, call: Call, waiting: queue.SimpleQueue[Call]) -> None:
-        while True:
-            call.run()
+    def _with_worker(self, call: Call) -> Call | None:
+        """Start a worker for a call that waits; where the system has no thread left, the call is refused."""
+        worker = threading.Thread(target=self._work, name="gatekeeper-call", daemon=True)
+        try:
+            worker.start()
+        except RuntimeError:
             with self._lock:
-                if waiting is self._waiting:
-                    self._free += 1
+                self._workers -= 1
+                if call in self._waiting:
+                    self._waiting.remove(call)
+                    return None
+        return call
+
+    def _given_up(self, call: Call) -> None:
+        """Note that nobody waits for a call any more: it is not begun, or the worker that is at it hangs."""
+        with self._lock:
+            if call in self._waiting:
+                self._waiting.remove(call)
+            elif call in self._at_work:
+                self._hung.add(call)
+
+    def _work(self) -> None:
+        while (call := self._next()) is not None:
             try:
-                call = waiting.get(timeout=_IDLE_SECONDS)
-            except queue.Empty:
-                with self._lock:
-                    if waiting.empty():  # a call may have been given to this worker in between
-                        if waiting is self._waiting:
-                            self._free -= 1
-                            self._workers -= 1
-                        return
-                call = waiting.get()
+                call.run()
+            except BaseException as error:  # noqa: BLE001 - SystemExit or CancelledError would end the worker unseen
+                call.end(Outcome("failed", None, type(error).__name__))
+            with self._lock:
+                self._at_work.discard(call)
+                self._hung.discard(call)
+            del call  # an idle worker holds nothing of anybody's
+
+    def _next(self) -> Call | None:
+        """Return the call that waits longest, or None where none came for a while: the worker ends."""
+        with self._lock:
+            while not self._waiting:
+                self._free += 1
+                woken = self._wake.wait(_IDLE_SECONDS)
+                self._free -= 1
+                if not woken and not self._waiting:
+                    self._workers -= 1
+                    return None
+            call = self._waiting.popleft()
+            self._at_work.add(call)
+            return call
+
+
+class CallLanes(NamedTuple):
+    """Workers by what they wait for, so that a model that hangs does not keep a store from being asked.
+
+    Attributes:
+        store: records of threads.
+        memory: searches of long-term memory.
+        results: compressors of tool results, and what they put aside.
+        models: what runs for the next build; nobody waits for it.
+    """
+
+    store: BoundedCalls
+    memory: BoundedCalls
+    results: BoundedCalls
+    models: BoundedCalls
+
+
+def call_lanes(max_workers: int) -> CallLanes:
+    """Return lanes with so many workers together: a quarter for each, the rest for the store; below 4 all share them.
+
+    Raises:
+        ConfigError: ``max_workers`` is below 1.
+        TypeError: it is no whole number.
+    """
+    check_tokens("max_workers", max_workers, at_least=1)
+    each, rest = divmod(max_workers, 4)
+    if each == 0:
+        return CallLanes(*[BoundedCalls(max_workers=max_workers)] * 4)
+    return CallLanes(BoundedCalls(max_workers=each + rest), *(BoundedCalls(max_workers=each) for _ in range(3)))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.context.assembly import Assembly, Material
-from gatekeeper_core.context.derived import Derived, DerivedRecords, LookUp, MemorySearch
+from gatekeeper_core.context.derived import Derived, DerivedRecords, MemorySearch
 from gatekeeper_core.context.pinning import pin_text
 from gatekeeper_core.context.request import Request, make_request, needs_prompt
 from gatekeeper_core.context.sections import Sections, SystemPrompt
@@ -21,10 +21,10 @@ from gatekeeper_core.tokens import TokenCounter, count_message, count_messages
 from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.bounded_calls import BoundedCalls
     from gatekeeper_core.context.builder import ContextBuilderConfig
     from gatekeeper_core.context.built import BuiltContext
     from gatekeeper_core.context.current_run import RunConfig
+    from gatekeeper_core.context.derived import LookUp
     from gatekeeper_core.context.history import HistoryView
     from gatekeeper_core.context.task import ActiveTask
     from gatekeeper_core.context.threads import ThreadSelector
@@ -60,7 +60,7 @@ class Build:
         count: TokenCounter,
         run: RunConfig,
         session_key: bytes | None,
-        calls: BoundedCalls,
+        look: LookUp,
         *,
         debug: bool,
     ) -> None:
@@ -73,7 +73,7 @@ class Build:
         self._sections = Sections(
             locale=config.locale, fencing=config.fencing, session_key=session_key, token_counter=count
         )
-        self._look = LookUp(calls, timeout_seconds=config.call_timeout_ms / 1000)
+        self._look = look
         self._debug = debug
 
     def context(
@@ -110,7 +110,7 @@ class Build:
                 pin_tokens=self._count(pin_text(prompt)) if config.enable_instruction_pinning else 0,
             ),
             select=lambda fixed, first: self._selected(named, request, fixed, first),
-            pin=lambda view, limit: self._pin(named, prompt, request, view, limit),
+            pin=lambda view, limit: self._pin(named, prompt, request, known.task, view, limit),
             budget_tokens=config.total_budget,
             shares=self._shares,
             redistribute=config.redistribute,
@@ -118,7 +118,7 @@ class Build:
             locale=config.locale,
             token_counter=self._count,
         ).built()
-        context = replace(context, trace=context.trace._replace(misses=tuple(self._look.misses)))
+        context = replace(context, trace=context.trace._replace(misses=self._look.misses))
         self._report(context)
         return context
 
@@ -212,23 +212,32 @@ class Build:
     # --- what is chosen ---------------------------------------------------------------------------------------------
 
     def _selected(self, thread: Thread, request: Request, fixed_tokens: int, window_from: int) -> HistoryView:
-        return self._selector.view(
+        view = self._selector.view(
             request.messages,
             thread=(thread.tenant, thread.id),
             fixed_tokens=fixed_tokens,
             window_from=window_from,
             run=self._run,
         )
+        if view.status == "fallback":
+            self._look.miss("history", "degraded", view.reason)
+        return view
 
     def _pin(
-        self, thread: Thread, prompt: str, request: Request, view: HistoryView | None, limit: int
+        self,
+        thread: Thread,
+        prompt: str,
+        request: Request,
+        known: ActiveTask | None,
+        view: HistoryView | None,
+        limit: int,
     ) -> Message | None:
-        """Return the pin, with as many lines on the task as have room."""
+        """Return the pin, with as many lines on the task as have room; a task that cannot be read on is as it was."""
         lines: list[str] = []
         if thread is not _NOBODY:
             asked = replace(thread, messages=(*thread.messages, *request.messages[-1:])) if request.added else thread
             verdict = view.selection.gate if view and view.selection else None
-            task = self._records.update_task(self._look, asked, verdict)
+            task = self._records.update_task(self._look, asked, verdict) or known
             lines = status_text(task, locale=self._config.locale).splitlines() if task else []
         for count in range(len(lines), -1, -1):
             status = self._sections.fenced("\n".join(lines[:count]), "task") if count > 1 else ""

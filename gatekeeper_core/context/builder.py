@@ -19,11 +19,12 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, get_args
 
-from gatekeeper_core.context.bounded_calls import BoundedCalls
+from gatekeeper_core.context.bounded_calls import call_lanes
+from gatekeeper_core.context.bounded_results import bounded_run, run_of_thread
 from gatekeeper_core.context.build import Build
 from gatekeeper_core.context.built import BuiltContext
 from gatekeeper_core.context.current_run import RunConfig
-from gatekeeper_core.context.derived import DerivedRecords
+from gatekeeper_core.context.derived import DerivedRecords, LookUp
 from gatekeeper_core.context.past import HistoryMode
 from gatekeeper_core.context.results.pointers import check_key
 from gatekeeper_core.context.rounds import Locale
@@ -143,7 +144,9 @@ class ContextBuilder:
         extractor: a model that finds what is worth remembering, for the next build; None: rules.
         token_counter: counts a text; None: ``TokenEstimator()``.
         session_key: names the fences around what others wrote, 16 bytes or more; None: their names tell what they hold.
-        max_workers: calls to stores and models at once, at least 1.
+        max_workers: calls to stores and models at once, at least 1: a quarter each for records, searches, tool results
+            and what runs for the next build, so that what hangs in one does not keep the others waiting; below 4 they
+            share all of them.
 
     Raises:
         ConfigError: a number is out of range, or the key is too short.
@@ -167,7 +170,7 @@ class ContextBuilder:
         extractor: MemoryExtractor | None = None,
         token_counter: TokenCounter | None = None,
         session_key: bytes | None = None,
-        max_workers: int = 4,
+        max_workers: int = 8,
     ) -> None:
         if config is not None and not isinstance(config, ContextBuilderConfig):
             raise TypeError(f"config must be a ContextBuilderConfig, got {type(config).__name__}")
@@ -177,7 +180,7 @@ class ContextBuilder:
         self._lock = Lock()
         self._before: OrderedDict[tuple[str, str], list[int]] = OrderedDict()
         self._runs: OrderedDict[tuple[str, str], RunConfig] = OrderedDict()
-        self._calls = BoundedCalls(max_workers=max_workers)
+        self._lanes = call_lanes(max_workers)
         store = InMemoryRecordStore() if store is None else store
         self._store, self._memory = store, memory
         self._summarizer, self._extractor = summarizer, extractor
@@ -194,7 +197,7 @@ class ContextBuilder:
             memory=self._memory,
             extractor=self._extractor,
             has_summarizer=self._summarizer is not None,
-            calls=self._calls,
+            lanes=self._lanes,
         )
         selector = ThreadSelector(_as_it_is, write=_instead, config=self._history(config), token_counter=count)
         with self._lock:
@@ -277,8 +280,9 @@ class ContextBuilder:
         _check_arguments(thread, prompt, system_prompt)
         with self._lock:
             config, records, selector = self._config, self._records, self._selector
-        run = self._run_of(thread, config)
-        build = Build(config, records, selector, self._count, run, self._session_key, self._calls, debug=debug)
+        look = LookUp(timeout_seconds=config.call_timeout_ms / 1000)
+        run = bounded_run(self._run_of(thread, config, look), look, self._lanes.results)
+        build = Build(config, records, selector, self._count, run, self._session_key, look, debug=debug)
         context = build.context(thread, prompt, system_prompt, included=include_current_input, tools=tools)
         if thread is None:
             return context
@@ -315,7 +319,7 @@ class ContextBuilder:
         thread = Thread("simple", tuple(previous_messages or ()))
         return builder.build(thread, user_prompt, system_prompt, include_current_input=True, debug=False).messages
 
-    def _run_of(self, thread: Thread | None, config: ContextBuilderConfig) -> RunConfig:
+    def _run_of(self, thread: Thread | None, config: ContextBuilderConfig, look: LookUp) -> RunConfig:
         """Return how the runs of a thread give way, with a compressor of its own where there is one for each thread."""
         compress = self._tool_results if config.enable_tool_result_compression else None
         run = RunConfig(compress_result=compress, locale=config.locale)
@@ -324,7 +328,9 @@ class ContextBuilder:
         key = (thread.tenant, thread.id)
         with self._lock:
             known = self._runs.get(key)
-        made = known or run.for_thread(thread.id, tenant=thread.tenant)
+        made = known or run_of_thread(run, thread, look, self._lanes.results)
+        if made is None:
+            return replace(run, compress_result=None)  # for this build; the next one asks again
         with self._lock:
             self._runs[key] = made
             self._runs.move_to_end(key)

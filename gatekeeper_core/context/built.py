@@ -87,7 +87,8 @@ class Miss(NamedTuple):
     """A part that could not be had, or not in time.
 
     Attributes:
-        part: ``summary``, ``retrieved``, ``task``, ``constraints``, ``extraction``, ``history``.
+        part: ``summary``, ``summary_model``, ``retrieved``, ``extraction``, ``task``, ``constraints``,
+            ``tool_results``, ``history``.
         status: ``late``, ``failed``, ``busy``, ``degraded`` (a simpler way took over).
         reason: the type of an error, or one word: never text of the conversation.
     """

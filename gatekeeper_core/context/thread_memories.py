@@ -74,6 +74,7 @@ class ThreadMemories:
         check_tokens("max_ready", max_ready, at_least=1)
         self._secret = check_key(secret, name="secret")
         self._max_ready = max_ready
+        self._is_inline = getattr(blobs, "is_in_process", False) is True
         self._make = partial(
             WorkingMemory,
             blobs,
@@ -85,6 +86,11 @@ class ThreadMemories:
         self._lock = threading.Lock()
         self._ready: OrderedDict[tuple[str, str], WorkingMemory] = OrderedDict()  # the one used longest ago first
         self._alive: WeakValueDictionary[tuple[str, str], WorkingMemory] = WeakValueDictionary()
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether the memories wait for nobody: a store in this process that says so (``is_in_process``)."""
+        return self._is_inline
 
     def __len__(self) -> int:
         """Return how many memories are kept ready."""

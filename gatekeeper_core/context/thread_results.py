@@ -58,6 +58,11 @@ class ThreadResultCompressor:
         self._make = partial(ToolResultCompressor, config, strategies=strategies, token_counter=token_counter)
         self._make()  # what cannot work is refused now
 
+    @property
+    def is_inline(self) -> bool:
+        """Whether its compressors wait for nobody: see ``ThreadMemories.is_inline``."""
+        return self._memories.is_inline
+
     def for_thread(self, thread_id: str | None, *, tenant: str = "default") -> ToolResultCompressor:
         """Return a compressor for a thread; it remembers what it made, so keep it while the thread is served.
 

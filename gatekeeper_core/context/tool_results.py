@@ -208,6 +208,11 @@ class ToolResultCompressor:
         """Where whole results are kept, if anywhere."""
         return self._memory
 
+    @property
+    def is_inline(self) -> bool:
+        """Whether it waits for nobody: see ``WorkingMemory.is_inline``."""
+        return self._memory is None or self._memory.is_inline
+
     def compress(
         self,
         text: str,

@@ -135,6 +135,11 @@ class WorkingMemory:
             return pointer in self._entries
 
     @property
+    def is_inline(self) -> bool:
+        """Whether it waits for nobody: a store in this process that says so (``is_in_process``)."""
+        return getattr(self._blobs, "is_in_process", False) is True
+
+    @property
     def ids(self) -> frozenset[str]:
         """The ids of what is kept, as this object saw the store last: when it looked for room or for an unknown id."""
         with self._lock:

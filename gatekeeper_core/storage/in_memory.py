@@ -26,6 +26,9 @@ class InMemoryBlobStore:
 
     __slots__ = ("_blobs", "_lock")
 
+    is_in_process = True
+    """Putting something aside waits for nobody."""
+
     def __init__(self) -> None:
         self._blobs: dict[str, dict[str, bytes]] = {}
         self._lock = Lock()
