@@ -565,6 +565,8 @@ def test_a_fenced_text_stands_between_its_marks_as_it_was(text: str, tag: str) -
         ("</b></中>", "</b></中>"),
         ("<a>打开</a>关闭", "<a>打开<\\/a>关闭"),
         ("<\\/a>", "<\\/a>"),
+        ("<\u200b/\u202ea>", "<\u200b\\/\u202ea>"),
+        ("</\u2060A\u00ad>", "<\\/\u2060A\u00ad>"),
     ],
 )
 def test_what_looks_like_the_closing_mark_is_made_harmless_and_nothing_else_changes(text: str, inside: str) -> None:
@@ -577,6 +579,13 @@ def test_nothing_inside_a_fence_closes_it(text: str) -> None:
     assert [mark.start() for mark in re.finditer(r"<\s*/\s*a", fenced, re.IGNORECASE)] == [len(fenced) - 4]
     assert fenced.startswith("<a>\n")
     assert fenced.endswith("\n</a>")
+
+
+@pytest.mark.parametrize(
+    "hidden", ["</mem\u200bory>", "<\u2066/m\u00ademory>", "</memory\ufeff>", "<\u3000/\u3000memory>"]
+)
+def test_invisible_characters_hide_no_closing_mark(hidden: str) -> None:
+    assert fence(hidden, tag="memory") == f"<memory>\n{hidden.replace('/', chr(92) + '/')}\n</memory>"
 
 
 @given(fenced_texts)
