@@ -12,7 +12,7 @@ import json
 import random
 from collections.abc import Callable
 
-__all__ = ["big_texts", "hostile_conversations", "hostile_texts", "query_of_words"]
+__all__ = ["big_texts", "hostile_conversations", "hostile_texts", "orders", "query_of_words"]
 
 Pairs = list[tuple[str, str]]
 
@@ -181,6 +181,11 @@ def hostile_conversations(seed: int) -> dict[str, Pairs]:
         ],
         "one word that grows": [("a" * (1 + i * 7), "b" * (1 + i * 5)) for i in range(300)],
     }
+
+
+def orders() -> tuple[str, ...]:
+    """Return texts that order a model about: what is injected where only data should be."""
+    return tuple(_ORDERS)
 
 
 def query_of_words(seed: int, words: int) -> str:
