@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.summary import SummaryConfig, SummaryUpdate, ThreadSummary
 from gatekeeper_core.context.summary_record import Summary
 from gatekeeper_core.context.thread import Thread
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.storage.base import DerivedRecord
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
@@ -353,6 +353,23 @@ def test_a_writer_that_is_always_late_gives_up_with_its_summary() -> None:
     thread_summary(store).update_if_needed(thread_of(TALKS["english"]))
     made = thread_summary(Late()).update_if_needed(thread_of(TALKS["english"]))
     assert (made.status, made.reason, _summary(made).upto_seq) == ("unsaved", "conflict", 9)
+
+
+def test_a_store_that_says_conflict_where_nobody_wrote_is_not_believed_twice() -> None:
+    """001-79: each try reads all that is new; against such a store none would succeed."""
+    saves: list[int] = []
+
+    class Stubborn(Broken):
+        def load_record(self, *key: str) -> Any:
+            return None
+
+        def save_record(self, *key: str, **numbers: int) -> Any:
+            saves.append(numbers["expected_version"])
+            raise ConflictError("summary", expected_version=0, stored_version=7)
+
+    made = thread_summary(Stubborn()).update_if_needed(thread_of(TALKS["mixed"]))
+    assert (made.status, made.reason, _summary(made).upto_seq) == ("unsaved", "conflict", 9)
+    assert saves == [0]
 
 
 def test_one_update_at_a_time_for_each_conversation() -> None:

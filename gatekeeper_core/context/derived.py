@@ -82,13 +82,13 @@ class LookUp:
     """The calls of one build, and what could not be had.
 
     Args:
-        timeout_seconds: how long the build may wait in all.
+        timeout_seconds: how long the build may wait in all; what it works meanwhile does not count.
     """
 
-    __slots__ = ("_deadline", "_last_seconds", "_misses")
+    __slots__ = ("_last_seconds", "_left_seconds", "_misses")
 
     def __init__(self, *, timeout_seconds: float) -> None:
-        self._deadline = monotonic() + timeout_seconds
+        self._left_seconds = timeout_seconds
         self._last_seconds = timeout_seconds * _LAST_SHARE
         self._misses: dict[str, Miss] = {}
 
@@ -107,8 +107,10 @@ class LookUp:
 
     def result(self, part: str, call: Call | None, *, last: bool = False) -> Any:
         """Return what a call gave, or None and note the miss; the last call of a build may take all that is left."""
-        left = self._deadline - monotonic() - (0 if last else self._last_seconds)
+        start = monotonic()
+        left = self._left_seconds - (0 if last else self._last_seconds)
         outcome = call.outcome(timeout_seconds=left) if call else Outcome("busy")
+        self._left_seconds -= monotonic() - start
         if outcome.status == "done":
             return outcome.value
         self.miss(part, outcome.status, outcome.reason)

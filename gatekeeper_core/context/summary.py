@@ -235,11 +235,14 @@ class ThreadSummary:
             if not alone:
                 return SummaryUpdate(self.get(thread), "busy")
             made: Summary | None = None
+            failure, version = "", -1
             for _ in range(_TRIES):
                 stored = self._load(thread)
-                old = stored.summary
                 if stored.failed:
                     return SummaryUpdate(made, "unsaved" if made else "failed", stored.flaw)
+                if stored.version == version:
+                    break  # nobody was faster: the store says so all the same
+                old, version = stored.summary, stored.version
                 covered = old.upto_seq + 1 if old else 0
                 if not (stop > covered if whenever else self._is_due(thread, old, stop)):
                     return SummaryUpdate(old, "current" if old else "none", stored.flaw)
