@@ -16,7 +16,7 @@ export PIP_ROOT_USER_ACTION := ignore
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs e2e recording thorough ci clean
-.PHONY: bench bench-agent-loop bench-builder bench-memory bench-tool-results bench-speed bench-tokens bench-full bench-model data-benchmarks
+.PHONY: bench bench-agent-loop bench-builder bench-faults bench-memory bench-tool-results bench-speed bench-tokens bench-full bench-model data-benchmarks
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -65,6 +65,9 @@ bench-agent-loop: $(VENV)/.stamp-test ## 200 rounds of tool use under one limit;
 
 bench-builder: $(VENV)/.stamp-bench ## the context builder: evidence in the prompt, and its tokens; needs GATEKEEPER_DATA
 	@$(RUN) benchmarks.builder --data "$$GATEKEEPER_DATA"
+
+bench-faults: $(VENV)/.stamp-test ## what a store, search or model that hangs, raises or talks nonsense adds to a build
+	@$(RUN) benchmarks.faults
 
 bench-memory: $(VENV)/.stamp-bench ## long-term memory: recall beside peers, and what thresholds keep; needs GATEKEEPER_DATA
 	@$(RUN) benchmarks.long_term_memory --data "$$GATEKEEPER_DATA"
