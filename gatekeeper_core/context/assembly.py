@@ -70,8 +70,8 @@ class Material(NamedTuple):
         upto_seq: sequence number of the newest message that the summary covers, -1 for none.
         covered_messages: how many it covers.
         memories: gives memories within a limit of tokens, and how many.
-        found_memories: how many were found.
         pin_tokens: what the pin costs without a word on the task, 0 for no pin.
+        found_memories: how many memories were found.
     """
 
     system: tuple[Message, ...]
@@ -86,8 +86,8 @@ class Material(NamedTuple):
     upto_seq: int
     covered_messages: int
     memories: Callable[[int], tuple[Message | None, int]]
-    found_memories: int
     pin_tokens: int
+    found_memories: int = 0
 
 
 class _Entry(NamedTuple):
