@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 from typing import Any, get_args
 
@@ -234,6 +235,34 @@ def test_a_question_that_is_missing_is_added_and_counted() -> None:
     context = built([user("hello"), assistant("hi")], "Which port?")
     assert context.trace.safety_net
     assert context.token_stats.current_input == len("Which port?")
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_a_prompt_that_is_known_to_be_there_is_never_added(prompt: str) -> None:
+    builder = ContextBuilder(ContextBuilderConfig(locale="en"))
+    wrapped = [user(f"Current state: on\n\nCurrent message: {prompt}"), assistant("6380")]
+    context = builder.build(Thread("t1", tuple(wrapped)), prompt, "", safety_net=False)
+    assert not context.trace.safety_net
+    assert [part.part for part in context.trace.parts if part.seq is None] == ["pinned"]
+    assert prompt in context.messages[-1].text
+
+
+@pytest.mark.parametrize("redistribute", [True, False])
+def test_what_is_reserved_for_a_build_stays_free(redistribute: bool) -> None:
+    thread = Thread("t1", (*LONG_TALK, user("Which port?")))
+    builder = ContextBuilder(ContextBuilderConfig(total_budget=3000, redistribute=redistribute), token_counter=len)
+    context = builder.build(thread, "Which port?", "Be brief.", reserve_tokens=1000)
+    assert context.token_stats.total <= 2000
+    assert context.trace.available_tokens == 2000
+    with pytest.raises(BudgetError):
+        builder.build(thread, "Which port?", "Be brief.", reserve_tokens=3000)
+    with pytest.raises(ConfigError, match="reserve_tokens"):
+        builder.build(thread, "Which port?", "Be brief.", reserve_tokens=-1)
+
+
+def test_a_copy_of_what_holds_a_builder_shares_it() -> None:
+    builder = ContextBuilder()
+    assert copy.deepcopy([builder])[0] is builder
 
 
 def test_pin_and_tools_are_counted() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.exchanges import whole_exchanges
-from gatekeeper_core.context.rendering import PinRole, render_messages
+from gatekeeper_core.context.rendering import OPENING, PinRole, render_messages, render_parts
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message, Provider, TextPart, ToolCall, validate_messages
 from tests.test_exchanges import any_message
@@ -32,6 +32,21 @@ def test_no_text_is_lost(messages: list[Message], provider: Provider) -> None:
     whole = whole_exchanges(messages).messages
     rendered = "\n\n".join(one.text for one in render_messages(whole, provider=provider))
     assert [one.text for one in whole if one.text not in rendered] == []
+
+
+@given(st.lists(any_message(), max_size=12), providers)
+def test_each_rendered_message_names_what_it_is_made_of(messages: list[Message], provider: Provider) -> None:
+    whole = whole_exchanges(messages).messages
+    parts = render_parts(whole, provider=provider)
+    assert tuple(part.message for part in parts) == render_messages(whole, provider=provider)
+    named = [at for part in parts for at in part.sources]
+    assert named == sorted(set(named))
+    assert all(not whole[at].text and whole[at].role == "system" for at in {*range(len(whole))} - {*named})
+    for part in parts:
+        said = "\n\n" if part.message.role == "system" else "\n"
+        assert part.message.text == (
+            said.join(whole[at].text for at in part.sources if whole[at].text) or OPENING * (not part.sources)
+        )
 
 
 def test_openai_gets_the_messages_as_they_are() -> None:

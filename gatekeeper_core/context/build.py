@@ -62,6 +62,7 @@ class Build:
         session_key: bytes | None,
         look: LookUp,
         *,
+        reserve_tokens: int,
         debug: bool,
     ) -> None:
         self._config = config
@@ -69,7 +70,8 @@ class Build:
         self._selector = selector
         self._count = count
         self._run = run
-        self._shares = config.shares.of(config.total_budget)
+        shares = config.shares.of(config.total_budget)
+        self._shares = shares._replace(reserved=shares.reserved + reserve_tokens)
         self._sections = Sections(
             locale=config.locale, fencing=config.fencing, session_key=session_key, token_counter=count
         )
@@ -82,7 +84,7 @@ class Build:
         prompt: str,
         system_prompt: str | SystemPrompt,
         *,
-        included: bool,
+        included: bool | None,
         tools: Sequence[Mapping[str, Any] | str],
     ) -> BuiltContext:
         """Return the prompt for a question; see ``ContextBuilder.build``."""
@@ -177,12 +179,12 @@ class Build:
         return made
 
     def _request(
-        self, thread: Thread, prompt: str, system: Sequence[Message], cleared: Sequence[int], *, included: bool
+        self, thread: Thread, prompt: str, system: Sequence[Message], cleared: Sequence[int], *, included: bool | None
     ) -> tuple[Request, tuple[int, ...]]:
         """Return the messages to choose from, and the one that says the system prompt again, if there is one."""
         first = thread.messages[:1]
         repeated = (0,) if first and first[0].role == "system" and first[0].text in [one.text for one in system] else ()
-        needed = needs_prompt(thread.messages, prompt, included=included)
+        needed = included is not None and needs_prompt(thread.messages, prompt, included=included)
         if needed and not included:
             self._log("safety net: the prompt was missing at the end of the thread")
         config = self._config

@@ -40,7 +40,7 @@ from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import Message, common_beginning
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
-from gatekeeper_core.tokens import TokenCounter, cached_counter
+from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.memory import LongTermMemory
@@ -259,6 +259,8 @@ class ContextBuilder:
         include_current_input: bool = False,
         debug: bool = True,
         tools: Sequence[Mapping[str, Any] | str] = (),
+        safety_net: bool = True,
+        reserve_tokens: int = 0,
     ) -> BuiltContext:
         """Return the prompt for a question.
 
@@ -270,24 +272,44 @@ class ContextBuilder:
             include_current_input: whether the prompt is known not to be in the thread.
             debug: whether each stage writes a log record (level DEBUG, logger ``gatekeeper.builder``).
             tools: the schemas of tools that are sent beside the messages: they count.
+            safety_net: whether a prompt that is missing at the end of the thread is added. False: it is known to be
+                there, perhaps in other words around it.
+            reserve_tokens: part of the budget kept free for what else is sent in this request, >= 0.
 
         Raises:
             BudgetError: system prompt, tools, question and calls that wait are over the budget by themselves.
+            ConfigError: ``reserve_tokens`` is negative.
             TypeError: an argument has the wrong type.
 
         Source: specification 001-13 to 001-43.
         """
         _check_arguments(thread, prompt, system_prompt)
+        check_tokens("reserve_tokens", reserve_tokens)
         with self._lock:
             config, records, selector = self._config, self._records, self._selector
         look = LookUp(timeout_seconds=config.call_timeout_ms / 1000)
         run = bounded_run(self._run_of(thread, config, look), look, self._lanes.results)
-        build = Build(config, records, selector, self._count, run, self._session_key, look, debug=debug)
-        context = build.context(thread, prompt, system_prompt, included=include_current_input, tools=tools)
+        build = Build(
+            config,
+            records,
+            selector,
+            self._count,
+            run,
+            self._session_key,
+            look,
+            reserve_tokens=reserve_tokens,
+            debug=debug,
+        )
+        adding = include_current_input if safety_net else None
+        context = build.context(thread, prompt, system_prompt, included=adding, tools=tools)
         if thread is None:
             return context
         records.follow_up(thread)
         return self._compared(thread, context)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ContextBuilder:
+        """Return itself: stores and workers cannot be copied, and a copy of what holds it works with the same ones."""
+        return self
 
     async def abuild(
         self, thread: Thread | None, prompt: str, system_prompt: str | SystemPrompt, **arguments: Any

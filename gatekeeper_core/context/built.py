@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from gatekeeper_core.context.rendering import PinRole, render_messages
+from gatekeeper_core.context.rendering import PinRole, Rendered, render_parts
 from gatekeeper_core.context.shares import ContextBudget
 from gatekeeper_core.messages import Message, Provider
 
@@ -26,6 +26,17 @@ __all__ = [
     "TokenStats",
     "fates_of",
 ]
+
+_PLAIN_FACTS = (
+    "budget_tokens",
+    "available_tokens",
+    "counter",
+    "margin",
+    "squeezed",
+    "safety_net",
+    "prefix_tokens",
+    "prefix_share",
+)
 
 Part = Literal[
     "system_prompt",
@@ -205,12 +216,40 @@ class BuiltContext:
         Raises:
             ConfigError: the provider or the role is unknown, or does not go with the other.
         """
+        return tuple(one.message for one in self.rendered_parts(provider=provider, pin_as=pin_as))
+
+    def rendered_parts(self, *, provider: Provider = "openai", pin_as: PinRole | None = None) -> tuple[Rendered, ...]:
+        """Return what :meth:`render` does, each message with the positions in ``messages`` of what it is made of.
+
+        ``trace.parts`` says at the same positions what that is: so an adapter finds the messages of its framework.
+        """
         pin = next((at for at, one in enumerate(self.trace.parts) if one.part == "pinned"), None)
-        return render_messages(self.messages, provider=provider, pin=pin, pin_as=pin_as)
+        return render_parts(self.messages, provider=provider, pin=pin, pin_as=pin_as)
 
     def to_dicts(self, *, provider: Provider = "openai", pin_as: PinRole | None = None) -> list[dict[str, Any]]:
         """Return the rendered messages as dicts in OpenAI's chat format; arguments and errors as for :meth:`render`."""
         return [message.to_dict() for message in self.render(provider=provider, pin_as=pin_as)]
+
+    def facts(self) -> dict[str, Any]:
+        """Return flat JSON-ready facts for logs and events: counts and ids, never text.
+
+        Tokens by part (``summary_tokens`` …), messages of the thread by what became of them (``messages_sent`` …),
+        what was included, how the turns were selected, what was given up or could not be had.
+        """
+        trace, view = self.trace, self.trace.view
+        fates: dict[str, int] = {f"messages_{fate}": 0 for fate in get_args(Fate)}
+        for one in trace.fates:
+            fates[f"messages_{one.fate}"] += one.stop - one.start
+        return {
+            **{f"{part}_tokens": tokens for part, tokens in self.token_stats._asdict().items()},
+            **self.metadata._asdict(),
+            **fates,
+            "history_status": view.status if view else None,
+            "decision": view.selection.gate.decision if view and view.selection else None,
+            "given_up": list(trace.given_up),
+            "misses": [f"{miss.part} {miss.status}" for miss in trace.misses],
+            **{name: getattr(trace, name) for name in _PLAIN_FACTS},
+        }
 
 
 def fates_of(count: int, known: Iterable[tuple[int, Fate]]) -> tuple[MessageFate, ...]:

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Part, Provider, TextPart
 
-__all__ = ["OPENING", "PinRole", "render_messages"]
+__all__ = ["OPENING", "PinRole", "Rendered", "render_messages", "render_parts"]
 
 PinRole = Literal["system", "developer", "user_suffix"]
 
@@ -29,6 +29,18 @@ _MANY_SYSTEMS = ("openai",)
 _STARTS_WITH_USER = ("anthropic", "gemini")
 OPENING = "[conversation]"
 """What stands for the user where an answer that nobody asked for comes first, and a provider wants the user's word."""
+
+
+class Rendered(NamedTuple):
+    """A message as a provider takes it, and what it is made of.
+
+    Attributes:
+        message: the message.
+        sources: positions of the messages that it says, ascending; none where it only opens the conversation.
+    """
+
+    message: Message
+    sources: tuple[int, ...] = ()
 
 
 def render_messages(
@@ -50,6 +62,18 @@ def render_messages(
     >>> [(one.role, one.text) for one in render_messages([rules, asked, pin], provider="anthropic", pin=2)]
     [('system', 'Be brief.'), ('user', 'hi'), ('user', 'Answer now.')]
     """
+    return tuple(one.message for one in render_parts(messages, provider=provider, pin=pin, pin_as=pin_as))
+
+
+def render_parts(
+    messages: Sequence[Message], *, provider: Provider, pin: int | None = None, pin_as: PinRole | None = None
+) -> tuple[Rendered, ...]:
+    """Return the same as :func:`render_messages`, each message with the positions of those that it is made of.
+
+    >>> rules, more = Message("system", "Be brief."), Message("system", "Be kind.")
+    >>> render_parts([rules, more, Message("user", "hi")], provider="anthropic")[0].sources
+    (0, 1)
+    """
     if provider not in get_args(Provider):
         raise ConfigError(f"provider must be one of {', '.join(get_args(Provider))}, got {provider!r}")
     if pin_as is not None and pin_as not in get_args(PinRole):
@@ -58,7 +82,9 @@ def render_messages(
     if pin_as in ("system", "developer") and not many:
         raise ConfigError(f'{provider} takes no system message at the end: use pin_as="user_suffix"')
     as_user = pin_as == "user_suffix" or not many
-    roled = [replace(one, role="user") if at == pin and as_user else one for at, one in enumerate(messages)]
+    roled = [
+        Rendered(replace(one, role="user") if at == pin and as_user else one, (at,)) for at, one in enumerate(messages)
+    ]
     if many:
         return tuple(roled)
     placed = _one_system(roled)
@@ -67,32 +93,44 @@ def render_messages(
     return tuple(_one_model_message(placed) if provider == "gemini" else placed)
 
 
-def _one_system(messages: Sequence[Message]) -> list[Message]:
+def _one_system(parts: Sequence[Rendered]) -> list[Rendered]:
     """Return the messages with the system's at the head as one, and later ones as the user's."""
-    head = next((at for at, one in enumerate(messages) if one.role != "system"), len(messages))
-    text = "\n\n".join(filter(None, (one.text for one in messages[:head])))
-    rest = [replace(one, role="user") if one.role == "system" else one for one in messages[head:]]
-    return [Message("system", text), *rest] if text else rest
+    head = next((at for at, one in enumerate(parts) if one.message.role != "system"), len(parts))
+    said = [one for one in parts[:head] if one.message.text]
+    rest = [_as_user(one) if one.message.role == "system" else one for one in parts[head:]]
+    if len(said) < 2:
+        return [*said, *rest]
+    text = "\n\n".join(one.message.text for one in said)
+    return [Rendered(Message("system", text), _sources(said)), *rest]
 
 
-def _from_the_user_on(messages: list[Message]) -> list[Message]:
+def _as_user(part: Rendered) -> Rendered:
+    return part._replace(message=replace(part.message, role="user"))
+
+
+def _from_the_user_on(parts: list[Rendered]) -> list[Rendered]:
     """Return the messages with a word of the user's before an answer that nobody asked for."""
-    first = next((at for at, one in enumerate(messages) if one.role != "system"), len(messages))
-    if first < len(messages) and messages[first].role != "user":
-        messages[first:first] = [Message("user", OPENING)]
-    return messages
+    first = next((at for at, one in enumerate(parts) if one.message.role != "system"), len(parts))
+    if first < len(parts) and parts[first].message.role != "user":
+        parts[first:first] = [Rendered(Message("user", OPENING))]
+    return parts
 
 
-def _one_model_message(messages: Sequence[Message]) -> list[Message]:
+def _one_model_message(parts: Sequence[Rendered]) -> list[Rendered]:
     """Return the messages with answers directly after one another as one, so that no call follows an answer."""
-    joined: list[Message] = []
-    for one in messages:
-        before = joined[-1] if joined else None
-        if before and one.role == before.role == "assistant" and not before.tool_calls:
-            joined[-1] = replace(one, content=_both(before, one))
+    joined: list[Rendered] = []
+    for one in parts:
+        before = joined[-1].message if joined else None
+        if before and one.message.role == before.role == "assistant" and not before.tool_calls:
+            message = replace(one.message, content=_both(before, one.message))
+            joined[-1] = Rendered(message, _sources([joined[-1], one]))
         else:
             joined.append(one)
     return joined
+
+
+def _sources(parts: Sequence[Rendered]) -> tuple[int, ...]:
+    return tuple(at for one in parts for at in one.sources)
 
 
 def _both(before: Message, after: Message) -> tuple[Part, ...]:

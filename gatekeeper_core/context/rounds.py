@@ -34,6 +34,7 @@ __all__ = [
     "Round",
     "Summarizer",
     "FoldingConfig",
+    "as_summary",
     "check_memory",
     "counts_of",
     "fold",
@@ -203,6 +204,17 @@ def is_summary(message: Message) -> bool:
     False
     """
     return message.metadata.get("synthetic") == _SYNTHETIC
+
+
+def as_summary(message: Message) -> Message:
+    """Return a message with the marks of a summary that everything after it rests on: sent always, and no question.
+
+    For what other code has written in the place of earlier messages.
+
+    >>> is_summary(as_summary(Message("user", "So far they set up Redis.")))
+    True
+    """
+    return replace(message, metadata={**message.metadata, "synthetic": _SYNTHETIC, _REACH: 2**31})
 
 
 def counts_of(message: Message) -> Counts:

@@ -1,0 +1,305 @@
+"""One context builder behind the requests of many threads, in the message class of any framework.
+
+What every adapter with a builder shares stands here: the translation is the adapter's, the rest (whose thread it is,
+which question is asked, what is the caller's own object in the end) is not.
+
+::
+
+    the framework's messages ──read──> Thread ──ContextBuilder.build──> BuiltContext ──render──> messages for a provider
+                                             each of them: the caller's own object where it says the same, else written
+
+A request whose parts that must be sent are over the budget by themselves raises nothing in the face of an agent: system
+message and current turn are sent whole and alone, with the status ``over_budget``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from gatekeeper_core.context.builder import ContextBuilder
+from gatekeeper_core.context.history import OnError, read_history
+from gatekeeper_core.context.thread import Thread
+from gatekeeper_core.context.thread_memories import thread_name
+from gatekeeper_core.context.threads import HistoryConfig
+from gatekeeper_core.errors import BudgetError, ConfigError
+from gatekeeper_core.messages import Message
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.built import BuiltContext, BuiltPart
+    from gatekeeper_core.messages import Provider
+
+__all__ = ["Asked", "Piece", "ThreadRequest", "ThreadRequests", "check_beside_builder"]
+
+Item = TypeVar("Item")
+
+Piece = tuple[Message, "Item | None"]
+"""What a message that is sent is made of: a message as the builder has it, and the framework's own, if there is one."""
+
+_REMEMBERED = 128
+"""Threads whose last build is remembered, to be asked for. Source: ours; a build holds texts, within its budget."""
+
+_BESIDE_BUILDER = frozenset({"reserve_tokens", "shadow", "on_error"})
+_ADAPTER_NAMES = {"gatekeeper": "gatekeeper_config", "run": "run_config"}
+
+_logger = logging.getLogger("gatekeeper.builder")
+_logger.addHandler(logging.NullHandler())
+
+
+class Asked(NamedTuple):
+    """Whose request it is, and what the framework sends besides the messages.
+
+    Attributes:
+        thread: what the framework calls the conversation; None: its first user message names it.
+        tenant: see ``Thread.tenant``.
+        user: see ``Thread.user``.
+        question: what the user asks, where the framework knows it. It may not be among the messages yet: then nothing
+            that is given back says it. None: it is the text of the current turn.
+        tools: schemas that are sent beside the messages.
+        reserve_tokens: what else the budget has to carry, >= 0.
+        provider: who reads the messages.
+    """
+
+    thread: Hashable = None
+    tenant: str = "default"
+    user: str | None = None
+    question: str | None = None
+    tools: tuple[str, ...] = ()
+    reserve_tokens: int = 0
+    provider: Provider = "openai"
+
+
+_NOBODY = Asked()
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRequest(Generic[Item]):
+    """What a model is to be sent.
+
+    Attributes:
+        messages: in their order, the system message first where there is one.
+        context: what was built; None where that was over the budget.
+        refused: why it was; None where it was not.
+    """
+
+    messages: tuple[Item, ...]
+    context: BuiltContext | None = None
+    refused: BudgetError | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """Return flat JSON-ready facts for logs and events: counts and ids, never text."""
+        if self.refused:
+            numbers = {name: getattr(self.refused, name) for name in ("needed_tokens", "available_tokens")}
+            return {"status": "over_budget", "messages": len(self.messages), **numbers}
+        built = self.context.facts() if self.context else {}
+        return {"status": "built", "messages": len(self.messages), **built}
+
+
+class ThreadRequests(Generic[Item]):
+    """Builds the requests of threads, and gives back the framework's own messages wherever they say the same.
+
+    Safe to use from several threads.
+
+    Args:
+        builder: builds the prompts; its settings hold the budget.
+        read: translates one message of the framework.
+        write: gives a message of the framework for one that is sent, from what it is made of: nothing (the build made
+            it), one message that was changed, or several that were joined.
+        on_error: ``fallback`` sends system message and current turn where the build is over the budget by what must be
+            sent; ``raise`` lets the ``BudgetError`` pass.
+
+    Raises:
+        ConfigError: ``on_error`` is unknown.
+        TypeError: an argument has the wrong type.
+
+    >>> requests = ThreadRequests(ContextBuilder(), read=Message.from_dict, write=lambda message, _: message.to_dict())
+    >>> talk = [{"role": "user", "content": "Which port?"}]
+    >>> request = requests.request(talk, Asked("t1"))
+    >>> request.messages[0] is talk[0], request.messages[1]["role"]
+    (True, 'system')
+    """
+
+    def __init__(
+        self,
+        builder: ContextBuilder,
+        *,
+        read: Callable[[Item], Message],
+        write: Callable[[Message, Sequence[Piece[Item]]], Item],
+        on_error: OnError = "fallback",
+    ) -> None:
+        if not isinstance(builder, ContextBuilder):
+            raise TypeError(f"builder must be a ContextBuilder, got {type(builder).__name__}")
+        if on_error not in ("fallback", "raise"):
+            raise ConfigError(f'on_error must be "fallback" or "raise", got {on_error!r}')
+        self._builder = builder
+        self._read = read
+        self._write = write
+        self._on_error = on_error
+        self._lock = Lock()
+        self._last: OrderedDict[str, BuiltContext | None] = OrderedDict()
+
+    @property
+    def last_context(self) -> BuiltContext | None:
+        """What was built last, whatever the thread; None before the first build, and where that was over the budget."""
+        with self._lock:
+            return next(reversed(self._last.values()), None)
+
+    def context_of(self, thread: Hashable) -> BuiltContext | None:
+        """Return what was built last for a thread; None where that is not known, or was over the budget."""
+        with self._lock:
+            return self._last.get(thread_name(thread) or "")
+
+    def request(
+        self, items: Sequence[Item], asked: Asked = _NOBODY, *, system: Item | None = None
+    ) -> ThreadRequest[Item]:
+        """Return what a model is to be sent.
+
+        Args:
+            items: the whole history, in the framework's own messages; read, never changed.
+            asked: whose request it is.
+            system: the system message, where the framework has it apart from the history.
+
+        Raises:
+            BudgetError: what must be sent is over the budget by itself, and ``on_error`` is ``raise``.
+            ConfigError: a number is out of range.
+            TypeError: an argument has the wrong type.
+        """
+        given = self._given(items, asked, system)
+        prompt, inside = _prompt(given.thread.messages, asked.question)
+        try:
+            context = self._builder.build(
+                given.thread,
+                prompt,
+                given.rules,
+                include_current_input=not inside,
+                safety_net=not inside,
+                tools=asked.tools,
+                reserve_tokens=asked.reserve_tokens,
+            )
+        except BudgetError as error:
+            if self._on_error == "raise":
+                raise
+            made = _refused(given, asked.question, error)
+        else:
+            made = ThreadRequest(tuple(self._sent(given, context, asked.provider)), context)
+        self._remember(asked.thread, made.context)
+        return made
+
+    async def arequest(
+        self, items: Sequence[Item], asked: Asked = _NOBODY, *, system: Item | None = None
+    ) -> ThreadRequest[Item]:
+        """Do the same as :meth:`request`, from a worker thread."""
+        return await asyncio.to_thread(self.request, items, asked, system=system)
+
+    def _given(self, items: Sequence[Item], asked: Asked, system: Item | None) -> _Given[Item]:
+        messages = tuple(map(self._read, items))
+        thread = Thread(thread_name(asked.thread) or _name_of(messages), messages, asked.tenant, asked.user)
+        return _Given(thread, items, system, "" if system is None else self._read(system).text)
+
+    def _sent(self, given: _Given[Item], context: BuiltContext, provider: Provider) -> Iterator[Item]:
+        """Yield the messages of a context in the framework's class."""
+        parts = context.trace.parts
+        for message, sources in context.rendered_parts(provider=provider):
+            if context.trace.safety_net and any(_asks(parts[at]) for at in sources):
+                continue  # the framework says the question itself, and nothing comes between
+            pieces = [(context.messages[at], given.item(parts[at])) for at in sources]
+            own = pieces[0][1] if len(pieces) == 1 and given.says(parts[sources[0]], message) else None
+            yield self._write(message, pieces) if own is None else own
+
+    def _remember(self, thread: Hashable, context: BuiltContext | None) -> None:
+        with self._lock:
+            name = thread_name(thread) or ""
+            self._last[name] = context
+            self._last.move_to_end(name)
+            if len(self._last) > _REMEMBERED:
+                self._last.popitem(last=False)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ThreadRequests[Item]:
+        """Return a copy that remembers nothing, with the same builder."""
+        return ThreadRequests(self._builder, read=self._read, write=self._write, on_error=self._on_error)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given(Generic[Item]):
+    """What the framework has handed over.
+
+    Attributes:
+        thread: the history as the builder reads it.
+        items: the history.
+        system: the system message apart from it.
+        rules: the text of that.
+    """
+
+    thread: Thread
+    items: Sequence[Item]
+    system: Item | None
+    rules: str
+
+    def item(self, part: BuiltPart) -> Item | None:
+        """Return the framework's message that a part comes from, None where the build made it."""
+        if part.seq is not None:
+            return self.items[part.seq]
+        return self.system if part.part == "system_prompt" else None
+
+    def says(self, part: BuiltPart, message: Message) -> bool:
+        """Return whether the framework's own message says what is to be sent."""
+        if part.seq is not None:
+            return message == self.thread.messages[part.seq]
+        return part.part == "system_prompt" and message == Message("system", self.rules)
+
+
+def check_beside_builder(config: HistoryConfig, *, token_budget: int | None, token_counter: object = None) -> None:
+    """Check that what is set for a selection does not contradict a builder, which has its own settings.
+
+    Args:
+        config: the settings; ``reserve_tokens``, ``shadow`` and ``on_error`` go with a builder.
+        token_budget: the budget that does not contradict it.
+        token_counter: a counter for the selection.
+
+    Raises:
+        ConfigError: something is set that the builder's settings say as well; it is named as the adapters name it.
+
+    >>> check_beside_builder(HistoryConfig(token_budget=None, shadow=True), token_budget=None)
+    """
+    default = HistoryConfig(token_budget=token_budget)
+    beside = [field.name for field in fields(config) if getattr(config, field.name) != getattr(default, field.name)]
+    named = [_ADAPTER_NAMES.get(name, name) for name in beside if name not in _BESIDE_BUILDER]
+    if token_counter is not None:
+        named.append("token_counter")
+    if named:
+        raise ConfigError(f"{', '.join(named)}: with a builder its own settings hold; set them there")
+
+
+def _prompt(messages: Sequence[Message], question: str | None) -> tuple[str, bool]:
+    """Return the question, and whether it is among the messages already."""
+    last = messages[-1] if messages else None
+    answered = last is not None and last.role == "assistant" and not last.tool_calls
+    history = read_history(messages, query=question)
+    inside = question is None or not question.strip() or (history.current is not None and not answered)
+    return history.query, inside
+
+
+def _refused(given: _Given[Item], question: str | None, error: BudgetError) -> ThreadRequest[Item]:
+    """Return the system message, the head and the current turn, whole."""
+    history = read_history(given.thread.messages, query=question)
+    current = range(history.current.start, history.current.stop) if history.current else ()
+    kept = [given.items[at] for at in sorted({*history.head, *history.pinned, *current})]
+    facts = {"gatekeeper_needed_tokens": error.needed_tokens, "gatekeeper_available_tokens": error.available_tokens}
+    _logger.warning("context over budget", extra=facts)
+    return ThreadRequest(tuple(kept if given.system is None else [given.system, *kept]), refused=error)
+
+
+def _asks(part: BuiltPart) -> bool:
+    """Return whether a part is a question that the build added, or the pin behind it."""
+    return part.seq is None and part.part in ("current_input", "pinned")
+
+
+def _name_of(messages: Sequence[Message]) -> str:
+    """Return a name for a conversation that has none: what its first user message says makes it."""
+    first = next((message for message in messages if message.role == "user"), Message("user", ""))
+    return f"first message {Thread('-', (first,)).digests([0])[0]}"
