@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.context.builder import ContextBuilder
 from gatekeeper_core.context.history import OnError, read_history
+from gatekeeper_core.context.rounds import is_summary
 from gatekeeper_core.context.thread import Thread
 from gatekeeper_core.context.thread_memories import thread_name
 from gatekeeper_core.context.threads import HistoryConfig
@@ -280,8 +281,14 @@ def _prompt(messages: Sequence[Message], question: str | None) -> tuple[str, boo
     last = messages[-1] if messages else None
     answered = last is not None and last.role == "assistant" and not last.tool_calls
     history = read_history(messages, query=question)
-    inside = question is None or not question.strip() or (history.current is not None and not answered)
-    return history.query, inside
+    if question is None:
+        asked = [one.text for one in (history.current.messages if history.current else ()) if _asks_itself(one)]
+        return "\n".join(asked).strip(), True
+    return history.query, not history.query or (history.current is not None and not answered)
+
+
+def _asks_itself(message: Message) -> bool:
+    return message.role == "user" and not is_summary(message)
 
 
 def _refused(given: _Given[Item], question: str | None, error: BudgetError) -> ThreadRequest[Item]:

@@ -1,8 +1,8 @@
-"""What a selection tells LangChain's callbacks: one custom event, inside a run only."""
+"""What a selection or a build tells LangChain's callbacks: one custom event, inside a run only."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables.config import (
     ensure_config,
@@ -14,18 +14,25 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from gatekeeper_core.context.history import HistoryView
+    from gatekeeper_core.context.thread_requests import ThreadRequest
 
-__all__ = ["EVENT", "aannounce", "announce"]
+__all__ = ["BUILT_EVENT", "EVENT", "aannounce", "announce"]
 
 EVENT = "gatekeeper_selection"
 """The name of the event; its data are ``HistoryView.facts()``: counts and ids, never text."""
 
+BUILT_EVENT = "gatekeeper_context"
+"""The name of the event where a context builder is at work; its data are ``ThreadRequest.facts()``."""
 
-def announce(view: HistoryView, *, config: RunnableConfig | None = None) -> None:
+
+def announce(
+    view: HistoryView | ThreadRequest[Any], *, event: str = EVENT, config: RunnableConfig | None = None
+) -> None:
     """Tell the callbacks of the run around this call which messages were selected; outside a run, tell nobody.
 
     Args:
-        view: the selection.
+        view: the selection, or what was built.
+        event: the name of the event.
         config: the run's config, where it is at hand; None: the one that LangChain carries along.
 
     Raises:
@@ -33,14 +40,16 @@ def announce(view: HistoryView, *, config: RunnableConfig | None = None) -> None
     """
     manager = get_callback_manager_for_config(ensure_config(config))
     if manager.parent_run_id is not None:
-        manager.on_custom_event(EVENT, view.facts(), run_id=manager.parent_run_id)
+        manager.on_custom_event(event, view.facts(), run_id=manager.parent_run_id)
 
 
-async def aannounce(view: HistoryView, *, config: RunnableConfig | None = None) -> None:
+async def aannounce(
+    view: HistoryView | ThreadRequest[Any], *, event: str = EVENT, config: RunnableConfig | None = None
+) -> None:
     """Do the same as :func:`announce`, with handlers awaited.
 
     Before Python 3.11 LangChain does not carry the config along in async code: without ``config`` nobody is told.
     """
     manager = get_async_callback_manager_for_config(ensure_config(config))
     if manager.parent_run_id is not None:
-        await manager.on_custom_event(EVENT, view.facts(), run_id=manager.parent_run_id)
+        await manager.on_custom_event(event, view.facts(), run_id=manager.parent_run_id)

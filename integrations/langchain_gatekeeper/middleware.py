@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware.types import AgentMiddleware
-from langchain_core.messages import HumanMessage, SystemMessage
-from langchain_core.runnables.config import ensure_config
 
 from gatekeeper_core.context.current_run import RunConfig
-from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.thread_requests import check_beside_builder
+from gatekeeper_core.context.threads import HistoryConfig
 from gatekeeper_core.selection.plan import GatekeeperConfig
+from langchain_gatekeeper.building import BuiltRequests
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.reading import read_message, write_message
-from langchain_gatekeeper.schemas import SchemaTexts
-from langchain_gatekeeper.signs import signs_of
+from langchain_gatekeeper.owners import Owner
+from langchain_gatekeeper.selecting import SelectedRequests
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Sequence
 
     from langchain.agents.middleware.types import AgentState, ExtendedModelResponse, ModelRequest, ModelResponse
-    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.messages import AIMessage
     from langchain_core.tools import BaseTool
 
+    from gatekeeper_core.context.builder import ContextBuilder
+    from gatekeeper_core.context.built import BuiltContext
     from gatekeeper_core.context.history import HistoryView, OnError
+    from gatekeeper_core.context.thread_requests import ThreadRequest
+    from gatekeeper_core.messages import Provider
     from gatekeeper_core.tokens import TokenCounter
 
     Answer = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
@@ -33,8 +36,6 @@ else:
     Middleware = AgentMiddleware  # LangChain 1.0 takes fewer type parameters
 
 __all__ = ["GatekeeperMiddleware"]
-
-Value = TypeVar("Value")
 
 _RUN = RunConfig()
 
@@ -57,9 +58,16 @@ class GatekeeperMiddleware(Middleware):
         run_config: how the current run gives way when the request is over its budget, before the past does; None: it is
             always sent whole. With a ``ThreadResultCompressor`` each thread's results go into a memory of its own.
         max_bytes: what is remembered of all threads may take in memory, by an estimate, >= 0.
+        builder: builds the whole request: with the constraints, the summary and the task of the thread, memories of the
+            user and the pin. Its own settings hold then, and of the above only ``reserve_tokens``, ``shadow`` and
+            ``on_error`` do: ``fallback`` sends system message and current turn alone where the build is over budget.
+        user: whose memories they are: a key of the run's context or of the config's ``configurable``, or a function of
+            the runtime; nobody's where that gives nothing. With a builder only, as the next two.
+        tenant: whose system the thread runs in, found likewise; ``default`` where that gives nothing.
+        provider: whose rules the messages keep to; None: by what the model says of itself, else the strictest.
 
     Raises:
-        ConfigError: a number is out of range, or ``on_error`` is unknown.
+        ConfigError: a number is out of range, ``on_error`` is unknown, or a setting is not for what is given besides.
         TypeError: an argument has the wrong type.
     """
 
@@ -78,6 +86,10 @@ class GatekeeperMiddleware(Middleware):
         gatekeeper_config: GatekeeperConfig | None = None,
         run_config: RunConfig | None = _RUN,
         max_bytes: int = 64 * 2**20,
+        builder: ContextBuilder | None = None,
+        user: Owner = "user_id",
+        tenant: Owner = "tenant_id",
+        provider: Provider | None = None,
     ) -> None:
         super().__init__()
         config = HistoryConfig(
@@ -91,68 +103,45 @@ class GatekeeperMiddleware(Middleware):
             run=run_config,
             gatekeeper=gatekeeper_config,
         )
-        self._selector = ThreadSelector[Any](
-            read_message, write=write_message, signs=signs_of, config=config, token_counter=token_counter
-        )
-        self._schemas = SchemaTexts()
+        self._shadow = shadow
+        self._requests: SelectedRequests | BuiltRequests = SelectedRequests(config, token_counter)
+        if builder is not None:
+            check_beside_builder(config, token_budget=None, token_counter=token_counter)
+            self._requests = BuiltRequests(
+                builder, user=user, tenant=tenant, provider=provider, reserve_tokens=reserve_tokens, on_error=on_error
+            )
+
+    @property
+    def last_context(self) -> BuiltContext | None:
+        """What the builder built last, whatever the thread; None without one, or where it was over the budget."""
+        return self._requests.last_context
+
+    def context_for(self, thread_id: Hashable) -> BuiltContext | None:
+        """Return what the builder built last for a thread; None where that is not known."""
+        return self._requests.context_of(thread_id)
 
     @property
     def last_selection(self) -> HistoryView | None:
         """What was selected last, whatever the thread; None before the first model call."""
-        return self._selector.last_view
+        return self._requests.last_view
 
     def selection_for(self, thread_id: Hashable) -> HistoryView | None:
         """Return what was selected last for a thread; None where it is unknown or forgotten."""
-        return self._selector.view_of(thread_id)
+        return self._requests.view_of(thread_id)
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Answer]) -> Answer:
         """Call the model with the messages that the current turn needs."""
-        view = self._view(request)
-        announce(view)
-        return handler(self._selected(request, view))
+        look, prepared = self._prepared(request)
+        announce(look, event=self._requests.event)
+        return handler(request if self._shadow else prepared)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Answer]]
     ) -> Answer:
-        """Do the same as ``wrap_model_call``; the selection does not block the event loop."""
-        view = await asyncio.to_thread(self._view, request)
-        await aannounce(view)
-        return await handler(self._selected(request, view))
+        """Do the same as ``wrap_model_call``; neither selection nor build blocks the event loop."""
+        look, prepared = await asyncio.to_thread(self._prepared, request)
+        await aannounce(look, event=self._requests.event)
+        return await handler(request if self._shadow else prepared)
 
-    def _view(self, request: ModelRequest[Any]) -> HistoryView:
-        return self._selector.view(
-            request.messages,
-            thread=_thread_of(request),
-            fixed_tokens=self._fixed_tokens(request),
-            window_tokens=_window_of(request.model),
-            pinned=[at for at, said in enumerate(request.messages) if said.additional_kwargs and _is_summary(said)],
-        )
-
-    def _selected(self, request: ModelRequest[Any], view: HistoryView) -> ModelRequest[Any]:
-        if self._selector.config.shadow:
-            return request
-        return request.override(messages=self._selector.kept(request.messages, view))
-
-    def _fixed_tokens(self, request: ModelRequest[Any]) -> int:
-        """Return what the request costs beside its messages: the system message and every schema."""
-        system = getattr(request, "system_message", None)  # LangChain 1.0 has the text alone
-        said = self._selector.cost([system]) if system else self._selector.count(request.system_prompt or "")
-        sources = [*request.tools, *([request.response_format] if request.response_format else [])]
-        return said + self._selector.count(*map(self._schemas.of, sources))
-
-
-def _window_of(model: Any) -> int | None:
-    profile = getattr(model, "profile", None) or {}  # a model of LangChain 1.0 has none
-    tokens: int | None = profile.get("max_input_tokens")
-    return tokens
-
-
-def _is_summary(message: BaseMessage) -> bool:
-    written = message.additional_kwargs.get("lc_source") == "summarization"
-    return written and isinstance(message, (HumanMessage, SystemMessage))
-
-
-def _thread_of(request: ModelRequest[Any]) -> Hashable:
-    execution = getattr(request.runtime, "execution_info", None)  # not in every version of LangGraph
-    thread = getattr(execution, "thread_id", None)
-    return thread if thread is not None else ensure_config().get("configurable", {}).get("thread_id")
+    def _prepared(self, request: ModelRequest[Any]) -> tuple[HistoryView | ThreadRequest[Any], ModelRequest[Any]]:
+        return self._requests.prepared(request)

@@ -23,7 +23,7 @@ from langchain_core.prompt_values import PromptValue
 from gatekeeper_core.messages import Message, Role, ToolCall
 from langchain_gatekeeper.content import is_media, read_blocks, read_call
 
-__all__ = ["as_messages", "read_message", "text_of", "write_message"]
+__all__ = ["as_messages", "is_summary", "read_message", "text_of", "write_message"]
 
 _ROLE_OF_CLASS: dict[type[BaseMessage], Role] = {
     HumanMessage: "user",
@@ -60,6 +60,12 @@ def read_message(message: BaseMessage) -> Message:
         content, calls = read_blocks(content or (), calls)
     answered = _answered_call(message) if role == "tool" else None
     return Message(role, content, tool_calls=calls, tool_call_id=answered, name=message.name)
+
+
+def is_summary(message: BaseMessage) -> bool:
+    """Return whether another middleware has written a message in the place of earlier ones."""
+    written = message.additional_kwargs.get("lc_source") == "summarization"
+    return written and isinstance(message, (HumanMessage, SystemMessage))
 
 
 def write_message(original: BaseMessage, instead: Message) -> BaseMessage:

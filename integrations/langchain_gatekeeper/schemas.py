@@ -12,6 +12,8 @@ from langchain_gatekeeper.content import compact_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from langchain.agents.middleware.types import ModelRequest
+
 __all__ = ["SchemaTexts"]
 
 _MAX_SCHEMAS = 512
@@ -40,6 +42,10 @@ class SchemaTexts:
             # The object stays with its text: as long as it lives, no other object has its id.
             known = self._texts[id(source)] = (source, "\n".join(map(compact_json, _schemas(source))))
         return known[1]
+
+    def of_request(self, request: ModelRequest[Any]) -> tuple[str, ...]:
+        """Return the JSON of the tools and the response format of a request."""
+        return tuple(map(self.of, filter(None, [*request.tools, request.response_format])))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SchemaTexts:
         """Return an empty copy: tools may hold what cannot be copied."""

@@ -25,17 +25,21 @@ NAMES = [
 ]
 FRAMEWORKS = ("langchain", "langchain_classic", "langchain_core", "langgraph", "llama_index")
 MODULES = [
+    "building",
     "content",
     "embedding",
     "events",
     "memory",
     "middleware",
     "options",
+    "owners",
     "reading",
     "runnable",
     "schemas",
+    "selecting",
     "signs",
     "working_memory",
+    "writing",
 ]
 
 WITHOUT = """\

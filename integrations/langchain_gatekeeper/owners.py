@@ -1,0 +1,61 @@
+"""Whose a request of an agent is, and who reads it: the thread, the user and the tenant, the model's provider."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from langchain_core.runnables.config import ensure_config
+
+from gatekeeper_core.context.thread_memories import thread_name
+
+if TYPE_CHECKING:
+    from langchain.agents.middleware.types import ModelRequest
+
+    from gatekeeper_core.messages import Provider
+
+__all__ = ["Owner", "owner_of", "provider_of", "thread_of"]
+
+Owner: TypeAlias = "str | Callable[[Any], str | None]"
+"""Where to find a name: a key of the run's context or its ``configurable``, or a function of the runtime."""
+
+_PROVIDERS: dict[str, Provider] = {
+    "anthropic": "anthropic",
+    "azure": "openai",
+    "google_genai": "gemini",
+    "google_vertexai": "gemini",
+    "minimax": "minimax",
+    "openai": "openai",
+}
+"""By what a model calls its provider (``ls_provider``)."""
+
+_STRICTEST: Provider = "gemini"
+"""What is rendered for it is taken by the others as well."""
+
+
+def thread_of(request: ModelRequest[Any]) -> Hashable:
+    """Return the thread that runs, None where it has no name."""
+    execution = getattr(request.runtime, "execution_info", None)  # not in every version of LangGraph
+    thread = getattr(execution, "thread_id", None)
+    return thread if thread is not None else ensure_config().get("configurable", {}).get("thread_id")
+
+
+def owner_of(request: ModelRequest[Any], where: Owner) -> str | None:
+    """Return a name from the run: from its context first, then from the config's ``configurable``; None for none."""
+    if not isinstance(where, str):
+        return thread_name(where(request.runtime))
+    context = getattr(request.runtime, "context", None)
+    found = context.get(where) if isinstance(context, Mapping) else getattr(context, where, None)
+    return thread_name(ensure_config().get("configurable", {}).get(where) if found is None else found)
+
+
+def provider_of(model: Any) -> Provider:
+    """Return whose rules hold for a model, by what it says of itself; where that is not known, the strictest.
+
+    >>> from langchain_core.language_models.fake_chat_models import FakeListChatModel
+    >>> provider_of(FakeListChatModel(responses=["6380"]))
+    'gemini'
+    """
+    said = getattr(model, "_get_ls_params", None)
+    told = said() if callable(said) else {}
+    return _PROVIDERS.get(told.get("ls_provider", "") if isinstance(told, Mapping) else "", _STRICTEST)

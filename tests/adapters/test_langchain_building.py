@@ -1,0 +1,333 @@
+"""A context builder behind the middleware, in real agents: what the model reads, and that the state keeps everything."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from gatekeeper_core.context.builder import ContextBuilder, ContextBuilderConfig
+from gatekeeper_core.context.memory import LongTermMemory
+from gatekeeper_core.context.thread import Thread
+from gatekeeper_core.errors import BudgetError, ConfigError
+from gatekeeper_core.messages import Provider, validate_messages
+from gatekeeper_core.storage.base import MemoryScope
+from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.tokens import count_messages
+from langchain_gatekeeper import GatekeeperMiddleware
+from langchain_gatekeeper.owners import provider_of
+from langchain_gatekeeper.reading import read_message
+from tests.adapters.histories import TOPICS, histories, to_langchain
+from tests.adapters.scripted import Scripted
+from tests.adapters.test_langchain_middleware import (
+    Heard,
+    asked,
+    calling,
+    carries_its_run,
+    contents,
+    each_script,
+    each_way,
+    on,
+    port,
+    request_of,
+    sent,
+    talk,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+pytestmark = pytest.mark.adapters
+
+PIN = "[CRITICAL INSTRUCTION]"
+PROVIDERS = get_args(Provider)
+GATED: dict[str, Any] = {"history": "gated", "passthrough_below": 0, "recent_turns": 0, "locale": "en"}
+
+
+def builder(memory: LongTermMemory | None = None, **settings: Any) -> ContextBuilder:
+    merged: dict[str, Any] = {"total_budget": 4000, "locale": "en"} | settings
+    return ContextBuilder(ContextBuilderConfig(**merged), memory=memory)
+
+
+def read(messages: Sequence[BaseMessage]) -> str:
+    return "\n".join(str(message.text) for message in messages)
+
+
+def stamps(message: BaseMessage) -> bool:
+    return message.additional_kwargs.get("lc_source") == "gatekeeper"
+
+
+# --- in agents ------------------------------------------------------------------------------------------------------
+
+
+@each_way
+@each_script
+def test_each_step_reads_what_is_known_and_the_checkpoint_keeps_everything(script: str, way: str) -> None:
+    pairs, question = TOPICS[script]
+    memory = LongTermMemory(InMemoryMemoryStore())
+    memory.add(MemoryScope("default", "ada"), f"{question} 6380", category="user_preference")
+    built = builder(memory, memory_min_similarity=0.0)
+    built.constraints.set(Thread("t1"), "language", script)
+    model, gate = Scripted(script=[calling(1), calling(2), AIMessage("6380")]), GatekeeperMiddleware(builder=built)
+    agent = create_agent(model, [port], middleware=[gate], checkpointer=InMemorySaver(), system_prompt="be brief")
+    config = on("t1")
+    config["configurable"]["user_id"] = "ada"
+    asked(agent, way, [*talk(pairs * 3), HumanMessage(question)], config)
+    assert len(model.seen) == 3
+    for step, messages in enumerate(model.seen):
+        assert [type(messages[0]), messages[0].text[:8]] == [SystemMessage, "be brief"]
+        for heading in (f"language: {script}", "[Conversation summary]", "[Related memories]"):
+            assert heading in messages[0].text
+        assert contents(messages).count(question) == 1
+        assert messages[-1].text.startswith(PIN)
+        assert len([message for message in messages if isinstance(message, ToolMessage)]) == step
+    past = [contents(messages)[1 : -2 * (step + 1)] for step, messages in enumerate(model.seen)]
+    assert past[0] == past[1] == past[2]
+    state = agent.get_state(on("t1")).values["messages"]
+    assert len(state) == 36
+    assert not any(map(stamps, state))
+    assert not [text for text in contents(state) if PIN in text]
+    assert gate.context_for("t1") is gate.last_context is not None
+
+
+def test_what_is_sent_of_the_state_are_its_own_objects() -> None:
+    pairs, question = TOPICS["english"]
+    picture = HumanMessage([{"type": "text", "text": "See:"}, {"type": "image_url", "image_url": {"url": "data:,"}}])
+    messages = [*talk(pairs), picture, calling(), ToolMessage("6380", tool_call_id="c1"), HumanMessage(question)]
+    for at, message in enumerate(messages):
+        message.id = f"m{at}"
+    passed = sent(GatekeeperMiddleware(builder=builder()), request_of(messages)).messages
+    own = [message for message in passed if not stamps(message)]
+    assert [id(message) for message in own] == [id(message) for message in messages]
+
+
+@each_script
+def test_off_topic_turns_stay_out_within_the_budget(script: str) -> None:
+    pairs, question = TOPICS[script]
+    gate = GatekeeperMiddleware(builder=builder(**GATED, enable_summary=False))
+    passed = contents(sent(gate, request_of([*talk(pairs), HumanMessage(question)])).messages)
+    assert pairs[0][1] in passed
+    assert pairs[4][1] not in passed
+    assert gate.last_selection is not None
+    assert gate.last_selection.status == "selected"
+
+
+def test_within_a_run_the_past_only_shrinks() -> None:
+    pairs, question = TOPICS["english"]
+    gate = GatekeeperMiddleware(builder=builder(total_budget=900, history="gated", passthrough_below=0))
+    messages: list[BaseMessage] = [*talk(pairs * 4), HumanMessage(question)]
+    before: set[int] | None = None
+    for step in range(1, 12):
+        passed = sent(gate, request_of(messages)).messages
+        kept = {at for at, message in enumerate(messages[:40]) if any(message is one for one in passed)}
+        assert before is None or kept <= before
+        before = kept
+        messages += [calling(step), ToolMessage(f"line {step}: all is well. " * 8, tool_call_id=f"c{step}")]
+    assert gate.last_context is not None
+    assert gate.last_context.token_stats.total <= 900
+
+
+def test_threads_users_and_tenants_do_not_mix() -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    memory.add(MemoryScope("acme", "ada"), "Ada wants the Redis port in hexadecimal.", category="user_preference")
+    built = builder(memory, memory_min_similarity=0.0)
+    built.constraints.set(Thread("t1", tenant="acme"), "tone", "formal")
+    model = Scripted()
+    agent = create_agent(model, [], middleware=[GatekeeperMiddleware(builder=built)], checkpointer=InMemorySaver())
+    found = []
+    for thread, names in (
+        ("t1", ("ada", "acme")),
+        ("t2", ("ada", "acme")),
+        ("t3", ("bob", "acme")),
+        ("t4", ("ada", "")),
+    ):
+        config = on(thread)
+        config["configurable"] |= {"user_id": names[0], "tenant_id": names[1]}
+        agent.invoke({"messages": "Which Redis port does Ada want?"}, config)
+        found.append(("hexadecimal" in read(model.seen[-1]), "formal" in read(model.seen[-1])))
+    assert found == [(True, True), (True, False), (False, False), (False, False)]
+
+
+@dataclass
+class Who:
+    """The context of a run."""
+
+    user_id: str
+
+
+@pytest.mark.parametrize(
+    ("user", "kind"), [("user_id", Who), ("user_id", dict), (lambda runtime: runtime.context.user_id, Who)]
+)
+def test_the_user_is_found_in_the_context_of_the_run(user: Any, kind: Any) -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    memory.add(MemoryScope("default", "ada"), "Ada wants the Redis port in hexadecimal.", category="user_preference")
+    gate = GatekeeperMiddleware(builder=builder(memory, memory_min_similarity=0.0), user=user)
+    request = request_of([HumanMessage("Which Redis port?")], runtime=SimpleNamespace(context=kind(user_id="ada")))
+    assert "hexadecimal" in read(_whole(sent(gate, request)))
+
+
+def _whole(request: Any) -> list[BaseMessage]:
+    system = getattr(request, "system_message", None)
+    if system is None and request.system_prompt:
+        system = SystemMessage(request.system_prompt)
+    return [*([system] if system else []), *request.messages]
+
+
+def test_a_run_that_was_interrupted_goes_on_in_another_process() -> None:
+    from langchain.agents.middleware import HumanInTheLoopMiddleware
+
+    pairs, question = TOPICS["english"]
+    model, saver = Scripted(script=[calling(), AIMessage("6380")]), InMemorySaver()
+
+    def agent_of(gate: GatekeeperMiddleware) -> Any:
+        people: Any = HumanInTheLoopMiddleware(interrupt_on={"port": True})
+        return create_agent(model, [port], middleware=[people, gate], checkpointer=saver)
+
+    stopped = agent_of(GatekeeperMiddleware(builder=builder(**GATED))).invoke(
+        {"messages": [*talk(pairs), HumanMessage(question)]}, on("t1")
+    )
+    assert "__interrupt__" in stopped
+    second = GatekeeperMiddleware(builder=builder(**GATED))
+    agent_of(second).invoke(Command(resume={"decisions": [{"type": "approve"}]}), on("t1"))
+    first, again = ([one for one in contents(seen) if PIN not in one] for seen in model.seen)
+    assert again[: len(first)] == first
+
+
+def test_a_summary_by_another_middleware_is_always_sent_and_never_the_question() -> None:
+    pairs, question = TOPICS["english"]
+    summary = HumanMessage("so far: zebras, at length", additional_kwargs={"lc_source": "summarization"})
+    gate = GatekeeperMiddleware(builder=builder(**GATED))
+    passed = sent(gate, request_of([summary, *talk(pairs), HumanMessage(question)])).messages
+    assert any(message is summary for message in passed)
+    assert question in passed[-1].text
+    alone = sent(gate, request_of([summary, calling(), ToolMessage("6380", tool_call_id="c1")])).messages
+    assert [message.text for message in alone] == [summary.text, "", "6380"]
+
+
+# --- what the model takes -------------------------------------------------------------------------------------------
+
+
+@given(histories(open_run=True), st.integers(100, 3000), st.sampled_from(PROVIDERS), st.booleans())
+def test_every_provider_takes_what_is_sent(
+    messages: list[Any], budget: int, provider: Provider, prompted: bool
+) -> None:
+    built = ContextBuilder(ContextBuilderConfig(total_budget=budget), token_counter=len)
+    gate = GatekeeperMiddleware(builder=built, provider=provider)
+    system = SystemMessage("be brief") if prompted else None
+    passed = _whole(sent(gate, request_of(to_langchain(messages), system_message=system)))
+    if gate.last_context is None:
+        return  # over the budget: whole, as the state has it
+    as_core = [read_message(message) for message in passed]
+    assert validate_messages(as_core, provider=provider, open_run=True) == ()
+    assert count_messages(as_core, token_counter=len) <= budget
+
+
+def test_the_providers_are_told_by_what_the_models_say() -> None:
+    known = {
+        "openai": "openai",
+        "azure": "openai",
+        "anthropic": "anthropic",
+        "google_genai": "gemini",
+        "minimax": "minimax",
+    }
+    for said, provider in known.items():
+        assert provider_of(SimpleNamespace(_get_ls_params=lambda said=said: {"ls_provider": said})) == provider
+    for model in (
+        SimpleNamespace(),
+        SimpleNamespace(_get_ls_params=dict),
+        SimpleNamespace(_get_ls_params=lambda: None),
+    ):
+        assert provider_of(model) == "gemini"
+
+
+def test_system_blocks_and_their_cache_marks_stay() -> None:
+    if not hasattr(request_of([]), "system_message"):
+        pytest.skip("in this version of LangChain a system prompt is a text")
+    blocks: list[Any] = [{"type": "text", "text": "be brief", "cache_control": {"type": "ephemeral"}}]
+    built = builder()
+    built.constraints.set(Thread("t1"), "language", "中文")
+    gate = GatekeeperMiddleware(builder=built)
+    system = SystemMessage(blocks, id="s1")
+    model = Scripted()
+    agent = create_agent(model, [], middleware=[gate], system_prompt=system)
+    agent.invoke({"messages": "hi"}, on("t1"))
+    first = model.seen[0][0]
+    assert first.content[0] == blocks[0]
+    assert "中文" in read([first])
+    assert system.content == blocks
+
+
+# --- over budget, shadow, settings, events --------------------------------------------------------------------------
+
+
+@each_script
+def test_a_request_over_its_budget_is_sent_whole_and_alone_and_the_event_says_so(script: str) -> None:
+    pairs, question = TOPICS[script]
+    model, heard = Scripted(script=[calling(), AIMessage("6380")]), Heard()
+    gate = GatekeeperMiddleware(builder=builder(total_budget=20))
+    agent = create_agent(model, [port], middleware=[gate], system_prompt="be brief, and kind " * 10)
+    agent.invoke({"messages": [*talk(pairs), HumanMessage(question)]}, on("t1", heard))
+    assert contents(model.seen[0])[1:] == [question]
+    assert contents(model.seen[1])[1:] == [question, "", "redis listens on 6380"]
+    assert [name for name, _ in heard.events] == ["gatekeeper_context"] * 2
+    assert [facts["status"] for _, facts in heard.events] == ["over_budget"] * 2
+    assert heard.events[0][1]["available_tokens"] == 20
+    assert gate.last_context is None
+    assert gate.last_selection is None
+    strict = GatekeeperMiddleware(builder=builder(), on_error="raise", reserve_tokens=4000)
+    with pytest.raises(BudgetError):
+        sent(strict, request_of([HumanMessage(question)]))
+
+
+@pytest.mark.parametrize("way", ["invoke", pytest.param("ainvoke", marks=carries_its_run)])
+def test_each_build_is_announced_without_a_word_of_the_talk(way: str) -> None:
+    pairs, question = TOPICS["english"]
+    heard = Heard()
+    agent = create_agent(Scripted(), [], middleware=[GatekeeperMiddleware(builder=builder())])
+    asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t1", heard))
+    ((name, facts),) = heard.events
+    assert (name, facts["status"], facts["messages_sent"]) == ("gatekeeper_context", "built", 11)
+    assert facts["total_tokens"] > 0
+    assert "Redis" not in repr(facts)
+
+
+def test_in_shadow_mode_the_request_is_sent_as_it_is() -> None:
+    pairs, question = TOPICS["english"]
+    request = request_of([*talk(pairs), HumanMessage(question)], system_message=SystemMessage("be brief"))
+    gate = GatekeeperMiddleware(builder=builder(**GATED), shadow=True)
+    assert sent(gate, request) is request
+    assert gate.last_context is not None
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"token_budget": 4000}, "token_budget"),
+        ({"floor_turns": 2, "passthrough_below": 0}, "floor_turns, passthrough_below"),
+        ({"run_config": None}, "run_config"),
+        ({"token_counter": len}, "token_counter"),
+    ],
+)
+def test_settings_that_the_builder_has_itself_are_refused(options: dict[str, Any], named: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{named}: "):
+        GatekeeperMiddleware(builder=builder(), **options)
+
+
+def test_a_copy_shares_the_builder() -> None:
+    gate = GatekeeperMiddleware(builder=builder(), reserve_tokens=100)
+    request = request_of([HumanMessage("hi")])
+    passed = contents(sent(gate, request).messages)
+    twin = copy.deepcopy(gate)
+    assert twin.last_context is None
+    assert contents(sent(twin, request).messages) == passed
+    assert twin.last_context is not None
+    assert twin.last_context.trace.shares.reserved == 100
