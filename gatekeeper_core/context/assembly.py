@@ -290,7 +290,7 @@ class Assembly:
         request = self._material.request
         places = (*request.head, *range(request.start, len(request.messages)))
         system = self._material.system
-        limit = self._available - self._material.tools_tokens
+        limit = self._available - self._material.tools_tokens - self._rendering_tokens()
         compressor = ContextCompressor(
             budget_for(self._count, max(1, limit)), token_counter=self._count, locale=self._locale
         )
