@@ -18,6 +18,7 @@ pytestmark = pytest.mark.adapters
 MODULES = [
     "block",
     "buffer",
+    "building",
     "embedding",
     "events",
     "memory",
@@ -25,7 +26,9 @@ MODULES = [
     "reading",
     "recalled",
     "signs",
+    "stored",
     "working_memory",
+    "writing",
 ]
 
 

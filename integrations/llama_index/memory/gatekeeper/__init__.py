@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from llama_index.memory.gatekeeper.block import GatekeeperMemoryBlock
     from llama_index.memory.gatekeeper.buffer import GatekeeperMemoryBuffer
     from llama_index.memory.gatekeeper.embedding import MemoryEmbedder
-    from llama_index.memory.gatekeeper.events import GatekeeperSelectionEvent
+    from llama_index.memory.gatekeeper.events import GatekeeperContextEvent, GatekeeperSelectionEvent
     from llama_index.memory.gatekeeper.memory import GatekeeperMemory
     from llama_index.memory.gatekeeper.working_memory import working_memory_tool
 
 __all__ = [
+    "GatekeeperContextEvent",
     "GatekeeperMemory",
     "GatekeeperMemoryBlock",
     "GatekeeperMemoryBuffer",
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "GatekeeperContextEvent": "events",
     "GatekeeperMemory": "memory",
     "GatekeeperMemoryBlock": "block",
     "GatekeeperMemoryBuffer": "buffer",

@@ -7,21 +7,21 @@ noticed.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.bridge.pydantic import field_serializer
 from llama_index.core.llms.llm import LLM
-from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
-from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
+from llama_index.core.storage.chat_store import BaseChatStore
 
+from gatekeeper_core.context.builder import ContextBuilder
 from gatekeeper_core.context.history import OnError
+from gatekeeper_core.messages import Provider
 from gatekeeper_core.selection.plan import GatekeeperConfig
-from llama_index.memory.gatekeeper.options import SelectionOptions
+from llama_index.memory.gatekeeper.building import budget_of
 from llama_index.memory.gatekeeper.reading import Question, text_of
+from llama_index.memory.gatekeeper.stored import StoredBuffer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["GatekeeperMemoryBuffer"]
 
 
-class GatekeeperMemoryBuffer(SelectionOptions, ChatMemoryBuffer):
+class GatekeeperMemoryBuffer(StoredBuffer):
     """A ``ChatMemoryBuffer`` whose ``get`` chooses: whole turns, within ``token_limit``, for the current question.
 
     Everything else is as in LlamaIndex: the constructors, the store, ``get_all``, ``put``, ``set``, ``reset``. Tokens
@@ -61,14 +61,19 @@ class GatekeeperMemoryBuffer(SelectionOptions, ChatMemoryBuffer):
         shadow: bool = False,
         on_error: OnError = "fallback",
         gatekeeper_config: GatekeeperConfig | None = None,
+        builder: ContextBuilder | None = None,
+        user: str | None = None,
+        tenant: str = "default",
+        provider: Provider = "gemini",
         **kwargs: Any,
     ) -> Self:
-        """Return a memory; the options before the star are LlamaIndex's, those after it ``SelectionOptions``.
+        """Return a memory; the options before the star are LlamaIndex's, those after it ``BuilderOptions``.
 
         Raises:
             ValueError: an option is unknown or out of range.
         """
         history = None if chat_history is None else list(chat_history)
+        token_limit = budget_of(builder, token_limit)
         stock = super().from_defaults(history, llm, chat_store, chat_store_key, token_limit, tokenizer_fn, **kwargs)
         return cls._with(
             stock,
@@ -78,6 +83,10 @@ class GatekeeperMemoryBuffer(SelectionOptions, ChatMemoryBuffer):
             shadow=shadow,
             on_error=on_error,
             gatekeeper_config=gatekeeper_config,
+            builder=builder,
+            user=user,
+            tenant=tenant,
+            provider=provider,
         )
 
     # ``input`` is LlamaIndex's name.
@@ -106,44 +115,11 @@ class GatekeeperMemoryBuffer(SelectionOptions, ChatMemoryBuffer):
             return await asyncio.to_thread(super().get, query, initial_token_count, **kwargs)
         return chosen
 
-    def set(self, messages: list[ChatMessage]) -> None:
-        """Replace the history; the list stays the caller's."""
-        super().set(list(messages))
-
-    async def aset(self, messages: list[ChatMessage]) -> None:
-        """Replace the history; the list stays the caller's."""
-        await super().aset(list(messages))
-
-    @classmethod
-    def from_string(cls, json_str: str, *, chat_store: BaseChatStore | None = None) -> Self:
-        """Return the memory that ``to_string`` has written; the arguments are those of :meth:`from_dict`."""
-        return cls.from_dict(json.loads(json_str), chat_store=chat_store)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any], *, chat_store: BaseChatStore | None = None, **kwargs: Any) -> Self:
-        """Return the memory that ``to_dict`` has written, or that of a ``ChatMemoryBuffer``.
-
-        The tokenizer is not part of it: a loaded memory has LlamaIndex's default one.
-
-        Args:
-            data: the dict; it is not changed.
-            chat_store: stands in for the written one. LlamaIndex itself loads a ``SimpleChatStore`` only.
-            kwargs: not read, as in LlamaIndex.
-        """
-        if chat_store is not None:
-            return cls(**{**data, "chat_store": chat_store})
-        return cast("Self", super().from_dict(dict(data), **kwargs))
-
-    @field_serializer("chat_store")
-    def serialize_courses_in_order(self, chat_store: BaseChatStore) -> dict[str, Any]:
-        """Return the store as a dict; the name is LlamaIndex's, whose own cannot write messages on pydantic 2.14."""
-        if not isinstance(chat_store, SimpleChatStore):
-            return super().serialize_courses_in_order(chat_store)
-        store = {key: [message.model_dump(mode="json") for message in kept] for key, kept in chat_store.store.items()}
-        return {**chat_store.model_dump(exclude={"store"}), "store": store, "class_name": chat_store.class_name()}
-
     def _chosen(self, messages: Sequence[ChatMessage], query: str | None, fixed_tokens: int) -> list[ChatMessage]:
-        view = self._select(messages, thread=self.chat_store_key, query=query, fixed_tokens=fixed_tokens)
+        arguments: Any = {"thread": self.chat_store_key, "query": query, "fixed_tokens": fixed_tokens}
+        if self._requests:
+            return self._built(self._requests, messages, **arguments)
+        view = self._select(messages, **arguments)
         return [messages[at] for at in view.kept]
 
     def _check_prefix(self, initial_token_count: int) -> None:

@@ -1,4 +1,4 @@
-"""What a selection tells LlamaIndex's instrumentation: counts and ids, no text."""
+"""What a selection or a build tells LlamaIndex's instrumentation: counts and ids, no text."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr
 from llama_index.core.instrumentation.events.base import BaseEvent  # type: ignore[attr-defined]
 
 from gatekeeper_core.context.history import HistoryView
+from gatekeeper_core.context.thread_requests import ThreadRequest
 
-__all__ = ["GatekeeperSelectionEvent", "report"]
+__all__ = ["GatekeeperContextEvent", "GatekeeperSelectionEvent", "report", "report_built"]
 
 
 class GatekeeperSelectionEvent(BaseEvent):
@@ -60,6 +61,37 @@ class GatekeeperSelectionEvent(BaseEvent):
     def class_name(cls) -> str:
         """Return the name of the event."""
         return "GatekeeperSelectionEvent"
+
+
+class GatekeeperContextEvent(BaseEvent):
+    """A memory has built what the model gets to read.
+
+    Attributes:
+        memory: class name of the memory.
+        thread: the chat store key or session id.
+        shadow: whether it was only reported.
+        status: ``built`` or ``over_budget``.
+        facts: see ``ThreadRequest.facts``.
+    """
+
+    memory: str
+    thread: str | None
+    shadow: bool
+    status: str
+    facts: dict[str, Any]
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name of the event."""
+        return "GatekeeperContextEvent"
+
+
+def report_built(built: ThreadRequest[Any], *, memory: str, thread: str | None, shadow: bool) -> None:
+    """Send the event for a build to the handlers that listen; a handler's error does not come back."""
+    facts = built.facts()
+    status = facts.pop("status")
+    event = GatekeeperContextEvent(memory=memory, thread=thread, shadow=shadow, status=status, facts=facts)
+    get_dispatcher(__name__).event(event)
 
 
 def report(view: HistoryView, *, memory: str, thread: str | None, shadow: bool) -> None:

@@ -16,9 +16,11 @@ from llama_index.core.base.llms.types import ChatMessage, ContentBlock
 from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 
-from gatekeeper_core.context.history import HistoryView, OnError
+from gatekeeper_core.context.builder import ContextBuilder
+from gatekeeper_core.context.history import OnError
+from gatekeeper_core.messages import Provider
 from gatekeeper_core.selection.plan import GatekeeperConfig
-from llama_index.memory.gatekeeper.options import SelectionOptions
+from llama_index.memory.gatekeeper.building import BuilderOptions
 from llama_index.memory.gatekeeper.reading import Question, role_of, text_of
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["GatekeeperMemory"]
 
 
-class GatekeeperMemory(SelectionOptions, Memory):
+class GatekeeperMemory(BuilderOptions, Memory):
     """A ``Memory`` whose ``get`` chooses: whole turns of the whole conversation, beside what the memory blocks say.
 
     The queue works as in LlamaIndex: what outgrows it is archived and handed to the blocks. What was archived can still
@@ -55,22 +57,31 @@ class GatekeeperMemory(SelectionOptions, Memory):
         shadow: bool = False,
         on_error: OnError = "fallback",
         gatekeeper_config: GatekeeperConfig | None = None,
+        builder: ContextBuilder | None = None,
+        user: str | None = None,
+        tenant: str = "default",
+        provider: Provider = "gemini",
         **kwargs: Any,
     ) -> Self:
-        """Return a memory; ``args`` and ``kwargs`` are those of ``Memory``, the rest ``SelectionOptions``.
+        """Return a memory; ``args`` and ``kwargs`` are those of ``Memory``, the rest ``BuilderOptions``.
 
         Raises:
             TypeError: an option is unknown.
             ValueError: an option is out of range.
         """
+        limit = {"token_limit": builder.config.total_budget} if builder else {}
         return cls._with(
-            super().from_defaults(*args, **kwargs),
+            super().from_defaults(*args, **{**limit, **kwargs}),
             reserve_tokens=reserve_tokens,
             floor_turns=floor_turns,
             passthrough_below=passthrough_below,
             shadow=shadow,
             on_error=on_error,
             gatekeeper_config=gatekeeper_config,
+            builder=builder,
+            user=user,
+            tenant=tenant,
+            provider=provider,
         )
 
     async def aget(self, input: Question = None, **block_kwargs: Any) -> list[ChatMessage]:  # noqa: A002 - theirs
@@ -84,14 +95,14 @@ class GatekeeperMemory(SelectionOptions, Memory):
         query, messages = text_of(input), list(await self.aget_all())
         if self.shadow:
             result, active = await super().aget(input, **block_kwargs), await self.aget_all(MessageStatus.ACTIVE)
-            await asyncio.to_thread(self._view, messages, query, result, active, **block_kwargs)
+            await asyncio.to_thread(self._chosen, messages, query, result, active, **block_kwargs)
             return result
         content, said = await self._from_blocks(messages, input, block_kwargs)
         blocks = [ChatMessage(blocks=content), *said]
-        view = await asyncio.to_thread(self._view, messages, query, blocks, (), **block_kwargs)
-        return self._insert_memory_content([messages[at] for at in view.kept], content, said)
+        chosen = await asyncio.to_thread(self._chosen, messages, query, blocks, (), **block_kwargs)
+        return self._insert_memory_content(chosen, content, said)
 
-    def _view(
+    def _chosen(
         self,
         messages: Sequence[ChatMessage],
         query: str | None,
@@ -99,10 +110,14 @@ class GatekeeperMemory(SelectionOptions, Memory):
         active: Sequence[ChatMessage],
         initial_token_count: int = 0,
         **_: Any,
-    ) -> HistoryView:
-        """Return the view. What is sent beyond the active messages, the blocks' part, is a fixed cost."""
+    ) -> list[ChatMessage]:
+        """Return what to send. What is sent beyond the active messages, the blocks' part, is a fixed cost."""
         fixed = initial_token_count + max(0, self._cost(sent) - self._cost(active))
-        return self._select(messages, thread=self.session_id, query=query, fixed_tokens=fixed)
+        arguments: Any = {"thread": self.session_id, "query": query, "fixed_tokens": fixed}
+        if self._requests:
+            return self._built(self._requests, messages, **arguments)
+        view = self._select(messages, **arguments)
+        return [messages[at] for at in view.kept]
 
     async def _from_blocks(
         self, messages: Sequence[ChatMessage], question: Question, block_kwargs: dict[str, Any]

@@ -18,7 +18,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 
 from gatekeeper_core.messages import MediaKind, MediaPart, Message, Part, Role, TextPart, ToolCall
 
-__all__ = ["EXTRA_KEYS", "MEDIA_BLOCKS", "Question", "read_message", "role_of", "text_of"]
+__all__ = ["EXTRA_KEYS", "MEDIA_BLOCKS", "Question", "media_blocks", "read_message", "role_of", "text_of"]
 
 Question: TypeAlias = str | ChatMessage | None
 """What engines and agents hand over as ``input``."""
@@ -69,6 +69,23 @@ def read_message(message: ChatMessage) -> Message:
         tool_call_id=(_text(extra.get("tool_call_id")) or name) if role == "tool" else None,
         name=name,
     )
+
+
+def media_blocks(message: ChatMessage) -> Iterator[Any]:
+    """Yield the blocks of a chat message that are read as media, in the order of its media parts."""
+    for block in message.blocks:
+        yield from _media(block)
+
+
+def _media(block: Any) -> Iterator[Any]:
+    kind = getattr(block, "block_type", "")
+    if kind == "citable":
+        for cited in block.content:
+            yield from _media(cited)
+    elif kind == "citation":
+        yield from _media(block.cited_content)
+    elif any(isinstance(part, MediaPart) for part in _parts(block)):
+        yield block
 
 
 def role_of(message: ChatMessage) -> Role:

@@ -1,0 +1,112 @@
+"""A context builder behind a memory: the options beside the fields of a memory of LlamaIndex, and the build itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.bridge.pydantic import Field, PrivateAttr
+from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
+
+from gatekeeper_core.context.builder import ContextBuilder
+from gatekeeper_core.context.built import BuiltContext
+from gatekeeper_core.context.history import HistoryView
+from gatekeeper_core.context.thread_requests import Asked, ThreadRequests, check_beside_builder
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Provider
+from llama_index.memory.gatekeeper.events import report_built
+from llama_index.memory.gatekeeper.options import SelectionOptions
+from llama_index.memory.gatekeeper.reading import read_message
+from llama_index.memory.gatekeeper.writing import write_built
+
+__all__ = ["BuilderOptions", "budget_of"]
+
+
+def budget_of(builder: ContextBuilder | None, token_limit: int | None) -> int | None:
+    """Return the limit that is given, else that of the builder; None where there is neither."""
+    return builder.config.total_budget if builder and token_limit is None else token_limit
+
+
+class BuilderOptions(SelectionOptions):
+    """The options of a memory that can build prompts; they are fixed when it is made.
+
+    Attributes:
+        builder: builds what the memory gives: constraints, summary and task of the thread, memories of the user, the
+            turns and the pin. Its own settings hold then, its budget is ``token_limit``, and of the options of a
+            selection only ``reserve_tokens``, ``shadow`` and ``on_error`` count. It is not written with the memory.
+        user: whose memories they are; None: nobody's.
+        tenant: whose system the thread runs in.
+        provider: whose rules the messages keep to; the default is the strictest, which all others take.
+    """
+
+    builder: Any = Field(default=None, exclude=True)  # pydantic is not to look inside; its type is checked below
+    user: str | None = None
+    tenant: str = "default"
+    provider: Provider = "gemini"
+
+    _requests: ThreadRequests[ChatMessage] | None = PrivateAttr(default=None)
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Make what builds, and check that nothing contradicts it."""
+        super().model_post_init(context)
+        if self.builder is None:
+            return
+        self._requests = ThreadRequests[ChatMessage](
+            self.builder, read=read_message, write=write_built, on_error=self.on_error
+        )
+        total = self.builder.config.total_budget
+        if self._budget_tokens() != total:
+            raise ConfigError(f"token_limit: the builder's total_budget is {total}, got {self._budget_tokens()}")
+        check_beside_builder(self._current_selector().config, token_budget=total)
+
+    @property
+    def last_context(self) -> BuiltContext | None:
+        """What was built last, whatever the thread; None without a builder, or where it was over the budget."""
+        return self._requests.last_context if self._requests else None
+
+    def context_for(self, thread_id: str) -> BuiltContext | None:
+        """Return what was built last for a thread; None where that is not known."""
+        return self._requests.context_of(thread_id) if self._requests else None
+
+    @property
+    def last_selection(self) -> HistoryView | None:
+        """The selection made last, whatever the thread; None before the first."""
+        if self._requests is None:
+            return super().last_selection
+        return self.last_context.trace.view if self.last_context else None
+
+    def selection_for(self, thread_id: str) -> HistoryView | None:
+        """Return the selection made last for a thread, or None where the thread is unknown or long unused."""
+        if self._requests is None:
+            return super().selection_for(thread_id)
+        context = self.context_for(thread_id)
+        return context.trace.view if context else None
+
+    def _built(
+        self,
+        requests: ThreadRequests[ChatMessage],
+        messages: Sequence[ChatMessage],
+        *,
+        thread: str,
+        query: str | None,
+        fixed_tokens: int,
+    ) -> list[ChatMessage]:
+        """Return what is built for a question, and report it."""
+        asked = Asked(
+            thread=None if thread == DEFAULT_CHAT_STORE_KEY else thread,  # the name of everybody is no name
+            tenant=self.tenant,
+            user=self.user,
+            question=query,
+            reserve_tokens=fixed_tokens + self.reserve_tokens,
+            provider=self.provider,
+        )
+        built = requests.request(messages, asked)
+        report_built(built, memory=type(self).__name__, thread=thread, shadow=self.shadow)
+        return list(built.messages)
+
+    def __getstate__(self) -> dict[Any, Any]:
+        """Return the state without the builder, whose stores and workers cannot be written."""
+        copy = self.model_copy(update={"builder": None})
+        copy._requests = None
+        return super(BuilderOptions, copy).__getstate__()
