@@ -89,6 +89,7 @@ def test_gemini_gets_answers_in_a_row_as_one_with_their_media() -> None:
     messages = [ASKED, Message("assistant", "well"), picture, call, Message("tool", "12", tool_call_id="a")]
     rendered = render_messages(messages, provider="gemini")
     assert [one.role for one in rendered] == ["user", "assistant", "tool"]
+    assert [one.sources for one in render_parts(messages, provider="gemini")] == [(0,), (1, 2, 3), (4,)]
     assert rendered[1].content == (TextPart("well"), TextPart("see"), MediaPart("image"), TextPart("looking"))
     assert rendered[1].tool_calls == call.tool_calls
 

@@ -188,10 +188,12 @@ def test_blocks_of_a_memory_work_beside_it() -> None:
 
 def test_memories_with_the_common_key_are_told_apart_by_what_was_said() -> None:
     built = builder()
+    built.constraints.set(Thread("chat_history"), "language", "English")
     for first in ("The staging Redis listens on port 6380.", "酸面包要发酵十二个小时。"):
         history = [user(first), assistant("ok"), *history_of([("and?", "so.")] * 12), user("What next?")]
-        memory = GatekeeperMemoryBuffer.from_defaults(history, builder=built)
-        assert first in texts_of(memory.get())[0]
+        said = texts_of(GatekeeperMemoryBuffer.from_defaults(history, builder=built).get())[0]
+        assert first in said
+        assert "language" not in said  # whoever has the common key would have it
 
 
 @given(histories(open_run=True), st.integers(100, 3000), st.sampled_from(get_args(Provider)))
