@@ -244,7 +244,7 @@ class Assembly:
     def _drop_idle_summary(self, chosen: _Chosen) -> None:
         """Leave the summary out where everything that it covers is sent as it was said."""
         sent = {seq for seq, fate in chosen.fates if fate == "sent"}
-        if sent.issuperset(range(self._material.upto_seq + 1)):
+        if self._material.upto_seq >= 0 and sent.issuperset(range(self._material.upto_seq + 1)):
             self._optional = [one for one in self._optional if one[0] != "summary"]
 
     def _fixed_tokens(self) -> int:
