@@ -85,7 +85,7 @@ def parts(context: BuiltContext) -> list[str]:
 
 
 def test_the_parts_stand_in_their_order() -> None:
-    """001-03, 001-13."""
+    """001-03, 001-13, 004-26."""
     kinds = list(dict.fromkeys(parts(assembled())))
     assert kinds == [
         *("system_prompt", "constraints", "summary", "steps", "retrieved", "recent_messages", "current_input", "pinned")
@@ -148,7 +148,9 @@ def test_memories_are_counted_only_where_they_are_sent() -> None:
     """001-28: a literal builder counts them before it knows."""
     assert assembled().metadata.retrieved_memory_count == 2
     assert assembled(memories=400).metadata.retrieved_memory_count == 0
-    assert assembled(budget=70, messages=[ASKED]).metadata.retrieved_memory_count == 0
+    pushed_out = assembled([ASKED, calls("a"), result("a", "r" * 900)])
+    assert "retrieved" in pushed_out.trace.given_up
+    assert pushed_out.metadata.retrieved_memory_count == 0
 
 
 def test_an_optional_part_gives_way_to_the_current_run() -> None:

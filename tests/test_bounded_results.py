@@ -78,14 +78,15 @@ def test_a_compressor_waits_for_nobody_where_its_store_does_not() -> None:
 
 
 def test_ids_behind_a_lock_that_nobody_releases_are_not_waited_for(hang: Hang) -> None:
-    """004-37: a put that hangs holds the lock of its memory; the next build must not wait for it."""
-    blobs: Any = Remote(InMemoryBlobStore(), put=hang)
-    compressor = ToolResultCompressor(working_memory=WorkingMemory(blobs, KEY))
-    look, lane = LookUp(timeout_seconds=0.02), BoundedCalls(max_workers=2)
-    run = bounded_run(RunConfig(compress_result=compressor), look, lane)
-    assert run.compress_result is not None
-    assert run.compress_result(LONG, ResultContext()) == LONG.text
-    held = bounded_run(RunConfig(compress_result=compressor), LookUp(timeout_seconds=0.02), lane).working_memory
+    """004-37: what cannot be told holds nothing."""
+
+    class Ids:
+        def __contains__(self, pointer: object) -> bool:
+            hang()
+            return True
+
+    run = RunConfig(compress_result=lambda message, _: message.text, working_memory=Ids())
+    held = bounded_run(run, LookUp(timeout_seconds=0.02), BoundedCalls(max_workers=1)).working_memory
     assert held is not None
     assert "aaaaaaaaaaaaaaaa" not in held
     assert hang.returned == 0
