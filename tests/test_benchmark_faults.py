@@ -30,7 +30,7 @@ with hanging() as released:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_fault_can_be_had_and_what_hangs_is_missed(name: str) -> None:
-    """001-66: and nothing but what hangs or fails."""
+    """001-66: where there is time, nothing but what fails."""
     with hanging() as hang:
         fault = faults(a_moment, hang)[name]
         found = timed(fault, THREAD, builds=2, timeout_ms=60 if "never" in name else 5_000)
@@ -40,7 +40,9 @@ def test_every_fault_can_be_had_and_what_hangs_is_missed(name: str) -> None:
     if kind not in OURS_ALONE:
         parts = {"nothing": (), "search": ("retrieved",), "embedder": ("retrieved",), "compressor": ("tool_results",)}
         late = "never" in name or "raises" in name or "NaN" in name or "dimensions" in name
-        assert kind in ("store", "everything") or found.misses == (parts[kind] if late else ())
+        missed = set(parts.get(kind, ())) if late else set()
+        # Within a limit so short whatever else is asked may be late as well.
+        assert missed <= set(found.misses) if "never" in name or kind == "store" else missed == set(found.misses)
 
 
 @pytest.mark.parametrize(
