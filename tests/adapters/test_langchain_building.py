@@ -75,7 +75,7 @@ def test_each_step_reads_what_is_known_and_the_checkpoint_keeps_everything(scrip
     pairs, question = TOPICS[script]
     memory = LongTermMemory(InMemoryMemoryStore())
     memory.add(MemoryScope("default", "ada"), f"{question} 6380", category="user_preference")
-    built = builder(memory, memory_min_similarity=0.0)
+    built = builder(memory, memory_min_similarity=0.0, history="window", sliding_window_size=2)
     built.constraints.set(Thread("t1"), "language", script)
     model, gate = Scripted(script=[calling(1), calling(2), AIMessage("6380")]), GatekeeperMiddleware(builder=built)
     agent = create_agent(model, [port], middleware=[gate], checkpointer=InMemorySaver(), system_prompt="be brief")

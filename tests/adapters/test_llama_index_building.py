@@ -72,7 +72,7 @@ def test_what_is_known_stands_around_the_turns_and_the_store_keeps_everything(sc
     pairs, question = TALKS[script]
     known = LongTermMemory(InMemoryMemoryStore())
     known.add(MemoryScope("default", "ada"), f"{question} 6380", category="user_preference")
-    built = builder(known, memory_min_similarity=0.0)
+    built = builder(known, memory_min_similarity=0.0, history="window", sliding_window_size=2)
     built.constraints.set(Thread("t1"), "language", script)
     history = [*history_of(pairs * 4), user(question)]
     memory = memory_of(kind, history, built, user="ada")
