@@ -216,3 +216,25 @@ def test_settings_are_checked() -> None:
         call_lanes(0)
     with pytest.raises(TypeError, match="clock"):
         BoundedCalls(clock=7)  # type: ignore[arg-type]
+
+
+def test_workers_end_with_whoever_had_them() -> None:
+    calls = BoundedCalls(max_workers=2)
+    names: list[threading.Thread] = []
+    calls.run([lambda: names.append(threading.current_thread())], timeout_seconds=PATIENCE)
+    assert names[0].is_alive()
+    del calls
+    gc.collect()
+    names[0].join(PATIENCE)
+    assert not names[0].is_alive()
+
+
+def test_calls_under_way_are_finished_by_workers_that_nobody_holds(hung: threading.Event) -> None:
+    calls = BoundedCalls(max_workers=1)
+    first, second = calls.start(hung.wait), calls.start(lambda: "second")
+    assert first is not None
+    assert second is not None
+    del calls
+    gc.collect()
+    hung.set()
+    assert second.outcome(timeout_seconds=PATIENCE) == Outcome("done", "second")

@@ -13,15 +13,19 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.builder import ContextBuilder, ContextBuilderConfig
 from gatekeeper_core.context.built import BuiltContext
+from gatekeeper_core.context.memory import LongTermMemory
 from gatekeeper_core.context.past import HistoryMode
 from gatekeeper_core.context.sections import SystemPrompt
 from gatekeeper_core.context.shares import BudgetShares
 from gatekeeper_core.context.thread import Thread
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.messages import Message, group_turns, validate_messages
+from gatekeeper_core.storage.base import MemoryScope
+from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import count_messages
 from tests.loops import PROVIDERS, assistant, calls, conversations, result, system, texts, user
+from tests.test_past import TALK
 
 PROMPTS = ["解释 Context 系统", "Which port does Redis use?", "Redis 的 port 是多少？", "继续"]
 LONG_TALK = [
@@ -469,3 +473,29 @@ def test_a_summary_of_what_is_sent_anyway_is_left_out() -> None:
     assert not context.metadata.used_summary
     assert "summary" not in parts(context)
     assert [tuple(fate) for fate in context.trace.fates] == [(0, 24, "sent")]
+
+
+@pytest.mark.parametrize("language", TALK)
+def test_what_waits_for_the_summary_is_sent_while_there_is_room(language: str) -> None:
+    """001-23: nothing is neither sent nor stood for, also where the question is about something else."""
+    talk = [message for asked, said in TALK[language] for message in (user(asked), assistant(said))]
+    context = built(talk, "Wie wird das Wetter?", passthrough_below=0, recent_turns=1, token_counter=None)
+    assert context.trace.left_out == ()
+    assert built(talk, "Wie wird das Wetter?", passthrough_below=0, recent_turns=1, enable_summary=False).trace.left_out
+
+
+def test_without_a_summary_the_floor_does_not_grow_without_end() -> None:
+    context = built(LONG_TALK, "What else?", passthrough_below=0, shares=BudgetShares(summary=0), total_budget=20_000)
+    assert context.metadata.included_message_count < 30
+    assert context.trace.left_out
+
+
+@pytest.mark.parametrize("said", ["I prefer short answers.", "我喜欢简短的回答。", "我喜欢 short answers。"])
+def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(said: str) -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    builder = ContextBuilder(ContextBuilderConfig(memory_min_similarity=0.0), memory=memory)
+    thread = Thread("t1", (user(said), assistant("ok"), user(said)), user="ann")
+    assert builder.build(thread, said, "Be brief.").metadata.retrieved_memory_count == 0
+    assert len(memory.newest(MemoryScope("default", "ann"))) == 1
+    elsewhere = Thread("t2", (user(said),), user="ann")
+    assert builder.build(elsewhere, said, "Be brief.").metadata.retrieved_memory_count == 1

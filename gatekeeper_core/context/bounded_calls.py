@@ -18,6 +18,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable
 from contextvars import copy_context
@@ -94,7 +95,8 @@ class BoundedCalls:
     """Workers for calls that may hang; safe to use from several threads, and after a fork.
 
     Args:
-        max_workers: calls under way at once, at least 1; workers start when they are needed and end when idle.
+        max_workers: calls under way at once, at least 1; workers start when they are needed, and end when they are idle
+            for long or when nobody holds this any more.
         clock: gives a time in seconds that only grows.
 
     Raises:
@@ -110,35 +112,14 @@ class BoundedCalls:
         check_tokens("max_workers", max_workers, at_least=1)
         if not callable(clock):
             raise TypeError(f"clock must be callable, got {type(clock).__name__}")
-        self._max_workers = max_workers
         self._clock = clock
-        self._begin()
-
-    def _begin(self) -> None:
-        self._process = os.getpid()
-        self._lock = threading.Lock()
-        self._wake = threading.Condition(self._lock)
-        self._waiting: deque[Call] = deque()
-        self._hung: set[Call] = set()
-        self._at_work: set[Call] = set()
-        self._workers = self._free = 0
+        self._workers = _Workers(max_workers)
+        # Their threads hold the workers, not this: so it goes when its owner goes, and takes the idle ones along.
+        weakref.finalize(self, self._workers.close)
 
     def start(self, function: Callable[[], object]) -> Call | None:
         """Start a call and return it, or None where all workers hang, or too many calls wait for one."""
-        if self._process != os.getpid():
-            self._begin()  # a fork takes no threads along, and perhaps a lock that nobody releases
-        call = Call(function, self._given_up)
-        with self._lock:
-            if len(self._hung) >= self._max_workers or len(self._waiting) >= _MAX_WAITING:
-                return None
-            self._waiting.append(call)
-            if len(self._waiting) <= self._free:
-                self._wake.notify()
-                return call
-            if self._workers == self._max_workers:
-                return call
-            self._workers += 1
-        return self._with_worker(call)
+        return self._workers.start(function)
 
     def run(self, functions: list[Callable[[], object]], *, timeout_seconds: float) -> tuple[Outcome, ...]:
         """Make calls side by side, and return what came of each within one limit for all of them.
@@ -154,6 +135,47 @@ class BoundedCalls:
             call.outcome(timeout_seconds=deadline - self._clock()) if call else Outcome("busy") for call in calls
         )
 
+
+class _Workers:
+    """The threads, and the calls that they make."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._closed = False
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._wake = threading.Condition(self._lock)
+        self._waiting: deque[Call] = deque()
+        self._hung: set[Call] = set()
+        self._at_work: set[Call] = set()
+        self._started = self._free = 0
+
+    def close(self) -> None:
+        """Let the idle workers end, and the others when they are done."""
+        with self._lock:
+            self._closed = True
+            self._wake.notify_all()
+
+    def start(self, function: Callable[[], object]) -> Call | None:
+        """Start a call; see ``BoundedCalls.start``."""
+        if self._process != os.getpid():
+            self._begin()  # a fork takes no threads along, and perhaps a lock that nobody releases
+        call = Call(function, self._given_up)
+        with self._lock:
+            if len(self._hung) >= self._most or len(self._waiting) >= _MAX_WAITING:
+                return None
+            self._waiting.append(call)
+            if len(self._waiting) <= self._free:
+                self._wake.notify()
+                return call
+            if self._started == self._most:
+                return call
+            self._started += 1
+        return self._with_worker(call)
+
     def _with_worker(self, call: Call) -> Call | None:
         """Start a worker for a call that waits; where the system has no thread left, the call is refused."""
         worker = threading.Thread(target=self._work, name="gatekeeper-call", daemon=True)
@@ -161,7 +183,7 @@ class BoundedCalls:
             worker.start()
         except RuntimeError:
             with self._lock:
-                self._workers -= 1
+                self._started -= 1
                 if call in self._waiting:
                     self._waiting.remove(call)
                     return None
@@ -191,10 +213,10 @@ class BoundedCalls:
         with self._lock:
             while not self._waiting:
                 self._free += 1
-                woken = self._wake.wait(_IDLE_SECONDS)
+                woken = not self._closed and self._wake.wait(_IDLE_SECONDS)
                 self._free -= 1
                 if not woken and not self._waiting:
-                    self._workers -= 1
+                    self._started -= 1
                     return None
             call = self._waiting.popleft()
             self._at_work.add(call)

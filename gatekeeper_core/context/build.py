@@ -141,25 +141,34 @@ class Build:
         config = self._config
         if thread is _NOBODY:
             return Derived()
+        start = self._window_start(thread)
         search = MemorySearch(config.memory_limit, config.memory_min_similarity, config.memory_categories or None)
-        return self._records.look_up(
+        known = self._records.look_up(
             self._look,
             thread,
             prompt,
-            summary_before=self._window_start(thread) if config.enable_summary else None,
+            summary_before=start if config.enable_summary else None,
             task=config.enable_instruction_pinning,
             search=search if config.enable_memory_retrieval else None,
         )
+        sent_from = start if config.history != "gated" else self._window_start(thread, turns=0)
+        news = (hit for hit in known.memories if hit.memory.thread != thread.id or (hit.memory.seq or 0) < sent_from)
+        return known._replace(memories=tuple(news))
 
-    def _window_start(self, thread: Thread) -> int:
-        """Return where the turns begin that the window shows anyway: a summary is made of what falls out of it."""
+    def _window_start(self, thread: Thread, *, turns: int | None = None) -> int:
+        """Return where the turns begin that the window shows anyway: a summary is made of what falls out of it.
+
+        Args:
+            thread: the conversation.
+            turns: finished turns of the window; None: as many as the settings say.
+        """
         config = self._config
         most = config.sliding_window_size if config.history == "window" else config.recent_turns
+        most = most if turns is None else turns
         left, start = self._shares.recent_messages, len(thread.messages)
         last = thread.messages[-1:]
         closed = bool(last) and last[0].role == "assistant" and not last[0].tool_calls
-        turns = group_turns(thread.messages)
-        for turn in turns[::-1][: most if closed else most + 1]:  # an open turn counts besides
+        for turn in group_turns(thread.messages)[::-1][: most if closed else most + 1]:  # an open turn counts besides
             left -= count_messages(turn.messages, token_counter=self._count)
             if left < 0:
                 break
@@ -219,11 +228,29 @@ class Build:
             thread=(thread.tenant, thread.id),
             fixed_tokens=fixed_tokens,
             window_from=window_from,
+            floor_turns=self._floor_turns(request, window_from),
             run=self._run,
         )
         if view.status == "fallback":
             self._look.miss("history", "degraded", view.reason)
         return view
+
+    def _floor_turns(self, request: Request, uncovered_from: int) -> int | None:
+        """Return how many of the newest turns a hybrid history always sends: those that wait for the summary as well.
+
+        Where there is none, the oldest of many turns wait longer than for a summary that can be had.
+        """
+        config = self._config
+        if config.history != "hybrid" or not config.enable_summary:
+            return None
+        waiting = self._records.summaries.config.message_threshold
+        turns = group_turns(request.messages[: request.start])
+        for count, turn in enumerate(reversed(turns)):
+            if count >= config.recent_turns:
+                waiting -= len(turn.messages)
+                if waiting < 0 or turn.start < uncovered_from:
+                    return count
+        return len(turns)
 
     def _pin(
         self,

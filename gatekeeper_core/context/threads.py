@@ -200,6 +200,7 @@ class ThreadSelector(Generic[Item]):
         window_tokens: int | None = None,
         pinned: Collection[int] = (),
         window_from: int = 0,
+        floor_turns: int | None = None,
         run: RunConfig | None = None,
     ) -> HistoryView:
         """Return which of the messages to send; the arguments are those of ``select_history``.
@@ -214,6 +215,7 @@ class ThreadSelector(Generic[Item]):
                 budget is set.
             pinned: positions that are always kept.
             window_from: in mode ``window`` the position of the first message that may be kept.
+            floor_turns: another number of them for this call.
             run: how the runs of this thread give way, from this call on; None: as before, at first as the settings say.
 
         Raises:
@@ -221,6 +223,7 @@ class ThreadSelector(Generic[Item]):
             Exception: whatever reading a message raises; and a failed selection, where ``on_error`` is ``raise``.
         """
         check_tokens("fixed_tokens", fixed_tokens)
+        floor_turns = self._config.floor_turns if floor_turns is None else floor_turns
         budget = self._config.token_budget if token_budget is None else token_budget
         budget = budget_for_window(window_tokens) if budget is None else budget
         key = thread if thread is not None else self._name_of(items)
@@ -228,7 +231,7 @@ class ThreadSelector(Generic[Item]):
         with state.lock:
             try:
                 state.run = run or state.run or self._run_of(thread)
-                view = self._view(state, items, query, fixed_tokens, budget, tuple(pinned), window_from)
+                view = self._view(state, items, query, fixed_tokens, budget, tuple(pinned), (window_from, floor_turns))
             except BaseException:
                 self._threads.forget(key, state)  # half a step would be remembered: the next call starts anew
                 raise
@@ -265,9 +268,10 @@ class ThreadSelector(Generic[Item]):
         fixed_tokens: int,
         budget_tokens: int,
         pinned: tuple[int, ...],
-        window_from: int,
+        window: tuple[int, int],
     ) -> HistoryView:
-        before, made_for = state.history, (query, pinned, fixed_tokens, budget_tokens, window_from)
+        before, made_for = state.history, (query, pinned, fixed_tokens, budget_tokens, window)
+        window_from, floor_turns = window
         state.catch_up(items, read=self._read, signs=self._signs)
         if before and state.view and state.messages is before.messages and state.made_for == made_for:
             return state.view  # it is a function of these
@@ -282,7 +286,7 @@ class ThreadSelector(Generic[Item]):
             gatekeeper=state.gatekeeper,
             budget_tokens=budget_tokens,
             fixed_tokens=fixed_tokens + self._config.reserve_tokens,
-            floor_turns=self._config.floor_turns,
+            floor_turns=floor_turns,
             passthrough_below=self._config.passthrough_below,
             previous=state.view if _same_run(state, history, opening) else None,
             on_error=self._config.on_error,
