@@ -16,7 +16,7 @@ export PIP_ROOT_USER_ACTION := ignore
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs e2e recording thorough ci clean
-.PHONY: bench bench-agent-loop bench-builder bench-faults bench-memory bench-tool-results bench-speed bench-tokens bench-full bench-model data-benchmarks
+.PHONY: bench bench-agent-loop bench-builder bench-faults bench-memory bench-tool-results bench-speed bench-summaries bench-tokens bench-full bench-model data-benchmarks
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -72,6 +72,9 @@ bench-faults: $(VENV)/.stamp-test ## what a store, search or model that hangs, r
 bench-memory: $(VENV)/.stamp-bench ## long-term memory: recall beside peers, and what thresholds keep; needs GATEKEEPER_DATA
 	@$(RUN) benchmarks.long_term_memory --data "$$GATEKEEPER_DATA"
 	@$(RUN) benchmarks.long_term_memory --data "$$GATEKEEPER_DATA" --thresholds
+
+bench-summaries: $(VENV)/.stamp-test ## what the running summary keeps, beside other ways to choose sentences; needs GATEKEEPER_DATA
+	@$(RUN) benchmarks.summaries --data "$$GATEKEEPER_DATA"
 
 bench-tool-results: $(VENV)/.stamp-bench ## tool results: tokens saved, needles kept; GATEKEEPER_DATA=DIR adds real ones, HEADROOM=PYTHON a peer
 	@$(RUN) benchmarks.tool_results $(if $(GATEKEEPER_DATA),--data "$(GATEKEEPER_DATA)") $(if $(HEADROOM),--headroom "$(HEADROOM)")

@@ -50,11 +50,12 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question and the messages that hold its evidence."""
+    """A question, the messages that hold its evidence, and its answer, "" where it is not given."""
 
     text: str
     evidence: tuple[str, ...]
     category: int
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,8 @@ def _conversation(row: dict[str, Any]) -> Conversation:
     for item in row["qa"]:
         evidence = tuple(dict.fromkeys(e for e in item.get("evidence", ()) if e in known))
         if evidence and item["category"] != ADVERSARIAL:
-            questions.append(Question(str(item["question"]), evidence, int(item["category"])))
+            answer = str(item.get("answer", ""))
+            questions.append(Question(str(item["question"]), evidence, int(item["category"]), answer))
     return Conversation(str(row["conv"]), tuple(_blocks(row["turns"])), tuple(questions))
 
 

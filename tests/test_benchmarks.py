@@ -58,7 +58,7 @@ def test_a_block_is_two_adjacent_messages_of_one_session(locomo: Path) -> None:
 
 def test_questions_without_an_answer_or_known_evidence_are_left_out(locomo: Path) -> None:
     (conversation,) = read_locomo(locomo)
-    assert conversation.questions == (Question("What is the puppy called?", ("D1:1",), 4),)
+    assert conversation.questions == (Question("What is the puppy called?", ("D1:1",), 4, "Biscuit"),)
 
 
 def test_blocks_are_taken_in_order_and_what_does_not_fit_is_passed_over() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.summary_merge import SHARES, fit_summary, merged, value_of
-from gatekeeper_core.context.summary_record import SECTIONS, Section, Summary, SummaryItem
+from gatekeeper_core.context.summary_record import SECTIONS, Section, Speaker, Summary, SummaryItem
 from gatekeeper_core.errors import ConfigError
 
 
@@ -89,6 +89,59 @@ def test_a_topic_that_is_listed_is_not_listed_again() -> None:
     first = SummaryItem("topics", "Which port does the Redis cache use?", (1,), "user")
     again = SummaryItem("topics", "And the Redis cache, which port does it use?", (9,), "user")
     assert merged([first], [again]) == (first,)
+
+
+def fact(text: str, seq: int = 0, speaker: Speaker = "user") -> SummaryItem:
+    return SummaryItem("facts", text, (seq,), speaker)
+
+
+def test_a_fact_that_was_told_is_not_told_again() -> None:
+    told = fact("I went to the harbour festival in Oslo.", 1)
+    assert merged([told], [fact("So I went to that festival in the Oslo harbour!", 9)]) == (told,)
+    other = fact("I adopted a greyhound in Oslo.", 9)
+    assert merged([told], [other]) == (told, other)
+
+
+def test_when_room_is_short_no_two_facts_say_the_same() -> None:
+    alike = [
+        fact(f"My greyhound chased the neighbour's {one} hen.", at) for at, one in enumerate(["brown", "black"] * 4)
+    ]
+    other = fact("I sailed to Svalbard in August.", 0, "assistant")
+    kept = fit_summary(Summary(items=(*alike, other), upto_seq=9), 110, token_counter=len).facts
+    assert other in kept
+    assert len(kept) == 2
+
+
+def test_the_users_and_the_later_of_two_facts_is_kept() -> None:
+    told = [fact("We sail to Bergen on Monday.", 1), fact("We sail to Malmo on Monday.", 8)]
+    answered = fact("We sail to Aarhus on Monday.", 8, "assistant")
+    (kept,) = fit_summary(Summary(items=(*told, answered), upto_seq=9), 45, token_counter=len).items
+    assert kept == told[1]
+
+
+@given(st.integers(1, 400), st.integers(0, 20), st.integers(0, 5))
+def test_facts_never_make_a_summary_longer_than_a_third_of_what_it_covers(
+    covered: int, facts: int, others: int
+) -> None:
+    told = [fact(f"I painted lighthouse{at} in harbour{at}.", at) for at in range(facts)]
+    decided = [decision(f"We decided to use tool{at}.", at) for at in range(others)]
+    summary = Summary(items=merged([], [*decided, *told]), upto_seq=20, covered_tokens=covered)
+    kept = fit_summary(summary, 1000, token_counter=len)
+    assert len(kept.decisions) == others, "what was settled is there, however short the talk"
+    assert not kept.facts or kept.tokens <= covered / 3
+    assert fit_summary(kept, 1000, token_counter=len) == kept
+
+
+def test_a_long_talk_uses_its_room() -> None:
+    told = [fact(f"I painted trawler{at} for skipper{at}.", at) for at in range(40)]
+    kept = fit_summary(Summary(items=merged([], told), upto_seq=40, covered_tokens=9000), 600, token_counter=len)
+    assert 500 < kept.tokens <= 600
+
+
+def test_a_decision_outlives_any_number_of_facts() -> None:
+    early = decision("Let's go with Redis for the cache.", 3)
+    told = [fact(f'Yesterday I sailed from port{at} to Svalbard{at} with "Nansen{at}".', at) for at in range(4, 60)]
+    assert early in fit_summary(Summary(items=(early, *told), upto_seq=60), 300, token_counter=len).items
 
 
 def test_a_decision_is_worth_more_than_any_detail() -> None:

@@ -21,7 +21,7 @@ SUMMARY = Summary(items=ITEMS, upto_seq=9, covered_messages=9, tokens=40, checkp
 
 
 def test_the_text_has_a_heading_for_each_section_that_holds_something() -> None:
-    """004-30: topics, decisions, preferences and technical details, in this order."""
+    """004-30: topics, decisions, preferences and technical details, in this order, and what else was told."""
     assert SUMMARY.text.splitlines() == [
         *("主要话题：", "- Which cache do we take?"),
         *("重要决定：", "- 缓存改用 Redis。"),
@@ -33,17 +33,20 @@ def test_the_text_has_a_heading_for_each_section_that_holds_something() -> None:
         "重要决定：",
         "用户偏好：",
         "技术细节：",
+        "其他事实：",
     ]
     assert [line for line in render_items(every, "en").splitlines() if line != "- x"] == [
         "Main topics:",
         "Important decisions:",
         "User preferences:",
         "Technical details:",
+        "Other facts:",
     ]
 
 
 def test_each_section_can_be_read_by_itself() -> None:
     assert [len(SUMMARY.topics), len(SUMMARY.decisions), len(SUMMARY.preferences), len(SUMMARY.details)] == [1, 1, 0, 1]
+    assert [len(SUMMARY.facts), len(Summary(items=(ITEMS[0]._replace(section="facts"),)).facts)] == [0, 1]
 
 
 def test_an_empty_summary_is_an_empty_text() -> None:
@@ -67,6 +70,7 @@ def test_what_is_written_as_json_reads_as_the_same_summary(
     summary = Summary(
         items=items,
         upto_seq=9,
+        covered_tokens=120,
         source="model" if written else "extractive",
         model_text=written,
         model_upto_seq=upto,

@@ -59,6 +59,13 @@ def test_what_people_settle_is_a_decision(text: str) -> None:
         "要不要改用 Memcached？",
         "这件事取决于预算。",
         "是否决定权在他们手里？",
+        "Take a look at this.",
+        "I'll keep you posted.",
+        "Let's keep going and make a difference!",
+        "I moved from Sweden.",
+        "Change is possible!",
+        "请再找个景点供我们选择。",
+        "他就这么离开了舞台。",
     ],
 )
 def test_what_is_open_or_says_nothing_is_no_decision(text: str) -> None:
@@ -101,6 +108,43 @@ def test_a_sentence_with_numbers_or_identifiers_is_a_technical_detail(text: str)
     assert sections("Hello there, how are you?", text)["details"] == [text]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I went to the harbour festival yesterday.",
+        "Anna: My sister adopted a greyhound from the shelter.",
+        "我昨天带孩子去了植物园。",
+        "小明：上周我报名了陶艺课。",
+        "我把 Kubernetes 集群搬到了法兰克福。",
+    ],
+)
+def test_who_did_what_and_when_is_a_fact(text: str) -> None:
+    assert sections("Hello there.", text)["facts"] == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Anna: Hey Ben! Long time no see! How have you been?",
+        "Thanks, you're welcome, see you!",
+        "Totally agree, Ben.",
+        "你好，好久不见！最近怎么样？",
+        "谢谢，不客气，再见！",
+        "Did you go to the harbour festival yesterday?",
+        "你昨天带孩子去植物园了吗？",
+    ],
+)
+def test_greetings_small_talk_and_questions_are_no_facts(text: str) -> None:
+    assert sections("Hello there.", text) == {}
+
+
+def test_one_message_gives_a_few_facts_only() -> None:
+    told = " ".join(
+        f"I painted the {thing} in the harbour." for thing in ("lighthouse", "trawler", "warehouse", "crane")
+    )
+    assert [len(sections("Hello.", told)["facts"]), len(sections(told)["facts"])] == [2, 2]
+
+
 def test_what_is_asked_for_is_no_detail() -> None:
     assert "details" not in sections("First of all, hello. Please recommend a hotel for 500 dollars.")
     assert "details" not in sections("Hello. Is 6380 the port?")
@@ -119,6 +163,32 @@ def test_a_topic_is_named_by_the_question_that_opened_it(turns: list[tuple[str, 
     made = [Turn.of(*texts, start=2 * number) for number, texts in enumerate(turns)]
     topics = [item for item in read_turns(made, from_seq=0) if item.section == "topics"]
     assert [(item.text, item.seqs) for item in topics] == [(turns[0][0], (0,)), (turns[1][0], (2,))]
+
+
+@pytest.mark.parametrize(
+    ("said", "opening"),
+    [
+        (
+            "Hi! How are you? I need some help. Does the ferry to Oslo carry bicycles?",
+            "Does the ferry to Oslo carry bicycles?",
+        ),
+        ("Anna: Hey Ben! Good to see you! I adopted a greyhound last week.", "I adopted a greyhound last week."),
+        ("你好！最近怎么样？我想问一下，去奥斯陆的渡轮能带自行车吗？", "我想问一下，去奥斯陆的渡轮能带自行车吗？"),
+        ("你好！好久不见！我上周领养了一只灰狗。", "我上周领养了一只灰狗。"),
+        ("Hi 你好！Oslo 的 ferry 几点开？", "Oslo 的 ferry 几点开？"),
+    ],
+)
+def test_a_topic_is_named_by_what_tells_most_and_never_by_a_greeting(said: str, opening: str) -> None:
+    """004-30: main topics say what they are about."""
+    assert [item.text for item in read_turns([Turn.of(said, ANSWER)], from_seq=0) if item.section == "topics"] == [
+        opening
+    ]
+
+
+def test_small_talk_opens_no_topic() -> None:
+    turns = [Turn.of("Hi! How are you?", "Fine."), Turn.of("Does the Oslo ferry carry bicycles?", "It does.", start=2)]
+    assert [item.seqs for item in read_turns(turns, from_seq=0) if item.section == "topics"] == [(2,)]
+    assert read_turns(turns[:1], from_seq=0) == ()
 
 
 def test_a_return_to_an_earlier_topic_opens_none() -> None:

@@ -13,7 +13,7 @@ or a model does, an update comes back with a result that says so.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Literal, NamedTuple, get_args
@@ -25,7 +25,7 @@ from gatekeeper_core.context.summary_record import Summary
 from gatekeeper_core.context.summary_sentences import CONTEXT_TURNS, read_turns, said_text
 from gatekeeper_core.context.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError, StorageError, check_range
-from gatekeeper_core.messages import Turn, group_turns
+from gatekeeper_core.messages import Message, Turn, group_turns
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
@@ -275,13 +275,22 @@ class ThreadSummary:
         for at in range(first, len(turns), _TURNS_AT_ONCE):
             new = turns[max(0, at - CONTEXT_TURNS) : at + _TURNS_AT_ONCE]
             items = read_turns(new, from_seq=max(from_seq, turns[at].start))
-            made = replace(made, items=merged(made.items, items), upto_seq=new[-1].stop - 1)
+            made = replace(
+                made,
+                items=merged(made.items, items),
+                upto_seq=new[-1].stop - 1,
+                covered_tokens=made.covered_tokens
+                + self._said_tokens(thread.messages[made.upto_seq + 1 : new[-1].stop]),
+            )
             made = fit_summary(made, self._config.max_summary_tokens, token_counter=self._counter)
         return replace(
             made,
             covered_messages=sum(message.role != "system" for message in thread.messages[:stop]),
             checkpoints=(*made.checkpoints, (stop - 1, thread.digests([stop - 1])[stop - 1]))[-_MAX_CHECKPOINTS:],
         )
+
+    def _said_tokens(self, messages: Sequence[Message]) -> int:
+        return sum(self._counter(said) for message in messages if (said := said_text(message)))
 
     # --- The model ----------------------------------------------------------------------------------------------------
 

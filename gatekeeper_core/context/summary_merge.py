@@ -8,34 +8,47 @@ assistant's as well:
   both subjects, or two thirds of those of the earlier one.
 
 Where neither holds, both stay: a stale sentence beside a newer one does less harm than a lost one.
+
+When room is short each section first gets a share, by value. What is left goes to the sentences that tell most for what
+they cost, each term that is told already counting less and less: so no two say the same, and the room is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from gatekeeper_core.context.rounds import Locale
 from gatekeeper_core.context.summary_record import SECTIONS, Section, Summary, SummaryItem, render_items
 from gatekeeper_core.context.summary_sentences import detail_weight, says_change, subject_of
+from gatekeeper_core.context.summary_telling import read_telling
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
 __all__ = ["SHARES", "fit_summary", "merged", "value_of"]
 
-SHARES: dict[Section, float] = {"topics": 0.2, "decisions": 0.35, "preferences": 0.2, "details": 0.25}
+SHARES: dict[Section, float] = {"topics": 0.15, "decisions": 0.3, "preferences": 0.15, "details": 0.2, "facts": 0.2}
 """Share of the room that a section gets before any other may take it. Source: ours; a conversation of one kind of
 sentence uses all of it."""
 
-_VALUES: dict[Section, float] = {"topics": 1.0, "decisions": 3.0, "preferences": 3.0, "details": 1.0}
+MOST_OF_SAID = 1 / 3
+"""Share of what it covers up to which a summary takes facts. Source: ours: a longer one would be no summary."""
+
+_VALUES: dict[Section, float] = {"topics": 1.0, "decisions": 3.0, "preferences": 3.0, "details": 1.0, "facts": 1.0}
+_WORTHS: dict[Section, float] = {"topics": 1.0, "decisions": 3.0, "preferences": 1.5, "details": 1.0, "facts": 1.0}
+_TOLD_AGAIN = 0.3  # what a term tells a second time, beside the first
+_LINE_TOKENS = 8  # added to what a line costs, so that the shortest are not the best
+_USERS_WORTH, _LATENESS_WORTH = 1.15, 0.1
 _SAME_SHARE, _HELD_SHARE = 1 / 3, 2 / 3
 _MAX_SEQS, _MAX_REPLACED = 8, 16  # of one item: the first and the newest ones
 _REPLACEABLE: dict[Section, tuple[Section, ...]] = {
-    "decisions": ("decisions", "details"),
-    "details": ("decisions", "details"),
+    "decisions": ("decisions", "details", "facts"),
+    "details": ("decisions", "details", "facts"),
     "preferences": ("preferences",),
     "topics": (),
+    "facts": (),
 }
 
 
@@ -88,10 +101,12 @@ def _in_place_of(item: SummaryItem, gone: Sequence[SummaryItem]) -> SummaryItem:
 
 
 def _is_repetition(fresh: _Known, known: Iterable[_Known]) -> bool:
-    """Return whether a sentence says nothing new: a topic that is listed, or the assistant's echo of an item."""
+    """Return whether a sentence says nothing new: a topic or a fact that is listed, or the assistant's echo."""
     item, subject = fresh
     if item.section == "topics":
         return any(_share(subject, old.subject) >= 0.5 for old in known if old.item.section == "topics")
+    if item.section == "facts" and any(_share(subject, old.subject) >= 0.5 for old in known):
+        return True
     if item.speaker == "user" or not subject:
         return False
     return any(subject <= old.subject for old in known if old.item.section != "topics")
@@ -189,18 +204,21 @@ def _chosen(
     items: tuple[SummaryItem, ...], room: int, counter: Callable[[str], int], summary: Summary
 ) -> tuple[SummaryItem, ...]:
     """Return the sentences that fit, in their order: each section's best within its share, then the best of all."""
-    if not items or counter(render_items(items, summary.locale)) <= room:
+    limit = int(summary.covered_tokens * MOST_OF_SAID) if summary.covered_tokens else room
+    if not items or _fits(items, counter(render_items(items, summary.locale)), room, limit):
         return items
-    ranked = sorted(
-        items, key=lambda item: (-value_of(item, upto_seq=summary.upto_seq), -item.seqs[-1], item.section, item.text)
-    )
-    costs = _Costs(summary.locale, counter)
-    taken = _take(ranked, costs, room)
+    taken = _take(items, _Costs(summary.locale, counter), room, summary.upto_seq)
     kept = _in_order_of(items, taken)
-    while kept and counter(render_items(kept, summary.locale)) > room:
-        taken.pop()  # lines may cost more together than one by one
+    while kept and not _fits(kept, tokens := counter(render_items(kept, summary.locale)), room, limit):
+        # Lines may cost more together than one by one; and of a short conversation facts are not taken for their room.
+        facts = [at for at, item in enumerate(taken) if item.section == "facts"] if tokens <= room else []
+        del taken[facts[-1] if facts else -1]
         kept = _in_order_of(items, taken)
     return kept
+
+
+def _fits(items: Iterable[SummaryItem], tokens: int, room: int, limit: int) -> bool:
+    return tokens <= room and (tokens <= limit or all(item.section != "facts" for item in items))
 
 
 def _in_order_of(items: Iterable[SummaryItem], taken: Sequence[SummaryItem]) -> tuple[SummaryItem, ...]:
@@ -226,17 +244,75 @@ class _Costs:
         return self._known[item] + self._counter(heading)
 
 
-def _take(ranked: Sequence[SummaryItem], costs: _Costs, room: int) -> list[SummaryItem]:
+def _take(items: Sequence[SummaryItem], costs: _Costs, room: int, upto_seq: int) -> list[SummaryItem]:
+    """Return the sentences that are taken, in the order in which they are: shares first, then the rest."""
     taken: dict[SummaryItem, None] = {}
     spent = 0
     spent_by: dict[Section, int] = {}
+
+    def take(item: SummaryItem, most: float) -> bool:
+        nonlocal spent
+        cost, before = costs.of(item, first=item.section not in spent_by), spent_by.get(item.section, 0)
+        if spent + cost > room or before + cost > most * room:
+            return False
+        taken[item] = None
+        spent, spent_by[item.section] = spent + cost, before + cost
+        return True
+
+    settled = [item for item in items if item.section in ("decisions", "preferences")]
+    for item in sorted(settled, key=lambda item: (-value_of(item, upto_seq=upto_seq), -item.seqs[-1], *_name(item))):
+        take(item, SHARES[item.section])
+    worths = _Worths(items, costs, upto_seq)
+    for item in taken:
+        worths.tell(item)
     for shares in (SHARES, dict.fromkeys(SECTIONS, 1.0)):
-        for item in ranked:
-            section = item.section
-            cost = costs.of(item, first=section not in spent_by)
-            if item in taken or spent + cost > room or spent_by.get(section, 0) + cost > shares[section] * room:
-                continue
-            taken[item] = None
-            spent += cost
-            spent_by[section] = spent_by.get(section, 0) + cost
-    return [item for item in ranked if item in taken]
+        for item in worths.falling([item for item in items if item not in taken]):
+            if take(item, shares[item.section]):
+                worths.tell(item)
+    return list(taken)
+
+
+def _name(item: SummaryItem) -> tuple[str, str]:
+    return item.section, item.text
+
+
+class _Worths:
+    """What sentences are worth for what they cost; what one tells is worth less for each that was taken before.
+
+    A decision counts three times, a preference one and a half; a little more counts what the user said, and what was
+    said late.
+    """
+
+    def __init__(self, items: Iterable[SummaryItem], costs: _Costs, upto_seq: int) -> None:
+        self._costs = costs
+        self._upto_seq = max(1, upto_seq)
+        self._times: dict[str, int] = {}
+        self._telling = {item: read_telling(item.text) for item in items}
+
+    def tell(self, item: SummaryItem) -> None:
+        """Take what a sentence tells for told."""
+        for term in self._telling[item].weights:
+            self._times[term] = self._times.get(term, 0) + 1
+
+    def falling(self, items: Iterable[SummaryItem]) -> Iterator[SummaryItem]:
+        """Yield sentences by falling worth, while others are told; of equals the later one first."""
+        # A worth only falls: what is still the best when it is worked out anew is the best of all.
+        queue = [self._entry(item) for item in items]
+        heapify(queue)
+        while queue:
+            item = heappop(queue)[-1]
+            entry = self._entry(item)
+            if queue and queue[0] < entry:
+                heappush(queue, entry)
+            else:
+                yield item
+
+    def _entry(self, item: SummaryItem) -> tuple[float, int, str, str, SummaryItem]:
+        return -self._worth(item), -item.seqs[-1], *_name(item), item
+
+    def _worth(self, item: SummaryItem) -> float:
+        telling = self._telling[item]
+        new = sum(weight * _TOLD_AGAIN ** self._times.get(term, 0) for term, weight in telling.weights.items())
+        by = (_USERS_WORTH if item.speaker == "user" else 1.0) * (1 + _LATENESS_WORTH * item.seqs[-1] / self._upto_seq)
+        cost = self._costs.of(item, first=False) + _LINE_TOKENS
+        return round(new * telling.factor * by * _WORTHS[item.section] / cost, 9)

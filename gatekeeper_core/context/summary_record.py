@@ -15,20 +15,27 @@ from gatekeeper_core.errors import SnapshotError
 
 __all__ = ["SECTIONS", "Section", "Speaker", "Summary", "SummaryItem", "SummarySource", "render_items"]
 
-Section = Literal["topics", "decisions", "preferences", "details"]
+Section = Literal["topics", "decisions", "preferences", "details", "facts"]
 Speaker = Literal["user", "assistant"]
 SummarySource = Literal["extractive", "model"]
 
 SECTIONS: tuple[Section, ...] = get_args(Section)
-"""The sections in the order in which they are written. Source: specification 004-30."""
+"""The sections in the order in which they are written. Source: specification 004-30; the last one is ours."""
 
 _HEADINGS: dict[Locale, dict[Section, str]] = {
-    "zh": {"topics": "主要话题：", "decisions": "重要决定：", "preferences": "用户偏好：", "details": "技术细节："},
+    "zh": {
+        "topics": "主要话题：",
+        "decisions": "重要决定：",
+        "preferences": "用户偏好：",
+        "details": "技术细节：",
+        "facts": "其他事实：",
+    },
     "en": {
         "topics": "Main topics:",
         "decisions": "Important decisions:",
         "preferences": "User preferences:",
         "details": "Technical details:",
+        "facts": "Other facts:",
     },
 }
 
@@ -64,6 +71,7 @@ class Summary:
         items: the sentences, by section and then in the order in which they were said last.
         upto_seq: sequence number of the newest message that was read, -1 for none; what comes after it is not covered.
         covered_messages: messages up to there, system messages aside. Source: specification 001-22.
+        covered_tokens: what the said in them costs by the counter of whoever made it, 0 where it is not known.
         source: ``model`` where what a model wrote is shown, ``extractive`` where only sentences are.
         tokens: what ``text`` costs by the counter of whoever made it.
         version: of the record in the store, 0 where it was not saved.
@@ -78,6 +86,7 @@ class Summary:
     items: tuple[SummaryItem, ...] = ()
     upto_seq: int = -1
     covered_messages: int = 0
+    covered_tokens: int = 0
     source: SummarySource = "extractive"
     tokens: int = 0
     version: int = 0
@@ -89,7 +98,7 @@ class Summary:
 
     @property
     def topics(self) -> tuple[SummaryItem, ...]:
-        """Where each topic began: the question, or the sentence, that opened it."""
+        """Where each topic began: what tells most of the messages that opened it."""
         return self._of("topics")
 
     @property
@@ -106,6 +115,11 @@ class Summary:
     def details(self) -> tuple[SummaryItem, ...]:
         """Sentences with numbers, names of things in code, versions, paths, dates or amounts."""
         return self._of("details")
+
+    @property
+    def facts(self) -> tuple[SummaryItem, ...]:
+        """Other sentences that tell much: who did what, and when."""
+        return self._of("facts")
 
     @property
     def text(self) -> str:
@@ -130,6 +144,7 @@ class Summary:
             "format": _FORMAT,
             "upto_seq": self.upto_seq,
             "covered_messages": self.covered_messages,
+            "covered_tokens": self.covered_tokens,
             "source": self.source,
             "tokens": self.tokens,
             "locale": self.locale,
@@ -192,6 +207,7 @@ def _read(data: Any, version: int) -> Summary:
         items=tuple(_item(one, upto_seq) for one in _list(data["items"])),
         upto_seq=upto_seq,
         covered_messages=_whole(data["covered_messages"]),
+        covered_tokens=_whole(data["covered_tokens"], at_least=0),
         source=_one_of(data["source"], get_args(SummarySource)),
         tokens=_whole(data["tokens"]),
         version=version,

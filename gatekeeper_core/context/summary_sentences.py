@@ -4,7 +4,8 @@
   choices count in all of them; the assistant's only where it says that something is settled.
 * **preferences**: a wording by which the user says what he likes, or what is to hold from now on.
 * **details**: numbers, identifiers, versions, dates, amounts and code, as the one anchor extractor finds them.
-* **topics**: the question that opened a topic of the topic map.
+* **topics**: the sentence that tells most of those that opened a topic of the topic map, a question before others.
+* **facts**: other sentences that tell much (:mod:`gatekeeper_core.context.summary_telling`): who did what, and when.
 
 Only user and assistant messages are read, without what a model thought aloud; never tool results, system messages or
 what stands for folded messages. A sentence is taken as it stands or not at all.
@@ -17,6 +18,7 @@ from typing import Literal, NamedTuple
 
 from gatekeeper_core.context.rounds import is_summary
 from gatekeeper_core.context.summary_record import Section, Speaker, SummaryItem
+from gatekeeper_core.context.summary_telling import is_uncommon, read_telling
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.selection.anchors import Anchor, extract_anchors, folded, telling_terms
 from gatekeeper_core.selection.cues import read_cues, without_cues
@@ -31,6 +33,7 @@ CONTEXT_TURNS = 8
 _MAX_READ_CHARS = 20_000  # of one message: a longer one is pasted, and its beginning says what it is
 _MIN_CHARS, _MAX_CHARS, _MAX_LONG_CHARS = 2, 240, 400  # of a sentence; the last one for decisions and preferences
 _MAX_DETAILS: dict[Speaker, int] = {"user": 4, "assistant": 2}  # of one message
+_MAX_FACTS: dict[Speaker, int] = {"user": 3, "assistant": 2}  # of one message
 _DETAIL_THRESHOLD = 1.0
 _MOST_ANCHORS = 4.0  # beyond it a sentence is a list
 
@@ -57,9 +60,20 @@ _CHOSEN = LazyPattern(
     rf"(?:ok|then|so|please|let's)?[, ]{{0,2}}{_CHOICES}\b"
     r"|\b(?:we|i) (?:chose|picked|went with|switched|moved|changed|cancelled|canceled)\b|\bgoing with\b"
     r"|\bno longer (?:use|using|need)\b"
-    "|就(?:用|选|按|定|改|这么|这样|采用)|改用|改成|改为|改到|换成|换用|采用|采纳|还是用|还是选|选用|不再用|切换到|迁移到|推迟到"
-    "|提前到|取消|(?:我们|咱们)(?:用|选|先|就)"
+    "|就(?:用|选|按|定|改|采用|这[么样](?:定|办|做|来|干|吧))|改用|改成|改为|改到|换成|换用|采用|采纳|还是用|还是选|选用|不再用|切换到|迁移到|推迟到"
+    "|提前到|取消|(?<![供给让帮为])(?:我们|咱们)(?:用|选|先|就)"
 )
+_IDLE = LazyPattern(
+    r"\bkeep (?:(?:me|you|ya|u|us|him|her|them|it|each other|everyone|that) )?(?:posted|updated|informed|up|on|in touch"
+    r"|safe|calm|well|fit|busy|(?!us)\w{2,20}in[g'])"
+    r"|\btake (?:a |an |another |some |your |my |our )?(?:look|care|break|seat|rest|breath|time|walk|nap|photo|picture"
+    r"|part|turns?|note|it easy|advantage)\b"
+    r"|\b(?:drop (?:by|in|me|you|us)|pick (?:me|you|us|him|her|them|up)|move (?:on|forward|along|past)"
+    r"|moved (?:from|here|out|in|away|back|on|past)|call it a day|never give up)\b"
+    r"|\A[,. ]{0,2}change (?:is|can|takes|comes)\b"
+)
+"""Wordings that settle nothing though they look like it. Source: ours."""
+
 _UNDECIDED = LazyPattern(
     r"(?:\bnot|n't|\bnever|\byet to be|\bbefore we|\buntil we)(?: been| yet| really| finally)? "
     "(?:decide|agree|settle|approve)"
@@ -77,7 +91,7 @@ _STANDING = LazyPattern(
 )
 _LIKED = LazyPattern(
     r"\bi (?:really |always |usually |generally |much |also |still |personally |definitely |strongly |do )?"
-    r"(?:prefer|like|love|enjoy|hate|dislike|favou?r|avoid)\b"
+    r"(?:prefer|like|love|enjoy|hate|dislike|favou?r|avoid)\b(?! (?:how|that|it|your|the way)\b)"
     r"|\bi (?:don't|do not|can't|cannot|never) (?:really )?(?:like|want|eat|drink|use|stand|enjoy|care for)\b"
     r"|\bi(?:'d| would) (?:rather|prefer)\b|\bmy (?:favou?rite|preferred|preference|usual)\b"
     r"|\bi(?:'m| am) (?:allergic|(?:a )?vegetarian|(?:a )?vegan|left-handed|colou?r-?blind)"
@@ -94,11 +108,11 @@ _CHANGED = LazyPattern(
 
 
 class _Candidate(NamedTuple):
-    """A sentence that could go into the summary, and what it weighs as a detail."""
+    """A sentence that could go into the summary: as what, and what it weighs beside others of its message."""
 
     text: str
     section: Section | None
-    weight: float
+    weight: float = 0.0
 
 
 def said_text(message: Message) -> str:
@@ -128,11 +142,11 @@ def read_turns(turns: Sequence[Turn], *, from_seq: int) -> tuple[SummaryItem, ..
         for seq, message in enumerate(turn.messages, turn.start):
             if seq >= from_seq and (said := said_text(message)):
                 speaker: Speaker = "user" if message.role == "user" else "assistant"
-                for one in _of(said, speaker):
-                    found[seq, one.text] = SummaryItem(one.section or "details", one.text, (seq,), speaker)
+                for section, text in _of(said, speaker):
+                    found[seq, text] = SummaryItem(section, text, (seq,), speaker)
     for opening in _topic_openings(turns, from_seq):
         held = found.get((opening.seqs[0], opening.text))
-        if held is None or held.section == "details":  # a sentence need not stand there twice
+        if held is None or held.section in ("details", "facts"):  # a sentence need not stand there twice
             found[opening.seqs[0], opening.text] = opening
     return tuple(sorted(found.values(), key=lambda item: item.seqs))
 
@@ -154,26 +168,30 @@ def _side(turn: Turn, role: Literal["user", "assistant"]) -> str:
 
 
 def _opening(turn: Turn) -> SummaryItem | None:
-    """Return the first question of a turn's user, or the first sentence that says something."""
-    first: SummaryItem | None = None
+    """Return what tells most of a turn's user, a question counting double; None where nothing tells anything."""
+    best: tuple[float, SummaryItem] | None = None
     for seq, message in enumerate(turn.messages, turn.start):
         if message.role != "user":
             continue
         for text in _sentences(said_text(message)):
-            if len(text) <= _MAX_CHARS and telling_terms(without_cues(text)):
-                item = SummaryItem("topics", text, (seq,), "user")
-                if is_question(text):
-                    return item
-                first = first or item
-    return first
+            if len(text) > _MAX_CHARS or not (telling := read_telling(without_cues(text))).names_something:
+                continue
+            told = telling.told * (2 if is_question(text) else 1)
+            if best is None or told > best[0]:
+                best = told, SummaryItem("topics", text, (seq,), "user")
+    return best[1] if best else None
 
 
-def _of(said: str, speaker: Speaker) -> Iterator[_Candidate]:
-    """Yield the sentences of one message that are taken, in order: of the details only the weightiest few."""
+def _of(said: str, speaker: Speaker) -> Iterator[tuple[Section, str]]:
+    """Yield the sentences of one message that are taken, in order: of details and facts only the weightiest few."""
     candidates = [_candidate(text, speaker) for text in _sentences(said)]
-    details = [at for at, one in enumerate(candidates) if not one.section and one.weight >= _DETAIL_THRESHOLD]
-    taken = set(sorted(details, key=lambda at: -candidates[at].weight)[: _MAX_DETAILS[speaker]])
-    yield from (one for at, one in enumerate(candidates) if one.section or at in taken)
+    taken: set[int] = set()
+    for section, most in (("details", _MAX_DETAILS[speaker]), ("facts", _MAX_FACTS[speaker])):
+        places = [at for at, one in enumerate(candidates) if one.section == section]
+        taken.update(sorted(places, key=lambda at: -candidates[at].weight)[:most])
+    for at, one in enumerate(candidates):
+        if one.section and (at in taken or one.section not in ("details", "facts")):
+            yield one.section, one.text
 
 
 def _sentences(said: str) -> Iterator[str]:
@@ -190,19 +208,30 @@ def _sentences(said: str) -> Iterator[str]:
 
 
 def _candidate(text: str, speaker: Speaker) -> _Candidate:
-    low = _folded(text)
+    low = _IDLE.sub(" ", _folded(text))
     asks = is_question(text)
     section: Section | None = None
     if speaker == "user" and (_STANDING.search(low) or (not asks and _LIKED.search(low))):
         section = "preferences"
     elif not asks and _decides(low, speaker):
         section = "decisions"
-    if section and not (_subject(low, section) or _DIGIT.search(low)):
-        section = None  # "let's do it": without what was said before it says nothing
-    weight = 0.0 if asks or section or len(text) > _MAX_CHARS else detail_weight(text)
-    if weight >= _DETAIL_THRESHOLD and speaker == "user" and read_cues(text).request:
-        weight = 0.0  # what is asked for is no fact
-    return _Candidate(text, section, weight)
+    if section and _says_what(low, section):
+        return _Candidate(text, section)
+    if asks or len(text) > _MAX_CHARS:
+        return _Candidate(text, None)
+    weight = detail_weight(text)
+    if weight >= _DETAIL_THRESHOLD and not (speaker == "user" and read_cues(text).request):
+        return _Candidate(text, "details", weight)  # what is asked for is none
+    telling = read_telling(text)
+    return _Candidate(text, "facts", telling.told) if telling.is_fact else _Candidate(text, None)
+
+
+def _says_what(low: str, section: Section) -> bool:
+    """Return whether a wording stands beside what it is about: "let's do it" says nothing by itself."""
+    subject = _subject(low, section)
+    return _DIGIT.search(low) is not None or (
+        any(map(is_uncommon, subject)) if section == "decisions" else bool(subject)
+    )
 
 
 def _decides(low: str, speaker: Speaker) -> bool:
@@ -231,7 +260,9 @@ def subject_of(item: SummaryItem) -> frozenset[str]:
 
 
 def _subject(low: str, section: Section) -> frozenset[str]:
-    for pattern in (_SETTLED, _CHOSEN, _STANDING, _LIKED, _CHANGED) if section != "details" else (_CHANGED,):
+    for pattern in (
+        (_SETTLED, _CHOSEN, _STANDING, _LIKED, _CHANGED) if section not in ("details", "facts") else (_CHANGED,)
+    ):
         low = pattern.sub(" ", low)
     return frozenset(telling_terms(low)) - _EMPTY_WORDS
 

@@ -1,0 +1,277 @@
+"""What the running summary keeps of a conversation, beside other ways to choose sentences, in the same run.
+
+Run ``python -m benchmarks.summaries --data DIR``, where ``DIR`` holds ``selection/locomo_dev.jsonl`` and ``topics/``.
+The summary is brought up to date after every ten messages and never sees what is to come; the others see the whole
+conversation at once, and take its sentences as they are cut, in the order of their rank, while they fit.
+Each has 1,000 tokens, and no more than a third of what was said.
+
+* English (LoCoMo), of all messages, and of the first 120 with the questions all of whose evidence lies in them.
+  **evidence**: the share of the questions of which a sentence of an evidence message stands in the summary.
+  **answers**: the mean over questions of the share of the answer's telling words that stand in the summary; counted are
+  those that an evidence message holds, the speakers' names aside, and questions whose answer has one. **both**: the
+  share of these questions of which a sentence of an evidence message that holds such a word stands in the summary.
+* Chinese (CrossWOZ, KdConv): ten dialogues after one another are a conversation. **user's words**, **all words**: the
+  share of the idf of the user's (of all) telling words that stand in the summary, each word once; the idf is that over
+  the dialogues of the set.
+
+Telling words are the anchors that weigh 1 and have two characters or more. All in per cent.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks.data import as_blocks, read_dialogues, read_locomo, sampled, topic_sets
+from benchmarks.lexrank import lexrank
+from benchmarks.report import SEED, options, print_table, write_json
+from gatekeeper_core.context.summary import SummaryConfig, ThreadSummary
+from gatekeeper_core.context.thread import Thread
+from gatekeeper_core.messages import Message
+from gatekeeper_core.selection.anchors import telling_terms
+from gatekeeper_core.storage.in_memory import InMemoryRecordStore
+from gatekeeper_core.text import sentences
+from gatekeeper_core.token_estimate import TokenEstimator, budget_within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from benchmarks.data import Block, Conversation, Dialogue, Question
+
+    Row = dict[str, Any]
+
+OURS = "ThreadSummary"
+MAX_TOKENS = 1000
+MOST_OF_SAID = 1 / 3
+EVERY = 10
+FIRST_MESSAGES = 120
+DIALOGUES = 200
+QUICK_DIALOGUES = 40
+DIALOGUES_A_TALK = 10
+
+
+class Line(NamedTuple):
+    """A sentence and the message that it stands in."""
+
+    seq: int
+    text: str
+
+
+class Talk(NamedTuple):
+    """A conversation: its messages, and by the id of a labelled message its position."""
+
+    messages: tuple[Message, ...]
+    places: dict[str, int]
+
+
+def talk_of(blocks: Sequence[Block]) -> Talk:
+    """Return the messages of blocks; the first message of a block is the user's."""
+    messages: list[Message] = []
+    places: dict[str, int] = {}
+    for block in blocks:
+        sides = [Message("user", block.user)] * bool(block.user)
+        sides += [Message("assistant", block.assistant)] * bool(block.assistant)
+        for at, name in enumerate(block.ids):
+            places[name] = len(messages) + min(at, len(sides) - 1)
+        messages += sides
+    return Talk(tuple(messages), places)
+
+
+# --- The ways to choose -----------------------------------------------------------------------------------------------
+
+
+def ours(talk: Talk, language: str) -> list[Line]:
+    """Return the sentences of the running summary after the last update."""
+    locale: Any = language
+    config = SummaryConfig(locale=locale, max_summary_tokens=MAX_TOKENS)
+    summaries = ThreadSummary(InMemoryRecordStore(), config=config)
+    summary = None
+    for stop in (*range(EVERY, len(talk.messages), EVERY), len(talk.messages)):
+        summary = summaries.update_if_needed(Thread("talk", talk.messages[:stop])).summary
+    return [Line(seq, item.text) for item in summary.items for seq in item.seqs] if summary else []
+
+
+def first_sentences(lines: Sequence[Line]) -> list[int]:
+    """Return the order of the conversation."""
+    return list(range(len(lines)))
+
+
+def last_sentences(lines: Sequence[Line]) -> list[int]:
+    """Return the newest sentence first."""
+    return list(range(len(lines) - 1, -1, -1))
+
+
+def random_sentences(lines: Sequence[Line]) -> list[int]:
+    """Return any order, the same in each run."""
+    order = list(range(len(lines)))
+    random.Random(SEED).shuffle(order)
+    return order
+
+
+def most_central(lines: Sequence[Line]) -> list[int]:
+    """Return the order of LexRank."""
+    return lexrank([line.text for line in lines])
+
+
+PEERS: dict[str, Callable[[Sequence[Line]], list[int]]] = {
+    "first sentences": first_sentences,
+    "last sentences": last_sentences,
+    "random sentences": random_sentences,
+    "LexRank": most_central,
+}
+
+
+def lines_of(talk: Talk) -> list[Line]:
+    """Return every sentence of a conversation."""
+    return [
+        Line(seq, message.text[start:stop])
+        for seq, message in enumerate(talk.messages)
+        for start, stop in sentences(message.text)
+    ]
+
+
+def fitting(lines: Sequence[Line], order: Sequence[int], room: int, count: Callable[[str], int]) -> list[Line]:
+    """Return the sentences that fit, in their order of rank; what does not fit, or stands there, is passed over."""
+    taken: dict[str, Line] = {}
+    for at in order:
+        cost = count(f"- {lines[at].text}\n")
+        if cost <= room and lines[at].text not in taken:
+            taken[lines[at].text] = lines[at]
+            room -= cost
+    return list(taken.values())
+
+
+def chosen(talk: Talk, method: str, language: str) -> list[Line]:
+    """Return what a method keeps of a conversation."""
+    if method == OURS:
+        return ours(talk, language)
+    count = TokenEstimator()
+    said = sum(count(message.text) for message in talk.messages)
+    room = min(budget_within(count, MAX_TOKENS), math.floor(MOST_OF_SAID * said))
+    lines = lines_of(talk)
+    return fitting(lines, PEERS[method](lines), room, count)
+
+
+# --- The measures -----------------------------------------------------------------------------------------------------
+
+
+def answer_terms(question: Question, talk: Talk, names: set[str]) -> set[str]:
+    """Return the telling words of an answer that a message of its evidence holds, the speakers' names aside."""
+    held = set().union(*(telling_terms(talk.messages[talk.places[one]].text) for one in question.evidence))
+    return (telling_terms(question.answer) & held) - names
+
+
+def question_measures(talk: Talk, questions: Sequence[Question], kept: Sequence[Line]) -> dict[str, list[float]]:
+    """Return by measure a value for each question that it counts, 0 to 1."""
+    said: dict[int, set[str]] = {}
+    for line in kept:
+        said.setdefault(line.seq, set()).update(telling_terms(line.text))
+    terms = set().union(*said.values())
+    names = set().union(*(telling_terms(message.text.partition(":")[0]) for message in talk.messages[:4]))
+    asked = [one for one in questions if all(name in talk.places for name in one.evidence)]
+    wanted = [(one, words) for one in asked if (words := answer_terms(one, talk, names))]
+    return {
+        "evidence": [float(any(talk.places[name] in said for name in one.evidence)) for one in asked],
+        "answers": [len(words & terms) / len(words) for _, words in wanted],
+        "both": [
+            float(any(words & said.get(talk.places[name], set()) for name in one.evidence)) for one, words in wanted
+        ],
+    }
+
+
+def word_measures(talk: Talk, kept: Sequence[Line], idf: Mapping[str, float]) -> dict[str, list[float]]:
+    """Return by measure the share of the idf of a conversation's words that its summary holds, 0 to 1."""
+    terms = set().union(*(telling_terms(line.text) for line in kept))
+    shares = {}
+    for name, roles in (("user's words", ("user",)), ("all words", ("user", "assistant"))):
+        said = set().union(*(telling_terms(message.text) for message in talk.messages if message.role in roles))
+        shares[name] = [_idf_of(said & terms, idf) / (_idf_of(said, idf) or 1.0)]
+    return shares
+
+
+def _idf_of(terms: set[str], idf: Mapping[str, float]) -> float:
+    return math.fsum(idf[term] for term in terms)
+
+
+def idf_over(dialogues: Sequence[Dialogue]) -> dict[str, float]:
+    """Return the idf of every telling word, by how many dialogues hold it."""
+    held = Counter(
+        term for each in dialogues for term in set().union(*(telling_terms(said.text) for said in each.utterances))
+    )
+    return {term: math.log(1 + len(dialogues) / count) for term, count in held.items()}
+
+
+# --- The tables -------------------------------------------------------------------------------------------------------
+
+
+def english_rows(conversations: Sequence[Conversation], *, peers: bool) -> list[Row]:
+    """Return a row for each method and part of the conversations."""
+    rows = []
+    for part, most in ((f"first {FIRST_MESSAGES} messages", FIRST_MESSAGES), ("all", None)):
+        talks = [(_begun(talk_of(each.blocks), most), each.questions) for each in conversations]
+        for method in (*PEERS, OURS) if peers else (OURS,):
+            kept = [chosen(talk, method, "en") for talk, _ in talks]
+            found = [question_measures(talk, asked, each) for (talk, asked), each in zip(talks, kept, strict=True)]
+            rows.append({"method": method, "conversation": part, **_means(found), **_sizes(kept)})
+    return rows
+
+
+def _begun(talk: Talk, most: int | None) -> Talk:
+    """Return the beginning of a conversation."""
+    stop = len(talk.messages) if most is None else most
+    return Talk(talk.messages[:stop], {name: at for name, at in talk.places.items() if at < stop})
+
+
+def chinese_rows(name: str, dialogues: Sequence[Dialogue], idf: Mapping[str, float], *, peers: bool) -> list[Row]:
+    """Return a row for each method on a set of dialogues."""
+    talks = [
+        talk_of([block for each in dialogues[at : at + DIALOGUES_A_TALK] for block in as_blocks(each.utterances)])
+        for at in range(0, len(dialogues), DIALOGUES_A_TALK)
+    ]
+    rows = []
+    for method in (*PEERS, OURS) if peers else (OURS,):
+        kept = [chosen(talk, method, "zh") for talk in talks]
+        found = [word_measures(talk, each, idf) for talk, each in zip(talks, kept, strict=True)]
+        rows.append({"method": method, "set": name, **_means(found), **_sizes(kept)})
+    return rows
+
+
+def _means(found: Sequence[Mapping[str, Sequence[float]]]) -> Row:
+    means: Row = {}
+    for measure in found[0] if found else ():
+        values = [value for each in found for value in each[measure]]
+        means[measure] = 100 * math.fsum(values) / len(values) if values else None
+    return means
+
+
+def _sizes(kept: Sequence[Sequence[Line]]) -> Row:
+    """Return the mean number of sentences and of their tokens."""
+    count, most = TokenEstimator(), max(1, len(kept))
+    unique = [dict.fromkeys(line.text for line in each) for each in kept]
+    return {
+        "sentences": sum(map(len, unique)) // most,
+        "tokens": sum(count("\n".join(each)) for each in unique) // most,
+    }
+
+
+def main() -> None:
+    """Measure, print the tables, write JSON if asked to."""
+    chosen_options = options(__doc__, data="selection/locomo_dev.jsonl and topics/*.jsonl").parse_args()
+    folder, peers = chosen_options.data, not chosen_options.ours_only
+    tables: dict[str, list[Row]] = {"english": [], "chinese": []}
+    if (path := folder / "selection" / "locomo_dev.jsonl").is_file():
+        tables["english"] = english_rows(sampled(read_locomo(path), 1 if chosen_options.quick else None), peers=peers)
+    for each in topic_sets(folder):
+        if each.language == "zh":
+            dialogues = read_dialogues(folder / "topics" / each.file)
+            some = sampled(dialogues, QUICK_DIALOGUES if chosen_options.quick else DIALOGUES)
+            tables["chinese"] += chinese_rows(each.name, some, idf_over(dialogues), peers=peers)
+    print_table("Summaries of LoCoMo, per cent", tables["english"], markdown=chosen_options.markdown)
+    print_table("Summaries of Chinese dialogues, per cent", tables["chinese"], markdown=chosen_options.markdown)
+    write_json(chosen_options.json, "summaries", {"max_tokens": MAX_TOKENS}, tables)
+
+
+if __name__ == "__main__":
+    main()
