@@ -14,6 +14,7 @@ what stands for folded messages. A sentence is taken as it stands or not at all.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from gatekeeper_core.context.rounds import is_summary
@@ -248,6 +249,7 @@ def says_change(text: str) -> bool:
     return _CHANGED.search(_folded(text)) is not None
 
 
+@lru_cache(maxsize=512)  # as the weights: of the same sentences at each update
 def subject_of(item: SummaryItem) -> frozenset[str]:
     """Return the terms of what a sentence is about: its telling ones, the wordings that made it an item aside.
 

@@ -84,6 +84,7 @@ class Telling(NamedTuple):
         return sum(map(is_uncommon, self.weights)) > self.courteous
 
 
+@lru_cache(maxsize=512)  # the sentences of a summary are weighed again at each update
 def read_telling(text: str) -> Telling:
     """Return what a sentence tells.
 
