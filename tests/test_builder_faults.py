@@ -29,7 +29,10 @@ from tests.faults import ANN, FAILURES, PATIENCE, FaultyMemory, Hang, Remote, ha
 from tests.loops import assistant, calls, result, user
 
 QUESTION = "Which tea shall I buy? 买什么茶？"
-TALK = [user("secret hello"), assistant("hi"), user("secret 你好"), assistant("你好")] * 8
+TALK = [
+    *(user("The secret Redis cache listens on port 6380."), assistant("Noted.")),
+    *(user("我们决定用 secret Kafka 队列。"), assistant("记下了。")),
+] * 8
 SHORT_MS, LONG_MS = 40, 20_000
 
 
