@@ -9,7 +9,10 @@ r"""The one error family of the library.
     ├── MessageFormatError (also a ValueError)     a message that cannot be read, with its position
     ├── SnapshotError (also a ValueError)          a snapshot that is damaged, of another version or conversation
     └── StorageError                               a store could not do what it was asked
-        └── ConflictError                          another writer was faster; load again and repeat
+        ├── ConflictError                          another writer was faster; load again and repeat
+        ├── CorruptionError                        what is stored was damaged; it is never given back as content
+        ├── ForgottenError                         what was to be saved belongs to something deleted for good
+        └── StaleReadError                         the store does not hold yet what the reader knows to be written
 
 Wrong *types* stay built-in ``TypeError``\\ s that name the argument. Every message says what to do.
 """
@@ -23,9 +26,12 @@ __all__ = [
     "ConfigError",
     "ConflictError",
     "ConstraintLimitError",
+    "CorruptionError",
+    "ForgottenError",
     "GatekeeperError",
     "MessageFormatError",
     "SnapshotError",
+    "StaleReadError",
     "StorageError",
     "check_range",
 ]
@@ -103,13 +109,47 @@ class ConflictError(StorageError):
         stored_version: the version that is stored.
     """
 
-    def __init__(self, kind: str, *, expected_version: int, stored_version: int) -> None:
+    def __init__(self, kind: str, *, expected_version: int, stored_version: int, reason: str | None = None) -> None:
         self.kind = kind
         self.expected_version = expected_version
         self.stored_version = stored_version
         super().__init__(
-            f"the {kind} record was changed by another writer: made from version {expected_version}, version "
+            reason
+            or f"the {kind} record was changed by another writer: made from version {expected_version}, version "
             f"{stored_version} is stored; load it again and repeat"
+        )
+
+
+class CorruptionError(StorageError):
+    """What is stored is damaged or was not written by this library; nothing of it is given back as content."""
+
+
+class ForgottenError(StorageError):
+    """What was to be saved belongs to a tenant, thread or user that was deleted for good; nothing was changed.
+
+    Attributes:
+        what: "tenant", "thread", "user" or "source".
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(f"this {what} was forgotten: nothing is saved for it until begin_anew({what}=...) is called")
+
+
+class StaleReadError(StorageError):
+    """The store does not hold yet what the reader knows to be written; read again, or read from the primary.
+
+    Attributes:
+        min_seq: sequence number of the message that must be there.
+        last_seq: sequence number of the newest message that is.
+    """
+
+    def __init__(self, *, min_seq: int, last_seq: int) -> None:
+        self.min_seq = min_seq
+        self.last_seq = last_seq
+        super().__init__(
+            f"the thread is stored up to message {last_seq}, and message {min_seq} is asked for: read again later, "
+            "or from the server that it was written to"
         )
 
 

@@ -1,5 +1,16 @@
 """What a store has to do: protocols that any class fits, and the records that they give back.
 
+::
+
+    Store ── MessageStore   the messages of threads            tenant, thread, seq
+          ── RecordStore    what a thread is boiled down to    tenant, thread, kind
+          ── MemoryStore    what is known about users          tenant, user, id
+          ── BlobStore      bodies that were put aside         scope, id
+          ── forget, begin_anew, blobs_of
+
+A *message* is stored once and never changed. Its sequence number (``seq``) counts the messages of its thread from 0,
+without a gap.
+
 A *scope* keeps the blobs of one conversation apart from those of all others. It is an opaque text that the caller
 derives from a secret (see ``context/working_memory.py``): who does not hold the secret cannot name the scope.
 
@@ -10,7 +21,8 @@ up.
 A *memory* is one thing worth knowing about a user, across conversations. One that another memory took the place of is
 *closed*: it stays where it is, to be read by its id, and is found no more. A store finds memories; others rank them.
 
-The methods of the three protocols have names of their own, so that one class can be all three.
+The methods of the protocols have names of their own, so that one class can be all of them: a ``Store``. There the
+tenant is the first key of everything, and an empty name of a tenant, thread or user is refused.
 """
 
 from __future__ import annotations
@@ -21,18 +33,23 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 if TYPE_CHECKING:
     from array import array
 
+    from gatekeeper_core.messages import Message
+
 __all__ = [
     "MEMORY_CATEGORIES",
     "BlobRecord",
     "BlobStore",
     "DerivedRecord",
     "EarlierText",
+    "Forgotten",
     "Memory",
     "MemoryCategory",
     "MemoryRecord",
     "MemoryScope",
     "MemoryStore",
+    "MessageStore",
     "RecordStore",
+    "Store",
     "TermCounts",
 ]
 
@@ -276,4 +293,135 @@ class MemoryStore(Protocol):
 
     def count_memories(self, scope: MemoryScope, terms: Collection[str], /) -> TermCounts:
         """Return how many current memories there are, and how many of them hold each term."""
+        ...
+
+
+class MessageStore(Protocol):
+    """The messages of threads. Safe to call from several threads and, behind one file or server, processes.
+
+    Messages come back equal to what was given, whatever their texts hold: lone surrogates, NUL, any character.
+    """
+
+    def append_messages(
+        self, tenant: str, thread: str, messages: Sequence[Message], /, *, expected_seq: int | None = None
+    ) -> int:
+        """Store messages at the end of a thread, all or none, and return the sequence number of the last one given.
+
+        The sequence numbers are assigned in the transaction that stores the messages. An append may be repeated when
+        its answer was lost: a message whose id is stored with the same content is not stored again, and keeps its
+        number. One without an id cannot be recognised by itself: where a part of the messages is stored already and
+        one has no id, all of them must stand in the thread as they are given, side by side.
+
+        Args:
+            tenant: whose thread.
+            thread: which of the tenant's threads.
+            messages: oldest first; none: nothing is stored, the thread's last number is returned.
+            expected_seq: number of the thread's last message that the new ones follow, -1 for none; None: whatever it
+                is. Not looked at where all messages are stored already.
+
+        Raises:
+            TypeError: one is no ``Message``.
+            ConfigError: a name is empty, or ``expected_seq`` is below -1.
+            ConflictError: the thread ends with another message than the expected one, or a message id is stored with
+                other content; nothing was changed.
+            ForgottenError: the thread was forgotten, and not begun anew.
+        """
+        ...
+
+    def read_messages(
+        self, tenant: str, thread: str, /, *, from_seq: int = 0, limit: int | None = None, min_seq: int | None = None
+    ) -> tuple[Message, ...]:
+        """Return the messages of a thread from a sequence number on, oldest first; of an unknown thread none.
+
+        Args:
+            tenant: whose thread.
+            thread: which of the tenant's threads.
+            from_seq: number of the first one, at least 0.
+            limit: how many at most, at least 0; None: all.
+            min_seq: number of a message that the reader knows to be written; at least 0.
+
+        Raises:
+            ConfigError: a name is empty, or a number is out of range.
+            StaleReadError: the thread is not stored up to ``min_seq``.
+            CorruptionError: what is stored is damaged.
+        """
+        ...
+
+    def last_seq(self, tenant: str, thread: str, /) -> int:
+        """Return the sequence number of the newest message of a thread, -1 where there is none.
+
+        Raises:
+            ConfigError: a name is empty.
+        """
+        ...
+
+
+class Forgotten(NamedTuple):
+    """What a store deleted for good.
+
+    Attributes:
+        messages: how many messages.
+        records: how many derived records.
+        memories: how many memories were deleted or lost an earlier text.
+        blobs: how many blobs.
+        is_purged: whether the bytes are gone from where they lay, too. False: they can be found no more, but another
+            reader kept the store from clearing its file; forget once more.
+    """
+
+    messages: int
+    records: int
+    memories: int
+    blobs: int
+    is_purged: bool = True
+
+
+class Store(MessageStore, RecordStore, MemoryStore, BlobStore, Protocol):
+    """Everything that is kept, in one place, so that it can be forgotten in one call.
+
+    What is forgotten leaves a tombstone without content. With it, a job that is late cannot bring back what was
+    deleted: its save raises ``ForgottenError``.
+    """
+
+    def blobs_of(self, tenant: str, thread: str, /) -> BlobStore:
+        """Return the blobs of one thread as a store of their own, which is deleted when the thread is forgotten.
+
+        The blobs that were put through the store itself belong to nobody but the holder of their scope.
+
+        Raises:
+            ConfigError: a name is empty.
+        """
+        ...
+
+    def forget(
+        self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
+    ) -> Forgotten:
+        """Delete for good what belongs to a thread, a user, or (with none of them) the tenant.
+
+        ================ ===============================================================================================
+        named            what goes, and what cannot be saved any more
+        ================ ===============================================================================================
+        only the tenant  everything of the tenant
+        ``thread``       its messages, derived records and blobs (``blobs_of``), and all of ``source``
+        ``user``         the memories of the user
+        ``source``       the memories of all users whose text comes from this thread; of the others the earlier texts
+                         that do
+        ================ ===============================================================================================
+
+        What is not there is no error: it leaves its tombstone as well. Forgetting is idempotent.
+
+        Raises:
+            ConfigError: a name is empty, or more than one of thread, user and source is named.
+        """
+        ...
+
+    def begin_anew(
+        self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
+    ) -> bool:
+        """Take a tombstone away, so that what bears the name can be saved again; return whether there was one.
+
+        It brings nothing back: a thread begins with sequence number 0. A thread takes its tombstone as a source along.
+
+        Raises:
+            ConfigError: a name is empty, or more than one of thread, user and source is named.
+        """
         ...

@@ -10,6 +10,7 @@ from threading import Lock
 
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.storage.base import BlobRecord, DerivedRecord, MemoryRecord, MemoryScope, TermCounts
+from gatekeeper_core.storage.forgetting import sources_of, without_source
 from gatekeeper_core.storage.vectors import cosine
 
 __all__ = ["InMemoryBlobStore", "InMemoryMemoryStore", "InMemoryRecordStore"]
@@ -32,6 +33,11 @@ class InMemoryBlobStore:
     def __init__(self) -> None:
         self._blobs: dict[str, dict[str, bytes]] = {}
         self._lock = Lock()
+
+    def __len__(self) -> int:
+        """Return how many blobs there are in all scopes."""
+        with self._lock:
+            return sum(map(len, self._blobs.values()))
 
     def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
         """Store a blob under an id of a scope; see ``BlobStore``.
@@ -116,6 +122,14 @@ class InMemoryRecordStore:
                 raise ConflictError(kind, expected_version=expected_version, stored_version=version)
             self._records[key] = DerivedRecord(body, upto_seq, version + 1)
         return version + 1
+
+    def delete_records(self, tenant: str, thread: str | None = None) -> int:
+        """Delete the records of a thread, or with None of all threads of a tenant, and return how many there were."""
+        with self._lock:
+            keys = [key for key in self._records if key[0] == tenant and thread in (None, key[1])]
+            for key in keys:
+                del self._records[key]
+        return len(keys)
 
 
 class InMemoryMemoryStore:
@@ -205,6 +219,22 @@ class InMemoryMemoryStore:
             shelf = self._shelves.get(scope)
             return shelf.counts(terms) if shelf else TermCounts(0, {})
 
+    def scopes_of(self, tenant: str) -> list[MemoryScope]:
+        """Return the scopes of a tenant that hold a memory."""
+        with self._lock:
+            return [scope for scope in self._shelves if scope[0] == tenant]
+
+    def forget_source(self, tenant: str, source: str) -> int:
+        """Delete what the memories of a tenant hold from a thread, and return how many were deleted or changed."""
+        touched = 0
+        for scope in self.scopes_of(tenant):
+            with self._lock:
+                shelf = self._shelves[scope]
+                touched += shelf.forget_source(source)
+                if not len(shelf):
+                    del self._shelves[scope]
+        return touched
+
 
 def _nearest(records: Iterable[MemoryRecord], vector: array[float], limit: int) -> list[MemoryRecord]:
     from heapq import nlargest  # here, because most searches have no vector
@@ -270,6 +300,18 @@ class _Shelf:
             if record.memory.key is not None:
                 _take_out(self._keys, record.memory.key, serial)
         return record is not None
+
+    def forget_source(self, source: str) -> int:
+        touched = [record for record in self._stored.values() if source in sources_of(record)]
+        for record in touched:
+            left = without_source(record, source)
+            if left is None:
+                self.delete(record.memory.id)
+                continue
+            self._stored[left.memory.id] = left
+            if left.memory.id in self._serials:
+                self._current[self._serials[left.memory.id]] = left  # no newer than it was
+        return len(touched)
 
     def record(self, memory_id: str) -> MemoryRecord | None:
         return self._stored.get(memory_id)

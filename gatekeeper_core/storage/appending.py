@@ -1,0 +1,163 @@
+"""Which messages of an append are new: the rules that every store follows, without a store.
+
+::
+
+    messages ──encoded──> given ─┐
+    stored under their ids ──────┴─plan_append──> new ones and the answer, or ConflictError
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from gatekeeper_core.errors import ConfigError, ConflictError, StaleReadError
+from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.codec import encode_message
+from gatekeeper_core.tokens import check_tokens
+
+__all__ = ["AppendPlan", "EncodedMessage", "StoredMessage", "check_name", "encoded", "plan_append", "reading_range"]
+
+
+class EncodedMessage(NamedTuple):
+    """A message that is to be stored: its own id, or None, and its bytes."""
+
+    message_id: str | None
+    body: bytes
+
+
+class StoredMessage(NamedTuple):
+    """A message that is stored: its sequence number and its bytes."""
+
+    seq: int
+    body: bytes
+
+
+class AppendPlan(NamedTuple):
+    """What an append has to do.
+
+    Attributes:
+        new: the messages to store behind the thread's last one, in order.
+        seq: sequence number of the last message given: the answer.
+    """
+
+    new: tuple[EncodedMessage, ...]
+    seq: int
+
+
+def check_name(what: str, name: object) -> str:
+    """Return a name of a tenant, thread, user, kind or source.
+
+    Raises:
+        TypeError: it is no text.
+        ConfigError: it is empty.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"{what} must be a str, got {type(name).__name__}")
+    if not name:
+        raise ConfigError(f"{what} must not be empty")
+    return name
+
+
+def encoded(messages: Sequence[Message], *, expected_seq: int | None) -> list[EncodedMessage]:
+    """Return the messages of an append as they are stored, with its arguments checked.
+
+    Raises:
+        TypeError: one is no ``Message``, or ``expected_seq`` no whole number.
+        ConfigError: one cannot be stored, or ``expected_seq`` is below -1.
+    """
+    if expected_seq is not None:
+        check_tokens("expected_seq", expected_seq, at_least=-1)
+    given = []
+    for at, message in enumerate(messages):
+        if not isinstance(message, Message):
+            raise TypeError(f"messages must hold Message values, got {type(message).__name__} at position {at}")
+        given.append(EncodedMessage(message.id, encode_message(message)))
+    return given
+
+
+def reading_range(*, from_seq: int, limit: int | None, min_seq: int | None, last_seq: int) -> range:
+    """Return the sequence numbers that a reading gives, of a thread that is stored up to ``last_seq``.
+
+    Raises:
+        TypeError: an argument is no whole number.
+        ConfigError: one is below 0.
+        StaleReadError: the thread is not stored up to ``min_seq``.
+
+    >>> reading_range(from_seq=2, limit=5, min_seq=None, last_seq=3)
+    range(2, 4)
+    """
+    for name, value in (("from_seq", from_seq), ("limit", limit), ("min_seq", min_seq)):
+        if value is not None:
+            check_tokens(name, value)
+    if min_seq is not None and last_seq < min_seq:
+        raise StaleReadError(min_seq=min_seq, last_seq=last_seq)
+    stop = last_seq + 1 if limit is None else min(last_seq + 1, from_seq + limit)
+    return range(from_seq, max(from_seq, stop))
+
+
+def plan_append(
+    given: Sequence[EncodedMessage],
+    stored: Mapping[str, StoredMessage],
+    *,
+    last_seq: int,
+    expected_seq: int | None,
+    bodies: Callable[[int, int], Sequence[bytes]],
+) -> AppendPlan:
+    """Return what an append has to do; the caller holds the thread's lock.
+
+    Args:
+        given: the messages of the append, in order.
+        stored: those of them that the thread holds under their id.
+        last_seq: sequence number of the thread's last message, -1 for none.
+        expected_seq: what the caller believes ``last_seq`` to be, or None.
+        bodies: gives the bytes of stored messages from a sequence number up to another one, that one not included.
+
+    Raises:
+        ConflictError: see ``MessageStore.append_messages``.
+    """
+    if stored and not all(message.message_id for message in given):
+        return AppendPlan((), _seq_of_repetition(given, stored, bodies))
+    new: list[EncodedMessage] = []
+    seqs = {message_id: message.seq for message_id, message in stored.items()}
+    known = {message_id: message.body for message_id, message in stored.items()}
+    seq = last_seq
+    for message in given:
+        if not message.message_id:
+            new.append(message)
+        elif message.message_id not in known:
+            new.append(message)
+            known[message.message_id] = message.body
+            seqs[message.message_id] = last_seq + len(new)
+        elif known[message.message_id] != message.body:
+            raise _other_content()
+        seq = seqs[message.message_id] if message.message_id else last_seq + len(new)
+    if expected_seq not in (None, last_seq) and (new or not given):
+        raise _other_end(expected_seq or 0, last_seq)
+    return AppendPlan(tuple(new), seq)
+
+
+def _seq_of_repetition(
+    given: Sequence[EncodedMessage],
+    stored: Mapping[str, StoredMessage],
+    bodies: Callable[[int, int], Sequence[bytes]],
+) -> int:
+    start = next(stored[m.message_id].seq - at for at, m in enumerate(given) if m.message_id and m.message_id in stored)
+    if start < 0 or list(bodies(start, start + len(given))) != [message.body for message in given]:
+        raise _other_content()
+    return start + len(given) - 1
+
+
+def _other_content() -> ConflictError:
+    reason = (
+        "the thread holds a message under an id that was given again with other content or other neighbours: give "
+        "each message an id of its own"
+    )
+    return ConflictError("message", expected_version=0, stored_version=1, reason=reason)
+
+
+def _other_end(expected_seq: int, last_seq: int) -> ConflictError:
+    reason = (
+        f"the thread ends with message {last_seq}, not {expected_seq}: read what another writer has added, and repeat"
+    )
+    return ConflictError("thread", expected_version=expected_seq, stored_version=last_seq, reason=reason)

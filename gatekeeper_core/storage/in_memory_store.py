@@ -1,0 +1,273 @@
+"""A whole store that lives and dies with the process."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Sequence
+from threading import RLock
+from typing import NamedTuple
+
+from gatekeeper_core.errors import ForgottenError
+from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.appending import StoredMessage, check_name, encoded, plan_append, reading_range
+from gatekeeper_core.storage.base import (
+    BlobRecord,
+    BlobStore,
+    DerivedRecord,
+    Forgotten,
+    MemoryRecord,
+    MemoryScope,
+    TermCounts,
+)
+from gatekeeper_core.storage.codec import decode_message
+from gatekeeper_core.storage.forgetting import TENANT, Target, named_target, sources_of, tombstone, tombstones_of
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore, InMemoryRecordStore
+from gatekeeper_core.storage.thread_blobs import NOBODY, Owner, ThreadBlobs
+
+__all__ = ["InMemoryStore"]
+
+
+class _Conversation(NamedTuple):
+    """The messages of one thread as bytes, so that they come back as from any other store, and where an id stands."""
+
+    bodies: list[bytes]
+    seqs: dict[str, int]
+
+
+class InMemoryStore:
+    """A ``Store`` in dictionaries.
+
+    >>> store = InMemoryStore()
+    >>> store.append_messages("acme", "t1", [Message("user", "端口?", id="m1")])
+    0
+    >>> store.append_messages("acme", "t1", [Message("user", "端口?", id="m1"), Message("user", "6380", id="m2")])
+    1
+    >>> [message.text for message in store.read_messages("acme", "t1")], store.read_messages("other", "t1")
+    (['端口?', '6380'], ())
+    >>> store.forget("acme", thread="t1").messages
+    2
+    """
+
+    __slots__ = ("_blobs", "_lock", "_memories", "_records", "_threads", "_tombstones")
+
+    is_in_process = True
+    """No call waits for anybody."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()  # one for everything, so that nothing is saved while its thread is forgotten
+        self._threads: dict[tuple[str, str], _Conversation] = {}
+        self._records = InMemoryRecordStore()
+        self._memories = InMemoryMemoryStore()
+        self._blobs: dict[Owner, InMemoryBlobStore] = {}
+        self._tombstones: set[bytes] = set()
+
+    def append_messages(
+        self, tenant: str, thread: str, messages: Sequence[Message], /, *, expected_seq: int | None = None
+    ) -> int:
+        """Store messages at the end of a thread; see ``MessageStore``."""
+        key = _thread_key(tenant, thread)
+        given = encoded(messages, expected_seq=expected_seq)
+        with self._lock:
+            self._refuse_forgotten(tenant, thread=thread)
+            bodies, seqs = self._threads.get(key) or _Conversation([], {})
+            ids = [message.message_id for message in given if message.message_id]
+            plan = plan_append(
+                given,
+                {found: StoredMessage(seqs[found], bodies[seqs[found]]) for found in ids if found in seqs},
+                last_seq=len(bodies) - 1,
+                expected_seq=expected_seq,
+                bodies=lambda start, stop: bodies[start:stop],
+            )
+            for message in plan.new:
+                if message.message_id:
+                    seqs[message.message_id] = len(bodies)
+                bodies.append(message.body)
+            if plan.new:
+                self._threads[key] = _Conversation(bodies, seqs)
+        return plan.seq
+
+    def read_messages(
+        self, tenant: str, thread: str, /, *, from_seq: int = 0, limit: int | None = None, min_seq: int | None = None
+    ) -> tuple[Message, ...]:
+        """Return the messages of a thread from a sequence number on; see ``MessageStore``."""
+        last = self.last_seq(tenant, thread)
+        wanted = reading_range(from_seq=from_seq, limit=limit, min_seq=min_seq, last_seq=last)
+        with self._lock:
+            conversation = self._threads.get((tenant, thread))
+            bodies = conversation.bodies[wanted.start : wanted.stop] if conversation else []
+        return tuple(map(decode_message, bodies))
+
+    def last_seq(self, tenant: str, thread: str, /) -> int:
+        """Return the sequence number of a thread's newest message, -1 for none; see ``MessageStore``."""
+        key = _thread_key(tenant, thread)
+        with self._lock:
+            conversation = self._threads.get(key)
+            return len(conversation.bodies) - 1 if conversation else -1
+
+    def load_record(self, tenant: str, thread: str, kind: str, /) -> DerivedRecord | None:
+        """Return the newest record of a kind, or None; see ``RecordStore``."""
+        _thread_key(tenant, thread)
+        with self._lock:
+            return self._records.load_record(tenant, thread, check_name("kind", kind))
+
+    def save_record(
+        self, tenant: str, thread: str, kind: str, body: str, /, *, upto_seq: int, expected_version: int
+    ) -> int:
+        """Save a record in the place of the version that it was made from; see ``RecordStore``."""
+        _thread_key(tenant, thread)
+        check_name("kind", kind)
+        with self._lock:
+            self._refuse_forgotten(tenant, thread=thread)
+            return self._records.save_record(
+                tenant, thread, kind, body, upto_seq=upto_seq, expected_version=expected_version
+            )
+
+    def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
+        """Store memories, all or none; see ``MemoryStore``."""
+        _check_scope(scope)
+        with self._lock:
+            self._refuse_forgotten(scope.tenant, user=scope.user)
+            for record in records:
+                if isinstance(record, MemoryRecord):
+                    self._refuse_forgotten(scope.tenant, source=sources_of(record))
+            self._memories.put_memories(scope, records)
+
+    def get_memory(self, scope: MemoryScope, memory_id: str, /) -> MemoryRecord | None:
+        """Return the memory of an id, or None; see ``MemoryStore``."""
+        return self._memories.get_memory(_check_scope(scope), memory_id)
+
+    def delete_memories(self, scope: MemoryScope, memory_ids: Collection[str] | None = None, /) -> int:
+        """Delete memories or all of the scope; see ``MemoryStore``."""
+        with self._lock:
+            return self._memories.delete_memories(_check_scope(scope), memory_ids)
+
+    def find_memories(
+        self,
+        scope: MemoryScope,
+        *,
+        terms: Sequence[str] = (),
+        vector: array[float] | None = None,
+        key: str | None = None,
+        categories: Collection[str] = (),
+        limit: int,
+    ) -> tuple[MemoryRecord, ...]:
+        """Return current memories by term, by nearness, or the newest put; see ``MemoryStore``."""
+        _check_scope(scope)
+        return self._memories.find_memories(
+            scope, terms=terms, vector=vector, key=key, categories=categories, limit=limit
+        )
+
+    def count_memories(self, scope: MemoryScope, terms: Collection[str], /) -> TermCounts:
+        """Return how many current memories there are, and how many hold each term; see ``MemoryStore``."""
+        return self._memories.count_memories(_check_scope(scope), terms)
+
+    def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
+        """Store a blob under an id of a scope; see ``BlobStore``."""
+        self.put_blob(NOBODY, scope, blob_id, data)
+
+    def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
+        """Return a range of a blob's bytes; see ``BlobStore``."""
+        return self.get_blob(NOBODY, scope, blob_id, start, end)
+
+    def delete(self, scope: str, blob_id: str | None = None, /) -> None:
+        """Delete one blob or the whole scope; see ``BlobStore``."""
+        self.delete_blob(NOBODY, scope, blob_id)
+
+    def used_bytes(self, scope: str, /) -> int:
+        """Return the sum of the sizes of the scope's blobs."""
+        return sum(record.size_bytes for record in self.blob_records(NOBODY, scope))
+
+    def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
+        """Return the blobs of a scope, oldest first; see ``BlobStore``."""
+        return self.blob_records(NOBODY, scope)
+
+    def blobs_of(self, tenant: str, thread: str, /) -> BlobStore:
+        """Return the blobs of one thread as a store of their own; see ``Store``."""
+        return ThreadBlobs(self, Owner(*_thread_key(tenant, thread)))
+
+    def put_blob(self, owner: Owner, scope: str, blob_id: str, data: bytes, /) -> None:
+        """Store a blob of an owner; see ``OwnedBlobs``."""
+        with self._lock:
+            if owner != NOBODY:
+                self._refuse_forgotten(owner.tenant, thread=owner.thread)
+            blobs = self._blobs.get(owner) or InMemoryBlobStore()
+            blobs.put(scope, blob_id, data)
+            self._blobs[owner] = blobs
+
+    def get_blob(self, owner: Owner, scope: str, blob_id: str, start: int, end: int | None, /) -> bytes:
+        """Return a range of the bytes of an owner's blob; see ``OwnedBlobs``."""
+        with self._lock:
+            return self._blobs[owner].get(scope, blob_id, start, end)
+
+    def delete_blob(self, owner: Owner, scope: str, blob_id: str | None, /) -> None:
+        """Delete one blob or a whole scope of an owner; see ``OwnedBlobs``."""
+        with self._lock:
+            if owner in self._blobs:
+                self._blobs[owner].delete(scope, blob_id)
+
+    def blob_records(self, owner: Owner, scope: str, /) -> tuple[BlobRecord, ...]:
+        """Return the blobs of an owner's scope, oldest first; see ``OwnedBlobs``."""
+        with self._lock:
+            return self._blobs[owner].records(scope) if owner in self._blobs else ()
+
+    def forget(
+        self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
+    ) -> Forgotten:
+        """Delete for good what belongs to a thread, a user or the tenant; see ``Store``."""
+        target = named_target(tenant, thread=thread, user=user, source=source)
+        with self._lock:
+            self._tombstones.update(tombstones_of(target))
+            return Forgotten(*self._forget_threads(target), self._forget_memories(target), self._forget_blobs(target))
+
+    def begin_anew(
+        self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
+    ) -> bool:
+        """Take a tombstone away; see ``Store``."""
+        stones = set(tombstones_of(named_target(tenant, thread=thread, user=user, source=source)))
+        with self._lock:
+            found = not stones.isdisjoint(self._tombstones)
+            self._tombstones -= stones
+        return found
+
+    def _forget_threads(self, target: Target) -> tuple[int, int]:
+        """Delete the messages and derived records of a target, and return how many there were."""
+        if target.kind not in (TENANT, "thread"):
+            return 0, 0
+        name = None if target.kind == TENANT else target.name
+        keys = [key for key in self._threads if key[0] == target.tenant and name in (None, key[1])]
+        messages = sum(len(self._threads.pop(key).bodies) for key in keys)
+        return messages, self._records.delete_records(target.tenant, name)
+
+    def _forget_memories(self, target: Target) -> int:
+        if target.kind == "user":
+            return self._memories.delete_memories(MemoryScope(target.tenant, target.name))
+        if target.kind == TENANT:
+            return sum(map(self._memories.delete_memories, self._memories.scopes_of(target.tenant)))
+        return self._memories.forget_source(target.tenant, target.name)
+
+    def _forget_blobs(self, target: Target) -> int:
+        if target.kind not in (TENANT, "thread"):
+            return 0
+        owners = [owner for owner in self._blobs if owner.tenant == target.tenant]
+        owners = [owner for owner in owners if target.kind == TENANT or owner.thread == target.name]
+        return sum(len(self._blobs.pop(owner)) for owner in owners)
+
+    def _refuse_forgotten(
+        self, tenant: str, *, thread: str | None = None, user: str | None = None, source: Collection[str] = ()
+    ) -> None:
+        if not self._tombstones:
+            return
+        named = [(TENANT, ""), ("thread", thread), ("user", user), *(("source", name) for name in source)]
+        for kind, name in named:
+            if name is not None and tombstone(tenant, kind, name) in self._tombstones:
+                raise ForgottenError(kind)
+
+
+def _thread_key(tenant: str, thread: str) -> tuple[str, str]:
+    return check_name(TENANT, tenant), check_name("thread", thread)
+
+
+def _check_scope(scope: MemoryScope) -> MemoryScope:
+    check_name(TENANT, scope.tenant)
+    check_name("user", scope.user)
+    return scope

@@ -1,0 +1,92 @@
+"""What is written is read back as it was, and a byte that changed is noticed."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.base import EarlierText, Memory
+from gatekeeper_core.storage.codec import (
+    checksum,
+    decode_memory,
+    decode_message,
+    decode_terms,
+    decode_text,
+    decode_vector,
+    encode_memory,
+    encode_message,
+    encode_terms,
+    encode_text,
+    encode_vector,
+)
+from tests.message_store_contract import messages, texts
+
+fields = st.lists(st.binary(max_size=4) | st.integers(-5, 5) | st.none(), max_size=4)
+
+
+@given(texts)
+def test_a_text_comes_back_character_for_character(text: str) -> None:
+    assert decode_text(encode_text(text)) == text
+
+
+@given(messages, texts)
+def test_a_message_comes_back_and_equal_ones_are_written_alike(message: Message, text: str) -> None:
+    read = decode_message(encode_message(message))
+    assert read == message
+    assert encode_message(read) == encode_message(message)
+
+
+@given(texts, texts, st.none() | texts, st.none() | st.integers(0, 9), st.floats(allow_nan=False))
+def test_a_memory_comes_back(memory_id: str, text: str, thread: str | None, seq: int | None, at: float) -> None:
+    earlier = (EarlierText(text, at, thread, seq),)
+    memory = Memory(memory_id, text, "skill", text, thread, seq, at, at, text, None, earlier, 3)
+    assert decode_memory(encode_memory(memory)) == memory
+
+
+@given(st.lists(texts).map(tuple), st.lists(st.floats(width=32, allow_nan=False)))
+def test_terms_and_vectors_come_back(terms: tuple[str, ...], numbers: list[float]) -> None:
+    assert decode_terms(encode_terms(terms)) == terms
+    vector = array("f", numbers)
+    assert decode_vector(encode_vector(vector)) == vector == array("f", numbers)
+
+
+def test_two_lone_surrogates_stay_two() -> None:
+    assert decode_message(encode_message(Message("user", "\ud83d\ude00"))).text == "\ud83d\ude00"
+    assert encode_message(Message("user", "\ud83d\ude00")) != encode_message(Message("user", "😀"))
+
+
+@given(fields, fields)
+def test_two_rows_that_differ_have_other_checksums(
+    one: list[bytes | int | None], other: list[bytes | int | None]
+) -> None:
+    assert (checksum(*one) == checksum(*other)) == (one == other)
+
+
+@pytest.mark.parametrize("field", [1.5, "text"])
+def test_a_field_of_another_kind_is_refused(field: object) -> None:
+    with pytest.raises(ValueError, match="a field of the type"):
+        checksum(field)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\xff", b"[]", b"1", b'{"id":1}', b'{"role":"user","content":1}', b"[" * 100_000]
+)
+@pytest.mark.parametrize("decode", [decode_message, decode_memory])
+def test_what_was_not_encoded_is_a_value_error(decode: object, data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        decode(data)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"[1]", b"\xff"])
+def test_terms_that_were_not_encoded_are_a_value_error(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        decode_terms(data)
+
+
+def test_a_cut_vector_is_a_value_error() -> None:
+    with pytest.raises(ValueError, match=r"."):
+        decode_vector(encode_vector(array("f", [1.0]))[:3])
