@@ -223,7 +223,7 @@ class StoreContract:
             def make_store(self) -> Store:
                 return make_store()
 
-        run_state_machine_as_test(Machine, settings=settings(stateful_step_count=20))
+        run_state_machine_as_test(Machine, settings=settings(stateful_step_count=15))
 
 
 tenants = st.sampled_from(["acme", "other"])

@@ -1,0 +1,338 @@
+"""A whole store in one SQLite file, for any number of threads and processes of one machine.
+
+::
+
+    sqlite ── sqlite_connections     one for each thread, transactions, forks, errors
+           ── sqlite_schema          tables, migrations
+           ── sqlite_threads         messages and derived records
+           ── sqlite_memories        memories, postings, vectors
+           ── sqlite_blobs           bodies in pieces
+           ── sqlite_forgetting      tombstones, what deleted rows leave behind
+           ── sqlite_check           whether the file is whole
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Collection, Sequence
+from types import TracebackType
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Message
+from gatekeeper_core.storage import sqlite_blobs, sqlite_forgetting, sqlite_memories, sqlite_threads
+from gatekeeper_core.storage.appending import check_name, encoded, reading_range
+from gatekeeper_core.storage.base import (
+    BlobRecord,
+    BlobStore,
+    DerivedRecord,
+    Forgotten,
+    MemoryRecord,
+    MemoryScope,
+    TermCounts,
+)
+from gatekeeper_core.storage.codec import encode_text
+from gatekeeper_core.storage.forgetting import TENANT, named_target, sources_of
+from gatekeeper_core.storage.sqlite_blobs import ScopeKey
+from gatekeeper_core.storage.sqlite_check import StoreInfo, problems, store_info
+from gatekeeper_core.storage.sqlite_connections import Connections, Synchronous
+from gatekeeper_core.storage.sqlite_memories import UserKey
+from gatekeeper_core.storage.sqlite_threads import ThreadKey
+from gatekeeper_core.storage.thread_blobs import NOBODY, Owner, ThreadBlobs
+from gatekeeper_core.tokens import check_tokens
+
+__all__ = ["SQLiteStore"]
+
+
+class SQLiteStore:
+    """A ``Store`` in a file.
+
+    Every call is one transaction. A call that cannot be answered raises one of the ``StorageError`` family, which names
+    the file and nothing that is in it; nothing is half-written then, and the store can be used as before.
+
+    Each thread has a connection of its own, closed when the thread ends, at ``close()``, and before the process forks.
+    A call may wait for another writer, so ``is_in_process`` is not true of this store.
+
+    Args:
+        path: the file; it is made where there is none, and brought up to date where it is older. Beside it lie its
+            write-ahead log (``-wal``, ``-shm``): one local disk, no network share.
+        synchronous: what an acknowledged write survives. "normal": the end of the process, by whatever signal; "full":
+            also that of the operating system and of the power, for one wait for the disk with each write.
+        busy_timeout_ms: how long a call waits for another writer before it gives up, at least 0.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        ConfigError: an argument is impossible.
+        StorageError: the file cannot be used: no rights, another program's, a newer version's.
+        CorruptionError: it is damaged.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with SQLiteStore(f"{folder.name}/store.db") as store:
+    ...     store.append_messages("acme", "t1", [Message("user", "hello", id="m1")])
+    0
+    >>> with SQLiteStore(f"{folder.name}/store.db") as store:
+    ...     [message.text for message in store.read_messages("acme", "t1")]
+    ['hello']
+    >>> folder.cleanup()
+    """
+
+    __slots__ = ("_connections",)
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        synchronous: Synchronous = "normal",
+        busy_timeout_ms: int = 5_000,
+    ) -> None:
+        check_tokens("busy_timeout_ms", busy_timeout_ms)
+        self._connections = Connections(
+            _whole_path(path), synchronous=synchronous, busy_timeout_ms=min(busy_timeout_ms, 2**31 - 1)
+        )
+
+    def __enter__(self) -> SQLiteStore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def path(self) -> str:
+        """The file, as an absolute path."""
+        return self._connections.path
+
+    def close(self) -> None:
+        """Close the connections of all threads, when the calls that run are done. Any later call is refused."""
+        self._connections.close()
+
+    def append_messages(
+        self, tenant: str, thread: str, messages: Sequence[Message], /, *, expected_seq: int | None = None
+    ) -> int:
+        """Store messages at the end of a thread; see ``MessageStore``."""
+        key = _thread_key(tenant, thread)
+        given = encoded(messages, expected_seq=expected_seq)
+        with self._connections.writing() as connection:
+            sqlite_forgetting.refuse_forgotten(connection, tenant, thread=thread)
+            return sqlite_threads.append(connection, key, given, expected_seq=expected_seq)
+
+    def read_messages(
+        self, tenant: str, thread: str, /, *, from_seq: int = 0, limit: int | None = None, min_seq: int | None = None
+    ) -> tuple[Message, ...]:
+        """Return the messages of a thread from a sequence number on; see ``MessageStore``."""
+        key = _thread_key(tenant, thread)
+        with self._connections.reading() as connection:
+            last = sqlite_threads.last_seq(connection, key)
+            wanted = reading_range(from_seq=from_seq, limit=limit, min_seq=min_seq, last_seq=last)
+            return sqlite_threads.read(connection, key, wanted)
+
+    def last_seq(self, tenant: str, thread: str, /) -> int:
+        """Return the sequence number of a thread's newest message, -1 for none; see ``MessageStore``."""
+        key = _thread_key(tenant, thread)
+        with self._connections.reading() as connection:
+            return sqlite_threads.last_seq(connection, key)
+
+    def load_record(self, tenant: str, thread: str, kind: str, /) -> DerivedRecord | None:
+        """Return the newest record of a kind, or None; see ``RecordStore``."""
+        key, name = _thread_key(tenant, thread), encode_text(check_name("kind", kind))
+        with self._connections.reading() as connection:
+            return sqlite_threads.load_record(connection, key, name)
+
+    def save_record(
+        self, tenant: str, thread: str, kind: str, body: str, /, *, upto_seq: int, expected_version: int
+    ) -> int:
+        """Save a record in the place of the version that it was made from; see ``RecordStore``.
+
+        Raises:
+            TypeError: the body is no text.
+            ConflictError: another version is stored by now.
+            ForgottenError: the thread was forgotten.
+        """
+        key, name = _thread_key(tenant, thread), encode_text(check_name("kind", kind))
+        if not isinstance(body, str):
+            raise TypeError(f"body must be a str, got {type(body).__name__}")
+        check_tokens("upto_seq", upto_seq, at_least=-1)
+        record = DerivedRecord(body, upto_seq, expected_version + 1)
+        with self._connections.writing() as connection:
+            sqlite_forgetting.refuse_forgotten(connection, tenant, thread=thread)
+            sqlite_threads.save_record(connection, key, name, record, expected_version=expected_version)
+        return record.version
+
+    def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
+        """Store memories, all or none; see ``MemoryStore``.
+
+        Raises:
+            TypeError: one is no ``MemoryRecord``.
+            ConflictError: one is stored in another version by now.
+            ForgottenError: the user, or a thread that a text comes from, was forgotten.
+        """
+        key = _user_key(scope)
+        for record in records:
+            if not isinstance(record, MemoryRecord):
+                raise TypeError(f"records must be MemoryRecord, got {type(record).__name__}")
+        sources = {source for record in records for source in sources_of(record)}
+        with self._connections.writing() as connection:
+            sqlite_forgetting.refuse_forgotten(connection, scope.tenant, user=scope.user, sources=sources)
+            sqlite_memories.put(connection, key, records)
+
+    def get_memory(self, scope: MemoryScope, memory_id: str, /) -> MemoryRecord | None:
+        """Return the memory of an id, or None; see ``MemoryStore``."""
+        key = _user_key(scope)
+        with self._connections.reading() as connection:
+            return sqlite_memories.get(connection, key, memory_id)
+
+    def delete_memories(self, scope: MemoryScope, memory_ids: Collection[str] | None = None, /) -> int:
+        """Delete memories or all of the scope; see ``MemoryStore``.
+
+        Their bytes are overwritten with zeros in the file; only ``forget`` clears what its log still holds.
+        """
+        key = _user_key(scope)
+        with self._connections.writing() as connection:
+            if memory_ids is None:
+                return sqlite_memories.delete_all(connection, key)
+            return sum([sqlite_memories.delete(connection, key, memory_id) for memory_id in memory_ids])
+
+    def find_memories(
+        self,
+        scope: MemoryScope,
+        *,
+        terms: Sequence[str] = (),
+        vector: array[float] | None = None,
+        key: str | None = None,
+        categories: Collection[str] = (),
+        limit: int,
+    ) -> tuple[MemoryRecord, ...]:
+        """Return current memories by term, by nearness, or the newest put; see ``MemoryStore``.
+
+        A vector is compared with those of the newest 10,000 memories that the key and the categories allow.
+        """
+        user = _user_key(scope)
+        with self._connections.reading() as connection:
+            return sqlite_memories.find(
+                connection, user, terms=terms, vector=vector, memory_key=key, categories=categories, limit=limit
+            )
+
+    def count_memories(self, scope: MemoryScope, terms: Collection[str], /) -> TermCounts:
+        """Return how many current memories there are, and how many hold each term; see ``MemoryStore``."""
+        key = _user_key(scope)
+        with self._connections.reading() as connection:
+            return sqlite_memories.count(connection, key, terms)
+
+    def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
+        """Store a blob under an id of a scope; see ``BlobStore``."""
+        self.put_blob(NOBODY, scope, blob_id, data)
+
+    def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
+        """Return a range of a blob's bytes; see ``BlobStore``."""
+        return self.get_blob(NOBODY, scope, blob_id, start, end)
+
+    def delete(self, scope: str, blob_id: str | None = None, /) -> None:
+        """Delete one blob or the whole scope; see ``BlobStore``."""
+        self.delete_blob(NOBODY, scope, blob_id)
+
+    def used_bytes(self, scope: str, /) -> int:
+        """Return the sum of the sizes of the scope's blobs."""
+        return sum(record.size_bytes for record in self.blob_records(NOBODY, scope))
+
+    def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
+        """Return the blobs of a scope, oldest first; see ``BlobStore``."""
+        return self.blob_records(NOBODY, scope)
+
+    def blobs_of(self, tenant: str, thread: str, /) -> BlobStore:
+        """Return the blobs of one thread as a store of their own; see ``Store``."""
+        _thread_key(tenant, thread)
+        return ThreadBlobs(self, Owner(tenant, thread))
+
+    def put_blob(self, owner: Owner, scope: str, blob_id: str, data: bytes, /) -> None:
+        """Store a blob of an owner; see ``OwnedBlobs``.
+
+        Raises:
+            TypeError: ``data`` is no bytes.
+            ForgottenError: the thread was forgotten.
+        """
+        if not isinstance(data, bytes):
+            raise TypeError(f"data must be bytes, got {type(data).__name__}")
+        with self._connections.writing() as connection:
+            if owner != NOBODY:
+                sqlite_forgetting.refuse_forgotten(connection, owner.tenant, thread=owner.thread)
+            sqlite_blobs.put(connection, ScopeKey.of(owner, scope), blob_id, data)
+
+    def get_blob(self, owner: Owner, scope: str, blob_id: str, start: int, end: int | None, /) -> bytes:
+        """Return a range of the bytes of an owner's blob; see ``OwnedBlobs``."""
+        with self._connections.reading() as connection:
+            return sqlite_blobs.get(connection, ScopeKey.of(owner, scope), blob_id, start, end)
+
+    def delete_blob(self, owner: Owner, scope: str, blob_id: str | None, /) -> None:
+        """Delete one blob or a whole scope of an owner; see ``OwnedBlobs``."""
+        with self._connections.writing() as connection:
+            sqlite_blobs.delete(connection, ScopeKey.of(owner, scope), blob_id)
+
+    def blob_records(self, owner: Owner, scope: str, /) -> tuple[BlobRecord, ...]:
+        """Return the blobs of an owner's scope, oldest first; see ``OwnedBlobs``."""
+        with self._connections.reading() as connection:
+            return sqlite_blobs.records(connection, ScopeKey.of(owner, scope))
+
+    def forget(
+        self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
+    ) -> Forgotten:
+        """Delete for good what belongs to a thread, a user or the tenant; see ``Store``.
+
+        The file is written anew, so that its bytes hold nothing of what was deleted: that takes time and, for a moment,
+        room as the file does. Where a reader in the way or a full disk keeps it from that, ``is_purged`` is False; the
+        rows are gone, and ``purge`` does the rest.
+        """
+        target = named_target(tenant, thread=thread, user=user, source=source)
+        with self._connections.writing() as connection:
+            forgotten = sqlite_forgetting.forget(connection, target)
+        return forgotten._replace(is_purged=self.purge())
+
+    def purge(self) -> bool:
+        """Write the file anew without what was deleted, and return whether that could be done."""
+        with self._connections.bare() as connection:
+            return sqlite_forgetting.purge(connection)
+
+    def begin_anew(
+        self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
+    ) -> bool:
+        """Take a tombstone away; see ``Store``."""
+        target = named_target(tenant, thread=thread, user=user, source=source)
+        with self._connections.writing() as connection:
+            return sqlite_forgetting.begin_anew(connection, target)
+
+    def check(self) -> tuple[str, ...]:
+        """Return what is wrong with the file, in words that hold nothing of its content; nothing: it is whole.
+
+        SQLite's own check of all pages, every row against its checksum, and what the tables say of each other. Linear
+        in the file.
+
+        Raises:
+            StorageError: the file cannot be opened any more.
+        """
+        with self._connections.reading() as connection:
+            return tuple(problems(connection, self._connections.migrations))
+
+    def info(self) -> StoreInfo:
+        """Return how much lies in the store; linear in its rows."""
+        with self._connections.reading() as connection:
+            return store_info(connection, self.path)
+
+
+def _whole_path(path: str | os.PathLike[str]) -> str:
+    name = os.fspath(path)
+    if not isinstance(name, str):
+        raise TypeError(f"path must be a str or a path, got {type(path).__name__}")
+    if not name or name == ":memory:" or name.startswith("file:") or "\0" in name:
+        raise ConfigError("path must name a file; without one, use InMemoryStore")
+    return os.path.abspath(name)
+
+
+def _thread_key(tenant: str, thread: str) -> ThreadKey:
+    return ThreadKey.of(check_name(TENANT, tenant), check_name("thread", thread))
+
+
+def _user_key(scope: MemoryScope) -> UserKey:
+    check_name(TENANT, scope.tenant)
+    check_name("user", scope.user)
+    return UserKey.of(scope)

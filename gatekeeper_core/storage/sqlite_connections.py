@@ -1,0 +1,335 @@
+"""Connections to the file of a SQLite store: one for each thread, none that crosses a fork, every error typed.
+
+::
+
+    call ──writing──> BEGIN IMMEDIATE … COMMIT     the one writer, all or nothing
+         ──reading──> BEGIN … COMMIT               one state of the file, while others write
+
+A connection that crosses a fork loses what the child writes: SQLite keeps in each process a list of the locks that it
+holds, and the child would believe in the parent's. So all connections of a process are closed before it forks, and
+opened again when they are needed.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Literal
+from weakref import WeakSet
+
+from gatekeeper_core.errors import ConfigError, CorruptionError, StorageError
+from gatekeeper_core.storage.codec import checksum
+from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, Foreign, migrate, schema_problems, schema_state
+
+__all__ = ["Connections", "DamagedRowError", "Synchronous", "verify"]
+
+Synchronous = Literal["normal", "full"]
+
+_SYNCHRONOUS = ("normal", "full")
+_RETRY_SECONDS = 0.01
+_STATEMENTS = 128
+
+_REASONS = {
+    "database is locked": "another process kept it locked: try again, or raise busy_timeout_ms",
+    "database table is locked": "another process kept it locked: try again, or raise busy_timeout_ms",
+    "database or disk is full": "there is no room left for it: nothing of this call was stored",
+    "attempt to write a readonly database": "it must not be written: see to the rights on the file and its folder",
+    "unable to open database file": "it cannot be opened: see whether its folder is there, and to the rights on both",
+    "disk i/o error": "the system could not read or write it",
+}
+"""What to make of SQLite's words, which are the same in all versions; Python 3.10 does not give its numbers."""
+
+_open_here: WeakSet[Connections] = WeakSet()
+_open_lock = threading.Lock()
+_closed_for_fork: list[Connections] = []
+_inherited: list[sqlite3.Connection] = []
+
+
+class DamagedRowError(Exception):
+    """A row is not as it was written; the connection's owner names the file."""
+
+    def __init__(self, table: str) -> None:
+        self.table = table
+        super().__init__(table)
+
+
+def verify(table: bytes, stored: object, *fields: object) -> None:
+    """Check a row against its checksum.
+
+    Args:
+        table: the table's name.
+        stored: the checksum in the row.
+        fields: all else in the row, and the keys that it was asked for by.
+
+    Raises:
+        DamagedRowError: they do not belong together.
+    """
+    try:
+        matches = checksum(table, *fields) == stored  # type: ignore[arg-type]  # a damaged row may hold anything
+    except ValueError:
+        matches = False
+    if not matches:
+        raise DamagedRowError(table.decode())
+
+
+class Connections:
+    """Opens the file, and lends each thread its connection.
+
+    Args:
+        path: the file; made, with its tables, where there is none.
+        synchronous: "normal": what is acknowledged survives the end of the process; "full": also that of the system.
+        busy_timeout_ms: how long a call waits for another writer, at least 0.
+        migrations: what makes the tables.
+
+    Raises:
+        ConfigError: an argument is impossible.
+        StorageError: the file cannot be opened, or is none of ours.
+        CorruptionError: the file is damaged.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        synchronous: Synchronous,
+        busy_timeout_ms: int,
+        migrations: tuple[str, ...] = MIGRATIONS,
+    ) -> None:
+        if synchronous not in _SYNCHRONOUS:
+            raise ConfigError(f"synchronous must be one of {', '.join(_SYNCHRONOUS)}")
+        self.path = path
+        self.migrations = migrations
+        self._synchronous = synchronous
+        self._busy_timeout_ms = busy_timeout_ms
+        self._local = threading.local()
+        self._lent: WeakSet[_Lent] = WeakSet()
+        self._lock = threading.Lock()
+        self._held: list[_Lent] = []
+        self._is_closed = False
+        _watch_forks(self)
+        with self.reading():
+            pass  # so that a file that cannot be used is refused here
+
+    def close(self) -> None:
+        """Close all connections, when the calls that run are done; no call is answered after that."""
+        self._is_closed = True
+        self._close_all()
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Lend the connection of this thread for one transaction that writes: all of it is stored, or nothing."""
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            if connection.execute("PRAGMA user_version").fetchone()[0] > len(self.migrations):
+                raise self._newer()  # another process has brought the file up to date in the meantime
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Lend the connection of this thread for reading one state of the file."""
+        with self._transaction("BEGIN") as connection:
+            yield connection
+
+    @contextmanager
+    def bare(self) -> Iterator[sqlite3.Connection]:
+        """Lend the connection of this thread without a transaction, for what SQLite does outside of one."""
+        with self._lend() as lent, self._typed(lent):
+            yield lent.opened(self._open)
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        with self._lend() as lent, self._typed(lent):
+            connection = lent.opened(self._open)
+            try:
+                connection.execute(begin)
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                lent.roll_back()
+                raise
+
+    @contextmanager
+    def _lend(self) -> Iterator[_Lent]:
+        lent: _Lent | None = getattr(self._local, "lent", None)
+        if lent is None:
+            with self._lock:
+                self._local.lent = lent = _Lent()
+                self._lent.add(lent)
+        with lent.lock:
+            if self._is_closed:
+                raise StorageError(f"{self.path}: the store was closed")
+            yield lent
+
+    @contextmanager
+    def _typed(self, lent: _Lent) -> Iterator[None]:
+        """Make errors of SQLite into ours, which name the file and nothing that is in it."""
+        try:
+            yield
+        except DamagedRowError as error:
+            raise CorruptionError(f"{self.path}: a row of the table {error.table} is damaged; {_ADVICE}") from error
+        except Foreign as error:
+            raise StorageError(
+                f"{self.path}: this is a database of another program; nothing was changed, give another path"
+            ) from error
+        except OverflowError as error:
+            raise ConfigError("a number is too large to be stored") from error
+        except sqlite3.Error as error:
+            lent.discard()  # whatever state it is in, the next call gets a new one
+            raise self._translated(error) from error
+
+    def _translated(self, error: sqlite3.Error) -> StorageError:
+        words = str(error).lower()
+        for known, reason in _REASONS.items():
+            if words.startswith(known):
+                return StorageError(f"{self.path}: {reason}")
+        # SQLite calls a file that it cannot read a DatabaseError; a clash of keys that were looked up is damage, too.
+        if type(error) in (sqlite3.DatabaseError, sqlite3.IntegrityError):
+            return CorruptionError(f"{self.path}: the file is damaged, or no database; {_ADVICE}")
+        return StorageError(f"{self.path}: SQLite refused the call ({type(error).__name__})")
+
+    def _open(self) -> sqlite3.Connection:
+        deadline = time.monotonic() + self._busy_timeout_ms / 1000
+        while True:
+            try:
+                return self._opened()
+            except sqlite3.OperationalError as error:  # noqa: PERF203 - the loop is there to try again
+                # Who is the first to open a file waits for nobody: SQLite refuses at once.
+                if "locked" not in str(error) or time.monotonic() >= deadline:
+                    raise
+                time.sleep(_RETRY_SECONDS)
+
+    def _opened(self) -> sqlite3.Connection:
+        self._refuse_lost_file()
+        connection = sqlite3.connect(
+            self.path,
+            timeout=self._busy_timeout_ms / 1000,
+            isolation_level=None,
+            check_same_thread=False,  # close() may come from any thread
+            cached_statements=_STATEMENTS,
+        )
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _refuse_lost_file(self) -> None:
+        """Refuse an empty file whose log is not empty: SQLite would delete the log as well."""
+        with suppress(OSError):
+            if os.path.getsize(self.path) == 0 and os.path.getsize(f"{self.path}-wal") > 0:
+                raise CorruptionError(f"{self.path}: the file is empty, and its write-ahead log is not; {_ADVICE}")
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        connection.text_factory = bytes  # there is no text in the tables, but in damaged ones there may be
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
+        state = schema_state(connection)
+        if state.version > len(self.migrations):
+            raise self._newer()
+        if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != b"wal":
+            raise StorageError(f"{self.path}: no write-ahead log can be kept there; give a path on a local disk")
+        connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+        connection.execute("PRAGMA secure_delete = ON")
+        migrate(connection, self.migrations)
+        if schema_problems(connection, self.migrations):
+            raise CorruptionError(f"{self.path}: the tables are not as they were made; {_ADVICE}")
+
+    def _newer(self) -> StorageError:
+        return StorageError(f"{self.path}: it was written by a newer version of this library; install that one")
+
+    def _close_all(self) -> None:
+        with self._lock:
+            lent = list(self._lent)
+        for each in lent:
+            with each.lock:
+                each.discard()
+
+    def hold(self) -> None:
+        """Close all connections when the calls that run are done, and let no other one begin."""
+        self._lock.acquire()
+        self._held = list(self._lent)
+        for lent in self._held:
+            lent.lock.acquire()
+            lent.discard()
+
+    def let_go(self) -> None:
+        """Let calls begin again."""
+        held, self._held = self._held, []
+        for lent in held:
+            lent.lock.release()
+        self._lock.release()
+
+
+_ADVICE = "run check(), and restore it from a backup"
+
+
+class _Lent:
+    """The connection of one thread. It is closed when the thread ends."""
+
+    __slots__ = ("__weakref__", "_connection", "_process", "lock")
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()  # a signal handler that calls in the middle of a call gets an error, and no lock
+        self._connection: sqlite3.Connection | None = None
+        self._process = os.getpid()
+
+    def __del__(self) -> None:
+        self.discard()
+
+    def opened(self, open_one: Callable[[], sqlite3.Connection]) -> sqlite3.Connection:
+        if self._process != os.getpid():
+            self._leave_behind()
+        if self._connection is None:
+            self._connection = open_one()
+        return self._connection
+
+    def roll_back(self) -> None:
+        if self._connection is not None and self._connection.in_transaction:
+            try:
+                self._connection.execute("ROLLBACK")
+            except sqlite3.Error:
+                self.discard()  # which undoes the transaction as well
+
+    def discard(self) -> None:
+        if self._process != os.getpid():
+            self._leave_behind()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+    def _leave_behind(self) -> None:
+        """Keep a connection of the parent process for ever: closing it here would take the parent's locks away."""
+        if self._connection is not None:
+            _inherited.append(self._connection)
+        self._connection = None
+        self._process = os.getpid()
+
+
+def _watch_forks(connections: Connections) -> None:
+    global _is_watching  # a hook cannot be taken back, so there is one for all
+    with _open_lock:
+        if not _is_watching and hasattr(os, "register_at_fork"):
+            os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+            _is_watching = True
+        _open_here.add(connections)
+
+
+_is_watching = False
+
+
+def _before_fork() -> None:
+    _open_lock.acquire()
+    for connections in list(_open_here):
+        connections.hold()
+        _closed_for_fork.append(connections)
+
+
+def _after_fork() -> None:
+    while _closed_for_fork:
+        _closed_for_fork.pop().let_go()
+    _open_lock.release()

@@ -1,0 +1,108 @@
+"""Forgetting in a SQLite store: rows, tombstones, and the bytes that deleted rows leave in the file."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Collection
+
+from gatekeeper_core.errors import ForgottenError
+from gatekeeper_core.storage import sqlite_memories
+from gatekeeper_core.storage.base import Forgotten
+from gatekeeper_core.storage.codec import checksum, encode_text
+from gatekeeper_core.storage.forgetting import TENANT, Target, tombstone, tombstones_of
+from gatekeeper_core.storage.sqlite_connections import verify
+
+__all__ = ["begin_anew", "forget", "purge", "refuse_forgotten"]
+
+_logger = logging.getLogger("gatekeeper.storage")
+
+_TABLES_OF_TENANT = (
+    "messages",
+    "threads",
+    "records",
+    "memory_terms",
+    "memory_sources",
+    "memories",
+    "blob_chunks",
+    "blobs",
+)
+_TABLES_OF_THREAD = ("messages", "threads", "records", "blob_chunks", "blobs")
+
+
+def refuse_forgotten(
+    connection: sqlite3.Connection,
+    tenant: str,
+    *,
+    thread: str | None = None,
+    user: str | None = None,
+    sources: Collection[str] = (),
+) -> None:
+    """Refuse what is to be saved for something that was forgotten.
+
+    Raises:
+        ForgottenError: the tenant, the thread, the user or a source was.
+        DamagedRowError: a tombstone is damaged.
+    """
+    of_tenant = tombstone(tenant, TENANT)
+    query = "SELECT stone, checksum FROM tombstones WHERE tenant = ?"
+    if connection.execute(f"{query} LIMIT 1", (of_tenant,)).fetchone() is None:
+        return
+    named = [(TENANT, ""), ("thread", thread), ("user", user), *(("source", source) for source in sources)]
+    for kind, name in named:
+        if name is None:
+            continue
+        row = connection.execute(f"{query} AND stone = ?", (of_tenant, tombstone(tenant, kind, name))).fetchone()
+        if row is not None:
+            verify(b"tombstones", row[1], of_tenant, row[0])
+            raise ForgottenError(kind)
+
+
+def forget(connection: sqlite3.Connection, target: Target) -> Forgotten:
+    """Delete the rows of a target, leave its tombstones, and return how many rows there were."""
+    of_tenant = tombstone(target.tenant, TENANT)
+    rows = [(of_tenant, stone, checksum(b"tombstones", of_tenant, stone)) for stone in tombstones_of(target)]
+    connection.executemany("INSERT OR REPLACE INTO tombstones VALUES (?, ?, ?)", rows)
+    tenant, name = encode_text(target.tenant), encode_text(target.name)
+    if target.kind == TENANT:
+        gone = _delete(connection, _TABLES_OF_TENANT, "tenant = ?", (tenant,))
+    elif target.kind == "thread":
+        gone = _delete(connection, _TABLES_OF_THREAD, "tenant = ? AND thread = ?", (tenant, name))
+    else:
+        gone = {}
+    memories = gone.get("memories", 0)
+    if target.kind == "user":
+        memories = sqlite_memories.delete_all(connection, sqlite_memories.UserKey(tenant, name))
+    elif target.kind != TENANT:
+        memories = sqlite_memories.forget_source(connection, tenant, target.name)
+    return Forgotten(gone.get("messages", 0), gone.get("records", 0), memories, gone.get("blobs", 0))
+
+
+def begin_anew(connection: sqlite3.Connection, target: Target) -> bool:
+    """Take the tombstones of a target away, and return whether there was one."""
+    of_tenant = tombstone(target.tenant, TENANT)
+    query = "DELETE FROM tombstones WHERE tenant = ? AND stone = ?"
+    deleted = [connection.execute(query, (of_tenant, stone)).rowcount for stone in tombstones_of(target)]
+    return any(deleted)
+
+
+def purge(connection: sqlite3.Connection) -> bool:
+    """Write the file anew without what was deleted, empty its log, and return whether that could be done.
+
+    SQLite writes zeros over what it deletes, but not over what it has moved within a page before, and the log keeps
+    pages as they were until it is emptied.
+    """
+    try:
+        connection.execute("VACUUM")
+        busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    except sqlite3.Error as error:
+        _logger.warning("purge of the store failed", extra={"gatekeeper_error": type(error).__name__})
+        return False
+    return not busy
+
+
+def _delete(
+    connection: sqlite3.Connection, tables: Collection[str], where: str, keys: tuple[bytes, ...]
+) -> dict[str, int]:
+    query = "DELETE FROM {} WHERE {}"
+    return {table: connection.execute(query.format(table, where), keys).rowcount for table in tables}

@@ -1,0 +1,300 @@
+"""The memories of users, in the tables of a SQLite store.
+
+Terms are looked up in a table of postings; vectors lie beside their memory and are compared one by one. Each function
+works within the transaction that its caller has begun, and checks every row that it reads.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from heapq import nlargest
+from itertools import islice
+from typing import NamedTuple
+
+from gatekeeper_core.errors import ConflictError
+from gatekeeper_core.storage.base import MemoryRecord, MemoryScope, TermCounts
+from gatekeeper_core.storage.codec import (
+    checksum,
+    decode_memory,
+    decode_terms,
+    decode_text,
+    decode_vector,
+    encode_memory,
+    encode_terms,
+    encode_text,
+    encode_vector,
+)
+from gatekeeper_core.storage.forgetting import sources_of, without_source
+from gatekeeper_core.storage.sqlite_connections import DamagedRowError, verify
+from gatekeeper_core.storage.vectors import cosine
+
+__all__ = [
+    "COLUMNS",
+    "MAX_COMPARED_VECTORS",
+    "StoredMemory",
+    "UserKey",
+    "count",
+    "delete",
+    "delete_all",
+    "find",
+    "forget_source",
+    "get",
+    "put",
+]
+
+MAX_COMPARED_VECTORS = 10_000
+"""Vectors that one search compares with at most: those of the newest memories. Source: ours; about 0.2 s with 384
+dimensions. Who has more needs a store with an index of vectors."""
+
+COLUMNS = "id, serial, is_current, key, category, body, terms, vector, vector_of, checksum"
+"""The columns of ``StoredMemory``, in its order."""
+
+_CURRENT = f"SELECT {COLUMNS} FROM memories WHERE tenant = ? AND user = ? AND is_current = 1"  # noqa: S608 - no input
+_JOINED = ", ".join(f"m.{name}" for name in COLUMNS.split(", "))
+_HOLDING = f"""
+SELECT {_JOINED} FROM memory_terms AS t
+JOIN memories AS m ON m.tenant = t.tenant AND m.user = t.user AND m.id = t.id
+WHERE t.tenant = ? AND t.user = ? AND t.term = ? ORDER BY t.serial DESC
+"""  # noqa: S608 - no input
+
+
+class UserKey(NamedTuple):
+    """The keys of a scope, as they are stored."""
+
+    tenant: bytes
+    user: bytes
+
+    @classmethod
+    def of(cls, scope: MemoryScope) -> UserKey:
+        """Return the keys of a scope."""
+        return cls(encode_text(scope.tenant), encode_text(scope.user))
+
+
+class StoredMemory(NamedTuple):
+    """One row of ``memories``; ``serial`` grows with each put of the scope."""
+
+    id: bytes
+    serial: int
+    is_current: int
+    key: bytes | None
+    category: bytes
+    body: bytes
+    terms: bytes
+    vector: bytes | None
+    vector_of: bytes
+    checksum: bytes
+
+    @classmethod
+    def of(cls, key: UserKey, record: MemoryRecord, serial: int) -> StoredMemory:
+        """Return the row of a memory."""
+        memory = record.memory
+        fields = (
+            encode_text(memory.id),
+            serial,
+            int(memory.superseded_by is None),
+            None if memory.key is None else encode_text(memory.key),
+            encode_text(memory.category),
+            encode_memory(memory),
+            encode_terms(record.terms),
+            None if record.vector is None else encode_vector(record.vector),
+            encode_text(record.vector_of),
+        )
+        return cls(*fields, checksum(b"memories", *key, *fields))
+
+    def record(self) -> MemoryRecord:
+        """Return the memory.
+
+        Raises:
+            DamagedRowError: it cannot be read.
+        """
+        try:
+            vector = None if self.vector is None else decode_vector(self.vector)
+            terms = decode_terms(self.terms)
+            return MemoryRecord(decode_memory(self.body), terms, vector, decode_text(self.vector_of))
+        except ValueError as error:
+            raise DamagedRowError("memories") from error
+
+    def check(self, key: UserKey) -> None:
+        """Check the row against its checksum."""
+        verify(b"memories", self.checksum, *key, *self[:-1])
+
+
+def put(connection: sqlite3.Connection, key: UserKey, records: Sequence[MemoryRecord]) -> None:
+    """Store memories; see ``MemoryStore.put_memories``.
+
+    Raises:
+        ConflictError: one is stored in another version.
+        DamagedRowError: a stored one is damaged.
+    """
+    versions: dict[str, int] = {}
+    for memory in (record.memory for record in records):
+        stored = get(connection, key, memory.id) if memory.id not in versions else None
+        version = versions.get(memory.id, stored.memory.version if stored else 0)
+        if memory.version != version + 1:
+            raise ConflictError("memory", expected_version=memory.version - 1, stored_version=version)
+        versions[memory.id] = memory.version
+    for record in records:
+        delete(connection, key, record.memory.id)
+        _insert(connection, key, record, _next_serial(connection, key))
+
+
+def get(connection: sqlite3.Connection, key: UserKey, memory_id: str) -> MemoryRecord | None:
+    """Return the memory of an id, or None.
+
+    Raises:
+        DamagedRowError: it is not as it was written.
+    """
+    row = _row(connection, key, encode_text(memory_id))
+    return row.record() if row else None
+
+
+def delete(connection: sqlite3.Connection, key: UserKey, memory_id: str) -> bool:
+    """Delete a memory with its postings, and return whether it was there; a damaged one as well."""
+    name = encode_text(memory_id)
+    try:
+        row = _row(connection, key, name)
+        if row is None:
+            return False
+        record = row.record()
+    except DamagedRowError:
+        connection.execute("DELETE FROM memory_terms WHERE tenant = ? AND user = ? AND id = ?", (*key, name))
+        connection.execute("DELETE FROM memory_sources WHERE tenant = ? AND user = ? AND id = ?", (*key, name))
+    else:
+        # A closed memory has no postings, and its serial number may be another one's by now.
+        terms = [(*key, encode_text(term), row.serial) for term in record.terms if row.is_current]
+        connection.executemany(
+            "DELETE FROM memory_terms WHERE tenant = ? AND user = ? AND term = ? AND serial = ?", terms
+        )
+        sources = [(key.tenant, encode_text(source), key.user, name) for source in sources_of(record)]
+        connection.executemany(
+            "DELETE FROM memory_sources WHERE tenant = ? AND source = ? AND user = ? AND id = ?", sources
+        )
+    connection.execute("DELETE FROM memories WHERE tenant = ? AND user = ? AND id = ?", (*key, name))
+    return True
+
+
+def delete_all(connection: sqlite3.Connection, key: UserKey) -> int:
+    """Delete all memories of a scope, and return how many there were."""
+    connection.execute("DELETE FROM memory_terms WHERE tenant = ? AND user = ?", key)
+    connection.execute("DELETE FROM memory_sources WHERE tenant = ? AND user = ?", key)
+    return connection.execute("DELETE FROM memories WHERE tenant = ? AND user = ?", key).rowcount
+
+
+def find(
+    connection: sqlite3.Connection,
+    key: UserKey,
+    *,
+    terms: Sequence[str],
+    vector: array[float] | None,
+    memory_key: str | None,
+    categories: Collection[str],
+    limit: int,
+) -> tuple[MemoryRecord, ...]:
+    """Return current memories by term, by nearness, or the newest put; see ``MemoryStore.find_memories``.
+
+    Of more than ``MAX_COMPARED_VECTORS`` memories the newest are compared with a vector.
+
+    Raises:
+        DamagedRowError: one that was found is not as it was written.
+    """
+    wanted = None if memory_key is None else encode_text(memory_key)
+    among = {encode_text(category) for category in categories}
+
+    def fits(row: StoredMemory) -> bool:
+        return (wanted is None or row.key == wanted) and (not among or row.category in among)
+
+    found: dict[bytes, MemoryRecord] = {}
+    if terms or vector is None:
+        held = _holding(connection, key, terms) if terms else _newest(connection, key, wanted)
+        found.update((row.id, row.record()) for row in islice(filter(fits, held), limit))
+    if vector is not None:
+        near = _nearest(filter(fits, _newest(connection, key, wanted)), vector, limit)
+        found.update((row.id, row.record()) for row in near)
+    return tuple(found.values())
+
+
+def count(connection: sqlite3.Connection, key: UserKey, terms: Collection[str]) -> TermCounts:
+    """Return how many current memories there are, and how many of them hold each term."""
+    query = "SELECT count(*) FROM memory_terms WHERE tenant = ? AND user = ? AND term = ?"
+    held = {term: connection.execute(query, (*key, encode_text(term))).fetchone()[0] for term in set(terms)}
+    query = "SELECT count(*) FROM memories WHERE tenant = ? AND user = ? AND is_current = 1"
+    memories = connection.execute(query, key).fetchone()[0]
+    return TermCounts(memories, {term: number for term, number in held.items() if number})
+
+
+def forget_source(connection: sqlite3.Connection, tenant: bytes, source: str) -> int:
+    """Delete what the memories of a tenant hold from a thread, and return how many were deleted or changed."""
+    query = "SELECT user, id FROM memory_sources WHERE tenant = ? AND source = ?"
+    rows = connection.execute(query, (tenant, encode_text(source))).fetchall()
+    for user, name in rows:
+        key = UserKey(tenant, user)
+        left, serial = _left_without(connection, key, name, source)
+        delete(connection, key, decode_text(name))
+        if left:
+            _insert(connection, key, left, serial)  # no newer than it was
+    return len(rows)
+
+
+def _left_without(
+    connection: sqlite3.Connection, key: UserKey, name: bytes, source: str
+) -> tuple[MemoryRecord | None, int]:
+    """Return what is left of a memory without a source, of a damaged one nothing, and its serial number."""
+    try:
+        row = _row(connection, key, name)
+        return (without_source(row.record(), source), row.serial) if row else (None, 0)
+    except DamagedRowError:
+        return None, 0
+
+
+def _insert(connection: sqlite3.Connection, key: UserKey, record: MemoryRecord, serial: int) -> None:
+    row = StoredMemory.of(key, record, serial)
+    connection.execute("INSERT INTO memories VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*key, *row))
+    if row.is_current:
+        terms = [(*key, encode_text(term), serial, row.id) for term in dict.fromkeys(record.terms)]
+        connection.executemany("INSERT INTO memory_terms VALUES (?, ?, ?, ?, ?)", terms)
+    sources = [(key.tenant, encode_text(source), key.user, row.id) for source in sources_of(record)]
+    connection.executemany("INSERT INTO memory_sources VALUES (?, ?, ?, ?)", sources)
+
+
+def _next_serial(connection: sqlite3.Connection, key: UserKey) -> int:
+    query = "SELECT max(serial) FROM memories WHERE tenant = ? AND user = ? AND is_current = 1"
+    return int(connection.execute(query, key).fetchone()[0] or 0) + 1
+
+
+def _row(connection: sqlite3.Connection, key: UserKey, name: bytes) -> StoredMemory | None:
+    query = f"SELECT {COLUMNS} FROM memories WHERE tenant = ? AND user = ? AND id = ?"  # noqa: S608 - no input
+    return next(_checked(key, connection.execute(query, (*key, name))), None)
+
+
+def _newest(connection: sqlite3.Connection, key: UserKey, memory_key: bytes | None) -> Iterator[StoredMemory]:
+    if memory_key is None:
+        return _checked(key, connection.execute(f"{_CURRENT} ORDER BY serial DESC", key))
+    query = f"{_CURRENT} AND key = ? ORDER BY serial DESC"
+    return _checked(key, connection.execute(query, (*key, memory_key)))
+
+
+def _holding(connection: sqlite3.Connection, key: UserKey, terms: Sequence[str]) -> Iterator[StoredMemory]:
+    """Yield the current memories that hold a term, each once, by the first of their terms, newest first."""
+    seen: set[bytes] = set()
+    for term in dict.fromkeys(terms):
+        for row in _checked(key, connection.execute(_HOLDING, (*key, encode_text(term)))):
+            if row.id not in seen:
+                seen.add(row.id)
+                if not row.is_current or term not in decode_terms(row.terms):
+                    raise DamagedRowError("memory_terms")
+                yield row
+
+
+def _nearest(rows: Iterable[StoredMemory], vector: array[float], limit: int) -> list[StoredMemory]:
+    size = len(encode_vector(vector))
+    with_one = (row for row in islice(rows, MAX_COMPARED_VECTORS) if row.vector and len(row.vector) == size)
+    return nlargest(limit, with_one, key=lambda row: cosine(decode_vector(row.vector or b""), vector))
+
+
+def _checked(key: UserKey, rows: Iterable[tuple[object, ...]]) -> Iterator[StoredMemory]:
+    for values in rows:
+        row = StoredMemory(*values)  # type: ignore[arg-type]  # the checksum says whether they are what they should be
+        row.check(key)
+        yield row

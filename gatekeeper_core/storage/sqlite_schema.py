@@ -1,0 +1,189 @@
+"""The tables of a SQLite store, as numbered migrations.
+
+::
+
+    threads ── messages          tenant, thread, seq          one row of threads says how many there are
+    records                      tenant, thread, kind
+    memories ── memory_terms     tenant, user, term, serial   of current memories only; a later put has a higher serial
+             ── memory_sources   tenant, source, user, id     which threads a memory's texts come from
+    blobs ── blob_chunks         tenant, thread, scope, id    in pieces, so that a range is read and checked by itself
+    tombstones                   tenant, stone                hashes, no names
+
+Every table and every index begins with the tenant. Names and texts are blobs, because a ``TEXT`` can hold neither a
+lone surrogate nor, in all places, a NUL. Every row that holds content has a checksum over itself and its keys.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+__all__ = ["APPLICATION_ID", "MIGRATIONS", "Foreign", "SchemaState", "migrate", "schema_problems", "schema_state"]
+
+APPLICATION_ID = 0x6743_7478
+"""What tells our files from those of other programs ("gCtx"), at byte 68 of the file."""
+
+_FIRST = """
+CREATE TABLE threads (
+    tenant BLOB NOT NULL, thread BLOB NOT NULL, last_seq INTEGER NOT NULL, checksum BLOB NOT NULL,
+    PRIMARY KEY (tenant, thread)
+) WITHOUT ROWID;
+
+CREATE TABLE messages (
+    tenant BLOB NOT NULL, thread BLOB NOT NULL, seq INTEGER NOT NULL, message_id BLOB, body BLOB NOT NULL,
+    checksum BLOB NOT NULL,
+    PRIMARY KEY (tenant, thread, seq)
+) WITHOUT ROWID;
+
+CREATE UNIQUE INDEX messages_by_id ON messages (tenant, thread, message_id) WHERE message_id IS NOT NULL;
+
+CREATE TABLE records (
+    tenant BLOB NOT NULL, thread BLOB NOT NULL, kind BLOB NOT NULL, body BLOB NOT NULL, upto_seq INTEGER NOT NULL,
+    version INTEGER NOT NULL, checksum BLOB NOT NULL,
+    PRIMARY KEY (tenant, thread, kind)
+) WITHOUT ROWID;
+
+CREATE TABLE memories (
+    tenant BLOB NOT NULL, user BLOB NOT NULL, id BLOB NOT NULL, serial INTEGER NOT NULL, is_current INTEGER NOT NULL,
+    key BLOB, category BLOB NOT NULL, body BLOB NOT NULL, terms BLOB NOT NULL, vector BLOB, vector_of BLOB NOT NULL,
+    checksum BLOB NOT NULL,
+    PRIMARY KEY (tenant, user, id)
+) WITHOUT ROWID;
+
+CREATE UNIQUE INDEX memories_by_age ON memories (tenant, user, serial) WHERE is_current = 1;
+
+CREATE INDEX memories_by_key ON memories (tenant, user, key, serial) WHERE is_current = 1 AND key IS NOT NULL;
+
+CREATE TABLE memory_terms (
+    tenant BLOB NOT NULL, user BLOB NOT NULL, term BLOB NOT NULL, serial INTEGER NOT NULL, id BLOB NOT NULL,
+    PRIMARY KEY (tenant, user, term, serial)
+) WITHOUT ROWID;
+
+CREATE TABLE memory_sources (
+    tenant BLOB NOT NULL, source BLOB NOT NULL, user BLOB NOT NULL, id BLOB NOT NULL,
+    PRIMARY KEY (tenant, source, user, id)
+) WITHOUT ROWID;
+
+CREATE TABLE blobs (
+    tenant BLOB NOT NULL, thread BLOB NOT NULL, scope BLOB NOT NULL, id BLOB NOT NULL, serial INTEGER NOT NULL,
+    size INTEGER NOT NULL, checksum BLOB NOT NULL,
+    PRIMARY KEY (tenant, thread, scope, id)
+) WITHOUT ROWID;
+
+CREATE UNIQUE INDEX blobs_by_age ON blobs (tenant, thread, scope, serial);
+
+CREATE TABLE blob_chunks (
+    tenant BLOB NOT NULL, thread BLOB NOT NULL, scope BLOB NOT NULL, id BLOB NOT NULL, number INTEGER NOT NULL,
+    data BLOB NOT NULL, checksum BLOB NOT NULL,
+    PRIMARY KEY (tenant, thread, scope, id, number)
+) WITHOUT ROWID;
+
+CREATE TABLE tombstones (
+    tenant BLOB NOT NULL, stone BLOB NOT NULL, checksum BLOB NOT NULL,
+    PRIMARY KEY (tenant, stone)
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST,)
+"""What leads from version n to version n + 1, in SQL; a released one is never changed. The schema's version is how many
+of them a file has behind it."""
+
+
+class Foreign(Exception):  # noqa: N818 - it never leaves the room; the callers name the file
+    """The file is a database of another program."""
+
+
+class SchemaState(NamedTuple):
+    """What a file says of itself.
+
+    Attributes:
+        version: how many migrations it has behind it.
+        is_empty: whether nothing has been written to it yet.
+    """
+
+    version: int
+    is_empty: bool
+
+
+def schema_state(connection: sqlite3.Connection) -> SchemaState:
+    """Return what a file says of itself.
+
+    Raises:
+        Foreign: it is a database of another program.
+        sqlite3.Error: it cannot be read.
+    """
+    application = _number(connection, "PRAGMA application_id")
+    version = _number(connection, "PRAGMA user_version")
+    tables = _number(connection, "SELECT count(*) FROM sqlite_master")
+    is_empty = application == version == tables == 0
+    if not is_empty and application != APPLICATION_ID:
+        raise Foreign
+    return SchemaState(version, is_empty)
+
+
+def migrate(connection: sqlite3.Connection, migrations: Sequence[str] = MIGRATIONS) -> int:
+    """Bring a file up to date, each migration in one transaction, and return how many were run.
+
+    Several processes may do so at once: each looks at the version again when it holds the lock.
+
+    Raises:
+        sqlite3.Error: one failed; the file has the version of the last one that did not.
+    """
+    done = 0
+    while _number(connection, "PRAGMA user_version") < len(migrations):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            version = _number(connection, "PRAGMA user_version")
+            if version < len(migrations):
+                _run(connection, migrations[version], version + 1)
+                done += 1
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+    return done
+
+
+def schema_problems(connection: sqlite3.Connection, migrations: tuple[str, ...] = MIGRATIONS) -> list[str]:
+    """Return what is other than the migrations make it, in words; none: the tables are ours.
+
+    A trigger or a view that somebody else has put into the file is a problem: it could change what is written.
+    """
+    found, wanted = _definitions(connection), _wanted(migrations)
+    differing = [name for name, sql in wanted.items() if found.get(name) != sql]
+    added = len(found.keys() - wanted.keys())
+    problems = [f"the table or index {name.decode()} is not as it was made" for name in sorted(differing)]
+    return problems + ([f"{added} tables, indexes, views or triggers are not ours"] if added else [])
+
+
+@cache
+def _wanted(migrations: tuple[str, ...]) -> dict[bytes, bytes]:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.text_factory = bytes
+    try:
+        migrate(connection, migrations)
+        return _definitions(connection)
+    finally:
+        connection.close()
+
+
+def _definitions(connection: sqlite3.Connection) -> dict[bytes, bytes]:
+    return dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
+
+
+def _run(connection: sqlite3.Connection, script: str, version: int) -> None:
+    for statement in _statements(script):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {version}")
+
+
+def _statements(script: str) -> list[str]:
+    return [statement.strip() for statement in script.split(";") if statement.strip()]
+
+
+def _number(connection: sqlite3.Connection, query: str) -> int:
+    return int(connection.execute(query).fetchone()[0])

@@ -1,0 +1,231 @@
+"""One connection for each thread, none across a fork, every error typed and naming the file only."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sqlite3
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gatekeeper_core.errors import CorruptionError, StorageError
+from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_core.storage.sqlite_connections import DamagedRowError, verify
+from tests.message_store_contract import ids_of, said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "store.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SQLiteStore]:
+    with SQLiteStore(path) as opened:
+        yield opened
+
+
+def descriptors(path: Path) -> int:
+    """Return how many open descriptors of this process lead to the file."""
+    found = 0
+    for entry in Path("/proc/self/fd").iterdir():
+        try:
+            found += entry.resolve() == path
+        except OSError:  # the one that reads the folder  # noqa: PERF203
+            continue
+    return found
+
+
+def test_each_thread_has_a_connection_that_goes_with_it(store: SQLiteStore, path: Path) -> None:
+    lent = store._connections._lent
+    for _ in range(3):
+        go, there = threading.Event(), threading.Barrier(5)
+
+        def work(go: threading.Event = go, there: threading.Barrier = there) -> None:
+            assert store.last_seq("acme", "t1") == -1
+            there.wait(10)
+            go.wait(10)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        there.wait(10)
+        assert len(lent) == 5
+        go.set()
+        for thread in threads:
+            thread.join()
+        gc.collect()
+        assert len(lent) == 1
+        assert descriptors(path) <= 5  # SQLite keeps some for the next connection
+
+
+def test_closing_closes_the_connections_of_all_threads(path: Path) -> None:
+    store = SQLiteStore(path)
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda n: store.append_messages("acme", "t1", said(n)), range(9)))
+        store.close()
+        assert descriptors(path) == 0
+
+
+def forked(child: object) -> int:
+    """Run a function in a child process and return its exit status."""
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            child()  # type: ignore[operator]
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_child_and_its_parent_lose_nothing_of_each_other(store: SQLiteStore, path: Path) -> None:
+    """Also when the parent ends first, which is when SQLite clears the log away."""
+    store.append_messages("acme", "t1", said(0))
+    parent_is_closed, child_is_open = os.pipe(), os.pipe()
+
+    def child() -> None:
+        store.append_messages("acme", "t1", said(1))
+        os.write(child_is_open[1], b"x")
+        os.read(parent_is_closed[0], 1)
+        store.append_messages("acme", "t1", said(2))
+
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            child()
+            status = 0
+        finally:
+            os._exit(status)
+    os.read(child_is_open[0], 1)
+    assert ids_of(store) == ["m0", "m1"]
+    store.close()
+    os.write(parent_is_closed[1], b"x")
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    for end in (*parent_is_closed, *child_is_open):
+        os.close(end)
+    with SQLiteStore(path) as again:
+        assert ids_of(again) == ["m0", "m1", "m2"]
+        assert again.check() == ()
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_threads_that_write_while_others_fork_lose_nothing(store: SQLiteStore) -> None:
+    stop = threading.Event()
+    written: list[int] = []
+
+    def write(writer: int) -> None:
+        number = writer * 10_000
+        while not stop.is_set():
+            store.append_messages("acme", "t1", said(number))
+            written.append(number)
+            number += 1
+
+    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(2)]
+    for thread in threads:
+        thread.start()
+    statuses = [forked(lambda n=n: store.append_messages("acme", "t1", said(50_000 + n))) for n in range(5)]
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert statuses == [0] * 5
+    assert sorted(ids_of(store)) == sorted(f"m{n}" for n in [*written, *range(50_000, 50_005)])  # type: ignore[type-var]
+    assert store.check() == ()
+
+
+def test_a_writer_in_the_way_is_an_error_after_the_time_that_was_given(path: Path) -> None:
+    with SQLiteStore(path) as store, SQLiteStore(path, busy_timeout_ms=1) as hasty:
+        with store._connections.writing():
+            with pytest.raises(StorageError, match="raise busy_timeout_ms") as caught:
+                hasty.append_messages("acme", "t1", said(0))
+            assert str(path) in str(caught.value)
+            assert hasty.last_seq("acme", "t1") == -1  # reading goes on
+        assert hasty.append_messages("acme", "t1", said(0)) == 0
+
+
+def test_a_call_in_the_middle_of_a_call_is_an_error_and_no_lock(store: SQLiteStore) -> None:
+    """As when a signal handler saves: the outer call is undone as well."""
+    with pytest.raises(StorageError), store._connections.writing():
+        store.append_messages("acme", "t1", said(0))
+    assert store.append_messages("acme", "t1", said(0)) == 0
+
+
+def test_an_empty_file_becomes_a_store(path: Path) -> None:
+    path.touch()
+    with SQLiteStore(path) as store:
+        assert store.append_messages("acme", "t1", said(0)) == 0
+
+
+def test_an_empty_file_beside_a_log_is_no_new_store(path: Path) -> None:
+    path.touch()
+    Path(f"{path}-wal").write_bytes(b"x" * 5_000)
+    with pytest.raises(CorruptionError, match="the file is empty, and its write-ahead log is not"):
+        SQLiteStore(path)
+    assert Path(f"{path}-wal").stat().st_size == 5_000
+
+
+@pytest.mark.parametrize(
+    "content", [b"a diary of mine\n" * 500, b"xy", os.urandom(9_000), b"SQLite format 3\0" + bytes(84)]
+)
+def test_a_file_that_is_no_database_is_refused_and_not_touched(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(StorageError) as caught:
+        SQLiteStore(path)
+    assert str(path) in str(caught.value)
+    assert "diary" not in str(caught.value)
+    assert path.read_bytes() == content
+
+
+def test_a_database_of_another_program_is_refused_and_not_touched(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE diary (entry TEXT)")
+    connection.commit()
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(StorageError, match="a database of another program"):
+        SQLiteStore(path)
+    assert path.read_bytes() == before
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match=r"nowhere/store\.db: it cannot be opened"):
+        SQLiteStore(tmp_path / "nowhere" / "store.db")
+    with pytest.raises(StorageError, match="it cannot be opened"):
+        SQLiteStore(tmp_path)
+
+
+def test_a_file_that_must_not_be_written_is_named() -> None:
+    def child() -> None:
+        if os.geteuid() == 0:
+            os.setuid(65534)  # nobody: the rights on files do not bind root
+        with pytest.raises(StorageError, match="rights on"):
+            SQLiteStore(name)
+
+    with tempfile.TemporaryDirectory() as folder:  # not tmp_path, where nobody can come
+        name = Path(folder, "store.db")
+        SQLiteStore(name).close()
+        name.chmod(0o444)
+        Path(folder).chmod(0o555)
+        assert forked(child) == 0
+        Path(folder).chmod(0o755)
+
+
+def test_a_row_is_checked_with_all_of_its_fields() -> None:
+    from gatekeeper_core.storage.codec import checksum
+
+    stored = checksum(b"table", b"acme", 1, None)
+    verify(b"table", stored, b"acme", 1, None)
+    for fields in ((b"acme", 2, None), (b"other", 1, None), (b"acme", 1, "x"), (b"acme", 1, 1.0)):
+        with pytest.raises(DamagedRowError):
+            verify(b"table", stored, *fields)

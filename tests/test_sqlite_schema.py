@@ -1,0 +1,119 @@
+"""Migrations: numbered, each in one transaction, run once by whoever comes first."""
+
+from __future__ import annotations
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gatekeeper_core.errors import CorruptionError, StorageError
+from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_core.storage.sqlite_connections import Connections
+from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, SchemaState, migrate, schema_problems, schema_state
+from tests.message_store_contract import ids_of, said
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NEXT = "CREATE TABLE added (tenant BLOB); ALTER TABLE records ADD COLUMN note BLOB"
+BROKEN = "CREATE TABLE added (tenant BLOB); CREATE TABLE added (tenant BLOB)"
+
+
+def opened(path: Path, *migrations: str) -> Connections:
+    return Connections(str(path), synchronous="normal", busy_timeout_ms=5_000, migrations=MIGRATIONS + migrations)
+
+
+def version_of(path: Path) -> int:
+    connection = sqlite3.connect(path)
+    try:
+        return int(connection.execute("PRAGMA user_version").fetchone()[0])
+    finally:
+        connection.close()
+
+
+def test_every_table_and_every_index_begins_with_the_tenant() -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection)
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    assert len(tables) == 9
+    for table in tables:
+        indexes = [row[1] for row in connection.execute(f"PRAGMA index_list({table})")]
+        assert indexes
+        for index in indexes:
+            assert connection.execute(f"PRAGMA index_info({index})").fetchone()[2] == "tenant", index
+    connection.close()
+
+
+def test_an_older_file_is_brought_up_to_date_and_keeps_what_is_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with SQLiteStore(path) as store:
+        store.append_messages("acme", "t1", said(0))
+    newer = opened(path, NEXT)
+    with newer.reading() as connection:
+        assert schema_state(connection) == SchemaState(version=2, is_empty=False)
+        assert schema_problems(connection, newer.migrations) == []
+        assert connection.execute("SELECT count(*) FROM messages").fetchone() == (1,)
+    newer.close()
+
+
+def test_a_file_of_a_newer_version_is_refused_and_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    opened(path, NEXT).close()
+    with pytest.raises(StorageError, match="written by a newer version") as caught:
+        SQLiteStore(path)
+    assert not isinstance(caught.value, CorruptionError)
+    assert version_of(path) == 2
+
+
+def test_a_store_that_another_process_brings_up_to_date_writes_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with SQLiteStore(path) as store:
+        store.append_messages("acme", "t1", said(0))
+        opened(path, NEXT).close()
+        with pytest.raises(StorageError, match="written by a newer version"):
+            store.append_messages("acme", "t1", said(1))
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with SQLiteStore(path) as store:
+        store.append_messages("acme", "t1", said(0))
+    with pytest.raises(StorageError):
+        opened(path, BROKEN)
+    assert version_of(path) == 1
+    with SQLiteStore(path) as store:
+        assert ids_of(store) == ["m0"]
+        assert store.check() == ()
+
+
+def test_of_many_that_open_a_new_file_at_once_each_finds_the_tables(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+
+    def open_and_append(number: int) -> None:
+        with SQLiteStore(path) as store:
+            store.append_messages("acme", "t1", said(number))
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(open_and_append, range(6)))
+    with SQLiteStore(path) as store:
+        assert len(ids_of(store)) == 6
+        assert store.check() == ()
+
+
+def test_a_table_a_trigger_or_a_changed_column_is_a_problem(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    SQLiteStore(path).close()
+    for statement in (
+        "CREATE TRIGGER theirs AFTER INSERT ON messages BEGIN DELETE FROM threads; END",
+        "ALTER TABLE records ADD COLUMN theirs BLOB",
+    ):
+        copy = tmp_path / "copy.db"
+        copy.write_bytes(path.read_bytes())
+        connection = sqlite3.connect(copy)
+        connection.execute(statement)
+        connection.commit()
+        connection.close()
+        with pytest.raises(CorruptionError, match="the tables are not as they were made"):
+            SQLiteStore(copy)
