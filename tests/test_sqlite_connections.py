@@ -187,6 +187,17 @@ def test_a_file_that_is_no_database_is_refused_and_not_touched(path: Path, conte
     assert path.read_bytes() == content
 
 
+def test_a_damaged_name_that_sqlite_cannot_even_quote_is_damage(path: Path) -> None:
+    SQLiteStore(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute("UPDATE sqlite_master SET name = CAST(x'a0' AS TEXT), sql = 'CREATE' WHERE name = 'records'")
+    connection.commit()
+    connection.close()
+    with pytest.raises(CorruptionError, match="the file is damaged"):
+        SQLiteStore(path)
+
+
 def test_a_database_of_another_program_is_refused_and_not_touched(path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE diary (entry TEXT)")

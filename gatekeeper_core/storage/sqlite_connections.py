@@ -174,6 +174,9 @@ class Connections:
             raise StorageError(
                 f"{self.path}: this is a database of another program; nothing was changed, give another path"
             ) from error
+        except UnicodeDecodeError as error:  # SQLite's own words quote a name that is damaged
+            lent.discard()
+            raise CorruptionError(f"{self.path}: the file is damaged; {_ADVICE}") from error
         except OverflowError as error:
             raise ConfigError("a number is too large to be stored") from error
         except sqlite3.Error as error:

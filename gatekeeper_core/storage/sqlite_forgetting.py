@@ -95,7 +95,7 @@ def purge(connection: sqlite3.Connection) -> bool:
     try:
         connection.execute("VACUUM")
         busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's words may quote a name that is damaged
         _logger.warning("purge of the store failed", extra={"gatekeeper_error": type(error).__name__})
         return False
     return not busy

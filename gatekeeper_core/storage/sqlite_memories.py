@@ -54,7 +54,7 @@ COLUMNS = "id, serial, is_current, key, category, body, terms, vector, vector_of
 _CURRENT = f"SELECT {COLUMNS} FROM memories WHERE tenant = ? AND user = ? AND is_current = 1"  # noqa: S608 - no input
 _JOINED = ", ".join(f"m.{name}" for name in COLUMNS.split(", "))
 _HOLDING = f"""
-SELECT {_JOINED} FROM memory_terms AS t
+SELECT {_JOINED}, t.id, t.serial FROM memory_terms AS t
 JOIN memories AS m ON m.tenant = t.tenant AND m.user = t.user AND m.id = t.id
 WHERE t.tenant = ? AND t.user = ? AND t.term = ? ORDER BY t.serial DESC
 """  # noqa: S608 - no input
@@ -265,25 +265,33 @@ def _next_serial(connection: sqlite3.Connection, key: UserKey) -> int:
 
 def _row(connection: sqlite3.Connection, key: UserKey, name: bytes) -> StoredMemory | None:
     query = f"SELECT {COLUMNS} FROM memories WHERE tenant = ? AND user = ? AND id = ?"  # noqa: S608 - no input
-    return next(_checked(key, connection.execute(query, (*key, name))), None)
+    values = connection.execute(query, (*key, name)).fetchone()
+    row = None if values is None else _checked(key, values)
+    if row and row.id != name:
+        raise DamagedRowError("memories")  # on a damaged page a search can end at another row
+    return row
 
 
 def _newest(connection: sqlite3.Connection, key: UserKey, memory_key: bytes | None) -> Iterator[StoredMemory]:
-    if memory_key is None:
-        return _checked(key, connection.execute(f"{_CURRENT} ORDER BY serial DESC", key))
-    query = f"{_CURRENT} AND key = ? ORDER BY serial DESC"
-    return _checked(key, connection.execute(query, (*key, memory_key)))
+    query = _CURRENT if memory_key is None else f"{_CURRENT} AND key = ?"
+    keys = key if memory_key is None else (*key, memory_key)
+    for values in connection.execute(f"{query} ORDER BY serial DESC", keys):
+        row = _checked(key, values)
+        if not row.is_current:
+            raise DamagedRowError("memories")
+        yield row
 
 
 def _holding(connection: sqlite3.Connection, key: UserKey, terms: Sequence[str]) -> Iterator[StoredMemory]:
     """Yield the current memories that hold a term, each once, by the first of their terms, newest first."""
     seen: set[bytes] = set()
     for term in dict.fromkeys(terms):
-        for row in _checked(key, connection.execute(_HOLDING, (*key, encode_text(term)))):
+        for *values, name, serial in connection.execute(_HOLDING, (*key, encode_text(term))):
+            row = _checked(key, values)
+            if (name, serial, 1) != (row.id, row.serial, row.is_current) or term not in decode_terms(row.terms):
+                raise DamagedRowError("memory_terms")
             if row.id not in seen:
                 seen.add(row.id)
-                if not row.is_current or term not in decode_terms(row.terms):
-                    raise DamagedRowError("memory_terms")
                 yield row
 
 
@@ -293,8 +301,7 @@ def _nearest(rows: Iterable[StoredMemory], vector: array[float], limit: int) -> 
     return nlargest(limit, with_one, key=lambda row: cosine(decode_vector(row.vector or b""), vector))
 
 
-def _checked(key: UserKey, rows: Iterable[tuple[object, ...]]) -> Iterator[StoredMemory]:
-    for values in rows:
-        row = StoredMemory(*values)  # type: ignore[arg-type]  # the checksum says whether they are what they should be
-        row.check(key)
-        yield row
+def _checked(key: UserKey, values: Iterable[object]) -> StoredMemory:
+    row = StoredMemory(*values)  # type: ignore[arg-type]  # the checksum says whether they are what they should be
+    row.check(key)
+    return row

@@ -1,0 +1,523 @@
+"""What a SQLite store keeps when processes are killed, files are damaged, disks are full and statements fail.
+
+Environment:
+    GATEKEEPER_FAULT_ROUNDS: how many times as many rounds as in CI are made, with other random numbers (default 1).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import threading
+import time
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gatekeeper_core.errors import ConflictError, CorruptionError, ForgottenError, StorageError
+from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.base import MemoryScope
+from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_core.storage.sqlite_connections import Connections
+from gatekeeper_core.storage.sqlite_schema import MIGRATIONS
+from gatekeeper_core.storage.vectors import unit_vector
+from tests.memory_store_contract import record
+from tests.message_store_contract import ids_of, said
+from tests.store_contract import fill, seen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+TIMES = int(os.environ.get("GATEKEEPER_FAULT_ROUNDS", "1"))
+SEED = "" if TIMES == 1 else os.urandom(8).hex()
+
+ANN = MemoryScope("acme", "ann")
+
+pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+
+
+def rounds(number: int) -> list[int]:
+    return list(range(number * TIMES))
+
+
+def chance(*of: object) -> random.Random:
+    return random.Random(f"{SEED} {of}")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "store.db"
+
+
+class Child:
+    """A process that runs a function, which says through a pipe what it has been told is stored."""
+
+    def __init__(self, work: Callable[[Callable[[str], None]], None]) -> None:
+        reading, writing = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(reading)
+            try:
+                work(partial(self._say, writing))
+            finally:
+                os._exit(0)
+        os.close(writing)
+        self._pipe = os.fdopen(reading, encoding="utf-8")
+
+    @staticmethod
+    def _say(writing: int, line: str) -> None:
+        os.write(writing, f"{line}\n".encode())
+
+    def killed(self, *, after_seconds: float) -> list[str]:
+        """Kill it so long after its first line, and return its lines."""
+        first = self._pipe.readline()
+        time.sleep(after_seconds)
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        with self._pipe:
+            return [first.strip(), *self._pipe.read().splitlines()]
+
+
+def writes(path: Path, number: int) -> Callable[[Callable[[str], None]], None]:
+    """Return a function that writes all kinds of things without end, and says what was acknowledged."""
+
+    def work(say: Callable[[str], None]) -> None:
+        store = SQLiteStore(path)
+        say("ready")
+        for step in range(10_000):
+            name = f"{number}-{step}"
+            store.blobs_of("acme", "t1").put("s", name, name.encode() * 3_000)
+            say(f"blob {name}")
+            batch = [Message("tool", f"[[wm:{name}]]", id=f"{name}/{part}") for part in range(3)]
+            store.append_messages("acme", "t1", batch)
+            say(f"messages {name}")
+            stored = store.load_record("acme", "t1", "summary")
+            version = stored.version if stored else 0
+            store.save_record("acme", "t1", "summary", f'"{version + 1}"', upto_seq=step, expected_version=version)
+            say(f"record {version + 1}")
+            store.put_memories(ANN, [record(name, "tea", name), record(f"{name}b", "tea")])
+            say(f"memory {name}")
+
+    return work
+
+
+def test_what_was_acknowledged_survives_a_kill_at_any_moment(path: Path) -> None:
+    """Present once, in order; a batch whole or not at all; a pointer never without its body."""
+    SQLiteStore(path).close()
+    for number in rounds(8):
+        lines = Child(writes(path, number)).killed(after_seconds=chance("kill", number).random() * 0.05)
+        acknowledged = [line.split() for line in lines if " " in line]
+        with SQLiteStore(path) as store:
+            assert store.check() == ()
+            messages = store.read_messages("acme", "t1")
+            names = [str(message.id) for message in messages]
+            assert len(set(names)) == len(names) == store.last_seq("acme", "t1") + 1
+            batches = [name.rpartition("/")[0] for name in names[::3]]
+            assert names == [f"{batch}/{part}" for batch in batches for part in range(3)]
+            blobs = store.blobs_of("acme", "t1")
+            for batch in batches[-50:]:
+                assert blobs.get("s", batch) == batch.encode() * 3_000
+            for kind, name in acknowledged:
+                if kind == "messages":
+                    assert name in batches
+                elif kind == "blob":
+                    assert blobs.get("s", name, 0, 5) == (name * 3)[:5].encode()
+                elif kind == "memory":
+                    assert {name, f"{name}b"} <= {found.memory.id for found in _memories(store, name)}
+            versions = [int(name) for kind, name in acknowledged if kind == "record"]
+            stored = store.load_record("acme", "t1", "summary")
+            if versions:
+                assert stored is not None
+                assert versions[-1] <= stored.version <= versions[-1] + 1
+                assert stored.body == f'"{stored.version}"'
+
+
+def _memories(store: SQLiteStore, name: str) -> list[Any]:
+    found = [store.get_memory(ANN, name), store.get_memory(ANN, f"{name}b")]
+    assert [each.memory.id for each in store.find_memories(ANN, terms=[name], limit=2)] == [name]
+    return [each for each in found if each]
+
+
+def with_a_log(folder: Path, count: int) -> tuple[Path, list[str]]:
+    """Return a copy of a store whose last messages stand in its log alone, as after a kill, and all ids."""
+    source, copy = folder / "source.db", folder / "copy.db"
+    with SQLiteStore(source) as store:
+        for n in range(count):
+            store.append_messages("acme", "t1", said(n))
+        store.purge()
+        for n in range(count, 2 * count):
+            store.append_messages("acme", "t1", said(n))
+        shutil.copy(source, copy)
+        shutil.copy(f"{source}-wal", f"{copy}-wal")
+    return copy, [f"m{n}" for n in range(2 * count)]
+
+
+def test_of_a_cut_or_garbled_log_a_beginning_is_read_or_an_error(tmp_path: Path) -> None:
+    original, names = with_a_log(tmp_path, 30)
+    log = Path(f"{original}-wal").read_bytes()
+    assert len(log) > 100_000
+    shortest = len(names)
+    for number in rounds(8):
+        draw = chance("log", number)
+        copy = tmp_path / f"copy-{number}.db"
+        shutil.copy(original, copy)
+        at = draw.randrange(len(log))
+        damaged = log[:at] if number % 2 else log[:at] + draw.randbytes(64) + log[at + 64 :]
+        Path(f"{copy}-wal").write_bytes(damaged)
+        with suppress(StorageError), SQLiteStore(copy) as store:
+            found = ids_of(store)
+            assert found == names[: len(found)]
+            assert len(found) >= 30  # what stood in the file itself
+            assert store.check() == ()
+            assert store.append_messages("acme", "t1", said(1_000)) == len(found)
+            shortest = min(shortest, len(found))
+    assert shortest < len(names)
+
+
+def large(path: Path) -> dict[str, Any]:
+    """Fill a store with some hundred rows of each kind, and return what can be read of it."""
+    with SQLiteStore(path) as store:
+        for thread in range(12):
+            batch = [Message("user", f"{thread}/{n} 端口 " * 20, id=f"{thread}-{n}") for n in range(30)]
+            store.append_messages("acme", f"t{thread}", batch)
+            store.save_record("acme", f"t{thread}", "task", f'"{thread}"' * 50, upto_seq=1, expected_version=0)
+            store.blobs_of("acme", f"t{thread}").put("s", "b", bytes([thread]) * 40_000)
+        scope = MemoryScope("acme", "ann")
+        vector = [1.0, *([0.5] * 40)]
+        store.put_memories(scope, [record(f"m{n}", "tea", f"t{n}", vector=tuple(vector)) for n in range(60)])
+        return dict(everything(store))
+
+
+def everything(store: SQLiteStore) -> Iterator[tuple[str, Any]]:
+    """Yield what each reading gives: what is stored, or the error."""
+    for name in (f"t{thread}" for thread in range(12)):
+        yield f"messages {name}", attempt(partial(store.read_messages, "acme", name))
+        yield f"last {name}", attempt(partial(store.last_seq, "acme", name))
+        yield f"record {name}", attempt(partial(store.load_record, "acme", name, "task"))
+        yield f"blob {name}", attempt(partial(store.blobs_of("acme", name).get, "s", "b"))
+    for n in range(60):
+        yield f"memory {n}", attempt(partial(store.get_memory, ANN, f"m{n}"))
+        yield f"found {n}", attempt(partial(store.find_memories, ANN, terms=[f"t{n}"], limit=1))
+
+
+def attempt(read: Callable[[], Any]) -> Any:
+    try:
+        return read()
+    except StorageError:
+        return StorageError
+    except KeyError:
+        return None  # a blob that is not there
+
+
+def test_of_overwritten_bytes_nothing_is_given_back_as_content(tmp_path: Path) -> None:
+    """Each reading gives what was stored or an error; where something is missing, the check says that the file is damaged."""
+    original = tmp_path / "original.db"
+    wanted = large(original)
+    data = original.read_bytes()
+    kept = errors = missing = 0
+    for number in rounds(6):
+        draw = chance("bytes", number)
+        damaged = bytearray(data)
+        start = draw.randrange(len(data) - 512)
+        for at in draw.sample(range(len(data)), 512) if number % 2 else range(start, start + 512):
+            damaged[at] = draw.randrange(256)
+        copy = tmp_path / f"copy-{number}.db"
+        copy.write_bytes(damaged)
+        try:
+            store = SQLiteStore(copy)
+        except StorageError:
+            errors += 1
+            continue
+        with store:
+            is_found = attempt(store.check) != ()
+            for what, found in everything(store):
+                if found == wanted[what]:
+                    kept += 1
+                elif found is StorageError:
+                    errors += 1
+                else:
+                    assert found in (None, (), -1), f"{what} came back changed"
+                    assert is_found, f"{what} is missing, and the check found nothing"
+                    missing += 1
+    assert kept > errors + missing > 0
+
+
+def test_a_full_disk_is_named_and_stores_nothing_of_the_call(path: Path) -> None:
+    with SQLiteStore(path) as store:
+        store.append_messages("acme", "t1", said(0))
+        with store._connections.bare() as connection:
+            pages = connection.execute("PRAGMA page_count").fetchone()[0]
+            connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        large_ones = [Message("user", "x" * 3_000, id=f"large-{n}") for n in range(20)]
+        blobs = store.blobs_of("acme", "t1")
+        for write in (
+            lambda: store.append_messages("acme", "t1", large_ones),
+            lambda: blobs.put("s", "b", bytes(50_000)),
+        ):
+            with pytest.raises(StorageError, match="no room left"):
+                write()
+            with store._connections.bare() as connection:  # an error brought a new connection
+                connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        assert ids_of(store) == ["m0"]
+        assert blobs.records("s") == ()
+        with store._connections.bare() as connection:
+            connection.execute("PRAGMA max_page_count = 1000000")
+        assert store.append_messages("acme", "t1", large_ones) == 20
+        assert store.check() == ()
+
+
+def test_a_file_that_may_not_grow_is_named_and_can_be_used_when_it_may_again(path: Path) -> None:
+    """The system's own refusal, in the write-ahead log."""
+
+    def work(say: Callable[[str], None]) -> None:
+        with SQLiteStore(path) as store:
+            store.append_messages("acme", "t1", said(0))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
+            written: list[int] = []
+
+            def write_on() -> None:
+                while True:
+                    written.append(store.append_messages("acme", "t1", [Message("user", "x" * 20_000)]))
+
+            with pytest.raises(StorageError, match=r"store\.db: (the system could not|there is no room)"):
+                write_on()
+            assert store.last_seq("acme", "t1") == len(written) > 1
+            resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            assert store.append_messages("acme", "t1", said(1_000)) == len(written) + 1
+            assert store.check() == ()
+        say("done")
+        time.sleep(10)
+
+    assert Child(work).killed(after_seconds=0) == ["done"]
+
+
+SLOW = "; ".join(f"CREATE TABLE added_{n} (tenant BLOB, thread BLOB, PRIMARY KEY (tenant, thread))" for n in range(60))
+
+
+def test_a_kill_in_the_middle_of_a_migration_leaves_it_undone_or_done(path: Path) -> None:
+    with SQLiteStore(path) as store:
+        fill(store)
+        before = seen(store)
+    done = 0
+    for number in rounds(8):
+        copy = path.with_name(f"copy-{number}.db")
+        shutil.copy(path, copy)
+
+        def work(say: Callable[[str], None], copy: Path = copy) -> None:
+            say("ready")
+            Connections(str(copy), synchronous="normal", busy_timeout_ms=0, migrations=(*MIGRATIONS, SLOW))
+            time.sleep(10)
+
+        Child(work).killed(after_seconds=chance("migration", number).random() * 0.02)
+        connection = sqlite3.connect(copy)
+        tables = connection.execute("SELECT count(*) FROM sqlite_master WHERE name LIKE 'added_%'").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        connection.close()
+        assert (version, tables) in ((1, 0), (2, 60))
+        done += version == 2
+        if version == 1:
+            with SQLiteStore(copy) as store:
+                assert seen(store) == before
+        Connections(str(copy), synchronous="normal", busy_timeout_ms=0, migrations=(*MIGRATIONS, SLOW)).close()
+    assert done < len(rounds(8))
+
+
+def test_a_kill_while_the_file_is_made_leaves_no_half_of_it(path: Path) -> None:
+    for number in rounds(6):
+        made = path.with_name(f"new-{number}.db")
+
+        def work(say: Callable[[str], None], made: Path = made) -> None:
+            say("ready")
+            SQLiteStore(made)
+            time.sleep(10)
+
+        Child(work).killed(after_seconds=chance("new", number).random() * 0.02)
+        with SQLiteStore(made) as store:
+            assert store.append_messages("acme", "t1", said(0)) == 0
+            assert store.check() == ()
+
+
+class Failing(sqlite3.Connection):
+    """A connection whose statements fail when their number has come."""
+
+    left: int | None = None
+
+    def _count(self) -> None:
+        if Failing.left is not None:
+            Failing.left -= 1
+            if Failing.left < 0:
+                raise sqlite3.OperationalError("disk I/O error")
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        self._count()
+        return super().execute(*arguments)
+
+    def executemany(self, *arguments: Any) -> sqlite3.Cursor:
+        self._count()
+        return super().executemany(*arguments)
+
+
+def let_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Failing))
+    monkeypatch.setattr(Failing, "left", None)
+
+
+CALLS: dict[str, Callable[[SQLiteStore], object]] = {
+    "append": lambda store: store.append_messages("acme", "t1", said(1, 2, 3)),
+    "append to a new thread": lambda store: store.append_messages("acme", "t2", said(1, 2, 3)),
+    "save": lambda store: store.save_record("acme", "t1", "summary", '"b"', upto_seq=1, expected_version=1),
+    "remember": lambda store: store.put_memories(
+        ANN, [record("m1", "coffee", version=2), record("m9", "tea", vector=(1.0, 0.0))]
+    ),
+    "delete": lambda store: store.delete_memories(ANN, ["m1", "m2"]),
+    "put aside": lambda store: store.blobs_of("acme", "t1").put("scope", "body", bytes(70_000)),
+    "begin anew": lambda store: store.begin_anew("acme", user="gone"),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+def test_whichever_statement_fails_all_of_a_call_is_stored_or_nothing(
+    path: Path, monkeypatch: pytest.MonkeyPatch, call: Callable[[SQLiteStore], object]
+) -> None:
+    let_fail(monkeypatch)
+    with SQLiteStore(path) as store:
+        fill(store)
+        store.forget("acme", user="gone")
+        before = state(store)
+    for number in range(200):
+        copy = path.with_name(f"copy-{number}.db")
+        shutil.copy(path, copy)
+        with SQLiteStore(copy) as store:
+            Failing.left = number
+            error = error_of(lambda: call(store))
+            Failing.left = None
+            if error is None:
+                assert number > 3
+                assert state(store) != before
+                return
+            assert str(copy) in str(error)
+            assert state(store) == before
+            assert store.check() == ()
+            call(store)  # and it can be used as before
+            assert state(store) != before
+    pytest.fail("the call never came to its end")
+
+
+def error_of(call: Callable[[], object]) -> StorageError | None:
+    try:
+        call()
+    except StorageError as error:
+        return error
+    return None
+
+
+def state(store: SQLiteStore) -> list[tuple[Any, ...]]:
+    """Return all rows of all tables."""
+    with store._connections.reading() as connection:
+        tables = [
+            name.decode() for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        return [row for table in sorted(tables) for row in connection.execute(f"SELECT * FROM {table}")]  # noqa: S608
+
+
+def test_whichever_statement_of_forgetting_fails_the_rows_are_all_there_or_all_gone(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_fail(monkeypatch)
+    with SQLiteStore(path) as store:
+        fill(store)
+        before = seen(store)
+    outcomes = set()
+    for number in range(200):
+        copy = path.with_name(f"copy-{number}.db")
+        shutil.copy(path, copy)
+        with SQLiteStore(copy) as store:
+            Failing.left = number
+            try:
+                gone = store.forget("acme", thread="t1")
+            except StorageError:
+                Failing.left = None
+                assert seen(store) == before
+                outcomes.add("undone")
+                continue
+            Failing.left = None
+            outcomes.add("purged" if gone.is_purged else "not purged")
+            assert ids_of(store) == []
+            assert store.check() == ()
+            if gone.is_purged:
+                break
+            assert store.purge()
+    assert outcomes == {"undone", "not purged", "purged"}
+
+
+def test_eight_threads_that_mix_all_calls_lose_and_double_nothing(path: Path) -> None:
+    with SQLiteStore(path, busy_timeout_ms=60_000) as store:
+        appended: list[str] = []
+        seconds = 0.0 if TIMES < 20 else 60.0
+        begin = time.monotonic()
+        failures: list[BaseException] = []
+
+        def work(worker: int) -> None:
+            draw, number = chance("threads", worker), 0
+            try:
+                while number < 24 or time.monotonic() < begin + seconds:
+                    number += 1
+                    one_of_all_calls(store, draw, f"{worker}-{number}", appended)
+            except BaseException as error:  # the test's own thread raises it
+                failures.append(error)
+                raise
+
+        threads = [threading.Thread(target=work, args=(worker,)) for worker in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failures == []
+        assert sorted(map(str, ids_of(store, "acme", "shared"))) == sorted(appended)
+        task = store.load_record("acme", "shared", "task")
+        assert task is None or task.body == f'"{task.version}"'
+        assert store.check() == ()
+
+
+def one_of_all_calls(store: SQLiteStore, draw: random.Random, name: str, appended: list[str]) -> None:
+    choice = draw.randrange(8)
+    if choice < 3:
+        store.append_messages("acme", "shared", [Message("user", name, id=name)])
+        appended.append(name)
+        assert name in ids_of(store, "acme", "shared")
+    elif choice == 3:
+        stored = store.load_record("acme", "shared", "task")
+        version = stored.version if stored else 0
+        with suppress(ConflictError):
+            store.save_record("acme", "shared", "task", f'"{version + 1}"', upto_seq=0, expected_version=version)
+    elif choice == 4:
+        store.put_memories(ANN, [record(name, "tea", vector=(1.0, draw.random()))])
+        assert store.find_memories(ANN, terms=["tea"], vector=unit_vector([1.0, 0.0]), limit=3)
+        store.delete_memories(ANN, [name])
+    elif choice == 5:
+        blobs = store.blobs_of("acme", "shared")
+        blobs.put("s", name, name.encode() * 9_000)
+        assert blobs.get("s", name, 0, len(name)) == name.encode()
+        blobs.delete("s", name)
+    elif choice == 6:
+        assert store.info().threads >= 0
+        assert store.count_memories(ANN, ["tea"]).memories >= 0
+    else:
+        with suppress(ForgottenError):
+            store.append_messages("acme", "private", said(draw.randrange(5)))
+        store.forget("acme", thread="private")
+        store.begin_anew("acme", thread="private")
+
+
+def test_an_empty_file_in_the_place_of_a_store_with_a_log_is_an_error(tmp_path: Path) -> None:
+    copy, _ = with_a_log(tmp_path, 3)
+    copy.write_bytes(b"")
+    with pytest.raises(CorruptionError):
+        SQLiteStore(copy)
