@@ -52,6 +52,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_what_was_stored_is_there_when_the_file_is_opened_again(path: Path) -> None:
+    """004-32: messages, derived records, memories and blobs."""
     with SQLiteStore(path) as store:
         fill(store)
         before = seen(store)

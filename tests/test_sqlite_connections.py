@@ -167,10 +167,27 @@ def test_an_empty_file_becomes_a_store(path: Path) -> None:
         assert store.append_messages("acme", "t1", said(0)) == 0
 
 
+def test_a_file_that_is_gone_is_an_error_and_no_new_store(path: Path) -> None:
+    with SQLiteStore(path) as store, ThreadPoolExecutor(1) as pool:
+        assert store.found_schema_version == 0
+        path.rename(f"{path}.moved")
+        with pytest.raises(CorruptionError, match="the file is empty or gone"):
+            pool.submit(store.last_seq, "acme", "t1").result()
+    assert not path.exists()
+
+
+def test_a_file_is_made_only_where_it_may_be(path: Path) -> None:
+    for _ in range(2):
+        with pytest.raises(StorageError, match="there is no store"):
+            SQLiteStore(path, create=False)
+        assert not path.exists() or path.stat().st_size == 0
+        path.touch()
+
+
 def test_an_empty_file_beside_a_log_is_no_new_store(path: Path) -> None:
     path.touch()
     Path(f"{path}-wal").write_bytes(b"x" * 5_000)
-    with pytest.raises(CorruptionError, match="the file is empty, and its write-ahead log is not"):
+    with pytest.raises(CorruptionError, match="the file is empty or gone, and its write-ahead log is not"):
         SQLiteStore(path)
     assert Path(f"{path}-wal").stat().st_size == 5_000
 

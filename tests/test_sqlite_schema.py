@@ -67,6 +67,19 @@ def test_a_file_of_a_newer_version_is_refused_and_not_touched(tmp_path: Path) ->
     assert version_of(path) == 2
 
 
+def test_an_older_file_is_refused_where_it_must_not_be_migrated(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    SQLiteStore(path).close()
+    with pytest.raises(StorageError, match="written by an older version"):
+        Connections(str(path), synchronous="normal", busy_timeout_ms=0, migrate=False, migrations=(*MIGRATIONS, NEXT))
+    assert version_of(path) == 1
+    with SQLiteStore(path, migrate=False) as store:
+        assert store.found_schema_version == 1
+    newer = opened(path, NEXT)
+    assert newer.found_version == 1
+    newer.close()
+
+
 def test_a_store_that_another_process_brings_up_to_date_writes_no_more(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with SQLiteStore(path) as store:

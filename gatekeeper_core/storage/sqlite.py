@@ -54,11 +54,13 @@ class SQLiteStore:
     A call may wait for another writer, so ``is_in_process`` is not true of this store.
 
     Args:
-        path: the file; it is made where there is none, and brought up to date where it is older. Beside it lie its
-            write-ahead log (``-wal``, ``-shm``): one local disk, no network share.
+        path: the file. Beside it lie its write-ahead log and the index of that (``-wal``, ``-shm``): on one local disk,
+            no network share.
         synchronous: what an acknowledged write survives. "normal": the end of the process, by whatever signal; "full":
             also that of the operating system and of the power, for one wait for the disk with each write.
         busy_timeout_ms: how long a call waits for another writer before it gives up, at least 0.
+        create: whether to make the file where there is none.
+        migrate: whether to bring an older file up to date; False: it is refused.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -85,10 +87,16 @@ class SQLiteStore:
         *,
         synchronous: Synchronous = "normal",
         busy_timeout_ms: int = 5_000,
+        create: bool = True,
+        migrate: bool = True,
     ) -> None:
         check_tokens("busy_timeout_ms", busy_timeout_ms)
         self._connections = Connections(
-            _whole_path(path), synchronous=synchronous, busy_timeout_ms=min(busy_timeout_ms, 2**31 - 1)
+            _whole_path(path),
+            synchronous=synchronous,
+            busy_timeout_ms=min(busy_timeout_ms, 2**31 - 1),
+            create=create,
+            migrate=migrate,
         )
 
     def __enter__(self) -> SQLiteStore:
@@ -103,6 +111,11 @@ class SQLiteStore:
     def path(self) -> str:
         """The file, as an absolute path."""
         return self._connections.path
+
+    @property
+    def found_schema_version(self) -> int:
+        """The version of the file's tables when it was opened, before it was brought up to date; 0: it was new."""
+        return self._connections.found_version or 0
 
     def close(self) -> None:
         """Close the connections of all threads, when the calls that run are done. Any later call is refused."""

@@ -80,10 +80,15 @@ class Connections:
     """Opens the file, and lends each thread its connection.
 
     Args:
-        path: the file; made, with its tables, where there is none.
+        path: the file.
         synchronous: "normal": what is acknowledged survives the end of the process; "full": also that of the system.
         busy_timeout_ms: how long a call waits for another writer, at least 0.
+        create: whether to make a file where there is none. Once opened, a file that is gone is an error in any case.
+        migrate: whether to bring an older file up to date.
         migrations: what makes the tables.
+
+    Attributes:
+        found_version: the schema version that the file had when it was opened, 0 for a new one.
 
     Raises:
         ConfigError: an argument is impossible.
@@ -97,12 +102,17 @@ class Connections:
         *,
         synchronous: Synchronous,
         busy_timeout_ms: int,
+        create: bool = True,
+        migrate: bool = True,
         migrations: tuple[str, ...] = MIGRATIONS,
     ) -> None:
         if synchronous not in _SYNCHRONOUS:
             raise ConfigError(f"synchronous must be one of {', '.join(_SYNCHRONOUS)}")
         self.path = path
         self.migrations = migrations
+        self.found_version: int | None = None
+        self._create = create
+        self._migrate = migrate
         self._synchronous = synchronous
         self._busy_timeout_ms = busy_timeout_ms
         self._local = threading.local()
@@ -112,7 +122,7 @@ class Connections:
         self._is_closed = False
         _watch_forks(self)
         with self.reading():
-            pass  # so that a file that cannot be used is refused here
+            self._create = False  # a file that cannot be used is refused here, and one that is lost later on
 
     def close(self) -> None:
         """Close all connections, when the calls that run are done; no call is answered after that."""
@@ -221,10 +231,14 @@ class Connections:
         return connection
 
     def _refuse_lost_file(self) -> None:
-        """Refuse an empty file whose log is not empty: SQLite would delete the log as well."""
-        with suppress(OSError):
-            if os.path.getsize(self.path) == 0 and os.path.getsize(f"{self.path}-wal") > 0:
-                raise CorruptionError(f"{self.path}: the file is empty, and its write-ahead log is not; {_ADVICE}")
+        """Refuse an empty file whose log is not empty (SQLite would delete the log), and one that must be there."""
+        if _size_of(self.path) == 0:
+            if _size_of(f"{self.path}-wal") > 0:
+                raise CorruptionError(
+                    f"{self.path}: the file is empty or gone, and its write-ahead log is not; {_ADVICE}"
+                )
+            if not self._create:
+                raise StorageError(f"{self.path}: there is no store")
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         connection.text_factory = bytes  # there is no text in the tables, but in damaged ones there may be
@@ -233,11 +247,15 @@ class Connections:
         state = schema_state(connection)
         if state.version > len(self.migrations):
             raise self._newer()
+        if not (state.is_empty or self._migrate or state.version == len(self.migrations)):
+            raise StorageError(f"{self.path}: it was written by an older version of this library; migrate it first")
         if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != b"wal":
             raise StorageError(f"{self.path}: no write-ahead log can be kept there; give a path on a local disk")
         connection.execute(f"PRAGMA synchronous = {self._synchronous}")
         connection.execute("PRAGMA secure_delete = ON")
         migrate(connection, self.migrations)
+        if self.found_version is None:
+            self.found_version = state.version
         if schema_problems(connection, self.migrations):
             raise CorruptionError(f"{self.path}: the tables are not as they were made; {_ADVICE}")
 
@@ -265,6 +283,13 @@ class Connections:
         for lent in held:
             lent.lock.release()
         self._lock.release()
+
+
+def _size_of(name: str) -> int:
+    try:
+        return os.path.getsize(name)
+    except OSError:
+        return 0
 
 
 _ADVICE = "run check(), and restore it from a backup"

@@ -21,16 +21,18 @@ from gatekeeper_cli.history_file import HistoryFile
 from gatekeeper_cli.models import MissingExtraError, Model, minimax_model
 from gatekeeper_cli.offline import OfflineModel
 from gatekeeper_cli.reading import InputError, read_turns, without_current
+from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.session import Session
+from gatekeeper_cli.store import store
 from gatekeeper_cli.terminal import Terminal
-from gatekeeper_cli.views import demo_view, selection_view, visible, why_view, write_json
+from gatekeeper_cli.views import demo_view, selection_view, why_view, write_json
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, NoReturn
+    from typing import Any
 
     from rich.console import RenderableType
 
@@ -44,6 +46,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.add_typer(store, name="store")
 
 
 class Mode(str, Enum):
@@ -107,7 +110,7 @@ def select(
     try:
         gatekeeper.sync(without_current(read_turns(file), query=query))
     except InputError as error:
-        _refuse(str(error))
+        refuse(str(error))
     selection = gatekeeper.explain(query)
     if as_json:
         _print_json(selection.to_dict())
@@ -144,7 +147,7 @@ def _history(path: str | None) -> HistoryFile | None:
     try:
         return None if path is None else HistoryFile(path)
     except InputError as error:
-        _refuse(str(error))
+        refuse(str(error))
 
 
 def _minimax(env_file: str | None) -> Model | None:
@@ -152,13 +155,13 @@ def _minimax(env_file: str | None) -> Model | None:
         try:
             Path(env_file).read_bytes()
         except OSError as error:
-            _refuse(f"{env_file}: {error.strerror or error}")
+            refuse(f"{env_file}: {error.strerror or error}")
         except ValueError as error:  # a NUL in the name
-            _refuse(f"{env_file!a}: {error}")
+            refuse(f"{env_file!a}: {error}")
     try:
         return minimax_model(env_file=env_file)
     except (GatekeeperError, MissingExtraError) as error:
-        _refuse(str(error))
+        refuse(str(error))
 
 
 def _chat(model: Model, file: HistoryFile | None, terminal: Terminal, *, budget: int) -> int:
@@ -180,13 +183,8 @@ def _chat(model: Model, file: HistoryFile | None, terminal: Terminal, *, budget:
 
 def _checked(budget: int) -> int:
     if budget < 1:
-        _refuse(f"--budget must be 1 or more tokens, got {budget}")
+        refuse(f"--budget must be 1 or more tokens, got {budget}")
     return budget
-
-
-def _refuse(reason: str) -> NoReturn:
-    typer.echo(f"gatekeeper: {visible(reason)}", err=True)
-    raise typer.Exit(2)
 
 
 def _print_json(value: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
@@ -31,6 +31,7 @@ __all__ = [
     "as_json",
     "demo_view",
     "exchange_line",
+    "facts_table",
     "selection_view",
     "topics_view",
     "visible",
@@ -335,6 +336,18 @@ def _summary_table(answers: Sequence[Answer]) -> Table:
         gate = f"{selection.gate.decision} ({selection.gate.reason})"
         cells = (question.kind, gate, len(selection.turns), f"{selection.tokens:,}", _saved(selection))
         table.add_row(*(Text(str(cell)) for cell in cells))
+    return table
+
+
+# --- facts ----------------------------------------------------------------------------------------------------------
+
+
+def facts_table(facts: Mapping[str, Text]) -> Table:
+    """Return a table of names and values, a line for each."""
+    table = _table(expand=False)
+    table.show_header = False
+    for name, value in facts.items():
+        table.add_row(Text(name.replace("_", " ")), value)
     return table
 
 

@@ -1,0 +1,20 @@
+"""How a command ends that was given something that it cannot work with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from gatekeeper_cli.views import visible
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+__all__ = ["refuse"]
+
+
+def refuse(reason: str) -> NoReturn:
+    """End the command with one line on standard error and exit status 2."""
+    typer.echo(f"gatekeeper: {visible(reason)}", err=True)
+    raise typer.Exit(2)
