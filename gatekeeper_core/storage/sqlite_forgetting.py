@@ -16,6 +16,7 @@ from gatekeeper_core.storage.sqlite_connections import verify
 __all__ = ["begin_anew", "forget", "purge", "refuse_forgotten"]
 
 _logger = logging.getLogger("gatekeeper.storage")
+_logger.addHandler(logging.NullHandler())
 
 _TABLES_OF_TENANT = (
     "messages",
