@@ -34,9 +34,10 @@ class InMemoryBlobStore:
         self._blobs: dict[str, dict[str, bytes]] = {}
         self._lock = Lock()
 
-    def __len__(self) -> int:
-        """Return how many blobs there are in all scopes."""
-        with self._lock:
+    @property
+    def blob_count(self) -> int:
+        """How many blobs there are in all scopes."""
+        with self._lock:  # no __len__: an empty store is a store, and must not count as none
             return sum(map(len, self._blobs.values()))
 
     def put(self, scope: str, blob_id: str, data: bytes, /) -> None:

@@ -250,7 +250,7 @@ class InMemoryStore:
             return 0
         owners = [owner for owner in self._blobs if owner.tenant == target.tenant]
         owners = [owner for owner in owners if target.kind == TENANT or owner.thread == target.name]
-        return sum(len(self._blobs.pop(owner)) for owner in owners)
+        return sum(self._blobs.pop(owner).blob_count for owner in owners)
 
     def _refuse_forgotten(
         self, tenant: str, *, thread: str | None = None, user: str | None = None, source: Collection[str] = ()
