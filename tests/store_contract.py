@@ -79,6 +79,7 @@ class StoreContract:
         kept = store.get_memory(ANN, "m1")
         assert kept is not None
         assert (kept.memory.earlier, kept.memory.version) == ((), 2)
+        assert kept in store.find_memories(ANN, terms=["tea"], limit=9)
         assert store.find_memories(ANN, terms=["tea"], limit=1)[0].memory.id == "m2"
         assert store.forget("acme", source="t1").memories == 0
         assert store.forget("acme", source="t2").memories == 1

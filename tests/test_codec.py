@@ -54,6 +54,18 @@ def test_terms_and_vectors_come_back(terms: tuple[str, ...], numbers: list[float
     assert decode_vector(encode_vector(vector)) == vector == array("f", numbers)
 
 
+def test_the_order_of_marks_changes_nothing() -> None:
+    one, other = (Message("user", "", metadata=marks) for marks in ({"a": 1, "b": 2}, {"b": 2, "a": 1}))
+    assert one == other
+    assert encode_message(one) == encode_message(other)
+
+
+def test_where_a_field_ends_is_part_of_the_checksum() -> None:
+    assert checksum(b"ab", b"c") != checksum(b"a", b"bc") != checksum(b"a", b"b", b"c")
+    assert checksum(b"1", b"") != checksum(b"", b"1")
+    assert checksum(b"a", b"") != checksum(b"a")
+
+
 def test_two_lone_surrogates_stay_two() -> None:
     assert decode_message(encode_message(Message("user", "\ud83d\ude00"))).text == "\ud83d\ude00"
     assert encode_message(Message("user", "\ud83d\ude00")) != encode_message(Message("user", "😀"))

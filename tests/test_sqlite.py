@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 import time
@@ -17,7 +18,9 @@ from gatekeeper_core.context.thread import Thread
 from gatekeeper_core.context.working_memory import WorkingMemory
 from gatekeeper_core.errors import ConfigError, StorageError
 from gatekeeper_core.messages import Message
+from gatekeeper_core.storage import sqlite_forgetting
 from gatekeeper_core.storage.base import MemoryScope
+from gatekeeper_core.storage.forgetting import Target
 from gatekeeper_core.storage.sqlite import SQLiteStore
 from tests.blob_store_contract import BlobStoreContract
 from tests.memory_store_contract import MemoryStoreContract, record
@@ -108,6 +111,26 @@ def test_a_search_of_the_files_finds_nothing_of_what_was_forgotten(path: Path, n
             assert needle.encode() not in found, needle
         assert (kept.encode() in found) == bool(named)
         assert store.check() == ()
+
+
+def test_nothing_is_left_of_rows_that_sqlite_had_moved_between_pages(path: Path) -> None:
+    """Rows of many sizes, put in without order: pages are split, and parts of them stay behind in the old ones."""
+    draw = random.Random(3)
+    names = [f"thread-{n:03}" for n in range(60)]
+    draw.shuffle(names)
+    with SQLiteStore(path) as store:
+        for name in names:
+            for n in range(draw.randrange(1, 4)):
+                text = f"SECRET{name} " + "y" * draw.randrange(10, 900)
+                store.append_messages("acme", name, [Message("user", text, id=f"id-{name}-{n}")])
+            body = f"SECRET{name}" * draw.randrange(1, 30)
+            store.save_record("acme", name, "summary", body, upto_seq=0, expected_version=0)
+        for name in names[:20]:
+            with store._connections.writing() as connection:
+                sqlite_forgetting.forget(connection, Target("acme", "thread", name))
+        assert store.purge()
+        found = files_of(path)
+        assert [name for name in names if name.encode() in found] == names[20:]
 
 
 def test_rows_that_cannot_be_purged_are_gone_all_the_same(path: Path) -> None:

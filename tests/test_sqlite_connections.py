@@ -154,6 +154,21 @@ def test_a_writer_in_the_way_is_an_error_after_the_time_that_was_given(path: Pat
         assert hasty.append_messages("acme", "t1", said(0)) == 0
 
 
+def test_opening_waits_for_another_process_where_sqlite_itself_does_not(path: Path) -> None:
+    """Turning the log of a new file on is refused at once while somebody else writes."""
+    path.touch()
+    writer = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    writer.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StorageError, match="raise busy_timeout_ms"):
+        SQLiteStore(path, busy_timeout_ms=20)
+    end = threading.Timer(0.1, writer.execute, ["COMMIT"])
+    end.start()
+    with SQLiteStore(path) as store:
+        assert store.append_messages("acme", "t1", said(0)) == 0
+    end.join()
+    writer.close()
+
+
 def test_a_call_in_the_middle_of_a_call_is_an_error_and_no_lock(store: SQLiteStore) -> None:
     """As when a signal handler saves: the outer call is undone as well."""
     with pytest.raises(StorageError), store._connections.writing():

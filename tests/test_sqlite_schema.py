@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -113,6 +115,30 @@ def test_of_many_that_open_a_new_file_at_once_each_finds_the_tables(tmp_path: Pa
     with SQLiteStore(path) as store:
         assert len(ids_of(store)) == 6
         assert store.check() == ()
+
+
+class Interrupted(sqlite3.Connection):
+    """A connection that another process gets in the way of, when it has read the first fact about the file."""
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        if arguments[0] == "PRAGMA user_version":
+            other = sqlite3.connect(Interrupted.path, timeout=0, isolation_level=None, factory=sqlite3.Connection)
+            with suppress(sqlite3.OperationalError):
+                migrate(other)
+            other.close()
+        return super().execute(*arguments)
+
+    path: Path
+
+
+def test_a_file_that_another_process_is_making_is_not_taken_for_another_programs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "store.db"
+    monkeypatch.setattr(Interrupted, "path", path, raising=False)
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Interrupted))
+    with SQLiteStore(path) as store:
+        assert store.append_messages("acme", "t1", said(0)) == 0
 
 
 def test_a_table_a_trigger_or_a_changed_column_is_a_problem(tmp_path: Path) -> None:

@@ -232,8 +232,9 @@ class Connections:
 
     def _refuse_lost_file(self) -> None:
         """Refuse an empty file whose log is not empty (SQLite would delete the log), and one that must be there."""
+        log_bytes = _size_of(f"{self.path}-wal")  # first: whoever makes a store makes its log last
         if _size_of(self.path) == 0:
-            if _size_of(f"{self.path}-wal") > 0:
+            if log_bytes > 0:
                 raise CorruptionError(
                     f"{self.path}: the file is empty or gone, and its write-ahead log is not; {_ADVICE}"
                 )
@@ -244,7 +245,9 @@ class Connections:
         connection.text_factory = bytes  # there is no text in the tables, but in damaged ones there may be
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
+        connection.execute("BEGIN")  # another process may be making the tables
         state = schema_state(connection)
+        connection.execute("COMMIT")
         if state.version > len(self.migrations):
             raise self._newer()
         if not (state.is_empty or self._migrate or state.version == len(self.migrations)):
