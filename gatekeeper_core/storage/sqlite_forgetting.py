@@ -46,16 +46,17 @@ def refuse_forgotten(
         DamagedRowError: a tombstone is damaged.
     """
     of_tenant = tombstone(tenant, TENANT)
-    query = "SELECT stone, checksum FROM tombstones WHERE tenant = ?"
+    query = "SELECT checksum FROM tombstones WHERE tenant = ?"
     if connection.execute(f"{query} LIMIT 1", (of_tenant,)).fetchone() is None:
         return
     named = [(TENANT, ""), ("thread", thread), ("user", user), *(("source", source) for source in sources)]
     for kind, name in named:
         if name is None:
             continue
-        row = connection.execute(f"{query} AND stone = ?", (of_tenant, tombstone(tenant, kind, name))).fetchone()
+        stone = tombstone(tenant, kind, name)
+        row = connection.execute(f"{query} AND stone = ?", (of_tenant, stone)).fetchone()
         if row is not None:
-            verify(b"tombstones", row[1], of_tenant, row[0])
+            verify(b"tombstones", row[0], of_tenant, stone)
             raise ForgottenError(kind)
 
 
