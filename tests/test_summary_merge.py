@@ -106,8 +106,10 @@ def test_when_room_is_short_no_two_facts_say_the_same() -> None:
     alike = [
         fact(f"My greyhound chased the neighbour's {one} hen.", at) for at, one in enumerate(["brown", "black"] * 4)
     ]
-    other = fact("I sailed to Svalbard in August.", 0, "assistant")
-    kept = fit_summary(Summary(items=(*alike, other), upto_seq=9), 110, token_counter=len).facts
+    other = fact(
+        "My aunt baked a cake for the neighbours.", 0, "assistant"
+    )  # tells less than each of them does at first
+    kept = fit_summary(Summary(items=(*alike, other), upto_seq=9), 125, token_counter=len).facts
     assert other in kept
     assert len(kept) == 2
 
