@@ -208,7 +208,8 @@ class Assembly:
         if not self._redistribute:
             return shares.summary, shares.retrieved
         whole = max(1, shares.summary + shares.retrieved + shares.recent_messages)
-        return tuple(min(share, max(0, left) * share // whole) for share in (shares.summary, shares.retrieved))  # type: ignore[return-value]
+        left, summary, retrieved = max(0, left), shares.summary, shares.retrieved
+        return min(summary, left * summary // whole), min(retrieved, left * retrieved // whole)
 
     def _take(self, part: Part, message: Message | None, left: int) -> int:
         return left if message is None else self._reserve(part, message, self._cost([message]), left)

@@ -27,7 +27,7 @@ from gatekeeper_core.context.summary import ThreadSummary
 from gatekeeper_core.context.task_tracker import TaskTracker
 from gatekeeper_core.context.thread_constraints import ThreadConstraints
 from gatekeeper_core.context.thread_memory import remember_thread
-from gatekeeper_core.storage.base import Memory, MemoryScope
+from gatekeeper_core.storage.base import Memory, MemoryScope, is_in_process
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.memory import LongTermMemory
@@ -166,7 +166,7 @@ class DerivedRecords:
         self._extractor = extractor
         self._has_summarizer = has_summarizer
         self._lanes = lanes
-        self._store_lane = None if getattr(store, "is_in_process", False) is True else lanes.store
+        self._store_lane = None if is_in_process(store) else lanes.store
         self._memory_lane = None if getattr(memory, "is_inline", False) is True else lanes.memory
         self._lock = Lock()
         self._noted: OrderedDict[tuple[str, str], dict[str, Miss]] = OrderedDict()

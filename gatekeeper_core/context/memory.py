@@ -27,7 +27,14 @@ from gatekeeper_core.context.memory_search import (
 )
 from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.selection.anchors import count_terms, folded, telling_terms
-from gatekeeper_core.storage.base import MEMORY_CATEGORIES, EarlierText, Memory, MemoryRecord, MemoryScope
+from gatekeeper_core.storage.base import (
+    MEMORY_CATEGORIES,
+    EarlierText,
+    Memory,
+    MemoryRecord,
+    MemoryScope,
+    is_in_process,
+)
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.embedding import Embedder
@@ -90,7 +97,7 @@ class LongTermMemory:
     @property
     def is_inline(self) -> bool:
         """Whether a search waits for nobody: no model, and a store in this process that says so (``is_in_process``)."""
-        return self._query_embedder is None and getattr(self._store, "is_in_process", False) is True
+        return self._query_embedder is None and is_in_process(self._store)
 
     # --- writing -----------------------------------------------------------------------------------------------------
 

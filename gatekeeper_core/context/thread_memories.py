@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 from gatekeeper_core.context.results.pointers import check_key
 from gatekeeper_core.context.working_memory import QUOTA_BYTES, WorkingMemory, check_limits
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.storage.base import BlobStore
+from gatekeeper_core.storage.base import BlobStore, is_in_process
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
 __all__ = ["ThreadMemories", "session_key", "thread_name"]
@@ -74,7 +74,7 @@ class ThreadMemories:
         check_tokens("max_ready", max_ready, at_least=1)
         self._secret = check_key(secret, name="secret")
         self._max_ready = max_ready
-        self._is_inline = getattr(blobs, "is_in_process", False) is True
+        self._is_inline = is_in_process(blobs)
         self._make = partial(
             WorkingMemory,
             blobs,

@@ -20,7 +20,7 @@ from gatekeeper_core.context.results.asked import Asked
 from gatekeeper_core.context.results.marks import gap, shortened, with_context, with_gaps
 from gatekeeper_core.context.results.pointers import Pointer, check_key, defused, keyed_id, one_line, pointer_id
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.storage.base import BlobStore
+from gatekeeper_core.storage.base import BlobStore, is_in_process
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 from gatekeeper_core.truncation import truncate_to_tokens
 
@@ -137,7 +137,7 @@ class WorkingMemory:
     @property
     def is_inline(self) -> bool:
         """Whether it waits for nobody: a store in this process that says so (``is_in_process``)."""
-        return getattr(self._blobs, "is_in_process", False) is True
+        return is_in_process(self._blobs)
 
     @property
     def ids(self) -> frozenset[str]:

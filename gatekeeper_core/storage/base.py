@@ -51,6 +51,7 @@ __all__ = [
     "RecordStore",
     "Store",
     "TermCounts",
+    "is_in_process",
 ]
 
 MemoryCategory = Literal["user_preference", "project_context", "skill", "fact"]
@@ -425,3 +426,8 @@ class Store(MessageStore, RecordStore, MemoryStore, BlobStore, Protocol):
             ConfigError: a name is empty, or more than one of thread, user and source is named.
         """
         ...
+
+
+def is_in_process(store: object) -> bool:
+    """Return whether asking a store waits for nobody: it says so itself, by an ``is_in_process`` that is True."""
+    return getattr(store, "is_in_process", False) is True
