@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
-EXTRAS := cli,minimax,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
+EXTRAS := cli,minimax,postgres,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
 
 RUN := $(VENV)/bin/python -m
 PIP := $(RUN) pip --disable-pip-version-check --quiet
@@ -15,7 +15,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs e2e recording thorough ci clean
+.PHONY: help demo test test-servers check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs e2e recording thorough ci clean
 .PHONY: bench bench-agent-loop bench-builder bench-faults bench-memory bench-tool-results bench-speed bench-summaries bench-tokens bench-full bench-model data-benchmarks
 
 help: ## list the targets
@@ -26,6 +26,9 @@ demo: $(VENV)/.stamp-cli ## show the gatekeeper at work on a bundled conversatio
 
 test: $(VENV)/.stamp-test ## run the tests and the code blocks of the documentation
 	@$(RUN) pytest -q -n auto $(PYTEST_ARGS)
+
+test-servers: $(VENV)/.stamp-servers ## run the tests that need PostgreSQL or Redis (apt-get install redis-server)
+	@GATEKEEPER_REQUIRE_SERVERS=1 $(RUN) pytest -q -n auto -m "servers or postgres" $(PYTEST_ARGS)
 
 check: format-check lint types test ## everything that must pass before a change goes in
 
@@ -127,6 +130,10 @@ $(VENV)/.stamp-cli: pyproject.toml $(VENV)/.stamp-venv
 
 $(VENV)/.stamp-test: pyproject.toml $(VENV)/.stamp-cli
 	@$(PIP) install --editable '.[$(EXTRAS)]' --group test --group test-adapters --group build
+	@touch $@
+
+$(VENV)/.stamp-servers: pyproject.toml $(VENV)/.stamp-test
+	@$(PIP) install --group test-servers
 	@touch $@
 
 $(VENV)/.stamp-lint: pyproject.toml $(VENV)/.stamp-test

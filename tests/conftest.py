@@ -1,9 +1,10 @@
-"""What every test shares: how many examples hypothesis draws, and the switch that forbids skips.
+"""x.
 
 Environment:
     GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 20 examples, the same in each run), ``wheel`` (10, for what is tested
         again on the built wheel) or ``thorough`` (500, new ones).
     GATEKEEPER_FORBID_SKIPS: ``1`` turns each skipped test or module into a failure.
+    GATEKEEPER_REQUIRE_SERVERS: ``1`` turns a missing server into an error; without it its tests are skipped.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
+
+    from tests.servers import PostgresServer, RedisServer
 
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
@@ -57,3 +60,29 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     return _without_skips((yield))
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """PostgreSQL with pgvector, started when the first test asks for it."""
+    from tests.servers import PostgresServer, running_or_skipped  # which needs POSIX
+
+    with running_or_skipped(PostgresServer) as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_database(postgres_server: PostgresServer) -> Iterator[str]:
+    """Where to reach an empty database with the extension ``vector``, gone after the test."""
+    conninfo = postgres_server.database()
+    yield conninfo
+    postgres_server.drop(conninfo)
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[RedisServer]:
+    """Redis, started when the first test asks for it."""
+    from tests.servers import RedisServer, running_or_skipped  # which needs POSIX
+
+    with running_or_skipped(RedisServer) as server:
+        yield server

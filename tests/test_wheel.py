@@ -118,6 +118,7 @@ def test_the_extras_are_named(metadata: Message) -> None:
         "langchain-classic",
         "llama-index",
         "minimax",
+        "postgres",
         "tiktoken",
         "tokenizers",
     }
