@@ -8,8 +8,9 @@ import sqlite3
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -152,6 +153,40 @@ def test_a_writer_in_the_way_is_an_error_after_the_time_that_was_given(path: Pat
             assert str(path) in str(caught.value)
             assert hasty.last_seq("acme", "t1") == -1  # reading goes on
         assert hasty.append_messages("acme", "t1", said(0)) == 0
+
+
+def test_threads_of_one_process_wait_for_each_other_and_do_not_ask_sqlite_again_and_again(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite asks for its lock at intervals that grow: a thread would starve while others write."""
+    begun: list[str] = []
+
+    class Watched(sqlite3.Connection):
+        def execute(self, *arguments: Any) -> sqlite3.Cursor:
+            if arguments[0] == "BEGIN IMMEDIATE":
+                begun.append(threading.current_thread().name)
+            return super().execute(*arguments)
+
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Watched))
+    waiting = threading.Thread(target=lambda: store.append_messages("acme", "t1", said(0)), name="waiting")
+    with store._connections.writing():
+        waiting.start()
+        waiting.join(0.05)
+        assert waiting.is_alive()
+        assert begun == []
+    waiting.join()
+    assert begun == ["waiting"]
+    assert ids_of(store) == ["m0"]
+
+
+def test_a_thread_in_the_way_is_an_error_after_the_time_that_was_given(path: Path) -> None:
+    with SQLiteStore(path, busy_timeout_ms=1) as store, ThreadPoolExecutor(1) as pool:
+        with store._connections.writing():
+            refused = pool.submit(store.append_messages, "acme", "t1", said(0))
+            with pytest.raises(StorageError, match="raise busy_timeout_ms") as caught:
+                refused.result(timeout=2)
+            assert str(path) in str(caught.value)
+        assert pool.submit(store.append_messages, "acme", "t1", said(0)).result() == 0
 
 
 def test_opening_waits_for_another_process_where_sqlite_itself_does_not(path: Path) -> None:

@@ -33,9 +33,10 @@ _SYNCHRONOUS = ("normal", "full")
 _RETRY_SECONDS = 0.01
 _STATEMENTS = 128
 
+_LOCKED = "another writer kept it locked: try again, or raise busy_timeout_ms"
 _REASONS = {
-    "database is locked": "another process kept it locked: try again, or raise busy_timeout_ms",
-    "database table is locked": "another process kept it locked: try again, or raise busy_timeout_ms",
+    "database is locked": _LOCKED,
+    "database table is locked": _LOCKED,
     "database or disk is full": "there is no room left for it: nothing of this call was stored",
     "attempt to write a readonly database": "it must not be written: see to the rights on the file and its folder",
     "unable to open database file": "it cannot be opened: see whether its folder is there, and to the rights on both",
@@ -118,6 +119,7 @@ class Connections:
         self._local = threading.local()
         self._lent: WeakSet[_Lent] = WeakSet()
         self._lock = threading.Lock()
+        self._writer = threading.RLock()  # as for _Lent: a signal handler gets SQLite's error
         self._held: list[_Lent] = []
         self._is_closed = False
         _watch_forks(self)
@@ -132,7 +134,7 @@ class Connections:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Lend the connection of this thread for one transaction that writes: all of it is stored, or nothing."""
-        with self._transaction("BEGIN IMMEDIATE") as connection:
+        with self._lend() as lent, self._only_writer(), self._transaction(lent, "BEGIN IMMEDIATE") as connection:
             if connection.execute("PRAGMA user_version").fetchone()[0] > len(self.migrations):
                 raise self._newer()  # another process has brought the file up to date in the meantime
             yield connection
@@ -140,7 +142,7 @@ class Connections:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Lend the connection of this thread for reading one state of the file."""
-        with self._transaction("BEGIN") as connection:
+        with self._lend() as lent, self._transaction(lent, "BEGIN") as connection:
             yield connection
 
     @contextmanager
@@ -150,8 +152,23 @@ class Connections:
             yield lent.opened(self._open)
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        with self._lend() as lent, self._typed(lent):
+    def _only_writer(self) -> Iterator[None]:
+        """Let the threads of this process write in turn.
+
+        SQLite would let them ask for its lock again and again, at growing intervals: whoever has waited longest asks
+        least often, and a call may wait for seconds. Taken when the thread holds its connection, so that no process
+        forks while a thread that will not be in the child holds it.
+        """
+        if not self._writer.acquire(timeout=self._busy_timeout_ms / 1000):
+            raise StorageError(f"{self.path}: {_LOCKED}")
+        try:
+            yield
+        finally:
+            self._writer.release()
+
+    @contextmanager
+    def _transaction(self, lent: _Lent, begin: str) -> Iterator[sqlite3.Connection]:
+        with self._typed(lent):
             connection = lent.opened(self._open)
             try:
                 connection.execute(begin)
