@@ -16,7 +16,7 @@ export PIP_ROOT_USER_ACTION := ignore
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-servers check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs e2e recording thorough ci clean
-.PHONY: bench bench-agent-loop bench-builder bench-faults bench-memory bench-tool-results bench-speed bench-summaries bench-tokens bench-full bench-model data-benchmarks
+.PHONY: bench bench-agent-loop bench-builder bench-faults bench-memory bench-tool-results bench-speed bench-stores bench-summaries bench-tokens bench-full bench-model data-benchmarks
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -75,6 +75,9 @@ bench-faults: $(VENV)/.stamp-test ## what a store, search or model that hangs, r
 bench-memory: $(VENV)/.stamp-bench ## long-term memory: recall beside peers, and what thresholds keep; needs GATEKEEPER_DATA
 	@$(RUN) benchmarks.long_term_memory --data "$$GATEKEEPER_DATA"
 	@$(RUN) benchmarks.long_term_memory --data "$$GATEKEEPER_DATA" --thresholds
+
+bench-stores: $(VENV)/.stamp-test ## stores beside the frameworks' own: messages a second, readings, what is kept of writes at once
+	@$(RUN) tests.servers $(VENV)/bin/python -W ignore -m benchmarks.stores --postgres {postgres} --redis {redis}
 
 bench-summaries: $(VENV)/.stamp-test ## what the running summary keeps, beside other ways to choose sentences; needs GATEKEEPER_DATA
 	@$(RUN) benchmarks.summaries --data "$$GATEKEEPER_DATA"

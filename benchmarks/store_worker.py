@@ -50,7 +50,7 @@ class Writers:
 
     def write(self, writers: list[list[Append]]) -> list[Outcome]:
         """Let each process append its own, one after the other, all of them beginning at once."""
-        impatient = threading.Timer(self._patience, self.end)
+        impatient = threading.Timer(self._patience, self._kill)
         impatient.start()
         try:
             for process, appends in zip(self._processes, writers, strict=True):
@@ -65,10 +65,13 @@ class Writers:
 
     def end(self) -> None:
         """End the processes and wait for them."""
+        self._kill()
+        for process in self._processes:
+            process.communicate()
+
+    def _kill(self) -> None:
         for process in self._processes:
             process.kill()
-        for process in self._processes:
-            process.wait()
 
 
 def _say(process: subprocess.Popen[str], line: str) -> None:

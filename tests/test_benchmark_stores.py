@@ -1,0 +1,114 @@
+"""The benchmark of stores counts what it says: figures by round, ratios, and what became of writes at once."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from benchmarks.store_shelves import SHELVES, Append, Outcome, Place, Said, Shelf, ShelfKind
+from benchmarks.store_worker import Writers
+from benchmarks.stores import Names, Sizes, Tally, contests, kept_row, main, measured, read_row, said, tally, write_row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+NORMAL = SHELVES["SQLiteStore, normal"]
+SMALL = Sizes(rounds=1, appends=40, long=20, at_once=8, contests=2)
+
+
+class Forgetful(Shelf):
+    """Keeps the first of two messages that are written at once, raises for every fourth, and stores it all the same."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._texts: dict[str, list[str]] = {}
+        self._number = 0
+
+    def append(self, thread: str, messages: Sequence[Said]) -> None:
+        self._number += 1
+        if self._number % 2:
+            self._texts.setdefault(thread, []).extend(each.text for each in messages)
+        if self._number % 4 == 1:
+            raise OSError
+
+    def texts(self, thread: str) -> list[str]:
+        return self._texts.get(thread, [])
+
+
+def test_messages_are_those_of_the_conversation_each_with_an_id_and_a_text_of_its_own() -> None:
+    messages = [*said(40), *said(40, writer="w1-"), *said(5, first=40)]
+    assert len({each.id for each in messages}) == len({each.text for each in messages}) == 85
+    assert [each.role for each in messages[:2]] == ["user", "assistant"]
+    assert any(ord(character) > 0x4E00 for each in said(200) for character in each.text)
+
+
+def test_what_became_of_writes_is_counted_one_by_one() -> None:
+    wanted = [Said(name, "user", f"text {name}") for name in "abcde"]
+    found = ["text a", "text b", "text b", "text d", "another text"]
+    assert tally(wanted, found, [Outcome(["a", "b"], ["OSError"]), Outcome(["c"], ["OSError"])]) == Tally(
+        kept=2, errors=1, lost=1, twice=1, unsaid=1
+    )
+
+
+def test_a_row_of_writes_at_once_gives_the_median_and_the_least_and_sums_of_all_else() -> None:
+    row = kept_row("x", "2 at once", [Tally(5, 0, 0, 0, 0), Tally(2, 1, 2, 0, 0), Tally(4, 0, 0, 1, 0)])
+    assert list(row.values()) == ["x", "2 at once", 4, 2, 15, 1, 2, 1]
+
+
+def test_a_store_that_loses_writes_is_seen_to(tmp_path: Path) -> None:
+    kind = ShelfKind("forgetful", lambda _: Forgetful(), is_shared=False)
+    (row,) = contests(kind, Place(str(tmp_path)), SMALL, Names())
+    assert (row["kept, median"], row["lost in silence"], row["refused with an error"], row["writes"]) == (4, 8, 0, 16)
+
+
+def test_a_store_that_gives_back_something_else_is_not_measured(tmp_path: Path) -> None:
+    kind = ShelfKind("forgetful", lambda _: Forgetful())
+    with pytest.raises((AssertionError, OSError)):
+        measured([kind], Place(str(tmp_path)), SMALL, Names())
+
+
+def test_a_store_of_ours_keeps_all_writes_at_once_of_threads_and_of_processes(tmp_path: Path) -> None:
+    rows = list(contests(NORMAL, Place(str(tmp_path)), SMALL._replace(contests=1), Names()))
+    assert [row["writers"] for row in rows] == ["one process, 8 at once", "4 processes, 2 each"]
+    assert [(row["kept, least"], row["writes"]) for row in rows] == [(8, 8)] * 2
+
+
+def test_a_process_that_has_ended_is_an_error(tmp_path: Path) -> None:
+    writers = Writers(NORMAL.name, Place(f"{tmp_path}/none"), 1)
+    try:
+        with pytest.raises((RuntimeError, BrokenPipeError)):
+            writers.write([[Append("t", tuple(said(1)))]])
+    finally:
+        writers.end()
+
+
+def test_rows_give_medians_and_the_median_of_the_ratios_of_the_rounds() -> None:
+    kind = ShelfKind("peer", lambda _: Forgetful(), "WAL, full", beside=NORMAL.name)
+    writes = ["one", "ten", "writers", "end of the long thread"]
+    figures: dict[str, dict[str, list[float]]] = {
+        NORMAL.name: {**{what: [100.0, 90.0, 40.0] for what in writes}, "read": [1.0, 2.0, 3.0], "newest": [1.0] * 3},
+        "peer": {**{what: [10.0, 30.0, 20.0] for what in writes}, "read": [4.0, 4.0, 9.0], "newest": [1.5] * 3},
+    }
+    row: dict[str, Any] = write_row(kind, figures)
+    assert (row["one a call"], row["one a call: ours, times"]) == ("20 (10 to 30)", "3.0")
+    assert write_row(NORMAL, figures)["10 a call: ours, times"] is None
+    row = read_row(kind, figures)
+    assert (row["whole thread, ms"], row["whole thread: times ours"]) == ("4.00 (4.00 to 9.00)", "3.0")
+    assert row["newest 2: times ours"] == "1.5"
+
+
+def test_the_benchmark_prints_its_tables_and_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written = tmp_path / "stores.json"
+    small = ["--rounds", "1", "--appends", "40", "--long", "20", "--at-once", "4", "--contests", "1"]
+    main([*small, "--ours-only", "--json", str(written)])
+    assert "SQLiteStore, full" in capsys.readouterr().out
+    found = json.loads(written.read_text(encoding="utf-8"))
+    writes, reads, kept = found["tables"].values()
+    ours = [name for name, kind in SHELVES.items() if kind.is_ours]
+    assert [row["store"] for row in writes] == [row["store"] for row in reads] == ours
+    assert {row["store"] for row in kept} == set(ours)
+    assert writes[-1]["one a call"] in ("not given", "not installed")
+    assert found["settings"]["rounds"] == 1
