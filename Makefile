@@ -76,7 +76,7 @@ bench-memory: $(VENV)/.stamp-bench ## long-term memory: recall beside peers, and
 	@$(RUN) benchmarks.long_term_memory --data "$$GATEKEEPER_DATA"
 	@$(RUN) benchmarks.long_term_memory --data "$$GATEKEEPER_DATA" --thresholds
 
-bench-stores: $(VENV)/.stamp-test ## stores beside the frameworks' own: messages a second, readings, what is kept of writes at once
+bench-stores: $(VENV)/.stamp-servers ## stores beside the frameworks' own: messages a second, readings, what is kept of writes at once
 	@$(RUN) tests.servers $(VENV)/bin/python -W ignore -m benchmarks.stores --postgres {postgres} --redis {redis}
 
 bench-summaries: $(VENV)/.stamp-test ## what the running summary keeps, beside other ways to choose sentences; needs GATEKEEPER_DATA

@@ -2,6 +2,7 @@
 
 Environment:
     GATEKEEPER_FAULT_ROUNDS: how many times as many rounds as in CI are made, with other random numbers (default 1).
+    GATEKEEPER_FAULT_RECORD: a file for what each round looked for and found; see ``tests/fault_record.py``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import signal
 import sqlite3
 import threading
 import time
+from collections import Counter
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -28,6 +30,7 @@ from gatekeeper_core.storage.sqlite import SQLiteStore
 from gatekeeper_core.storage.sqlite_connections import Connections
 from gatekeeper_core.storage.sqlite_schema import MIGRATIONS
 from gatekeeper_core.storage.vectors import unit_vector
+from tests.fault_record import fault_round
 from tests.memory_store_contract import record
 from tests.message_store_contract import ids_of, said
 from tests.store_contract import fill, seen
@@ -35,6 +38,7 @@ from tests.store_contract import fill, seen
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+STORE = "SQLite"
 TIMES = int(os.environ.get("GATEKEEPER_FAULT_ROUNDS", "1"))
 SEED = "" if TIMES == 1 else os.urandom(8).hex()
 
@@ -117,8 +121,11 @@ def test_what_was_acknowledged_survives_a_kill_at_any_moment(path: Path) -> None
     for number in rounds(8):
         lines = Child(writes(path, number)).killed(after_seconds=chance("kill", number).random() * 0.05)
         acknowledged = [line.split() for line in lines if " " in line]
-        with SQLiteStore(path) as store:
-            assert store.check() == ()
+        with (
+            fault_round(STORE, "kill -9 while it appends, saves records and memories, puts bodies aside") as found,
+            SQLiteStore(path) as store,
+        ):
+            found.content(store.check() == (), "the check found something")
             messages = store.read_messages("acme", "t1")
             names = [str(message.id) for message in messages]
             assert len(set(names)) == len(names) == store.last_seq("acme", "t1") + 1
@@ -126,20 +133,21 @@ def test_what_was_acknowledged_survives_a_kill_at_any_moment(path: Path) -> None
             assert names == [f"{batch}/{part}" for batch in batches for part in range(3)]
             blobs = store.blobs_of("acme", "t1")
             for batch in batches[-50:]:
-                assert blobs.get("s", batch) == batch.encode() * 3_000
+                found.content(blobs.get("s", batch) == batch.encode() * 3_000, f"the body of {batch}")
             for kind, name in acknowledged:
                 if kind == "messages":
-                    assert name in batches
+                    found.stored(batches.count(name) == 1, f"messages {name}")
                 elif kind == "blob":
-                    assert blobs.get("s", name, 0, 5) == (name * 3)[:5].encode()
+                    found.stored(blobs.get("s", name, 0, 5) == (name * 3)[:5].encode(), f"blob {name}")
                 elif kind == "memory":
-                    assert {name, f"{name}b"} <= {found.memory.id for found in _memories(store, name)}
+                    ids = {memory.memory.id for memory in _memories(store, name)}
+                    found.stored({name, f"{name}b"} <= ids, f"memory {name}")
             versions = [int(name) for kind, name in acknowledged if kind == "record"]
             stored = store.load_record("acme", "t1", "summary")
             if versions:
-                assert stored is not None
-                assert versions[-1] <= stored.version <= versions[-1] + 1
-                assert stored.body == f'"{stored.version}"'
+                found.stored(stored is not None and versions[-1] <= stored.version <= versions[-1] + 1, "record")
+            if stored:
+                found.content(stored.body == f'"{stored.version}"', "record")
 
 
 def _memories(store: SQLiteStore, name: str) -> list[Any]:
@@ -174,13 +182,19 @@ def test_of_a_cut_or_garbled_log_a_beginning_is_read_or_an_error(tmp_path: Path)
         at = draw.randrange(len(log))
         damaged = log[:at] if number % 2 else log[:at] + draw.randbytes(64) + log[at + 64 :]
         Path(f"{copy}-wal").write_bytes(damaged)
-        with suppress(StorageError), SQLiteStore(copy) as store:
-            found = ids_of(store)
-            assert found == names[: len(found)]
-            assert len(found) >= 30  # what stood in the file itself
-            assert store.check() == ()
-            assert store.append_messages("acme", "t1", said(1_000)) == len(found)
-            shortest = min(shortest, len(found))
+        fault = "write-ahead log cut off" if number % 2 else "64 bytes of the write-ahead log garbled"
+        with fault_round(STORE, fault) as round_:
+            try:
+                with SQLiteStore(copy) as store:
+                    found = ids_of(store)
+                    round_.content(found == names[: len(found)], "no beginning of what was written")
+                    for name in names[:30]:  # what stood in the file itself
+                        round_.stored(name in found, name)
+                    assert store.check() == ()
+                    assert store.append_messages("acme", "t1", said(1_000)) == len(found)
+                    shortest = min(shortest, len(found))
+            except StorageError:
+                round_.refused()
     assert shortest < len(names)
 
 
@@ -233,27 +247,32 @@ def test_of_overwritten_bytes_nothing_is_given_back_as_content(tmp_path: Path) -
             damaged[at] = draw.randrange(256)
         copy = tmp_path / f"copy-{number}.db"
         copy.write_bytes(damaged)
-        try:
-            store = SQLiteStore(copy)
-        except StorageError:
-            errors += 1
-            continue
-        with store:
-            is_found = attempt(store.check) != ()
-            for what, found in everything(store):
-                if found == wanted[what]:
-                    kept += 1
-                elif found is StorageError:
-                    errors += 1
-                else:
-                    assert found in (None, (), -1), f"{what} came back changed"
-                    assert is_found, f"{what} is missing, and the check found nothing"
-                    missing += 1
+        fault = "512 bytes here and there overwritten" if number % 2 else "512 bytes in a row overwritten"
+        with fault_round(STORE, fault) as round_:
+            try:
+                store = SQLiteStore(copy)
+            except StorageError:
+                round_.refused()
+                errors += 1
+                continue
+            with store:
+                is_found = attempt(store.check) != ()
+                for what, found in everything(store):
+                    if found is StorageError:
+                        round_.refused()
+                        errors += 1
+                    elif found != wanted[what] and found in (None, (), -1):
+                        assert is_found, f"{what} is missing, and the check found nothing"
+                        round_.missing()
+                        missing += 1
+                    else:
+                        round_.content(found == wanted[what], what)
+                        kept += found == wanted[what]
     assert kept > errors + missing > 0
 
 
 def test_a_full_disk_is_named_and_stores_nothing_of_the_call(path: Path) -> None:
-    with SQLiteStore(path) as store:
+    with fault_round(STORE, "no room left in the file") as found, SQLiteStore(path) as store:
         store.append_messages("acme", "t1", said(0))
         with store._connections.bare() as connection:
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
@@ -266,10 +285,11 @@ def test_a_full_disk_is_named_and_stores_nothing_of_the_call(path: Path) -> None
         ):
             with pytest.raises(StorageError, match="no room left"):
                 write()
+            found.refused()
             with store._connections.bare() as connection:  # an error brought a new connection
                 connection.execute(f"PRAGMA max_page_count = {pages + 2}")
-        assert ids_of(store) == ["m0"]
-        assert blobs.records("s") == ()
+        found.stored(ids_of(store) == ["m0"], "the message before")
+        found.content(blobs.records("s") == (), "half a body")
         with store._connections.bare() as connection:
             connection.execute("PRAGMA max_page_count = 1000000")
         assert store.append_messages("acme", "t1", large_ones) == 20
@@ -289,9 +309,11 @@ def test_a_file_that_may_not_grow_is_named_and_can_be_used_when_it_may_again(pat
                 while True:
                     written.append(store.append_messages("acme", "t1", [Message("user", "x" * 20_000)]))
 
-            with pytest.raises(StorageError, match=r"store\.db: (the system could not|there is no room)"):
-                write_on()
-            assert store.last_seq("acme", "t1") == len(written) > 1
+            with fault_round(STORE, "the system lets the files grow no more") as found:
+                with pytest.raises(StorageError, match=r"store\.db: (the system could not|there is no room)"):
+                    write_on()
+                found.refused()
+                found.stored(store.last_seq("acme", "t1") == len(written) > 1, "the messages before")
             resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
             assert store.append_messages("acme", "t1", said(1_000)) == len(written) + 1
             assert store.check() == ()
@@ -323,11 +345,12 @@ def test_a_kill_in_the_middle_of_a_migration_leaves_it_undone_or_done(path: Path
         tables = connection.execute("SELECT count(*) FROM sqlite_master WHERE name LIKE 'added_%'").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         connection.close()
-        assert (version, tables) in ((1, 0), (2, 60))
         done += version == 2
-        if version == 1:
-            with SQLiteStore(copy) as store:
-                assert seen(store) == before
+        with fault_round(STORE, "kill -9 in the middle of a migration") as found:
+            found.content((version, tables) in ((1, 0), (2, 60)), "half a migration")
+            if version == 1:
+                with SQLiteStore(copy) as store:
+                    found.stored(seen(store) == before, "what was there before")
         Connections(str(copy), synchronous="normal", busy_timeout_ms=0, migrations=(*MIGRATIONS, SLOW)).close()
     assert done < len(rounds(8))
 
@@ -342,9 +365,9 @@ def test_a_kill_while_the_file_is_made_leaves_no_half_of_it(path: Path) -> None:
             time.sleep(10)
 
         Child(work).killed(after_seconds=chance("new", number).random() * 0.02)
-        with SQLiteStore(made) as store:
+        with fault_round(STORE, "kill -9 while the file is made") as found, SQLiteStore(made) as store:
             assert store.append_messages("acme", "t1", said(0)) == 0
-            assert store.check() == ()
+            found.content(store.check() == (), "the check found something")
 
 
 class Failing(sqlite3.Connection):
@@ -406,7 +429,9 @@ def test_whichever_statement_fails_all_of_a_call_is_stored_or_nothing(
                 assert state(store) != before
                 return
             assert str(copy) in str(error)
-            assert state(store) == before
+            with fault_round(STORE, "the Nth statement of a call fails") as found:
+                found.refused()
+                found.content(state(store) == before, "half a call")
             assert store.check() == ()
             call(store)  # and it can be used as before
             assert state(store) != before
@@ -441,18 +466,19 @@ def test_whichever_statement_of_forgetting_fails_the_rows_are_all_there_or_all_g
     for number in range(200):
         copy = path.with_name(f"copy-{number}.db")
         shutil.copy(path, copy)
-        with SQLiteStore(copy) as store:
+        with fault_round(STORE, "the Nth statement of forgetting fails") as found, SQLiteStore(copy) as store:
             Failing.left = number
             try:
                 gone = store.forget("acme", thread="t1")
             except StorageError:
                 Failing.left = None
-                assert seen(store) == before
+                found.refused()
+                found.stored(seen(store) == before, "what was not forgotten")
                 outcomes.add("undone")
                 continue
             Failing.left = None
             outcomes.add("purged" if gone.is_purged else "not purged")
-            assert ids_of(store) == []
+            found.content(ids_of(store) == [], "what was forgotten")
             assert store.check() == ()
             if gone.is_purged:
                 break
@@ -461,7 +487,10 @@ def test_whichever_statement_of_forgetting_fails_the_rows_are_all_there_or_all_g
 
 
 def test_eight_threads_that_mix_all_calls_lose_and_double_nothing(path: Path) -> None:
-    with SQLiteStore(path, busy_timeout_ms=60_000) as store:
+    with (
+        fault_round(STORE, "eight threads mix all calls") as found,
+        SQLiteStore(path, busy_timeout_ms=60_000) as store,
+    ):
         appended: list[str] = []
         seconds = 0.0 if TIMES < 20 else 60.0
         begin = time.monotonic()
@@ -483,7 +512,10 @@ def test_eight_threads_that_mix_all_calls_lose_and_double_nothing(path: Path) ->
         for thread in threads:
             thread.join()
         assert failures == []
-        assert sorted(map(str, ids_of(store, "acme", "shared"))) == sorted(appended)
+        times = Counter(map(str, ids_of(store, "acme", "shared")))
+        for name in appended:
+            found.stored(times[name] == 1, name)
+        assert times.total() == len(appended)
         task = store.load_record("acme", "shared", "task")
         assert task is None or task.body == f'"{task.version}"'
         assert store.check() == ()
@@ -522,5 +554,7 @@ def one_of_all_calls(store: SQLiteStore, draw: random.Random, name: str, appende
 def test_an_empty_file_in_the_place_of_a_store_with_a_log_is_an_error(tmp_path: Path) -> None:
     copy, _ = with_a_log(tmp_path, 3)
     copy.write_bytes(b"")
-    with pytest.raises(CorruptionError):
-        SQLiteStore(copy)
+    with fault_round(STORE, "an empty file beside a log") as found:
+        with pytest.raises(CorruptionError):
+            SQLiteStore(copy)
+        found.refused()
