@@ -376,16 +376,9 @@ def _set_like_ours(engine: Any) -> None:
 
 def _postgres_url(driver: str, conninfo: str) -> Any:
     parts: dict[str, Any] = import_module("psycopg.conninfo").conninfo_to_dict(conninfo)
+    user, password, host, port, name = map(parts.get, ("user", "password", "host", "port", "dbname"))
     url: Any = import_module("sqlalchemy").URL
-    port = parts.get("port")
-    return url.create(
-        f"postgresql+{driver}",
-        parts.get("user"),
-        parts.get("password"),
-        parts.get("host"),
-        int(port) if port else None,
-        parts.get("dbname"),
-    )
+    return url.create(f"postgresql+{driver}", user, password, host, int(port) if port else None, name)
 
 
 def _sql_chat_store(place: Place, *, like_ours: bool = False) -> Shelf:
