@@ -7,6 +7,7 @@ import hmac
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations, product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +16,11 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.thread_memories import ThreadMemories, session_key, thread_name
 from gatekeeper_core.context.working_memory import UNKNOWN_POINTER, WorkingMemory
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, ForgottenError
 from gatekeeper_core.storage.base import BlobRecord
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+from gatekeeper_core.storage.in_memory_store import InMemoryStore
+from gatekeeper_core.storage.sqlite import SQLiteStore
 
 SECRET = b"a secret of the tests"
 names = st.text(st.characters(), min_size=1, max_size=8)  # lone surrogates, NUL and marks of direction too
@@ -77,6 +80,32 @@ def test_a_thread_has_one_memory_and_finds_its_texts_after_a_restart() -> None:
     assert memories.of("t1") is memories.of("t1", tenant="default")
     assert memories_of(blobs).of("t1").load(found) == TEXTS[1]
     assert ThreadMemories(blobs, b"another secret!!").of("t1").load(found) is None
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_whole_store_forgets_what_a_thread_put_aside_with_the_thread(text: str, tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "store.db") as store:
+        memories = ThreadMemories(store, SECRET)
+        pointers = {name: put(memories.of(name, tenant="acme"), text) for name in ("t1", "t2")}
+        assert store.forget("acme", thread="t1").blobs == 1
+        for either in (memories, ThreadMemories(store, SECRET)):
+            assert either.of("t1", tenant="acme").load(pointers["t1"]) is None
+            assert either.of("t1", tenant="acme").used_bytes == 0
+            assert either.of("t2", tenant="acme").load(pointers["t2"]) == text
+        with pytest.raises(ForgottenError, match="thread"):
+            memories.of("t1", tenant="acme").offload(text)
+        assert store.begin_anew("acme", thread="t1")
+        assert put(memories.of("t1", tenant="acme"), text) == pointers["t1"]
+
+
+def test_the_blobs_of_a_whole_store_lie_with_their_thread_and_nowhere_else() -> None:
+    store = InMemoryStore()
+    memories = ThreadMemories(store, SECRET)
+    memory = memories.of("t1", tenant="acme")
+    put(memory, TEXTS[0])
+    assert [len(store.blobs_of(*owner).records(memory._scope)) for owner in (("acme", "t1"), ("acme", "t2"))] == [1, 0]
+    assert store.records(memory._scope) == ()
+    assert memories.is_inline is memory.is_inline is True
 
 
 def test_what_is_no_longer_kept_ready_is_made_again_with_its_texts_and_its_quota() -> None:

@@ -2,7 +2,8 @@
 
 ::
 
-    secret · tenant · thread ──HMAC-SHA256──> session key ──> working memory: a scope and ids of its own
+    secret · tenant · thread ──HMAC-SHA256──> session key ──> working memory: a scope and ids of its own,
+                                                                │ among the blobs of its thread (``Store.blobs_of``)
                                                                 │ those used last are kept ready
                                                                 └ any other is made again: its texts lie in the store
 
@@ -22,6 +23,7 @@ from gatekeeper_core.context.results.pointers import check_key
 from gatekeeper_core.context.working_memory import QUOTA_BYTES, WorkingMemory, check_limits
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.storage.base import BlobStore, is_in_process
+from gatekeeper_core.storage.thread_blobs import thread_blobs
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
 __all__ = ["ThreadMemories", "session_key", "thread_name"]
@@ -36,7 +38,8 @@ class ThreadMemories:
     in use elsewhere live on; any other is made again when it is asked for and finds its texts in the store.
 
     Args:
-        blobs: where the bytes of all threads lie.
+        blobs: where the bytes of all threads lie. A whole ``Store`` keeps them with their thread, so that forgetting
+            the thread takes them along; any other ``BlobStore`` keeps them until they are cleared.
         secret: what all session keys are made from, 16 bytes or more (``secrets.token_bytes(32)``). Keep it: with
             another one nothing is found again.
         quota_bytes: what the texts of one thread may take together, at least 1.
@@ -75,9 +78,9 @@ class ThreadMemories:
         self._secret = check_key(secret, name="secret")
         self._max_ready = max_ready
         self._is_inline = is_in_process(blobs)
+        self._blobs = blobs
         self._make = partial(
             WorkingMemory,
-            blobs,
             quota_bytes=quota_bytes,
             ttl_seconds=ttl_seconds,
             clock=clock,
@@ -112,7 +115,7 @@ class ThreadMemories:
         with self._lock:
             memory = self._alive.get(name)
         # Made without the lock: it asks the store, which may be slow. Two at a time are one in the end.
-        made = self._make(key) if memory is None else memory
+        made = self._make(thread_blobs(self._blobs, tenant, thread_id), key) if memory is None else memory
         with self._lock:
             memory = self._alive.setdefault(name, made)
             self._ready[name] = memory

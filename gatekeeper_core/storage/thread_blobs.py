@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from gatekeeper_core.storage.base import BlobRecord
+from gatekeeper_core.storage.base import BlobRecord, BlobStore, is_in_process
 
-__all__ = ["NOBODY", "OwnedBlobs", "Owner", "ThreadBlobs"]
+__all__ = ["NOBODY", "OwnedBlobs", "Owner", "ThreadBlobs", "thread_blobs"]
 
 
 class Owner(NamedTuple):
@@ -54,6 +54,11 @@ class ThreadBlobs:
         self._blobs = blobs
         self._owner = owner
 
+    @property
+    def is_in_process(self) -> bool:
+        """Whether no call waits for anybody: as the store says in which the blobs lie."""
+        return is_in_process(self._blobs)
+
     def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
         """Store a blob under an id of a scope; see ``BlobStore``."""
         self._blobs.put_blob(self._owner, scope, blob_id, data)
@@ -73,3 +78,22 @@ class ThreadBlobs:
     def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
         """Return the blobs of a scope, oldest first; see ``BlobStore``."""
         return self._blobs.blob_records(self._owner, scope)
+
+
+def thread_blobs(store: BlobStore, tenant: str, thread: str) -> BlobStore:
+    """Return the blobs of one thread where a store tells threads apart (``Store.blobs_of``), else the store itself.
+
+    Raises:
+        ConfigError: a name is empty.
+
+    >>> from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+    >>> from gatekeeper_core.storage.in_memory_store import InMemoryStore
+    >>> blobs, store = InMemoryBlobStore(), InMemoryStore()
+    >>> thread_blobs(blobs, "acme", "t1") is blobs, thread_blobs(store, "acme", "t1") is store
+    (True, False)
+    """
+    blobs_of = getattr(store, "blobs_of", None)
+    if blobs_of is None:
+        return store
+    found: BlobStore = blobs_of(tenant, thread)
+    return found
