@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+import pickle
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -66,6 +68,57 @@ def test_a_digest_tells_whether_the_messages_up_to_there_are_the_same(
     edited = [*messages[:at], replace(messages[at], content=messages[at].text + "x"), *messages[at + 1 :]]
     again = Thread("t2", tuple(edited), "other").digests(seqs)
     assert [found[seq] == again[seq] for seq in seqs] == [seq < at for seq in seqs]
+
+
+@given(conversations(), st.data())
+def test_a_thread_that_continues_another_one_is_the_same_value_as_one_made_at_once(
+    messages: list[Message], data: st.DataObject
+) -> None:
+    seqs = range(-1, len(messages))
+    thread = Thread("t1", tuple(messages[:1]), "acme", "ann")
+    while len(thread.messages) < len(messages):
+        if data.draw(st.booleans()):
+            thread.digests([0])
+        step = data.draw(st.integers(1, 3))
+        thread = thread.continued(messages[len(thread.messages) :][:step])
+    whole = Thread("t1", tuple(messages), "acme", "ann")
+    assert (thread, thread.digests(seqs)) == (whole, whole.digests(seqs))
+
+
+def test_two_threads_that_continue_one_do_not_share_what_comes_after() -> None:
+    thread = Thread("t1", (Message("user", "端口?"),))
+    thread.digests([0])
+    one, other = (thread.continued([Message("assistant", text)]) for text in ("6380", "6381"))
+    assert one.digests([1]) != other.digests([1])
+    assert one.digests([0]) == other.digests([0]) == thread.digests([0, 1])
+    with pytest.raises(TypeError, match=r"Thread\.messages\[1\] must be a Message"):
+        thread.continued(["6380"])  # type: ignore[list-item]
+
+
+def test_the_digests_of_a_thread_that_continues_another_one_read_only_what_is_new() -> None:
+    """Ten thousand messages and two: what was said before is not hashed again."""
+    read: list[Message] = []
+
+    class Watched(Message):
+        @property
+        def text(self) -> str:
+            read.append(self)
+            return super().text
+
+    thread = Thread("t1", tuple(Watched("user", f"message {at}") for at in range(10_000)))
+    thread.digests([0])
+    assert len(read) == 10_000
+    longer = thread.continued([Watched("user", "one"), Watched("assistant", "two")])
+    longer.digests([10_001])
+    assert [message.content for message in read[10_000:]] == ["one", "two"]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])  # noqa: S301
+def test_a_thread_with_digests_can_be_copied(copied: Callable[[Thread], Thread]) -> None:
+    thread = Thread("t1", (Message("user", "hello"),))
+    thread.digests([0])
+    again = copied(thread)
+    assert (again, again.digests([0])) == (thread, thread.digests([0]))
 
 
 @pytest.mark.parametrize(

@@ -264,7 +264,7 @@ class Build:
         """Return the pin, with as many lines on the task as have room; a task that cannot be read on is as it was."""
         lines: list[str] = []
         if thread is not _NOBODY:
-            asked = replace(thread, messages=(*thread.messages, *request.messages[-1:])) if request.added else thread
+            asked = thread.continued(request.messages[-1:]) if request.added else thread
             verdict = view.selection.gate if view and view.selection else None
             task = self._records.update_task(self._look, asked, verdict) or known
             lines = status_text(task, locale=self._config.locale).splitlines() if task else []

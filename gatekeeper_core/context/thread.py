@@ -2,13 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message
 
+if TYPE_CHECKING:
+    from hashlib import blake2b
+
 __all__ = ["Thread"]
+
+
+class _Digests:
+    """The digest of no message, of the first, of the first two, and so on, and the hash that goes on with the next."""
+
+    __slots__ = ("_running", "found")
+
+    def __init__(self, found: tuple[str, ...] = (), running: blake2b | None = None) -> None:
+        self.found = found
+        self._running = running
+
+    def continued(self, messages: Sequence[Message]) -> _Digests:
+        """Return the digests of messages that begin with those of these digests."""
+        from hashlib import blake2b  # here, because it is a tenth of the import of the library
+
+        running = self._running.copy() if self._running else blake2b(digest_size=16)
+        found = [] if self.found else [running.hexdigest()]
+        for message in messages[max(0, len(self.found) - 1) :]:
+            fields = _fields(message)
+            sizes = ",".join([str(len(part)) for part in fields])
+            running.update(f"{sizes};{''.join(fields)}".encode("utf-8", "surrogatepass"))
+            found.append(running.hexdigest())
+        return _Digests((*self.found, *found), running)
+
+    def __reduce__(self) -> tuple[type[_Digests], tuple[()]]:
+        """Return how to make none: a running hash can be copied here only, and all of it can be worked out again."""
+        return _Digests, ()
+
+
+_NO_DIGESTS = _Digests()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +69,7 @@ class Thread:
     messages: tuple[Message, ...] = ()
     tenant: str = "default"
     user: str | None = None
-    _digests: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
+    _digests: _Digests = field(default_factory=lambda: _NO_DIGESTS, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("id", "tenant", "user"):
@@ -49,6 +83,19 @@ class Thread:
             if not isinstance(message, Message):
                 raise TypeError(f"Thread.messages[{at}] must be a Message, got {type(message).__name__}")
 
+    def continued(self, messages: Iterable[Message]) -> Thread:
+        """Return the conversation with more messages at its end; what its digests took is not paid again.
+
+        Raises:
+            TypeError: one is no Message.
+
+        >>> Thread("t1", [Message("user", "hello")]).continued([Message("assistant", "hi")]).last_seq
+        1
+        """
+        longer = replace(self, messages=(*self.messages, *messages))
+        object.__setattr__(longer, "_digests", self._digests)
+        return longer
+
     @property
     def last_seq(self) -> int:
         """Sequence number of the newest message, -1 where there is none."""
@@ -58,7 +105,8 @@ class Thread:
         """Return for each sequence number what tells the messages up to it from all others: 32 hexadecimal digits.
 
         What was derived from a conversation holds as long as the digest up to there is the same. Two messages that read
-        the same count as the same, whatever their ids and marks. Linear in the text, once for each thread value.
+        the same count as the same, whatever their ids and marks. Linear in the text, once for each thread value; a value
+        that continues another one reads what is new.
 
         Args:
             seqs: sequence numbers, -1 for no message at all; those past the end are not in the result.
@@ -69,23 +117,10 @@ class Thread:
         >>> thread.digests([0])[0] == Thread("t2", thread.messages[:1]).digests([0])[0] != thread.digests([1])[1]
         True
         """
-        if not self._digests:
-            object.__setattr__(self, "_digests", _running_digests(self.messages))
-        return {seq: self._digests[seq + 1] for seq in seqs if -1 <= seq <= self.last_seq}
-
-
-def _running_digests(messages: Sequence[Message]) -> tuple[str, ...]:
-    """Return the digest of no message, of the first, of the first two, and so on."""
-    import hashlib  # here, because it is a tenth of the import of the library
-
-    running = hashlib.blake2b(digest_size=16)
-    found = [running.hexdigest()]
-    for message in messages:
-        fields = _fields(message)
-        sizes = ",".join([str(len(part)) for part in fields])
-        running.update(f"{sizes};{''.join(fields)}".encode("utf-8", "surrogatepass"))
-        found.append(running.hexdigest())
-    return tuple(found)
+        if len(self._digests.found) <= len(self.messages):
+            object.__setattr__(self, "_digests", self._digests.continued(self.messages))
+        found = self._digests.found
+        return {seq: found[seq + 1] for seq in seqs if -1 <= seq <= self.last_seq}
 
 
 def _fields(message: Message) -> list[str]:
