@@ -89,6 +89,8 @@ def test_two_threads_that_continue_one_do_not_share_what_comes_after() -> None:
     thread = Thread("t1", (Message("user", "端口?"),))
     thread.digests([0])
     one, other = (thread.continued([Message("assistant", text)]) for text in ("6380", "6381"))
+    for each in (one, other):
+        assert each.digests([1]) == Thread("t1", each.messages).digests([1])
     assert one.digests([1]) != other.digests([1])
     assert one.digests([0]) == other.digests([0]) == thread.digests([0, 1])
     with pytest.raises(TypeError, match=r"Thread\.messages\[1\] must be a Message"):
