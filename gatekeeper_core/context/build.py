@@ -6,10 +6,12 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.context.assembly import Assembly, Material
 from gatekeeper_core.context.derived import Derived, DerivedRecords, MemorySearch
+from gatekeeper_core.context.index_snapshots import MIN_TURNS, Fetched
 from gatekeeper_core.context.pinning import pin_text
 from gatekeeper_core.context.request import Request, make_request, needs_prompt
 from gatekeeper_core.context.sections import Sections, SystemPrompt
@@ -21,13 +23,17 @@ from gatekeeper_core.tokens import TokenCounter, count_message, count_messages
 from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
 
 if TYPE_CHECKING:
+    from gatekeeper_core.context.bounded_calls import BoundedCalls
     from gatekeeper_core.context.builder import ContextBuilderConfig
     from gatekeeper_core.context.built import BuiltContext
     from gatekeeper_core.context.current_run import RunConfig
     from gatekeeper_core.context.derived import LookUp
     from gatekeeper_core.context.history import HistoryView
+    from gatekeeper_core.context.index_snapshots import IndexOrigin, IndexSnapshots
     from gatekeeper_core.context.task import ActiveTask
-    from gatekeeper_core.context.threads import ThreadSelector
+    from gatekeeper_core.context.threads import Restore, ThreadSelector
+    from gatekeeper_core.messages import Turn
+    from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 __all__ = ["Build"]
 
@@ -62,6 +68,8 @@ class Build:
         session_key: bytes | None,
         look: LookUp,
         *,
+        snapshots: IndexSnapshots | None,
+        lane: BoundedCalls,
         reserve_tokens: int,
         debug: bool,
     ) -> None:
@@ -77,6 +85,9 @@ class Build:
         )
         self._look = look
         self._debug = debug
+        self._snapshots = snapshots
+        self._lane = lane
+        self._index_origin: IndexOrigin = ""
 
     def context(
         self,
@@ -90,6 +101,7 @@ class Build:
         """Return the prompt for a question; see ``ContextBuilder.build``."""
         config, named = self._config, thread or _NOBODY
         self._log("context build started", total_budget=config.total_budget, history=config.history)
+        restore = self._fetch_index(named)
         system = self._system(system_prompt)
         known = self._known(named, prompt)
         steps = self._steps(named, known.task)
@@ -111,7 +123,7 @@ class Build:
                 found_memories=len(known.memories),
                 pin_tokens=self._count(pin_text(prompt)) if config.enable_instruction_pinning else 0,
             ),
-            select=lambda fixed, first: self._selected(named, request, fixed, first),
+            select=lambda fixed, first: self._selected(named, request, fixed, first, restore),
             pin=lambda view, limit: self._pin(named, prompt, request, known.task, view, limit),
             budget_tokens=config.total_budget,
             shares=self._shares,
@@ -120,7 +132,9 @@ class Build:
             locale=config.locale,
             token_counter=self._count,
         ).built()
-        context = replace(context, trace=context.trace._replace(misses=self._look.misses))
+        context = replace(
+            context, trace=context.trace._replace(misses=self._look.misses, index_origin=self._index_origin)
+        )
         self._report(context)
         return context
 
@@ -222,7 +236,24 @@ class Build:
 
     # --- what is chosen ---------------------------------------------------------------------------------------------
 
-    def _selected(self, thread: Thread, request: Request, fixed_tokens: int, window_from: int) -> HistoryView:
+    def _fetch_index(self, thread: Thread) -> Restore | None:
+        """Ask for the index of a long thread that is unknown here, before anything else is waited for."""
+        snapshots = self._snapshots
+        known = thread is _NOBODY or self._selector.view_of((thread.tenant, thread.id)) is not None
+        if snapshots is None or known or len(thread.messages) < MIN_TURNS:
+            return None
+        call = self._look.start(self._lane, partial(snapshots.fetch, thread))
+
+        def restore(past: tuple[Turn, ...]) -> ContextGatekeeper | None:
+            fetched: Fetched | None = self._look.result("index", call)
+            gatekeeper, self._index_origin = snapshots.restored(thread, fetched or Fetched("unavailable"), past)
+            return gatekeeper
+
+        return restore
+
+    def _selected(
+        self, thread: Thread, request: Request, fixed_tokens: int, window_from: int, restore: Restore | None
+    ) -> HistoryView:
         view = self._selector.view(
             request.messages,
             thread=(thread.tenant, thread.id),
@@ -230,6 +261,7 @@ class Build:
             window_from=window_from,
             floor_turns=self._floor_turns(request, window_from),
             run=self._run,
+            restore=restore,
         )
         if view.status == "fallback":
             self._look.miss("history", "degraded", view.reason)

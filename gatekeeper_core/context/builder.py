@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -25,6 +26,7 @@ from gatekeeper_core.context.build import Build
 from gatekeeper_core.context.built import BuiltContext
 from gatekeeper_core.context.current_run import RunConfig
 from gatekeeper_core.context.derived import DerivedRecords, LookUp
+from gatekeeper_core.context.index_snapshots import IndexSnapshots, keeps_snapshots
 from gatekeeper_core.context.past import HistoryMode
 from gatekeeper_core.context.results.pointers import check_key
 from gatekeeper_core.context.rounds import Locale
@@ -37,7 +39,7 @@ from gatekeeper_core.context.thread_constraints import ThreadConstraints
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
 from gatekeeper_core.context.tool_results import ToolResultCompressor
 from gatekeeper_core.errors import ConfigError, check_range
-from gatekeeper_core.messages import Message, common_beginning
+from gatekeeper_core.messages import Message, common_beginning, group_turns
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
@@ -200,8 +202,10 @@ class ContextBuilder:
             lanes=self._lanes,
         )
         selector = ThreadSelector(_as_it_is, write=_instead, config=self._history(config), token_counter=count)
+        whole = keeps_snapshots(self._store)
+        snapshots = IndexSnapshots(whole, config=config.gatekeeper, token_counter=count) if whole else None
         with self._lock:
-            self._config, self._records, self._selector = config, records, selector
+            self._config, self._records, self._selector, self._snapshots = config, records, selector, snapshots
             self._runs.clear()
 
     def _history(self, config: ContextBuilderConfig) -> HistoryConfig:
@@ -286,7 +290,7 @@ class ContextBuilder:
         _check_arguments(thread, prompt, system_prompt)
         check_tokens("reserve_tokens", reserve_tokens)
         with self._lock:
-            config, records, selector = self._config, self._records, self._selector
+            config, records, selector, snapshots = self._config, self._records, self._selector, self._snapshots
         look = LookUp(timeout_seconds=config.call_timeout_ms / 1000)
         run = bounded_run(self._run_of(thread, config, look), look, self._lanes.results)
         build = Build(
@@ -297,6 +301,8 @@ class ContextBuilder:
             run,
             self._session_key,
             look,
+            snapshots=snapshots,
+            lane=self._lanes.results,
             reserve_tokens=reserve_tokens,
             debug=debug,
         )
@@ -304,7 +310,7 @@ class ContextBuilder:
         context = build.context(thread, prompt, system_prompt, included=adding, tools=tools)
         if thread is None:
             return context
-        records.follow_up(thread)
+        records.follow_up(thread, _saving(snapshots, selector, thread, context))
         return self._compared(thread, context)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ContextBuilder:
@@ -372,6 +378,24 @@ class ContextBuilder:
         whole = context.token_stats.total - context.token_stats.tools
         trace = context.trace._replace(prefix_tokens=same, prefix_share=same / whole if whole else 0.0)
         return replace(context, trace=trace)
+
+
+def _saving(
+    snapshots: IndexSnapshots | None, selector: ThreadSelector[Message], thread: Thread, context: BuiltContext
+) -> Callable[[], object] | None:
+    """Return how to save the index that a build has brought up to date, None where that need not be."""
+    view = context.trace.view
+    if snapshots is None or view is None or not snapshots.due(thread, view.turn_count):
+        return None
+    turns = group_turns(thread.messages)
+    upto_seq = thread.last_seq if context.trace.safety_net or not turns else turns[-1].start - 1
+    return partial(
+        snapshots.save,
+        thread,
+        partial(selector.index_of, (thread.tenant, thread.id)),
+        turn_count=view.turn_count,
+        upto_seq=upto_seq,
+    )
 
 
 def _summary_tokens(config: ContextBuilderConfig) -> int:

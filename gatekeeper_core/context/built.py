@@ -13,6 +13,7 @@ from gatekeeper_core.messages import Message, Provider
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history import HistoryView
+    from gatekeeper_core.context.index_snapshots import IndexOrigin
 
 __all__ = [
     "BuildMetadata",
@@ -36,6 +37,7 @@ _PLAIN_FACTS = (
     "safety_net",
     "prefix_tokens",
     "prefix_share",
+    "index_origin",
 )
 
 Part = Literal[
@@ -157,6 +159,7 @@ class BuildTrace(NamedTuple):
         misses: parts that could not be had.
         prefix_tokens: tokens of the messages at the start that were the same in the build before.
         prefix_share: the same as a share of the messages, 0..1.
+        index_origin: where the index of the thread comes from, if it was not known here: see ``IndexOrigin``.
     """
 
     parts: tuple[BuiltPart, ...]
@@ -173,6 +176,7 @@ class BuildTrace(NamedTuple):
     misses: tuple[Miss, ...] = ()
     prefix_tokens: int = 0
     prefix_share: float = 0.0
+    index_origin: IndexOrigin = ""
 
     @property
     def left_out(self) -> tuple[tuple[int, int], ...]:

@@ -218,8 +218,13 @@ class DerivedRecords:
         task: ActiveTask | None = look.ask("task", self._store_lane, update, last=True)
         return task
 
-    def follow_up(self, thread: Thread) -> None:
-        """Let models write for the next build what they write better than rules; nobody waits for them."""
+    def follow_up(self, thread: Thread, save_index: Callable[[], object] | None = None) -> None:
+        """Let models write for the next build what they write better than rules, and save what is to be saved.
+
+        Nobody waits for any of it.
+        """
+        if save_index:
+            self._behind("index", thread, partial(_done, save_index))
         if self._has_summarizer:
             self._behind("summary_model", thread, partial(_modelled, self.summaries, thread))
         if self._extractor and self.memory and thread.user:
@@ -314,6 +319,12 @@ def _is_hit(hit: object) -> bool:
     text: object = hit.memory.text
     similarity: object = hit.similarity
     return isinstance(text, str) and type(similarity) in (int, float) and 0 <= hit.similarity <= 1
+
+
+def _done(work: Callable[[], object]) -> str:
+    """Do something that says nothing of how it went."""
+    work()
+    return ""
 
 
 def _modelled(summaries: ThreadSummary, thread: Thread) -> str:

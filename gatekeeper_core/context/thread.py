@@ -12,7 +12,7 @@ from gatekeeper_core.messages import MediaPart, Message
 if TYPE_CHECKING:
     from hashlib import blake2b
 
-__all__ = ["Thread"]
+__all__ = ["Thread", "messages_digest"]
 
 
 class _Digests:
@@ -31,9 +31,7 @@ class _Digests:
         running = self._running.copy() if self._running else blake2b(digest_size=16)
         found = [] if self.found else [running.hexdigest()]
         for message in messages[max(0, len(self.found) - 1) :]:
-            fields = _fields(message)
-            sizes = ",".join([str(len(part)) for part in fields])
-            running.update(f"{sizes};{''.join(fields)}".encode("utf-8", "surrogatepass"))
+            running.update(_said(message))
             found.append(running.hexdigest())
         return _Digests((*self.found, *found), running)
 
@@ -105,8 +103,8 @@ class Thread:
         """Return for each sequence number what tells the messages up to it from all others: 32 hexadecimal digits.
 
         What was derived from a conversation holds as long as the digest up to there is the same. Two messages that read
-        the same count as the same, whatever their ids and marks. Linear in the text, once for each thread value; a value
-        that continues another one reads what is new.
+        the same count as the same, whatever their ids and marks. Linear in the text, once for each thread value; one
+        that continues another reads what is new.
 
         Args:
             seqs: sequence numbers, -1 for no message at all; those past the end are not in the result.
@@ -121,6 +119,28 @@ class Thread:
             object.__setattr__(self, "_digests", self._digests.continued(self.messages))
         found = self._digests.found
         return {seq: found[seq + 1] for seq in seqs if -1 <= seq <= self.last_seq}
+
+
+def messages_digest(messages: Iterable[Message]) -> str:
+    """Return what tells messages from all others: the last of the digests of a thread that holds them.
+
+    >>> messages = (Message("user", "hello"), Message("assistant", "hi"))
+    >>> messages_digest(messages) == Thread("t1", messages).digests([1])[1]
+    True
+    """
+    from hashlib import blake2b
+
+    running = blake2b(digest_size=16)
+    for message in messages:
+        running.update(_said(message))
+    return running.hexdigest()
+
+
+def _said(message: Message) -> bytes:
+    """Return what a message says, so that no two that differ in a field are written alike."""
+    fields = _fields(message)
+    sizes = ",".join([str(len(part)) for part in fields])
+    return f"{sizes};{''.join(fields)}".encode("utf-8", "surrogatepass")
 
 
 def _fields(message: Message) -> list[str]:

@@ -19,7 +19,7 @@ from gatekeeper_core.context.past import HistoryMode
 from gatekeeper_core.context.remembered import RememberedThread, RememberedThreads
 from gatekeeper_core.context.thread_memories import thread_name
 from gatekeeper_core.errors import ConfigError, check_range
-from gatekeeper_core.messages import Message
+from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
@@ -27,6 +27,7 @@ from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, c
 __all__ = ["HistoryConfig", "ThreadSelector", "budget_for_window"]
 
 Item = TypeVar("Item")
+Restore = Callable[[tuple[Turn, ...]], ContextGatekeeper | None]
 
 _logger = logging.getLogger("gatekeeper.history")
 _logger.addHandler(logging.NullHandler())
@@ -168,6 +169,19 @@ class ThreadSelector(Generic[Item]):
         state = self._threads.get(thread)
         return state.view if state else None
 
+    def index_of(self, thread: Hashable) -> tuple[bytes, tuple[Turn, ...]] | None:
+        """Return a snapshot of the index of a thread and the finished turns that are in it; None where none is known.
+
+        A call for the same thread waits meanwhile.
+        """
+        state = self._threads.get(thread)
+        if state is None:
+            return None
+        with state.lock:
+            if state.gatekeeper is None or state.history is None:
+                return None
+            return state.gatekeeper.to_bytes(), state.history.past
+
     def count(self, *texts: str) -> int:
         """Return what texts cost together, in tokens: what an adapter sends besides the messages."""
         return sum(self._count(text) for text in texts if text)
@@ -202,6 +216,7 @@ class ThreadSelector(Generic[Item]):
         window_from: int = 0,
         floor_turns: int | None = None,
         run: RunConfig | None = None,
+        restore: Restore | None = None,
     ) -> HistoryView:
         """Return which of the messages to send; the arguments are those of ``select_history``.
 
@@ -217,6 +232,7 @@ class ThreadSelector(Generic[Item]):
             window_from: in mode ``window`` the position of the first message that may be kept.
             floor_turns: another number of them for this call.
             run: how the runs of this thread give way, from this call on; None: as before, at first as the settings say.
+            restore: gives, where no index of the thread is remembered, one of the first of its finished turns, or None.
 
         Raises:
             ConfigError: a number is out of range.
@@ -231,7 +247,8 @@ class ThreadSelector(Generic[Item]):
         with state.lock:
             try:
                 state.run = run or state.run or self._run_of(thread)
-                view = self._view(state, items, query, fixed_tokens, budget, tuple(pinned), (window_from, floor_turns))
+                window = (window_from, floor_turns)
+                view = self._view(state, items, query, fixed_tokens, budget, tuple(pinned), window, restore)
             except BaseException:
                 self._threads.forget(key, state)  # half a step would be remembered: the next call starts anew
                 raise
@@ -269,6 +286,7 @@ class ThreadSelector(Generic[Item]):
         budget_tokens: int,
         pinned: tuple[int, ...],
         window: tuple[int, int],
+        restore: Restore | None,
     ) -> HistoryView:
         before, made_for = state.history, (query, pinned, fixed_tokens, budget_tokens, window)
         window_from, floor_turns = window
@@ -279,6 +297,8 @@ class ThreadSelector(Generic[Item]):
         if before and before.past == history.past:
             history = history._replace(past=before.past)
         opening = items[history.current.start] if history.current else None
+        if state.gatekeeper is None and restore:
+            state.gatekeeper = restore(history.past)
         if state.gatekeeper is None:  # each call brings its budget along
             state.gatekeeper = ContextGatekeeper(config=self._config.gatekeeper, token_counter=self._count)
         view = select_past(

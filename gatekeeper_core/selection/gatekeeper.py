@@ -336,6 +336,7 @@ class ContextGatekeeper:
         token_budget: int = 4000,
         config: GatekeeperConfig | None = None,
         token_counter: TokenCounter | None = None,
+        recount: bool = False,
     ) -> ContextGatekeeper:
         """Return the gatekeeper that a snapshot was made of; it gives the same answers as one that was built anew.
 
@@ -346,6 +347,7 @@ class ContextGatekeeper:
             config: as for a new one; ``config.gate`` must be what it was.
             token_counter: what counted the tokens then; its counts are taken from the snapshot. One of our own is told
                 from every other; two counters of yours are not told apart.
+            recount: whether to count all turns anew: then it does not matter what counted them.
 
         Raises:
             TypeError: an argument has the wrong type.
@@ -356,6 +358,10 @@ class ContextGatekeeper:
         made = cls(token_budget, config=config, token_counter=token_counter)
         sections = read_sections(_SNAPSHOT, data)
         listed = [_checked_turn(position, turn) for position, turn in enumerate(turns)]
+        if recount:
+            counted = [made._record(turn) for turn in listed]
+            sections["tokens_user"] = array("Q", [record.tokens_user for record in counted])
+            sections["tokens_assistant"] = array("Q", [record.tokens_assistant for record in counted])
         made._restore(sections, listed)
         return made
 
