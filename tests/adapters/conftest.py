@@ -38,3 +38,17 @@ def current_loop() -> Iterator[None]:
     loop.run_until_complete(loop.shutdown_default_executor())
     asyncio.set_event_loop(None)
     loop.close()
+
+
+@pytest.fixture
+def opened(place: object) -> Iterator[Any]:
+    """Return a function that opens doors at the place of the test, and close them at the end."""
+    doors: list[Any] = []
+
+    def open_door(door: Any, **options: Any) -> Any:
+        doors.append(door(place, **options))
+        return doors[-1]
+
+    yield open_door
+    for door in doors:
+        door.close()

@@ -1,0 +1,203 @@
+"""One contract for every adapter: what goes in, what comes out, on every kind of store; see ``doors``.
+
+A suite is a class that is run for a list of doors. What a door is given to store its history in is the fixture
+``place``: a folder, or whatever else its class takes.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gatekeeper_core.messages import Message, group_turns, validate_messages
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.tokens import count_messages
+from tests.adapters.doors import Middleware, tokens_of
+from tests.adapters.histories import TOPICS, histories, talk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tests.adapters.doors import Door
+
+    Open = Callable[..., Door]
+
+PROVIDERS = ("openai", "anthropic", "gemini", "minimax")
+ALL_OF_IT: dict[str, Any] = {"floor_turns": 0, "passthrough_below": 0}
+CHANGES = {
+    "edited": lambda pairs: [("Which port does the Postgres pool use?", "It uses 5432."), *pairs[1:]],
+    "deleted": lambda pairs: pairs[1:],
+    "shortened": lambda pairs: pairs[:2],
+    "inserted": lambda pairs: [*pairs[:1], ("The Redis port moved.", "Noted: Redis is on 7000 now."), *pairs[1:]],
+    "replaced": lambda pairs: [("What is a quince?", "A quince is a fruit."), ("And a medlar?", "Another one.")],
+    "emptied": lambda pairs: [],
+}
+
+# A place serves all examples of a test, and pytest makes an object for each door.
+_SUPPRESSED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.differing_executors]
+
+three_scripts = pytest.mark.parametrize("script", sorted(TOPICS))
+
+
+def for_doors(doors: Sequence[type[Door]]) -> Any:
+    """Run a suite for each of these doors."""
+    return pytest.mark.parametrize("door", doors, ids=lambda door: door.__name__)
+
+
+def asked(door: type[Door], pairs: Sequence[tuple[str, str]], question: str) -> list[Message]:
+    return talk(pairs) + ([Message("user", question)] if door.asks_inside else [])
+
+
+def chosen_by_core(messages: Sequence[Message], query: str, budget: int, *, inside: bool) -> list[int]:
+    """Return the positions that the core chooses: text turns in, turn ids out."""
+    past = messages[:-1] if inside else messages
+    turns = group_turns(past)
+    gatekeeper = ContextGatekeeper(token_counter=tokens_of)
+    gatekeeper.sync(turns)
+    room = budget - (tokens_of(query) if inside else 0)
+    ids = [turn.turn_id for turn in gatekeeper.explain(query, token_budget=room, trim=False).turns]
+    kept = [at for turn_id in ids for at in range(turns[turn_id].start, turns[turn_id].stop)]
+    return kept + ([len(messages) - 1] if inside else [])
+
+
+class DoorContract:
+    """What every door keeps to."""
+
+    @three_scripts
+    @pytest.mark.parametrize("budget", [40, 70, 4000])
+    def test_the_same_turns_are_kept_as_by_the_core(
+        self, door: type[Door], script: str, budget: int, opened: Open
+    ) -> None:
+        pairs, question = TOPICS[script]
+        messages = asked(door, pairs, question)
+        at_door = opened(door, budget=budget, **ALL_OF_IT)
+        at_door.fill(messages)
+        kept = at_door.ask(question)
+        assert kept == chosen_by_core(messages, question, budget, inside=door.asks_inside)
+        assert 0 < len(kept) < len(messages)
+
+    @three_scripts
+    def test_a_rare_identifier_brings_its_turn_back_and_no_other(
+        self, door: type[Door], script: str, opened: Open
+    ) -> None:
+        pairs = [*TOPICS[script][0]]
+        planted = {"english": "The crate has the number ZX-4471-Q.", "chinese": "这个箱子的编号是 ZX-4471-Q。"}
+        pairs.insert(1, (planted.get(script, "这个 crate 的编号是 ZX-4471-Q。"), "OK."))
+        question = {"english": "Where is ZX-4471-Q?", "chinese": "ZX-4471-Q 在哪里？"}.get(
+            script, "ZX-4471-Q 在 where？"
+        )
+        messages = asked(door, pairs, question)
+        at_door = opened(door, **ALL_OF_IT)
+        at_door.fill(messages)
+        kept = at_door.ask(question)
+        assert {2, 3} <= set(kept)
+        assert not {6, 7, 8, 9} & set(kept), "the bread has nothing to do with the crate"
+
+    def test_the_same_question_again_gets_the_same_answer(self, door: type[Door], opened: Open) -> None:
+        pairs, question = TOPICS["mixed"]
+        at_door = opened(door, budget=60, passthrough_below=0)
+        at_door.fill(asked(door, pairs, question))
+        first = at_door.ask(question)
+        assert [at_door.ask(question) for _ in range(3)] == [first] * 3
+
+    def test_a_short_history_is_passed_through_less_its_greeting(self, door: type[Door], opened: Open) -> None:
+        pairs, question = TOPICS["english"]
+        messages = [Message("system", "Be brief."), Message("assistant", "Welcome!"), *asked(door, pairs, question)]
+        at_door = opened(door)
+        at_door.fill(messages)
+        assert at_door.ask(question) == [0, *range(2, len(messages))]
+        assert at_door.view() is None or at_door.view().status == "passthrough"
+
+    def test_shadow_leaves_everything_as_it_is_and_reports(self, door: type[Door], opened: Open) -> None:
+        pairs, question = TOPICS["english"]
+        messages = asked(door, pairs, question)
+        at_door = opened(door, shadow=True, **ALL_OF_IT)
+        at_door.fill(messages)
+        assert at_door.ask(question) == list(range(len(messages)))
+        view = at_door.view()
+        if view is not None:
+            assert 0 < len(view.kept) < len(messages)
+
+
+class RememberingContract:
+    """What a door keeps to that remembers a thread from call to call."""
+
+    @pytest.mark.parametrize("change", sorted(CHANGES))
+    def test_a_change_of_the_history_is_noticed(self, door: type[Door], change: str, opened: Open) -> None:
+        pairs, question = TOPICS["english"]
+        at_door = opened(door, **ALL_OF_IT)
+        at_door.fill(asked(door, pairs, question))
+        at_door.ask(question)
+        messages = asked(door, CHANGES[change](list(pairs)), question)
+        at_door.fill(messages)
+        assert at_door.ask(question) == chosen_by_core(messages, question, 4000, inside=door.asks_inside)
+
+
+class SharedContract:
+    """What a door keeps to whose store others can reach, too."""
+
+    def test_what_another_process_writes_to_the_store_is_noticed(self, door: type[Door], opened: Open) -> None:
+        pairs, question = TOPICS["english"]
+        here, elsewhere = opened(door, **ALL_OF_IT), opened(door, **ALL_OF_IT)
+        here.fill(asked(door, pairs, question))
+        here.ask(question)
+        messages = asked(door, [*pairs[:1], ("The Redis port moved to 7000.", "Noted."), *pairs[1:]], question)
+        elsewhere.fill(messages)
+        assert here.ask(question) == chosen_by_core(messages, question, 4000, inside=door.asks_inside)
+
+
+class DrawnContract:
+    """What a door keeps to whatever the history is; for one door of each adapter."""
+
+    @given(data=st.data(), budget=st.integers(1, 900), kind=st.sampled_from(["default", "strict"]))
+    @settings(
+        suppress_health_check=[
+            HealthCheck.function_scoped_fixture,
+            HealthCheck.too_slow,
+            HealthCheck.differing_executors,
+        ]
+    )
+    def test_what_the_model_reads_is_valid_whole_and_within_the_budget(
+        self, door: type[Door], data: st.DataObject, budget: int, kind: str, place: Any
+    ) -> None:
+        messages = data.draw(histories(open_run=door.asks_inside, current=door.asks_inside))
+        query = messages[-1].text if door.asks_inside else "apples and crates 苹果"
+        with closing(door(place, budget=budget, **(ALL_OF_IT if kind == "strict" else {}))) as at_door:
+            if isinstance(at_door, Middleware) and messages[-1].role != "user":
+                messages = [*messages, Message("assistant", "done"), Message("user", "apples?")]
+            at_door.fill(messages)
+            kept = at_door.ask(query)
+        sent = [messages[at] for at in kept]
+        assert kept == sorted(set(kept))
+
+        turns = group_turns(messages)
+        whole = [set(range(turn.start, turn.stop)) for turn in turns]
+        assert all(turn <= set(kept) or not turn & set(kept) for turn in whole), "whole turns only"
+        for provider in PROVIDERS:
+            head = [message for message in sent if message.role == "system"] if provider == "anthropic" else []
+            rest = [message for message in sent if message not in head]
+            assert not validate_messages(head + rest, provider=provider, open_run=door.asks_inside)  # type: ignore[arg-type]
+
+        head_positions = {
+            at for at in range(turns[0].start if turns else len(messages)) if messages[at].role == "system"
+        }
+        cost = count_messages(sent, token_counter=tokens_of)
+        if door.asks_inside:
+            current = whole[-1]
+            always = [messages[at] for at in sorted(head_positions | current)]
+            assert head_positions | current <= set(kept)
+            assert cost <= budget or cost == count_messages(always, token_counter=tokens_of)
+        else:
+            assert cost <= budget
+
+    def test_a_door_is_not_shut_by_what_fits_nowhere(self, door: type[Door], opened: Open) -> None:
+        messages = asked(door, [("word " * 400, "answer " * 400)], "and now?")
+        at_door = opened(door, budget=10)
+        at_door.fill(messages)
+        assert at_door.ask("and now?") == ([2] if door.asks_inside else [])
+        view = at_door.view()
+        assert view is None or view.status == "nothing_fits"

@@ -1,0 +1,360 @@
+"""The doors of the adapters' contract, on the stores that need no server.
+
+A *door* is an adapter with a store behind it. It takes a history, asks with a question and gives back what the model
+would have read. Doors with ``asks_inside`` have the question in the history as its last user message; the others hold
+finished turns only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from langchain.agents import create_agent
+from langchain_community.chat_message_histories import FileChatMessageHistory, SQLChatMessageHistory
+from langchain_core.chat_history import InMemoryChatMessageHistory
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables.history import RunnableWithMessageHistory
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from llama_index.core.storage.chat_store import SimpleChatStore
+from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
+
+from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector, select_messages
+from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
+from tests.adapters.histories import positions, to_langchain, to_llama_index
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from langchain_core.chat_history import BaseChatMessageHistory
+    from llama_index.core.storage.chat_store import BaseChatStore
+
+    from gatekeeper_core.messages import Message
+
+OPTIONS: dict[str, Any] = {"on_error": "raise"}
+
+
+def tokens_of(text: str) -> int:
+    """Count characters by four, rounded up: a counter that every door is given."""
+    return (len(text) + 3) // 4
+
+
+def tokenizer(text: str) -> list[str]:
+    return [text[at : at + 4] for at in range(0, len(text), 4)]
+
+
+class Door:
+    """An adapter with a store behind it.
+
+    Args:
+        place: where the store is: a folder, or what the doors of another file take.
+        options: those of the adapter, but for its budget.
+    """
+
+    asks_inside = False
+
+    def __init__(self, place: Any, **options: Any) -> None:
+        self.place = place
+        self.options = OPTIONS | options
+        self.budget = self.options.pop("budget", 4000)
+
+    def fill(self, messages: Sequence[Message]) -> None:
+        """Make the stored history equal to the messages."""
+        raise NotImplementedError
+
+    def ask(self, query: str | None) -> list[int]:
+        """Return the positions of what the model reads; the query goes in as its framework passes it."""
+        raise NotImplementedError
+
+    def view(self) -> Any:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Let go of files."""
+
+
+class ClassicMemory(Door):
+    """GatekeeperChatMemory; ``store`` makes its history."""
+
+    def __init__(self, place: Any, **options: Any) -> None:
+        super().__init__(place, **options)
+        self.history = self.store()
+        self.memory = GatekeeperChatMemory(
+            chat_memory=self.history,
+            return_messages=True,
+            token_budget=self.budget,
+            token_counter=tokens_of,
+            **self.options,
+        )
+
+    def store(self) -> BaseChatMessageHistory:
+        return InMemoryChatMessageHistory()
+
+    def fill(self, messages: Sequence[Message]) -> None:
+        self.history.clear()
+        self.history.add_messages(to_langchain(messages))
+
+    def ask(self, query: str | None) -> list[int]:
+        return positions(self.memory.load_memory_variables({"input": query} if query else {})["history"])
+
+    def view(self) -> Any:
+        return self.memory.last_selection
+
+
+class AsyncClassicMemory(ClassicMemory):
+    def ask(self, query: str | None) -> list[int]:
+        loaded = asyncio.run(self.memory.aload_memory_variables({"input": query} if query else {}))
+        return positions(loaded["history"])
+
+
+class ClassicMemoryOnFile(ClassicMemory):
+    def store(self) -> BaseChatMessageHistory:
+        return FileChatMessageHistory(str(self.place / "history.json"))
+
+
+class ClassicMemoryOnSql(ClassicMemory):
+    def store(self) -> BaseChatMessageHistory:
+        return SQLChatMessageHistory("thread", connection=f"sqlite:///{self.place / 'history.db'}")
+
+    def close(self) -> None:
+        self.history.engine.dispose()  # type: ignore[attr-defined]
+
+
+class Selector(Door):
+    """GatekeeperSelector before a prompt: the history and the question side by side."""
+
+    def __init__(self, place: Any, **options: Any) -> None:
+        super().__init__(place, **options)
+        self.selector = GatekeeperSelector(token_budget=self.budget, token_counter=tokens_of, **self.options)
+        self.messages: list[Any] = []
+
+    def fill(self, messages: Sequence[Message]) -> None:
+        self.messages = to_langchain(messages)
+
+    def ask(self, query: str | None) -> list[int]:
+        return positions(self.selector.invoke({"history": self.messages, "input": query or ""})["history"])
+
+    def view(self) -> Any:
+        return self.selector.last_selection
+
+
+class SelectorOfAList(Selector):
+    """GatekeeperSelector on a message list that ends with the question."""
+
+    asks_inside = True
+
+    def ask(self, query: str | None) -> list[int]:
+        return positions(self.selector.invoke(self.messages))
+
+
+class SelectMessages(Selector):
+    """The function, which remembers nothing."""
+
+    asks_inside = True
+
+    def ask(self, query: str | None) -> list[int]:
+        chosen = select_messages(self.messages, token_budget=self.budget, token_counter=tokens_of, **self.options)
+        return positions(chosen)
+
+
+class SelectorInHistory(Selector):
+    """GatekeeperSelector inside RunnableWithMessageHistory, which reads and writes the store."""
+
+    asks_inside = True
+
+    def __init__(self, place: Any, **options: Any) -> None:
+        super().__init__(place, **options)
+        self.history = self.store()
+        self.seen: list[Any] = []
+
+        def model(messages: list[Any]) -> AIMessage:
+            self.seen = messages
+            return AIMessage("an answer", additional_kwargs={"position": -1})
+
+        self.chain = RunnableWithMessageHistory(self.selector | RunnableLambda(model), lambda session_id: self.history)
+
+    def store(self) -> BaseChatMessageHistory:
+        return InMemoryChatMessageHistory()
+
+    def fill(self, messages: Sequence[Message]) -> None:
+        self.messages = to_langchain(messages)
+        self.history.clear()
+        self.history.add_messages(self.messages[:-1])
+
+    def ask(self, query: str | None) -> list[int]:
+        stored = len(self.history.messages)
+        self.chain.invoke([self.messages[-1]], config={"configurable": {"session_id": "thread"}})
+        assert len(self.history.messages) == stored + 2, "the store keeps everything"
+        kept = self.history.messages[:-2]
+        self.history.clear()
+        self.history.add_messages(kept)
+        return positions(self.seen)
+
+
+class SelectorInFile(SelectorInHistory):
+    def store(self) -> BaseChatMessageHistory:
+        return FileChatMessageHistory(str(self.place / "history.json"))
+
+
+class SelectorInSql(SelectorInHistory):
+    def store(self) -> BaseChatMessageHistory:
+        return SQLChatMessageHistory("thread", connection=f"sqlite:///{self.place / 'history.db'}")
+
+    def close(self) -> None:
+        self.history.engine.dispose()  # type: ignore[attr-defined]
+
+
+class Recorder(GenericFakeChatModel):
+    """A scripted model that remembers what it read."""
+
+    seen: list[Any] = []  # noqa: RUF012 - a field of a pydantic model: each one gets its own list
+
+    def _generate(self, messages: list[Any], *args: Any, **more: Any) -> Any:
+        self.seen.append(list(messages))
+        return super()._generate(messages, *args, **more)
+
+
+class Middleware(Door):
+    """GatekeeperMiddleware in an agent with a checkpointer; every question opens a thread of its own."""
+
+    asks_inside = True
+
+    def __init__(self, place: Any, **options: Any) -> None:
+        super().__init__(place, **options)
+        self.middleware = GatekeeperMiddleware(token_budget=self.budget, token_counter=tokens_of, **self.options)
+        self.model = Recorder(messages=iter(lambda: AIMessage("an answer", additional_kwargs={"position": -1}), None))
+        self.saver = self.checkpointer()
+        self.agent = create_agent(self.model, middleware=[self.middleware], checkpointer=self.saver)
+        self.messages: list[Any] = []
+        self.asked = 0
+        self.thread = ""
+
+    def checkpointer(self) -> Any:
+        return InMemorySaver()
+
+    def new_thread(self) -> Any:
+        self.asked += 1
+        self.thread = f"{self.key()}-{self.asked}"
+        return {"configurable": {"thread_id": self.thread}}
+
+    def key(self) -> str:
+        return "thread"
+
+    def fill(self, messages: Sequence[Message]) -> None:
+        self.messages = to_langchain(messages)
+
+    def ask(self, query: str | None) -> list[int]:
+        config = self.new_thread()
+        if self.messages[:-1]:
+            self.agent.update_state(config, {"messages": self.messages[:-1]}, as_node="model")
+        state = self.agent.invoke({"messages": [self.messages[-1]]}, config)
+        assert len(state["messages"]) == len(self.messages) + 1, "the state keeps everything"
+        return positions(self.model.seen[-1])
+
+    def view(self) -> Any:
+        return self.middleware.selection_for(self.thread)
+
+
+class AsyncMiddleware(Middleware):
+    def ask(self, query: str | None) -> list[int]:
+        config = self.new_thread()
+        if self.messages[:-1]:
+            self.agent.update_state(config, {"messages": self.messages[:-1]}, as_node="model")
+        asyncio.run(self.agent.ainvoke({"messages": [self.messages[-1]]}, config))
+        return positions(self.model.seen[-1])
+
+
+class MiddlewareOnSqlite(Middleware):
+    def checkpointer(self) -> Any:
+        self.context = SqliteSaver.from_conn_string(str(self.place / "checkpoints.db"))
+        return self.context.__enter__()
+
+    def close(self) -> None:
+        self.context.__exit__(None, None, None)
+
+
+class Buffer(Door):
+    """GatekeeperMemoryBuffer with the question as the last message, as agents and SimpleChatEngine have it."""
+
+    asks_inside = True
+
+    def __init__(self, place: Any, **options: Any) -> None:
+        super().__init__(place, **options)
+        self.memory = GatekeeperMemoryBuffer.from_defaults(
+            chat_store=self.store(),
+            chat_store_key=self.key(),
+            token_limit=self.budget,
+            tokenizer_fn=tokenizer,
+            **self.options,
+        )
+
+    def store(self) -> BaseChatStore:
+        return SimpleChatStore()
+
+    def key(self) -> str:
+        return "chat_history"
+
+    def fill(self, messages: Sequence[Message]) -> None:
+        self.memory.set(to_llama_index(messages))
+
+    def ask(self, query: str | None) -> list[int]:
+        return positions(self.memory.get())
+
+    def view(self) -> Any:
+        return self.memory.last_selection
+
+
+class BufferOfEngine(Buffer):
+    """GatekeeperMemoryBuffer as context engines ask it: the question is an argument."""
+
+    asks_inside = False
+
+    def ask(self, query: str | None) -> list[int]:
+        return positions(asyncio.run(self.memory.aget(input=query or " ")))
+
+
+class BufferReloaded(Buffer):
+    """GatekeeperMemoryBuffer written to text and read again before each question."""
+
+    def ask(self, query: str | None) -> list[int]:
+        memory = GatekeeperMemoryBuffer.from_string(self.memory.to_string())
+        memory.tokenizer_fn = tokenizer
+        self.memory = memory
+        return positions(memory.get())
+
+
+class WholeMemory(Door):
+    """GatekeeperMemory on an SQLite file."""
+
+    asks_inside = True
+
+    def __init__(self, place: Any, **options: Any) -> None:
+        super().__init__(place, **options)
+        self.memory = GatekeeperMemory.from_defaults(
+            session_id=self.key(),
+            token_limit=self.budget,
+            tokenizer_fn=tokenizer,
+            chat_store=self.store(),
+            **self.options,
+        )
+
+    def store(self) -> SQLAlchemyChatStore:
+        return SQLAlchemyChatStore(
+            table_name="messages", async_database_uri=f"sqlite+aiosqlite:///{self.place / 'chat.db'}"
+        )
+
+    def key(self) -> str:
+        return "thread"
+
+    def fill(self, messages: Sequence[Message]) -> None:
+        self.memory.reset()
+        self.memory.put_messages(to_llama_index(messages))  # flushes: a part of them is archived
+
+    def ask(self, query: str | None) -> list[int]:
+        return positions(self.memory.get())
+
+    def view(self) -> Any:
+        return self.memory.last_selection
