@@ -52,3 +52,9 @@ def opened(place: object) -> Iterator[Any]:
     yield open_door
     for door in doors:
         door.close()
+
+
+@pytest.fixture(params=[40, 70, 4000])
+def budget(request: pytest.FixtureRequest) -> int:
+    """What the door of a test may send, in tokens."""
+    return int(request.param)

@@ -68,7 +68,6 @@ class DoorContract:
     """What every door keeps to."""
 
     @three_scripts
-    @pytest.mark.parametrize("budget", [40, 70, 4000])
     def test_the_same_turns_are_kept_as_by_the_core(
         self, door: type[Door], script: str, budget: int, opened: Open
     ) -> None:

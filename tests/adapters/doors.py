@@ -8,6 +8,7 @@ finished turns only.
 from __future__ import annotations
 
 import asyncio
+import uuid
 from typing import TYPE_CHECKING, Any
 
 from langchain.agents import create_agent
@@ -229,19 +230,14 @@ class Middleware(Door):
         self.saver = self.checkpointer()
         self.agent = create_agent(self.model, middleware=[self.middleware], checkpointer=self.saver)
         self.messages: list[Any] = []
-        self.asked = 0
         self.thread = ""
 
     def checkpointer(self) -> Any:
         return InMemorySaver()
 
     def new_thread(self) -> Any:
-        self.asked += 1
-        self.thread = f"{self.key()}-{self.asked}"
+        self.thread = str(uuid.uuid4())
         return {"configurable": {"thread_id": self.thread}}
-
-    def key(self) -> str:
-        return "thread"
 
     def fill(self, messages: Sequence[Message]) -> None:
         self.messages = to_langchain(messages)
