@@ -13,6 +13,8 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
+from tests.adapters.workers import Workers
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -58,3 +60,10 @@ def opened(place: object) -> Iterator[Any]:
 def budget(request: pytest.FixtureRequest) -> int:
     """What the door of a test may send, in tokens."""
     return int(request.param)
+
+
+@pytest.fixture
+def workers() -> Iterator[Workers]:
+    """Processes that are told what to do."""
+    with Workers() as processes:
+        yield processes

@@ -1,0 +1,108 @@
+"""Several processes on one thread of the frameworks' own Redis and PostgreSQL histories.
+
+What a framework's store does with writes at the same time is shown with the framework alone, beside what our adapters
+make of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+import uuid
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.adapters.worker import opened
+from tests.adapters.workers import (
+    check_every_selection_saw_a_prefix,
+    check_what_a_store_that_keeps_all_allows,
+    check_what_every_store_allows,
+    work,
+)
+
+if os.environ.get("GATEKEEPER_REQUIRE_SERVERS") != "1":
+    for package in ("langchain_postgres", "langgraph.checkpoint.postgres", "redis"):
+        pytest.importorskip(package, reason=f"no {package}: pip install --group test-servers")
+
+import psycopg
+
+from tests.adapters.server_doors import TABLE
+
+if TYPE_CHECKING:
+    from tests.adapters.workers import Workers
+    from tests.servers import RedisServer
+
+pytestmark = [
+    pytest.mark.servers,
+    pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:langchain_community.*"),
+]
+
+
+@pytest.fixture
+def place(postgres_database: str, redis_server: RedisServer) -> dict[str, str]:
+    return {"postgres": postgres_database, "redis": redis_server.url, "thread": str(uuid.uuid4())}
+
+
+@pytest.mark.parametrize("kind", ["redis_memory", "redis_runnable", "redis_buffer", "postgres_buffer"])
+def test_nothing_is_lost_and_every_selection_sees_a_prefix(kind: str, workers: Workers, place: dict[str, str]) -> None:
+    worked = work(workers, kind, place)
+    check_what_a_store_that_keeps_all_allows(worked)
+    check_every_selection_saw_a_prefix(worked)
+
+
+@pytest.mark.parametrize("kind", ["postgres_memory", "postgres_runnable", "postgres_whole"])
+def test_nothing_is_lost_where_a_message_may_come_before_an_earlier_one(
+    kind: str, workers: Workers, place: dict[str, str]
+) -> None:
+    check_what_a_store_that_keeps_all_allows(work(workers, kind, place))
+
+
+def test_an_agent_sends_whole_turns_of_whatever_checkpoint_it_got(workers: Workers, place: dict[str, str]) -> None:
+    check_what_every_store_allows(work(workers, "postgres_agent", place))
+
+
+SLOW = """
+CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$;
+CREATE TRIGGER wait BEFORE INSERT ON {table} FOR EACH ROW WHEN (NEW.{column}::text LIKE '%slow%')
+EXECUTE FUNCTION wait()
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "table", "column"), [("postgres_memory", TABLE, "message"), ("postgres_whole", "rows", "data")]
+)
+def test_a_reader_may_see_a_message_of_these_stores_before_an_earlier_one(
+    kind: str, table: str, column: str, place: dict[str, str]
+) -> None:
+    """Their numbers and times are given before the transaction ends; the selection goes by what it reads then."""
+
+    def write_slowly() -> None:
+        asyncio.set_event_loop(asyncio.new_event_loop())
+        with closing(opened(kind, place)) as slow:
+            slow.turn("slow question <0.0.q>", "slow answer <0.0.a>")
+        asyncio.get_event_loop().close()
+
+    with closing(opened(kind, place)) as side, psycopg.connect(place["postgres"], autocommit=True) as lock:
+        assert side.stored() == []
+        lock.execute(SLOW.format(table=table, column=column))
+        lock.execute("SELECT pg_advisory_lock(1)")
+        writer = threading.Thread(target=write_slowly)
+        writer.start()
+        waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        while lock.execute(waiting).fetchone() == (0,):
+            time.sleep(0.01)
+        side.turn("quick question <1.0.q>", "quick answer <1.0.a>")
+        before = side.stored()
+        side.ask("what was quick?")
+        lock.execute("SELECT pg_advisory_unlock(1)")
+        writer.join()
+        assert before == ["quick question <1.0.q>", "quick answer <1.0.a>"]
+        assert side.stored()[0] == "slow question <0.0.q>"
+        sent = side.ask("what was quick, and what was slow?")
+        assert sent == side.stored()
+        assert side.is_rebuilt()

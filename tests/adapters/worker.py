@@ -1,0 +1,353 @@
+"""One worker of several: a process that adds to one thread through an adapter, and selects in between.
+
+It is told what to do through a connection, and answers each time::
+
+    {"open": KIND, "place": {...}, "worker": N}   ──> "ready"
+    {"steps": N, "workers": N}                    ──> [selection, ...]       each step: a turn is saved, and selected for
+    {"finish": true}                              ──> selection and whether its index is the one made anew
+
+A selection tells by the marks of messages which list the store gave, and which of it the model would have read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from contextlib import AbstractContextManager
+    from multiprocessing.connection import Connection
+
+    from gatekeeper_core.context.threads import ThreadSelector
+
+BUDGET = 160
+OPTIONS: dict[str, Any] = {"floor_turns": 0, "passthrough_below": 0, "on_error": "raise"}
+QUESTION = "Which port did the Redis cache get, 缓存的端口是多少？"
+SUBJECTS = (
+    ("Which port does the Redis cache of depot {} listen on?", "It listens on port 63{}, behind the proxy."),
+    ("酸面包第 {} 次要发酵多久？", "在二十六度下发酵 {} 个小时。"),
+    ("换个话题，choir 的 minutes 第 {} 份谁负责？", "第 {} 份 minutes 由 Marta 负责。"),
+)
+_MARK = re.compile(r"<(\d+\.\d+\.[qa])>")
+
+
+def said(worker: int, step: int) -> tuple[str, str]:
+    """Return question and answer of a step, each with its mark."""
+    asked, answered = SUBJECTS[step % len(SUBJECTS)]
+    return f"{asked.format(step)} <{worker}.{step}.q>", f"{answered.format(step)} <{worker}.{step}.a>"
+
+
+def marks(texts: Iterable[str]) -> list[str]:
+    return [found for text in texts for found in _MARK.findall(text)]
+
+
+def tokens_of(text: str) -> int:
+    return (len(text) + 3) // 4
+
+
+def tokenizer(text: str) -> list[str]:
+    return [text[at : at + 4] for at in range(0, len(text), 4)]
+
+
+class Side:
+    """An adapter on a thread, from the side of one worker.
+
+    Attributes:
+        waiting: how many messages at the end of what was selected from last were not in the store yet.
+    """
+
+    waiting = 0
+
+    def turn(self, asked: str, answered: str) -> list[str]:
+        """Save a turn as the adapter does, and return the texts that the model would have read for it."""
+        raise NotImplementedError
+
+    def ask(self, question: str) -> list[str]:
+        """Return the texts that the model would read for a question."""
+        raise NotImplementedError
+
+    def stored(self) -> list[str]:
+        """Return the texts that the store has."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close the connections."""
+        raise NotImplementedError
+
+    @property
+    def selector(self) -> ThreadSelector[Any]:
+        raise NotImplementedError
+
+    def selection(self, sent: Iterable[str]) -> dict[str, Any]:
+        """Return what was sent, and what the store had given for it."""
+        thread = next(reversed(self.selector._threads._threads.values()))
+        assert thread.view is not None
+        given = [marks([message.text]) for message in thread.messages]
+        assert all(len(one) == 1 for one in given), "each message has one mark"
+        return {
+            "given": [one[0] for one in given],
+            "waiting": self.waiting,
+            "kept": list(thread.view.kept),
+            "sent": marks(sent),
+        }
+
+    def is_rebuilt(self) -> bool:
+        """Return whether the index of the thread is the one that its messages give when it is made anew."""
+        thread = next(reversed(self.selector._threads._threads.values()))
+        assert thread.history is not None
+        assert thread.gatekeeper is not None
+        fresh = ContextGatekeeper(token_counter=thread.gatekeeper.token_counter)
+        fresh.sync(thread.history.past)
+        return thread.gatekeeper.to_bytes() == fresh.to_bytes()
+
+
+# --- LangChain
+
+
+class MemorySide(Side):
+    def __init__(self, history: Any) -> None:
+        from langchain_gatekeeper import GatekeeperChatMemory
+
+        self.history = history
+        self.memory = GatekeeperChatMemory(
+            chat_memory=history, return_messages=True, token_budget=BUDGET, token_counter=tokens_of, **OPTIONS
+        )
+
+    def turn(self, asked: str, answered: str) -> list[str]:
+        sent = self.ask(asked)
+        self.memory.save_context({"input": asked}, {"output": answered})
+        return sent
+
+    def ask(self, question: str) -> list[str]:
+        return [message.text for message in self.memory.load_memory_variables({"input": question})["history"]]
+
+    def stored(self) -> list[str]:
+        return [message.text for message in self.history.messages]
+
+    def close(self) -> None:
+        _close(self.history)
+
+    @property
+    def selector(self) -> ThreadSelector[Any]:
+        return self.memory._selector()
+
+
+class RunnableSide(Side):
+    def __init__(self, history: Any) -> None:
+        from langchain_core.messages import AIMessage
+        from langchain_core.runnables import RunnableLambda
+        from langchain_core.runnables.history import RunnableWithMessageHistory
+
+        from langchain_gatekeeper import GatekeeperSelector
+
+        self.history = history
+        self.gate = GatekeeperSelector(token_budget=BUDGET, token_counter=tokens_of, **OPTIONS)
+        self.seen: list[str] = []
+        self.answer = ""
+
+        def model(prompt: dict[str, Any]) -> AIMessage:
+            self.seen = [message.text for message in prompt["history"]]
+            return AIMessage(self.answer)
+
+        # Without a key for the history LangChain by itself loses questions; see test_workers.
+        self.chain = RunnableWithMessageHistory(
+            self.gate | RunnableLambda(model),
+            lambda session_id: history,
+            input_messages_key="input",
+            history_messages_key="history",
+        )
+
+    def turn(self, asked: str, answered: str) -> list[str]:
+        self.answer = answered
+        self.chain.invoke({"input": asked}, config={"configurable": {"session_id": "thread"}})
+        return self.seen
+
+    def ask(self, question: str) -> list[str]:
+        asked = {"history": self.history.messages, "input": question}
+        chosen = self.gate.invoke(asked, config={"configurable": {"session_id": "thread"}})
+        return [message.text for message in chosen["history"]]
+
+    def stored(self) -> list[str]:
+        return [message.text for message in self.history.messages]
+
+    def close(self) -> None:
+        _close(self.history)
+
+    @property
+    def selector(self) -> ThreadSelector[Any]:
+        return self.gate._selector
+
+
+class AgentSide(Side):
+    waiting = 1
+
+    def __init__(self, context: AbstractContextManager[Any], thread: str) -> None:
+        from langchain.agents import create_agent
+        from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+        from langchain_core.messages import AIMessage
+
+        from langchain_gatekeeper import GatekeeperMiddleware
+
+        side, self.context = self, context  # which closes the connection when nothing holds it any more
+        saver = context.__enter__()
+        saver.setup()
+
+        class Model(GenericFakeChatModel):
+            def _generate(self, messages: list[Any], *args: Any, **more: Any) -> Any:
+                side.seen = [message.text for message in messages]
+                return super()._generate(messages, *args, **more)
+
+        self.seen: list[str] = []
+        self.answer = ""
+        self.config: Any = {"configurable": {"thread_id": thread}}
+        self.gate = GatekeeperMiddleware(token_budget=BUDGET, token_counter=tokens_of, **OPTIONS)
+        model = Model(messages=iter(lambda: AIMessage(self.answer), None))
+        self.agent = create_agent(model, middleware=[self.gate], checkpointer=saver)
+
+    def turn(self, asked: str, answered: str) -> list[str]:
+        self.answer = answered
+        self.agent.invoke({"messages": [("human", asked)]}, self.config)
+        return self.seen
+
+    def ask(self, question: str) -> list[str]:
+        return self.turn(f"{question} <99.99.q>", "<99.99.a>")
+
+    def stored(self) -> list[str]:
+        return [message.text for message in self.agent.get_state(self.config).values.get("messages", [])]
+
+    def close(self) -> None:
+        self.context.__exit__(None, None, None)
+
+    @property
+    def selector(self) -> ThreadSelector[Any]:
+        return self.gate._requests._selector  # type: ignore[union-attr]
+
+
+# --- LlamaIndex
+
+
+class BufferSide(Side):
+    def __init__(self, store: Any, thread: str) -> None:
+        from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
+
+        self.store = store
+        self.memory = GatekeeperMemoryBuffer.from_defaults(
+            chat_store=store, chat_store_key=thread, token_limit=BUDGET, tokenizer_fn=tokenizer, **OPTIONS
+        )
+
+    def turn(self, asked: str, answered: str) -> list[str]:
+        from llama_index.core.llms import ChatMessage
+
+        self.memory.put(ChatMessage(asked))
+        sent = [str(message.content) for message in self.memory.get()]
+        self.memory.put(ChatMessage(answered, role="assistant"))
+        return sent
+
+    def ask(self, question: str) -> list[str]:
+        return [str(message.content) for message in self.memory.get(question)]
+
+    def stored(self) -> list[str]:
+        return [str(message.content) for message in self.memory.get_all()]
+
+    def close(self) -> None:
+        _close(self.store)
+
+    @property
+    def selector(self) -> ThreadSelector[Any]:
+        return self.memory._current_selector()
+
+
+class WholeSide(BufferSide):
+    def __init__(self, store: Any, thread: str) -> None:
+        from llama_index.memory.gatekeeper import GatekeeperMemory
+
+        self.store = store
+        self.memory: Any = GatekeeperMemory.from_defaults(
+            session_id=thread, chat_store=store, token_limit=BUDGET, tokenizer_fn=tokenizer, **OPTIONS
+        )
+
+
+# --- what the kinds are; a store is imported by who uses it
+
+
+def opened(kind: str, place: Mapping[str, str]) -> Side:
+    """Return the side of a new worker: ``STORE_ADAPTER``, such as ``redis_buffer``."""
+    store, _, adapter = kind.partition("_")
+    if store == "sqlite":
+        return _on_sqlite(adapter, Path(place["folder"]), place["thread"])
+    return _on_server(store, adapter, place)
+
+
+def _on_sqlite(adapter: str, folder: Path, thread: str) -> Side:
+    if adapter == "memory":
+        from langchain_community.chat_message_histories import SQLChatMessageHistory
+
+        return MemorySide(SQLChatMessageHistory(thread, connection=f"sqlite:///{folder / 'history.db'}"))
+    if adapter == "agent":
+        from langgraph.checkpoint.sqlite import SqliteSaver
+
+        return AgentSide(SqliteSaver.from_conn_string(str(folder / "checkpoints.db")), thread)
+    from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
+
+    uri = f"sqlite+aiosqlite:///{folder / 'chat.db'}"
+    return WholeSide(SQLAlchemyChatStore(table_name="messages", async_database_uri=uri), thread)
+
+
+def _on_server(store: str, adapter: str, place: Mapping[str, str]) -> Side:
+    from tests.adapters import server_doors as doors
+
+    at = doors.Servers(**place)
+    if adapter in ("memory", "runnable"):
+        history = doors.redis_history(at) if store == "redis" else doors.postgres_history(at)
+        return MemorySide(history) if adapter == "memory" else RunnableSide(history)
+    if adapter == "buffer":
+        return BufferSide(doors.redis_store(at) if store == "redis" else doors.postgres_store(at), at.thread)
+    if adapter == "whole":
+        return WholeSide(doors.sqlalchemy_store(at), at.thread)
+    return AgentSide(doors.PostgresSaver.from_conn_string(at.postgres), at.thread)
+
+
+def _close(store: Any) -> None:
+    if hasattr(store, "engine"):
+        store.engine.dispose()
+    elif getattr(store, "async_database_uri", "").startswith("sqlite"):
+        asyncio.get_event_loop().run_until_complete(store._async_engine.dispose())
+    else:
+        from tests.adapters import server_doors
+
+        server_doors.close(store)
+
+
+def worked(side: Side, worker: int, *, steps: int, workers: int) -> list[dict[str, Any]]:
+    """Take so many steps, and go on until the others have been seen at work, four times as many at most."""
+    selections: list[dict[str, Any]] = []
+    seen: set[str] = set()
+    for step in range(4 * steps):
+        selections.append(side.selection(side.turn(*said(worker, step))))
+        seen.update(mark.partition(".")[0] for mark in selections[-1]["given"])
+        if step + 1 >= steps and len(seen) == workers:
+            break
+    return selections
+
+
+def main(connection: Connection) -> None:
+    """Do what comes until nothing comes any more."""
+    asyncio.set_event_loop(asyncio.new_event_loop())
+    side, worker = Side(), 0
+    with suppress(EOFError):
+        while command := connection.recv():
+            answer: Any = "ready"
+            if "open" in command:
+                side, worker = opened(command["open"], command["place"]), command["worker"]
+                side.stored()  # so that tables and connections are there
+            elif "steps" in command:
+                answer = worked(side, worker, steps=command["steps"], workers=command["workers"])
+            else:
+                answer = side.selection(side.ask(QUESTION)) | {"is_rebuilt": side.is_rebuilt()}
+            connection.send(answer)
