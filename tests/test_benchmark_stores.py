@@ -64,10 +64,32 @@ def test_a_store_that_loses_writes_is_seen_to(tmp_path: Path) -> None:
     assert (row["kept, median"], row["lost in silence"], row["refused with an error"], row["writes"]) == (4, 8, 0, 16)
 
 
-def test_a_store_that_gives_back_something_else_is_not_measured(tmp_path: Path) -> None:
-    kind = ShelfKind("forgetful", lambda _: Forgetful())
-    with pytest.raises((AssertionError, OSError)):
+class Plain(Shelf):
+    """Keeps everything, but for what it is told to drop."""
+
+    def __init__(self, drop: str = "") -> None:
+        super().__init__()
+        self._texts: dict[str, list[str]] = {}
+        self._drop = drop
+
+    def append(self, thread: str, messages: Sequence[Said]) -> None:
+        kept = [each.text for each in messages if each.id != self._drop]
+        self._texts.setdefault(thread, []).extend(kept)
+
+    def texts(self, thread: str) -> list[str]:
+        return self._texts[thread]
+
+
+@pytest.mark.parametrize("dropped", ["m3", "m19"])
+def test_a_store_that_gives_back_something_else_is_not_measured(tmp_path: Path, dropped: str) -> None:
+    kind = ShelfKind("drops one", lambda _: Plain(dropped))
+    with pytest.raises(AssertionError, match="drops one"):
         measured([kind], Place(str(tmp_path)), SMALL, Names())
+
+
+def test_each_round_but_the_first_gives_a_figure(tmp_path: Path) -> None:
+    found = measured([ShelfKind("plain", lambda _: Plain())], Place(str(tmp_path)), SMALL._replace(rounds=2), Names())
+    assert {len(values) for values in found["plain"].values()} == {2}
 
 
 def test_a_store_of_ours_keeps_all_writes_at_once_of_threads_and_of_processes(tmp_path: Path) -> None:
