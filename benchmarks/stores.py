@@ -409,8 +409,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _keys(options.redis) as redis,
     ):
         place = Place(folder, postgres, redis)
-        facts = {"seed": SEED, "cores": os.cpu_count(), **_servers(place)}
+        facts: dict[str, Any] = {"seed": SEED, "cores": os.cpu_count(), **_servers(place)}
+        load = os.getloadavg()
         tables = _tables(place, sizes, ours_only=options.ours_only)
+        facts["load"] = f"{load[0]:.1f} to {os.getloadavg()[0]:.1f}"
     print(f"commit {commit()}, Python {sys.version.split()[0]}, {facts}")
     for title, rows in tables.items():
         print_table(title, rows, markdown=options.markdown)
