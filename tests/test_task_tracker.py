@@ -349,12 +349,21 @@ def test_a_conversation_that_is_cut_back_has_the_task_of_what_is_left() -> None:
     assert back.steps == (Step("install", "installed", 2, 3),)
     assert back.findings == (Finding("early", 1),)
     assert (back.upto_seq, back.since_seq) == (3, -1)
-    assert back.version == late.version + 1
+    assert back.version == late.version  # not saved: as far as can be told, another worker has read on
+    assert one.get(talk(*said)) == late
 
     further = one.update(talk(*said[:2]))
+    assert further.goal == Request("deploy the cache", 0)
     assert further.steps == ()
     assert further.open_step is None
     assert further.findings == (Finding("early", 1),)
+
+    other = [*said[:4], user("write the docs"), assistant("done"), user("thanks")]
+    onwards = one.update(talk(*other))
+    assert onwards.findings == (Finding("early", 1),)
+    assert onwards.goal == Request("deploy the cache", 0)
+    assert [request.text for request in onwards.sub_requests] == ["write its tests", "write the docs"]
+    assert onwards.version == late.version + 1
 
 
 def test_an_edited_message_counts_as_cut_back_there() -> None:

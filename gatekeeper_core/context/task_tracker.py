@@ -174,7 +174,7 @@ class TaskTracker:
                 if turn == len(starts) - 1 and verdict is not None:
                     said = verdict
                 task = self._with_request(task, asked, at, said)
-        return replace(task, upto_seq=thread.last_seq)
+        return replace(task, upto_seq=max(task.upto_seq, thread.last_seq))
 
     def _with_request(self, task: ActiveTask, asked: Asked, at: int, verdict: Verdict | None) -> ActiveTask:
         request = Request(_cut(asked.text, self._config.max_goal_chars), at)
@@ -215,12 +215,11 @@ class TaskTracker:
         attempts = self._config.attempts
         while True:
             task, stored = self._load(thread)
-            changed = change(task)
+            ahead = stored is not None and _is_ahead(stored, thread)
+            changed = change(stored if stored is not None and ahead else task)
             if changed == stored:
-                return changed
-            before = {changed.before.upto_seq} if changed.before else set()
-            digests = tuple(sorted(thread.digests(changed.rests_on | before).items()))
-            changed = replace(changed, digests=digests, version=task.version + 1)
+                return change(task) if ahead else changed
+            changed = replace(changed, digests=_digests(changed, thread, stored), version=task.version + 1)
             attempts -= 1
             try:
                 self._save(thread, changed)
@@ -228,7 +227,7 @@ class TaskTracker:
                 if attempts == 0:
                     raise
             else:
-                return changed
+                return _holding(changed, thread) if ahead else changed
 
     def _save(self, thread: Thread, task: ActiveTask) -> None:
         body, upto = task.to_json(), task.upto_seq
@@ -247,6 +246,26 @@ class TaskTracker:
         except SnapshotError:
             return ActiveTask(version=record.version), None
         return _holding(stored, thread), stored
+
+
+def _is_ahead(task: ActiveTask, thread: Thread) -> bool:
+    """Return whether a task rests on more messages than a thread has, and on none that reads otherwise there.
+
+    Another worker has read on, or the conversation was cut back. Until it goes on in another way nobody can tell, and
+    what the other worker noted must not be undone.
+    """
+    now = thread.digests([seq for seq, _ in task.digests])
+    beyond = [seq for seq, _ in task.digests if seq > thread.last_seq]
+    return bool(beyond) and all(now.get(seq, digest) == digest for seq, digest in task.digests)
+
+
+def _digests(task: ActiveTask, thread: Thread, stored: ActiveTask | None) -> tuple[tuple[int, str], ...]:
+    """Return the digests of a conversation where a task rests on them; beyond the end of the thread those stored."""
+    seqs = task.rests_on | ({task.before.upto_seq} if task.before else set())
+    beyond = {seq: digest for seq, digest in (stored.digests if stored else ()) if seq > thread.last_seq}
+    return tuple(
+        sorted({**{seq: digest for seq, digest in beyond.items() if seq in seqs}, **thread.digests(seqs)}.items())
+    )
 
 
 def _holding(task: ActiveTask, thread: Thread) -> ActiveTask:
