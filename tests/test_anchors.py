@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core.selection import anchors
 from gatekeeper_core.selection.anchors import (
     MAX_QUERY_ANCHORS,
     MAX_SCANNED_CHARACTERS,
@@ -602,3 +603,13 @@ def test_a_text_read_piece_by_piece_has_the_anchors_of_the_whole(pieces: list[st
     beside = f"{text} \u00b7"
     assert list(count_terms(text).items()) == list(count_terms(beside).items())
     assert extract_anchors(text) == extract_anchors(beside)
+
+
+@pytest.mark.parametrize("mixed", ["", " 缓存"])
+def test_a_long_token_is_not_remembered(mixed: str) -> None:
+    """It may be a file in base64; what it is indexed by is its beginning."""
+    long = "x" * 50_000
+    before = anchors._word_terms.cache_info().currsize + anchors._ascii_terms.cache_info().currsize
+    assert set(count_terms(long + mixed)) >= {long[: anchors._MAX_TOKEN]}
+    assert list(extract_anchors(long + mixed))
+    assert anchors._word_terms.cache_info().currsize + anchors._ascii_terms.cache_info().currsize == before

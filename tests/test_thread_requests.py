@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.builder import ContextBuilder, ContextBuilderConfig
 from gatekeeper_core.context.current_run import RunConfig
+from gatekeeper_core.context.remembered import message_bytes
 from gatekeeper_core.context.rounds import as_summary
 from gatekeeper_core.context.thread import Thread
 from gatekeeper_core.context.thread_requests import Asked, ThreadRequests, check_beside_builder
@@ -263,3 +264,34 @@ def test_arguments_that_cannot_work_are_refused() -> None:
         requests_of(None)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="on_error"):
         requests(on_error="ignore")
+
+
+@each_script
+def test_the_last_builds_are_remembered_within_their_bytes(question: str) -> None:
+    builder = ContextBuilder(ContextBuilderConfig(total_budget=4000, locale="en"), token_counter=len)
+    talk = items_of([*TALK * 3, user(question * 20)])
+    one = requests_of(builder)
+    one.request(talk, Asked("t"))
+    door = requests_of(builder, max_bytes=one._last_bytes * 2)
+    for name in ("t0", "t1", "t0", "t2"):
+        door.request(talk, Asked(name))
+    assert [door.context_of(name) is not None for name in ("t0", "t1", "t2")] == [True, False, True]
+    door.request(talk * 4, Asked("t3"))
+    assert [door.context_of(name) is not None for name in ("t0", "t2", "t3")] == [False, False, True]
+    assert door.last_context is door.context_of("t3")
+    door.request(talk, Asked("t3"))
+    assert door._last_bytes == one._last_bytes
+
+
+@each_script
+def test_what_a_build_is_taken_to_keep_is_at_least_what_its_texts_take(question: str) -> None:
+    talk = [*TALK, user(question * 100), calls("c1", arguments=question * 50), result("c1")]
+    door = requests()
+    door.request(items_of(talk), Asked("t"))
+    assert door._last_bytes >= sum(map(message_bytes, talk))
+
+
+@pytest.mark.parametrize(("wrong", "error"), [(-1, ConfigError), (1.5, TypeError)])
+def test_the_bytes_of_the_last_builds_are_a_number(wrong: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="max_bytes"):
+        requests_of(ContextBuilder(), max_bytes=wrong)

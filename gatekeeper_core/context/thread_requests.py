@@ -24,12 +24,14 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.context.builder import ContextBuilder
 from gatekeeper_core.context.history import OnError, read_history
+from gatekeeper_core.context.remembered import THREAD_BYTES
 from gatekeeper_core.context.rounds import is_summary
 from gatekeeper_core.context.thread import Thread
 from gatekeeper_core.context.thread_memories import thread_name
 from gatekeeper_core.context.threads import HistoryConfig
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.messages import Message
+from gatekeeper_core.tokens import check_tokens
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.built import BuiltContext, BuiltPart
@@ -42,8 +44,11 @@ Item = TypeVar("Item")
 Piece = tuple[Message, "Item | None"]
 """What a message that is sent is made of: a message as the builder has it, and the framework's own, if there is one."""
 
-_REMEMBERED = 128
-"""Threads whose last build is remembered, to be asked for. Source: ours; a build holds texts, within its budget."""
+_MAX_BYTES = 32 * 2**20  # Source: ours; half of what a selector may take
+
+_MESSAGE_BYTES, _ASCII_BYTES, _OTHER_BYTES = 500, 8, 128
+"""For a message, and for each of its characters, by its script. Source: as for ``remembered.message_bytes``, rounded up
+to what needs no look at the text: what explains a selection holds the thread that it was made from."""
 
 _BESIDE_BUILDER = frozenset({"reserve_tokens", "shadow", "on_error"})
 _ADAPTER_NAMES = {"gatekeeper": "gatekeeper_config", "run": "run_config"}
@@ -113,9 +118,11 @@ class ThreadRequests(Generic[Item]):
             it), one message that was changed, or several that were joined.
         on_error: ``fallback`` sends system message and current turn where the build is over the budget by what must be
             sent; ``raise`` lets the ``BudgetError`` pass.
+        max_bytes: what the last builds of threads, which can be asked for, may keep in memory together, by an upper
+            estimate, >= 0. Those of the threads that were not used for longest go; the newest stays.
 
     Raises:
-        ConfigError: ``on_error`` is unknown.
+        ConfigError: ``on_error`` is unknown, or ``max_bytes`` is negative.
         TypeError: an argument has the wrong type.
 
     >>> requests = ThreadRequests(ContextBuilder(), read=Message.from_dict, write=lambda message, _: message.to_dict())
@@ -132,6 +139,7 @@ class ThreadRequests(Generic[Item]):
         read: Callable[[Item], Message],
         write: Callable[[Message, Sequence[Piece[Item]]], Item],
         on_error: OnError = "fallback",
+        max_bytes: int = _MAX_BYTES,
     ) -> None:
         if not isinstance(builder, ContextBuilder):
             raise TypeError(f"builder must be a ContextBuilder, got {type(builder).__name__}")
@@ -140,20 +148,25 @@ class ThreadRequests(Generic[Item]):
         self._builder = builder
         self._read = read
         self._write = write
+        check_tokens("max_bytes", max_bytes)
         self._on_error = on_error
+        self._max_bytes = max_bytes
         self._lock = Lock()
-        self._last: OrderedDict[str, BuiltContext | None] = OrderedDict()
+        self._last: OrderedDict[str, tuple[BuiltContext | None, int]] = (
+            OrderedDict()
+        )  # and about how many bytes it holds
+        self._last_bytes = 0
 
     @property
     def last_context(self) -> BuiltContext | None:
         """What was built last, whatever the thread; None before the first build, and where that was over the budget."""
         with self._lock:
-            return next(reversed(self._last.values()), None)
+            return next(reversed(self._last.values()), (None, 0))[0]
 
     def context_of(self, thread: Hashable) -> BuiltContext | None:
         """Return what was built last for a thread; None where that is not known, or was over the budget."""
         with self._lock:
-            return self._last.get(thread_name(thread) or "")
+            return self._last.get(thread_name(thread) or "", (None, 0))[0]
 
     def request(
         self, items: Sequence[Item], asked: Asked = _NOBODY, *, system: Item | None = None
@@ -188,7 +201,7 @@ class ThreadRequests(Generic[Item]):
             made = _refused(given, asked.question, error)
         else:
             made = ThreadRequest(tuple(self._sent(given, context, asked.provider)), context)
-        self._remember(asked.thread, made.context)
+        self._remember(asked.thread, made.context, _kept_bytes(given.thread.messages))
         return made
 
     async def arequest(
@@ -212,17 +225,20 @@ class ThreadRequests(Generic[Item]):
             own = pieces[0][1] if len(pieces) == 1 and given.says(parts[sources[0]], message) else None
             yield self._write(message, pieces) if own is None else own
 
-    def _remember(self, thread: Hashable, context: BuiltContext | None) -> None:
+    def _remember(self, thread: Hashable, context: BuiltContext | None, size_bytes: int) -> None:
+        name = thread_name(thread) or ""
         with self._lock:
-            name = thread_name(thread) or ""
-            self._last[name] = context
-            self._last.move_to_end(name)
-            if len(self._last) > _REMEMBERED:
-                self._last.popitem(last=False)
+            self._last_bytes += size_bytes - self._last.pop(name, (None, 0))[1]
+            self._last[name] = context, size_bytes
+            while self._last_bytes > self._max_bytes and len(self._last) > 1:
+                _, (_, freed_bytes) = self._last.popitem(last=False)
+                self._last_bytes -= freed_bytes
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ThreadRequests[Item]:
         """Return a copy that remembers nothing, with the same builder."""
-        return ThreadRequests(self._builder, read=self._read, write=self._write, on_error=self._on_error)
+        return ThreadRequests(
+            self._builder, read=self._read, write=self._write, on_error=self._on_error, max_bytes=self._max_bytes
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +290,14 @@ def check_beside_builder(config: HistoryConfig, *, token_budget: int | None, tok
         named.append("token_counter")
     if named:
         raise ConfigError(f"{', '.join(named)}: with a builder its own settings hold; set them there")
+
+
+def _kept_bytes(messages: Sequence[Message]) -> int:
+    """Return about how many bytes the build of a thread keeps in memory, an upper estimate."""
+    texts = [message.text for message in messages]
+    texts += [call.arguments for message in messages for call in message.tool_calls]
+    characters = sum(len(text) * (_ASCII_BYTES if text.isascii() else _OTHER_BYTES) for text in texts)
+    return THREAD_BYTES + _MESSAGE_BYTES * len(messages) + characters
 
 
 def _prompt(messages: Sequence[Message], question: str | None) -> tuple[str, bool]:

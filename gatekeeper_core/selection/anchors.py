@@ -292,13 +292,13 @@ def _ascii_anchors(piece: str) -> tuple[Anchor, ...]:
 
 
 def _terms(token: str) -> tuple[str, ...]:
-    return _wide_terms(token) if token[0] >= _FIRST_WIDE and _starts_wide(token[0]) else _word_terms(token)
+    return _wide_terms(token) if token[0] >= _FIRST_WIDE and _starts_wide(token[0]) else _known_terms(token)
 
 
 def _telling_terms(token: str) -> Iterable[str]:
     """Return the terms of a token; of a run of a script without spaces, simplified, only the pairs of full weight."""
     if token[0] < _FIRST_WIDE or not _starts_wide(token[0]):
-        return _word_terms(token)
+        return _known_terms(token)
     pairs = _TELLING_PAIR.findall(token)
     if KANA_PARTICLES.isdisjoint(token):
         return pairs
@@ -350,7 +350,7 @@ def _written_wide(run: str, plain: str) -> dict[str, str]:
 def _word_anchors(token: str) -> Iterator[Anchor]:
     whole = (token.isalpha() and not _is_camel(token)) or "'" in token or "’" in token
     camel = _is_camel(token)
-    for term in _word_terms(token):
+    for term in _known_terms(token):
         is_token = term == token.casefold()
         kind: AnchorKind = "identifier" if camel and is_token else _kind(term)
         yield Anchor(term, (token if whole or is_token else term)[:_MAX_TOKEN], kind, term_weight(term))
@@ -391,6 +391,11 @@ def _traditional() -> re.Pattern[str]:
 @lru_cache(maxsize=65_536)
 def _starts_wide(char: str) -> bool:
     return is_wide(char)
+
+
+def _known_terms(token: str) -> tuple[str, ...]:
+    # A memory of so many tokens would be one of gigabytes where they are data in base64.
+    return _word_terms(token) if len(token) <= _MAX_TOKEN else _word_terms.__wrapped__(token)
 
 
 @lru_cache(maxsize=65_536)
