@@ -1,0 +1,102 @@
+"""What holds for several processes on one thread of a store, as a class of tests: a store's test file gives ``place``."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import Counter
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gatekeeper_core.context.builder import ContextBuilder
+from gatekeeper_core.context.thread import Thread
+from tests.store_worker import CONFIG, QUESTION, TENANT, THREAD, main, open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STEPS = 8
+
+
+class StoreWorkers:
+    """Processes that wait for commands, each with a store and a builder of its own."""
+
+    def __init__(self, place: str, count: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.count = count
+        self._connections, self._processes = [], []
+        for number in range(count):
+            here, there = context.Pipe()
+            process = context.Process(target=main, args=(there, place, number), daemon=True)
+            process.start()
+            there.close()
+            self._connections.append(here)
+            self._processes.append(process)
+
+    def all(self, name: str, *arguments: Any) -> list[Any]:
+        """Let all of them do something at once, and return what comes of it."""
+        for connection in self._connections:
+            connection.send((name, arguments))
+        return [connection.recv() for connection in self._connections]
+
+    def close(self) -> None:
+        """End them."""
+        for connection, process in zip(self._connections, self._processes, strict=True):
+            connection.close()
+            process.join(10)
+            process.kill()
+            process.close()
+
+
+class StoreWorkersContract:
+    """Each worker appends to one thread, and builds prompts from it in between."""
+
+    @pytest.fixture(params=[2, 4])
+    def workers(self, place: str, request: pytest.FixtureRequest) -> Iterator[StoreWorkers]:
+        with closing(StoreWorkers(place, request.param)) as processes:
+            processes.all("ready")
+            yield processes
+
+    def test_several_processes_on_one_thread_are_as_good_as_one(self, place: str, workers: StoreWorkers) -> None:
+        worked = workers.all("work", STEPS, workers.count)
+        with closing(open_store(place)) as store:
+            stored = [message.id for message in store.read_messages(TENANT, THREAD)]
+            assert store.last_seq(TENANT, THREAD) == len(stored) - 1, "no gap"
+            assert store.check() == ()
+            bodies = store.blobs_of(TENANT, THREAD).records("bodies")
+        said = [
+            f"{number}.{step}.{part}"
+            for number, built in enumerate(worked)
+            for step in range(len(built))
+            for part in "qa"
+        ]
+        assert Counter(stored) == Counter(said), "nothing lost, nothing doubled"
+        assert sorted(body.id for body in bodies) == sorted(name for name in said if name.endswith("q"))
+        left_out = 0
+        for number, builds in enumerate(worked):
+            assert {str(name).partition(".")[0] for name in builds[-1]["read"]} == set(map(str, range(workers.count)))
+            for step, built in enumerate(builds):
+                assert built["failed"] == []
+                assert built["read"] == stored[: len(built["read"])], "a prefix"
+                assert built["read"][built["seq"]] == f"{number}.{step}.a", "each reads what it wrote"
+                assert built["sent"] == [name for name in built["read"] if name in built["sent"]], "in their order"
+                assert len(set(built["sent"])) == len(built["sent"])
+                left_out += len(built["read"]) - len(built["sent"])
+        assert left_out > 0
+        self.check_the_end(place, workers, stored)
+
+    def check_the_end(self, place: str, workers: StoreWorkers, stored: list[str]) -> None:
+        """All know the same, and what they keep is what a worker makes that never saw the thread before."""
+        workers.all("build")
+        ends = workers.all("finish")
+        for end in ends:
+            assert end["read"] == stored
+            assert end["is_rebuilt"]
+            assert end["misses"] == ()
+            assert end["constraints"] == {f"rule {number}": f"says {number}" for number in range(workers.count)}
+            assert (end["prompt"], end["summary"]) == (ends[0]["prompt"], ends[0]["summary"])
+        with closing(open_store(place)) as store:
+            thread = Thread(THREAD, store.read_messages(TENANT, THREAD), tenant=TENANT)
+            anew = ContextBuilder(CONFIG, store=store).build(thread, QUESTION, "Be brief.", include_current_input=True)
+        assert [(message.role, message.text) for message in anew.messages] == ends[0]["prompt"]
