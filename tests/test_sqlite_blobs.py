@@ -8,7 +8,7 @@ import pytest
 
 from gatekeeper_core.errors import CorruptionError
 from gatekeeper_core.storage.sqlite import SQLiteStore
-from gatekeeper_core.storage.sqlite_blobs import CHUNK_BYTES
+from gatekeeper_core.storage.stored_rows import CHUNK_BYTES
 from tests.test_sqlite_threads import changed
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ import pytest
 
 from gatekeeper_core.errors import CorruptionError, StorageError
 from gatekeeper_core.storage.sqlite import SQLiteStore
-from gatekeeper_core.storage.sqlite_connections import DamagedRowError, verify
 from tests.message_store_contract import ids_of, said
 
 if TYPE_CHECKING:
@@ -297,13 +296,3 @@ def test_a_file_that_must_not_be_written_is_named() -> None:
         Path(folder).chmod(0o555)
         assert forked(child) == 0
         Path(folder).chmod(0o755)
-
-
-def test_a_row_is_checked_with_all_of_its_fields() -> None:
-    from gatekeeper_core.storage.codec import checksum
-
-    stored = checksum(b"table", b"acme", 1, None)
-    verify(b"table", stored, b"acme", 1, None)
-    for fields in ((b"acme", 2, None), (b"other", 1, None), (b"acme", 1, "x"), (b"acme", 1, 1.0)):
-        with pytest.raises(DamagedRowError):
-            verify(b"table", stored, *fields)

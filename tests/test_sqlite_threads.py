@@ -9,7 +9,7 @@ import pytest
 
 from gatekeeper_core.errors import ConflictError, CorruptionError
 from gatekeeper_core.storage.sqlite import SQLiteStore
-from gatekeeper_core.storage.sqlite_threads import ThreadKey
+from gatekeeper_core.storage.stored_rows import ThreadKey
 from tests.message_store_contract import ids_of, said
 
 CHANGES = {

@@ -33,11 +33,9 @@ from gatekeeper_core.storage.base import (
 )
 from gatekeeper_core.storage.codec import encode_text
 from gatekeeper_core.storage.forgetting import TENANT, named_target, sources_of
-from gatekeeper_core.storage.sqlite_blobs import ScopeKey
 from gatekeeper_core.storage.sqlite_check import StoreInfo, problems, store_info
 from gatekeeper_core.storage.sqlite_connections import Connections, Synchronous
-from gatekeeper_core.storage.sqlite_memories import UserKey
-from gatekeeper_core.storage.sqlite_threads import ThreadKey
+from gatekeeper_core.storage.stored_rows import ScopeKey, ThreadKey, UserKey
 from gatekeeper_core.storage.thread_blobs import NOBODY, Owner, ThreadBlobs
 from gatekeeper_core.tokens import check_tokens
 

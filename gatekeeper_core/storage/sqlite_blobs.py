@@ -6,32 +6,14 @@ Each function works within the transaction that its caller has begun, and checks
 from __future__ import annotations
 
 import sqlite3
-from typing import NamedTuple
 
 from gatekeeper_core.storage.base import BlobRecord
 from gatekeeper_core.storage.codec import checksum, decode_text, encode_text
-from gatekeeper_core.storage.sqlite_connections import DamagedRowError, verify
-from gatekeeper_core.storage.thread_blobs import Owner
+from gatekeeper_core.storage.stored_rows import CHUNK_BYTES, DamagedRowError, ScopeKey, check_blob, check_chunk
 
-__all__ = ["CHUNK_BYTES", "ScopeKey", "check_blob", "check_chunk", "delete", "get", "put", "records"]
-
-CHUNK_BYTES = 32_768
-"""Bytes of one piece. Source: ours; eight pages of the file, read in 20 µs."""
+__all__ = ["delete", "get", "put", "records"]
 
 _OF_BLOB = "tenant = ? AND thread = ? AND scope = ? AND id = ?"
-
-
-class ScopeKey(NamedTuple):
-    """The keys of a scope, as they are stored."""
-
-    tenant: bytes
-    thread: bytes
-    scope: bytes
-
-    @classmethod
-    def of(cls, owner: Owner, scope: str) -> ScopeKey:
-        """Return the keys of an owner's scope."""
-        return cls(encode_text(owner.tenant), encode_text(owner.thread), encode_text(scope))
 
 
 def put(connection: sqlite3.Connection, key: ScopeKey, blob_id: str, data: bytes) -> None:
@@ -94,16 +76,6 @@ def records(connection: sqlite3.Connection, key: ScopeKey) -> tuple[BlobRecord, 
         check_blob(key, name, *row)
         found.append(BlobRecord(decode_text(name), row[1]))
     return tuple(found)
-
-
-def check_blob(key: ScopeKey, name: object, serial: object, size: object, stored: object) -> None:
-    """Check a row of ``blobs``."""
-    verify(b"blobs", stored, *key, name, serial, size)
-
-
-def check_chunk(key: ScopeKey, name: object, serial: object, number: object, data: object, stored: object) -> None:
-    """Check a row of ``blob_chunks``; the serial number is that of its blob."""
-    verify(b"blob_chunks", stored, *key, name, serial, number, data)
 
 
 def _chunks(connection: sqlite3.Connection, key: ScopeKey, name: bytes, serial: int, numbers: range) -> list[bytes]:

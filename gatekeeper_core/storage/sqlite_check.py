@@ -8,11 +8,23 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from gatekeeper_core.storage import sqlite_blobs, sqlite_memories, sqlite_threads
-from gatekeeper_core.storage.codec import checksum, decode_message, decode_text, encode_text
+from gatekeeper_core.storage import sqlite_memories
+from gatekeeper_core.storage.codec import decode_message, decode_text, encode_text
 from gatekeeper_core.storage.forgetting import sources_of
-from gatekeeper_core.storage.sqlite_connections import DamagedRowError, verify
 from gatekeeper_core.storage.sqlite_schema import schema_problems, schema_state
+from gatekeeper_core.storage.stored_rows import (
+    DamagedRowError,
+    RowSum,
+    ScopeKey,
+    StoredMemory,
+    ThreadKey,
+    UserKey,
+    check_blob,
+    check_chunk,
+    check_message,
+    check_record,
+    verify,
+)
 
 __all__ = ["StoreInfo", "problems", "store_info"]
 
@@ -128,7 +140,7 @@ def _threads(connection: sqlite3.Connection) -> Iterator[str]:
 
 def _messages(connection: sqlite3.Connection) -> Iterator[str]:
     def check(tenant: bytes, thread: bytes, seq: int, message_id: bytes | None, body: bytes, stored: bytes) -> None:
-        sqlite_threads.check_message(sqlite_threads.ThreadKey(tenant, thread), seq, message_id, body, stored)
+        check_message(ThreadKey(tenant, thread), seq, message_id, body, stored)
         decode_message(body)
 
     yield from _damaged("messages", connection.execute("SELECT * FROM messages"), check)
@@ -136,18 +148,18 @@ def _messages(connection: sqlite3.Connection) -> Iterator[str]:
 
 def _records(connection: sqlite3.Connection) -> Iterator[str]:
     def check(tenant: bytes, thread: bytes, kind: bytes, body: bytes, *rest: object) -> None:
-        sqlite_threads.check_record(sqlite_threads.ThreadKey(tenant, thread), kind, body, *rest)
+        check_record(ThreadKey(tenant, thread), kind, body, *rest)
         decode_text(body)
 
     yield from _damaged("records", connection.execute("SELECT * FROM records"), check)
 
 
 def _memories(connection: sqlite3.Connection) -> Iterator[str]:
-    terms, sources = _Multiset(), _Multiset()
+    terms, sources = RowSum(), RowSum()
 
     def check(tenant: bytes, user: bytes, *values: object) -> None:
-        row = sqlite_memories.StoredMemory(*values)  # type: ignore[arg-type]  # that is what is checked
-        row.check(sqlite_memories.UserKey(tenant, user))
+        row = StoredMemory(*values)  # type: ignore[arg-type]  # that is what is checked
+        row.check(UserKey(tenant, user))
         record = row.record()
         for source in sources_of(record):
             sources.add(tenant, encode_text(source), user, row.id)
@@ -157,7 +169,7 @@ def _memories(connection: sqlite3.Connection) -> Iterator[str]:
     query = f"SELECT tenant, user, {sqlite_memories.COLUMNS} FROM memories"  # noqa: S608 - no input
     yield from _damaged("memories", connection.execute(query), check)
     for table, wanted in (("memory_terms", terms), ("memory_sources", sources)):
-        found = _Multiset()
+        found = RowSum()
         for row in connection.execute(f"SELECT * FROM {table}"):  # noqa: S608 - no input
             found.add(*row)
         if found.total != wanted.total:
@@ -165,14 +177,14 @@ def _memories(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def _blobs(connection: sqlite3.Connection) -> Iterator[str]:
-    def check(tenant: bytes, thread: bytes, scope: bytes, *row: object) -> None:
-        sqlite_blobs.check_blob(sqlite_blobs.ScopeKey(tenant, thread, scope), *row)
+    def blob(tenant: bytes, thread: bytes, scope: bytes, *row: object) -> None:
+        check_blob(ScopeKey(tenant, thread, scope), *row)
 
-    def check_chunk(tenant: bytes, thread: bytes, scope: bytes, *row: object) -> None:
-        sqlite_blobs.check_chunk(sqlite_blobs.ScopeKey(tenant, thread, scope), *row)
+    def chunk(tenant: bytes, thread: bytes, scope: bytes, *row: object) -> None:
+        check_chunk(ScopeKey(tenant, thread, scope), *row)
 
-    yield from _damaged("blobs", connection.execute("SELECT * FROM blobs"), check)
-    yield from _damaged("blob_chunks", connection.execute(_CHUNKS), check_chunk)
+    yield from _damaged("blobs", connection.execute("SELECT * FROM blobs"), blob)
+    yield from _damaged("blob_chunks", connection.execute(_CHUNKS), chunk)
     unequal = connection.execute(_UNEQUAL_BLOBS).fetchone()[0]
     if unequal:
         yield f"{unequal} blobs have another size than their pieces together"
@@ -191,13 +203,3 @@ _CHECKS: dict[str, Callable[[sqlite3.Connection], Iterator[str]]] = {
     "blobs": _blobs,
     "tombstones": _tombstones,
 }
-
-
-class _Multiset:
-    """A sum over rows that is the same for the same rows in any order."""
-
-    def __init__(self) -> None:
-        self.total = 0
-
-    def add(self, *row: bytes | int) -> None:
-        self.total += int.from_bytes(checksum(*row), "big")

@@ -22,10 +22,10 @@ from typing import Literal
 from weakref import WeakSet
 
 from gatekeeper_core.errors import ConfigError, CorruptionError, StorageError
-from gatekeeper_core.storage.codec import checksum
 from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, Foreign, migrate, schema_problems, schema_state
+from gatekeeper_core.storage.stored_rows import DamagedRowError
 
-__all__ = ["Connections", "DamagedRowError", "Synchronous", "verify"]
+__all__ = ["Connections", "Synchronous"]
 
 Synchronous = Literal["normal", "full"]
 
@@ -48,33 +48,6 @@ _open_here: WeakSet[Connections] = WeakSet()
 _open_lock = threading.Lock()
 _closed_for_fork: list[Connections] = []
 _inherited: list[sqlite3.Connection] = []
-
-
-class DamagedRowError(Exception):
-    """A row is not as it was written; the connection's owner names the file."""
-
-    def __init__(self, table: str) -> None:
-        self.table = table
-        super().__init__(table)
-
-
-def verify(table: bytes, stored: object, *fields: object) -> None:
-    """Check a row against its checksum.
-
-    Args:
-        table: the table's name.
-        stored: the checksum in the row.
-        fields: all else in the row, and the keys that it was asked for by.
-
-    Raises:
-        DamagedRowError: they do not belong together.
-    """
-    try:
-        matches = checksum(table, *fields) == stored  # type: ignore[arg-type]  # a damaged row may hold anything
-    except ValueError:
-        matches = False
-    if not matches:
-        raise DamagedRowError(table.decode())
 
 
 class Connections:

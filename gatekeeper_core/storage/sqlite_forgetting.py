@@ -11,7 +11,7 @@ from gatekeeper_core.storage import sqlite_memories
 from gatekeeper_core.storage.base import Forgotten
 from gatekeeper_core.storage.codec import checksum, encode_text
 from gatekeeper_core.storage.forgetting import TENANT, Target, tombstone, tombstones_of
-from gatekeeper_core.storage.sqlite_connections import verify
+from gatekeeper_core.storage.stored_rows import UserKey, verify
 
 __all__ = ["begin_anew", "forget", "purge", "refuse_forgotten"]
 
@@ -74,7 +74,7 @@ def forget(connection: sqlite3.Connection, target: Target) -> Forgotten:
         gone = {}
     memories = gone.get("memories", 0)
     if target.kind == "user":
-        memories = sqlite_memories.delete_all(connection, sqlite_memories.UserKey(tenant, name))
+        memories = sqlite_memories.delete_all(connection, UserKey(tenant, name))
     elif target.kind != TENANT:
         memories = sqlite_memories.forget_source(connection, tenant, target.name)
     return Forgotten(gone.get("messages", 0), gone.get("records", 0), memories, gone.get("blobs", 0))

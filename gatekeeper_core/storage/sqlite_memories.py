@@ -11,30 +11,16 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from heapq import nlargest
 from itertools import islice
-from typing import NamedTuple
 
-from gatekeeper_core.errors import ConflictError
-from gatekeeper_core.storage.base import MemoryRecord, MemoryScope, TermCounts
-from gatekeeper_core.storage.codec import (
-    checksum,
-    decode_memory,
-    decode_terms,
-    decode_text,
-    decode_vector,
-    encode_memory,
-    encode_terms,
-    encode_text,
-    encode_vector,
-)
+from gatekeeper_core.storage.base import MemoryRecord, TermCounts
+from gatekeeper_core.storage.codec import decode_terms, decode_text, decode_vector, encode_text, encode_vector
 from gatekeeper_core.storage.forgetting import sources_of, without_source
-from gatekeeper_core.storage.sqlite_connections import DamagedRowError, verify
+from gatekeeper_core.storage.stored_rows import DamagedRowError, StoredMemory, UserKey, check_next_versions
 from gatekeeper_core.storage.vectors import cosine
 
 __all__ = [
     "COLUMNS",
     "MAX_COMPARED_VECTORS",
-    "StoredMemory",
-    "UserKey",
     "count",
     "delete",
     "delete_all",
@@ -60,67 +46,6 @@ WHERE t.tenant = ? AND t.user = ? AND t.term = ? ORDER BY t.serial DESC
 """  # noqa: S608 - no input
 
 
-class UserKey(NamedTuple):
-    """The keys of a scope, as they are stored."""
-
-    tenant: bytes
-    user: bytes
-
-    @classmethod
-    def of(cls, scope: MemoryScope) -> UserKey:
-        """Return the keys of a scope."""
-        return cls(encode_text(scope.tenant), encode_text(scope.user))
-
-
-class StoredMemory(NamedTuple):
-    """One row of ``memories``; ``serial`` grows with each put of the scope."""
-
-    id: bytes
-    serial: int
-    is_current: int
-    key: bytes | None
-    category: bytes
-    body: bytes
-    terms: bytes
-    vector: bytes | None
-    vector_of: bytes
-    checksum: bytes
-
-    @classmethod
-    def of(cls, key: UserKey, record: MemoryRecord, serial: int) -> StoredMemory:
-        """Return the row of a memory."""
-        memory = record.memory
-        fields = (
-            encode_text(memory.id),
-            serial,
-            int(memory.superseded_by is None),
-            None if memory.key is None else encode_text(memory.key),
-            encode_text(memory.category),
-            encode_memory(memory),
-            encode_terms(record.terms),
-            None if record.vector is None else encode_vector(record.vector),
-            encode_text(record.vector_of),
-        )
-        return cls(*fields, checksum(b"memories", *key, *fields))
-
-    def record(self) -> MemoryRecord:
-        """Return the memory.
-
-        Raises:
-            DamagedRowError: it cannot be read.
-        """
-        try:
-            vector = None if self.vector is None else decode_vector(self.vector)
-            terms = decode_terms(self.terms)
-            return MemoryRecord(decode_memory(self.body), terms, vector, decode_text(self.vector_of))
-        except ValueError as error:
-            raise DamagedRowError("memories") from error
-
-    def check(self, key: UserKey) -> None:
-        """Check the row against its checksum."""
-        verify(b"memories", self.checksum, *key, *self[:-1])
-
-
 def put(connection: sqlite3.Connection, key: UserKey, records: Sequence[MemoryRecord]) -> None:
     """Store memories; see ``MemoryStore.put_memories``.
 
@@ -128,13 +53,7 @@ def put(connection: sqlite3.Connection, key: UserKey, records: Sequence[MemoryRe
         ConflictError: one is stored in another version.
         DamagedRowError: a stored one is damaged.
     """
-    versions: dict[str, int] = {}
-    for memory in (record.memory for record in records):
-        stored = get(connection, key, memory.id) if memory.id not in versions else None
-        version = versions.get(memory.id, stored.memory.version if stored else 0)
-        if memory.version != version + 1:
-            raise ConflictError("memory", expected_version=memory.version - 1, stored_version=version)
-        versions[memory.id] = memory.version
+    check_next_versions(records, lambda memory_id: get(connection, key, memory_id))
     for record in records:
         delete(connection, key, record.memory.id)
         _insert(connection, key, record, _next_serial(connection, key))

@@ -7,40 +7,17 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.appending import EncodedMessage, StoredMessage, plan_append
 from gatekeeper_core.storage.base import DerivedRecord
 from gatekeeper_core.storage.codec import checksum, decode_message, decode_text, encode_text
-from gatekeeper_core.storage.sqlite_connections import DamagedRowError, verify
+from gatekeeper_core.storage.stored_rows import DamagedRowError, ThreadKey, check_message, check_record, check_thread
 
-__all__ = [
-    "ThreadKey",
-    "append",
-    "check_message",
-    "check_record",
-    "check_thread",
-    "last_seq",
-    "load_record",
-    "read",
-    "save_record",
-]
+__all__ = ["append", "last_seq", "load_record", "read", "save_record"]
 
 _MESSAGES = "SELECT seq, message_id, body, checksum FROM messages WHERE tenant = ? AND thread = ?"
-
-
-class ThreadKey(NamedTuple):
-    """The keys of a thread, as they are stored."""
-
-    tenant: bytes
-    thread: bytes
-
-    @classmethod
-    def of(cls, tenant: str, thread: str) -> ThreadKey:
-        """Return the keys of a thread by its names."""
-        return cls(encode_text(tenant), encode_text(thread))
 
 
 def last_seq(connection: sqlite3.Connection, key: ThreadKey) -> int:
@@ -132,21 +109,6 @@ def save_record(
     fields = (*key, kind, encode_text(record.body), record.upto_seq, record.version)
     row = (*fields, checksum(b"records", *fields))
     connection.execute("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-
-
-def check_thread(key: ThreadKey, last: object, stored: object) -> None:
-    """Check a row of ``threads``."""
-    verify(b"threads", stored, *key, last)
-
-
-def check_message(key: ThreadKey, seq: object, message_id: object, body: object, stored: object) -> None:
-    """Check a row of ``messages``."""
-    verify(b"messages", stored, *key, seq, message_id, body)
-
-
-def check_record(key: ThreadKey, kind: bytes, body: object, upto_seq: object, version: object, stored: object) -> None:
-    """Check a row of ``records``."""
-    verify(b"records", stored, *key, kind, body, upto_seq, version)
 
 
 def _stored(
