@@ -57,6 +57,9 @@ def _id_of(record: MemoryRecord) -> str:
 
 
 class StoreContract:
+    steps = 15
+    """How many calls the state machine makes in each example; fewer where a call takes its time."""
+
     def make_store(self) -> Store:
         raise NotImplementedError
 
@@ -224,7 +227,7 @@ class StoreContract:
             def make_store(self) -> Store:
                 return make_store()
 
-        run_state_machine_as_test(Machine, settings=settings(stateful_step_count=15))
+        run_state_machine_as_test(Machine, settings=settings(stateful_step_count=self.steps))
 
 
 tenants = st.sampled_from(["acme", "other"])

@@ -96,6 +96,7 @@ def modules_of(package: str, root: Path) -> list[Module]:
 PORCH = (
     "gatekeeper_cli",
     "gatekeeper_minimax",
+    "gatekeeper_postgres",
     "gatekeeper_tokenizers",
     "langchain_gatekeeper",
     "llama_index.memory.gatekeeper",

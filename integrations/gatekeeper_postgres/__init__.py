@@ -1,0 +1,17 @@
+"""A ``Store`` in PostgreSQL: for several workers and hosts, sync and async, with pgvector for the vectors of memories.
+
+It needs the extra ``postgres``; importing it without says which line installs it.
+"""
+
+from __future__ import annotations
+
+try:
+    from gatekeeper_postgres.store import PostgresStore
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] not in ("psycopg", "psycopg_pool"):
+        raise
+    needed = f'gatekeeper_postgres needs {error.name}: pip install "context-gatekeeper[postgres]"'
+    raise ImportError(needed, name=error.name) from error
+from gatekeeper_postgres.check import StoreInfo
+
+__all__ = ["PostgresStore", "StoreInfo"]

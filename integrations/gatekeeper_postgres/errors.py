@@ -1,0 +1,93 @@
+"""Errors of psycopg as errors of ours, which name the server and the database, and neither who asked nor what for."""
+
+from __future__ import annotations
+
+import psycopg
+from psycopg import conninfo as psycopg_conninfo
+from psycopg import errors as server
+from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
+
+from gatekeeper_core.errors import ConfigError, CorruptionError, StorageError
+from gatekeeper_core.storage.stored_rows import DamagedRowError
+from gatekeeper_postgres.schema import UnfitTablesError
+
+__all__ = ["EXPECTED", "place_of", "typed"]
+
+EXPECTED = (psycopg.Error, DamagedRowError, UnfitTablesError)
+"""What ``typed`` knows."""
+
+_ADVICE = "run check(), and restore it from a backup"
+
+_REASONS: tuple[tuple[type[psycopg.Error] | tuple[type[psycopg.Error], ...], str], ...] = (
+    (PoolClosed, "the store was closed"),
+    (
+        TooManyRequests,
+        "too many calls wait for a connection: try again, or raise max_connections",
+    ),
+    (
+        PoolTimeout,
+        "no connection in time: all are in use (raise max_connections), or the server cannot be reached",
+    ),
+    (server.QueryCanceled, "the call took too long and was undone: try again, or raise statement_timeout_ms"),
+    (server.LockNotAvailable, "another writer kept it locked: try again, or raise lock_timeout_ms"),
+    ((server.DeadlockDetected, server.SerializationFailure), "the server undid the call for another one: try again"),
+    (server.ReadOnlySqlTransaction, "the server takes no writes: give the address of the primary"),
+    (server.InsufficientPrivilege, "the role may not do this: see to its rights on the schema and its tables"),
+    (server.DiskFull, "there is no room left for it: nothing of this call was stored"),
+    (
+        (server.TooManyConnections, server.OutOfMemory, server.ConfigurationLimitExceeded),
+        "the server has no resources left: lower max_connections, or raise the server's limits",
+    ),
+    (
+        (server.InvalidPassword, server.InvalidAuthorizationSpecification),
+        "the server refused the log-in: see to user, password and its pg_hba.conf",
+    ),
+    (server.InvalidCatalogName, "there is no such database"),
+    ((server.UndefinedTable, server.UndefinedColumn, server.InvalidSchemaName), "the tables are not there any more"),
+)
+_DAMAGED = (server.DataCorrupted, server.IndexCorrupted, psycopg.IntegrityError)
+
+
+def place_of(conninfo: str) -> str:
+    """Return what names the server and the database of a connection string, and nothing else of it.
+
+    Raises:
+        ConfigError: it cannot be read.
+
+    >>> place_of("postgresql://ann:secret@db.example:5433/chats?sslmode=require")
+    'db.example:5433/chats'
+    >>> place_of("dbname=chats")
+    'localhost:5432/chats'
+    """
+    try:
+        parts = psycopg_conninfo.conninfo_to_dict(conninfo)
+    except psycopg.ProgrammingError:  # whose words quote it
+        raise ConfigError("conninfo cannot be read: give postgresql://host:port/database or key=value pairs") from None
+    host = parts.get("host") or parts.get("hostaddr") or "localhost"
+    return f"{host}:{parts.get('port') or 5432}/{parts.get('dbname') or ''}"
+
+
+def typed(error: Exception, place: str) -> Exception:
+    """Return an error as one of ours.
+
+    Args:
+        error: one of ``EXPECTED``.
+        place: names the server and the database.
+    """
+    if isinstance(error, DamagedRowError):
+        return CorruptionError(f"{place}: a row of the table {error.table} is damaged; {_ADVICE}")
+    if isinstance(error, UnfitTablesError):
+        return StorageError(f"{place}: {error}")
+    if isinstance(error, server.NumericValueOutOfRange):
+        return ConfigError("a number is too large to be stored")
+    if isinstance(error, _DAMAGED):
+        return CorruptionError(f"{place}: what is stored does not fit together; {_ADVICE}")
+    for kinds, reason in _REASONS:
+        if isinstance(error, kinds):
+            return StorageError(f"{place}: {reason}")
+    if isinstance(error, psycopg.OperationalError):
+        return StorageError(
+            f"{place}: the connection was lost or refused ({type(error).__name__}): try again; whether a write that "
+            "was under way is stored, a repetition tells"
+        )
+    return StorageError(f"{place}: the server refused the call ({type(error).__name__})")

@@ -1,0 +1,123 @@
+"""Which server, how many connections to it, and how long to wait: the settings of both stores, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import conninfo as psycopg_conninfo
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.tokens import check_tokens
+from gatekeeper_postgres.errors import place_of
+from gatekeeper_postgres.statements import Timeouts
+
+__all__ = ["Server"]
+
+_MAX_MS = 2**31 - 1  # of the server's own settings
+_GRACE_MS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A server, and how it is asked.
+
+    Attributes:
+        conninfo: what psycopg connects to, ours added where the caller said nothing; "" for a pool of the caller's.
+        place: names the server and the database in errors.
+        timeouts: of statements and locks.
+        connect_timeout_ms: how long a call waits for a connection.
+        min_connections: how many connections are held open.
+        max_connections: how many there are at most.
+    """
+
+    conninfo: str
+    place: str
+    timeouts: Timeouts
+    connect_timeout_ms: int
+    min_connections: int
+    max_connections: int
+
+    @classmethod
+    def of(
+        cls,
+        conninfo: str,
+        *,
+        statement_timeout_ms: int,
+        lock_timeout_ms: int,
+        connect_timeout_ms: int,
+        min_connections: int,
+        max_connections: int,
+    ) -> Server:
+        """Return the settings of a store, checked.
+
+        Raises:
+            TypeError: one has the wrong type.
+            ConfigError: one is impossible.
+        """
+        if not isinstance(conninfo, str):
+            raise TypeError(f"conninfo must be a str, got {type(conninfo).__name__}")
+        check_tokens("statement_timeout_ms", statement_timeout_ms)
+        check_tokens("lock_timeout_ms", lock_timeout_ms)
+        check_tokens("connect_timeout_ms", connect_timeout_ms, at_least=1)
+        check_tokens("min_connections", min_connections)
+        check_tokens("max_connections", max_connections, at_least=max(1, min_connections))
+        place = place_of(conninfo)
+        timeouts = Timeouts(min(statement_timeout_ms, _MAX_MS), min(lock_timeout_ms, _MAX_MS))
+        return cls(
+            conninfo=_completed(conninfo, statement_timeout_ms, connect_timeout_ms),
+            place=place,
+            timeouts=timeouts,
+            connect_timeout_ms=connect_timeout_ms,
+            min_connections=min_connections,
+            max_connections=max_connections,
+        )
+
+    @property
+    def pool_arguments(self) -> dict[str, Any]:
+        """What both kinds of pool are made with."""
+        seconds = self.connect_timeout_ms / 1000
+        return {
+            "conninfo": self.conninfo,
+            "kwargs": {"autocommit": True},
+            "min_size": self.min_connections,
+            "max_size": self.max_connections,
+            "timeout": seconds,
+            # A pool that waits ever longer for a server would not be there when the server is back.
+            "reconnect_timeout": seconds,
+            "open": False,
+        }
+
+
+def given_pool(pool: Any, **limits: Any) -> Server:
+    """Return the settings for a pool of the caller's, which has its own sizes and its own way to connect."""
+    described = pool.conninfo if isinstance(pool.conninfo, str) else ""
+    server = Server.of("", **limits, connect_timeout_ms=1, min_connections=0, max_connections=max(1, pool.max_size))
+    try:
+        place = place_of(described)
+    except ConfigError:
+        place = "PostgreSQL"
+    return Server(
+        conninfo="",
+        place=place,
+        timeouts=server.timeouts,
+        connect_timeout_ms=max(1, round(pool.timeout * 1000)),
+        min_connections=0,
+        max_connections=server.max_connections,
+    )
+
+
+def _completed(conninfo: str, statement_timeout_ms: int, connect_timeout_ms: int) -> str:
+    """Add what notices a host that has vanished: without it, a call would wait for ever."""
+    added: dict[str, Any] = {
+        "application_name": "context-gatekeeper",
+        "connect_timeout": max(1, -(-connect_timeout_ms // 1000)),
+        "keepalives_idle": 30,
+        "keepalives_interval": 10,
+        "keepalives_count": 3,
+    }
+    if statement_timeout_ms:
+        added["tcp_user_timeout"] = min(statement_timeout_ms + _GRACE_MS, _MAX_MS)
+    named = psycopg_conninfo.conninfo_to_dict(conninfo)
+    missing = {name: value for name, value in added.items() if name not in named}
+    return psycopg_conninfo.make_conninfo(conninfo, **missing)

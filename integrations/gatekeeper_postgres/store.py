@@ -1,0 +1,280 @@
+"""A whole store in PostgreSQL, for any number of threads, processes and hosts.
+
+::
+
+    store, async_store ── methods          what each method does, call by call
+                       ── connections, async_connections, servers, errors
+    methods ── threads, memories (vectors), blobs, forgetting, check      statements of one transaction
+            ── schema                                                     tables, migrations
+    all of these ── statements             what is asked of the server, without a connection
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Sequence
+from types import TracebackType
+from typing import Any
+
+from psycopg_pool import ConnectionPool
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.base import (
+    BlobRecord,
+    BlobStore,
+    DerivedRecord,
+    Forgotten,
+    MemoryRecord,
+    MemoryScope,
+    TermCounts,
+)
+from gatekeeper_core.storage.thread_blobs import NOBODY, Owner, ThreadBlobs
+from gatekeeper_postgres.check import StoreInfo
+from gatekeeper_postgres.connections import Connections
+from gatekeeper_postgres.methods import Methods, thread_key
+from gatekeeper_postgres.servers import Server, given_pool
+
+__all__ = ["PostgresStore"]
+
+
+class PostgresStore:
+    """A ``Store`` in a PostgreSQL database.
+
+    Every call is one transaction. A call that cannot be answered raises one of the ``StorageError`` family, which names
+    the server and the database, and neither a user nor a password nor anything that is stored; nothing is half-written
+    then, and the store can be used as before, also when the server was away for a while.
+
+    Safe for any number of threads; a process that forks opens connections of its own. A call waits for the server, so
+    ``is_in_process`` is not true of this store.
+
+    Args:
+        conninfo: where the server is, ``postgresql://host:port/database`` or ``key=value`` pairs; libpq's environment
+            variables and password file hold for what it leaves out.
+        pool: an open pool of your own instead, which is not closed with the store.
+        schema: the PostgreSQL schema for the tables; two stores in one database differ in it.
+        statement_timeout_ms: how long the server works on one statement; 0: without end.
+        lock_timeout_ms: how long a call waits for another writer of the same; 0: without end.
+        connect_timeout_ms: how long a call waits for a connection.
+        min_connections: connections that are held open.
+        max_connections: connections at most; more calls at once wait for one another.
+        create: whether to make the tables where there are none, and to install pgvector where the role may.
+        migrate: whether to bring older tables up to date; False: they are refused.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        ConfigError: an argument is impossible.
+        StorageError: the server cannot be reached, or the tables cannot be used: no rights, another program's, a newer
+            version's.
+    """
+
+    __slots__ = ("_connections", "_methods")
+
+    def __init__(
+        self,
+        conninfo: str | None = None,
+        *,
+        pool: ConnectionPool[Any] | None = None,
+        schema: str = "gatekeeper",
+        statement_timeout_ms: int = 30_000,
+        lock_timeout_ms: int = 10_000,
+        connect_timeout_ms: int = 10_000,
+        min_connections: int = 1,
+        max_connections: int = 10,
+        create: bool = True,
+        migrate: bool = True,
+    ) -> None:
+        self._methods = Methods(schema)
+        if (conninfo is None) == (pool is None):
+            raise ConfigError("give conninfo, or a pool of your own: one of them")
+        if pool is not None:
+            server = given_pool(pool, statement_timeout_ms=statement_timeout_ms, lock_timeout_ms=lock_timeout_ms)
+        else:
+            server = Server.of(
+                conninfo or "",
+                statement_timeout_ms=statement_timeout_ms,
+                lock_timeout_ms=lock_timeout_ms,
+                connect_timeout_ms=connect_timeout_ms,
+                min_connections=min_connections,
+                max_connections=max_connections,
+            )
+        self._connections = Connections(server, schema, pool=pool)
+        self._connections.open(self._methods.open(create=create, migrate=migrate))
+
+    def __enter__(self) -> PostgresStore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def place(self) -> str:
+        """The server and the database: ``host:port/database``."""
+        return self._connections.server.place
+
+    @property
+    def found_schema_version(self) -> int:
+        """The version of the tables when the store was opened, before they were brought up to date; 0: none."""
+        return self._methods.found_version
+
+    def close(self) -> None:
+        """Close the connections of this process, when the calls that run are done. Any later call is refused."""
+        self._connections.close()
+
+    def append_messages(
+        self, tenant: str, thread: str, messages: Sequence[Message], /, *, expected_seq: int | None = None
+    ) -> int:
+        """Store messages at the end of a thread; see ``MessageStore``."""
+        return self._connections.run(self._methods.append_messages(tenant, thread, messages, expected_seq=expected_seq))
+
+    def read_messages(
+        self, tenant: str, thread: str, /, *, from_seq: int = 0, limit: int | None = None, min_seq: int | None = None
+    ) -> tuple[Message, ...]:
+        """Return the messages of a thread from a sequence number on; see ``MessageStore``."""
+        return self._connections.run(
+            self._methods.read_messages(tenant, thread, from_seq=from_seq, limit=limit, min_seq=min_seq)
+        )
+
+    def last_seq(self, tenant: str, thread: str, /) -> int:
+        """Return the sequence number of a thread's newest message, -1 for none; see ``MessageStore``."""
+        return self._connections.run(self._methods.last_seq(tenant, thread))
+
+    def load_record(self, tenant: str, thread: str, kind: str, /) -> DerivedRecord | None:
+        """Return the newest record of a kind, or None; see ``RecordStore``."""
+        return self._connections.run(self._methods.load_record(tenant, thread, kind))
+
+    def save_record(
+        self, tenant: str, thread: str, kind: str, body: str, /, *, upto_seq: int, expected_version: int
+    ) -> int:
+        """Save a record in the place of the version that it was made from; see ``RecordStore``.
+
+        Raises:
+            TypeError: the body is no text.
+            ConflictError: another version is stored by now.
+            ForgottenError: the thread was forgotten.
+        """
+        return self._connections.run(
+            self._methods.save_record(tenant, thread, kind, body, upto_seq=upto_seq, expected_version=expected_version)
+        )
+
+    def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
+        """Store memories, all or none; see ``MemoryStore``.
+
+        The first vector of a dimension makes its index, which other writers of memories wait for.
+
+        Raises:
+            TypeError: one is no ``MemoryRecord``.
+            ConflictError: one is stored in another version by now.
+            ForgottenError: the user, or a thread that a text comes from, was forgotten.
+        """
+        self._connections.run(self._methods.put_memories(scope, records))
+
+    def get_memory(self, scope: MemoryScope, memory_id: str, /) -> MemoryRecord | None:
+        """Return the memory of an id, or None; see ``MemoryStore``."""
+        return self._connections.run(self._methods.get_memory(scope, memory_id))
+
+    def delete_memories(self, scope: MemoryScope, memory_ids: Collection[str] | None = None, /) -> int:
+        """Delete memories or all of the scope; see ``MemoryStore``."""
+        return self._connections.run(self._methods.delete_memories(scope, memory_ids))
+
+    def find_memories(
+        self,
+        scope: MemoryScope,
+        *,
+        terms: Sequence[str] = (),
+        vector: array[float] | None = None,
+        key: str | None = None,
+        categories: Collection[str] = (),
+        limit: int,
+    ) -> tuple[MemoryRecord, ...]:
+        """Return current memories by term, by nearness, or the newest put; see ``MemoryStore``."""
+        return self._connections.run(
+            self._methods.find_memories(scope, terms=terms, vector=vector, key=key, categories=categories, limit=limit)
+        )
+
+    def count_memories(self, scope: MemoryScope, terms: Collection[str], /) -> TermCounts:
+        """Return how many current memories there are, and how many hold each term; see ``MemoryStore``."""
+        return self._connections.run(self._methods.count_memories(scope, terms))
+
+    def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
+        """Store a blob under an id of a scope; see ``BlobStore``."""
+        self._connections.run(self._methods.put_blob(NOBODY, scope, blob_id, data))
+
+    def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
+        """Return a range of a blob's bytes; see ``BlobStore``."""
+        return self._connections.run(self._methods.get_blob(NOBODY, scope, blob_id, start, end))
+
+    def delete(self, scope: str, blob_id: str | None = None, /) -> None:
+        """Delete one blob or the whole scope; see ``BlobStore``."""
+        self._connections.run(self._methods.delete_blob(NOBODY, scope, blob_id))
+
+    def used_bytes(self, scope: str, /) -> int:
+        """Return the sum of the sizes of the scope's blobs."""
+        return sum(record.size_bytes for record in self.records(scope))
+
+    def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
+        """Return the blobs of a scope, oldest first; see ``BlobStore``."""
+        return self._connections.run(self._methods.blob_records(NOBODY, scope))
+
+    def blobs_of(self, tenant: str, thread: str, /) -> BlobStore:
+        """Return the blobs of one thread as a store of their own; see ``Store``."""
+        thread_key(tenant, thread)
+        return ThreadBlobs(self, Owner(tenant, thread))
+
+    def put_blob(self, owner: Owner, scope: str, blob_id: str, data: bytes, /) -> None:
+        """Store a blob of an owner; see ``OwnedBlobs``.
+
+        Raises:
+            TypeError: ``data`` is no bytes.
+            ForgottenError: the thread was forgotten.
+        """
+        self._connections.run(self._methods.put_blob(owner, scope, blob_id, data))
+
+    def get_blob(self, owner: Owner, scope: str, blob_id: str, start: int, end: int | None, /) -> bytes:
+        """Return a range of the bytes of an owner's blob; see ``OwnedBlobs``."""
+        return self._connections.run(self._methods.get_blob(owner, scope, blob_id, start, end))
+
+    def delete_blob(self, owner: Owner, scope: str, blob_id: str | None, /) -> None:
+        """Delete one blob or a whole scope of an owner; see ``OwnedBlobs``."""
+        self._connections.run(self._methods.delete_blob(owner, scope, blob_id))
+
+    def blob_records(self, owner: Owner, scope: str, /) -> tuple[BlobRecord, ...]:
+        """Return the blobs of an owner's scope, oldest first; see ``OwnedBlobs``."""
+        return self._connections.run(self._methods.blob_records(owner, scope))
+
+    def forget(
+        self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
+    ) -> Forgotten:
+        """Delete for good what belongs to a thread, a user or the tenant; see ``Store``.
+
+        Other writers of the tenant wait for it. Then the server clears the deleted rows from the tables (``VACUUM``);
+        where a transaction that can still see them, or the role's rights, keep it from that, ``is_purged`` is False:
+        the rows are gone for every reader that comes, and ``purge`` does the rest.
+        """
+        return self._connections.run(self._methods.forget(tenant, thread=thread, user=user, source=source))
+
+    def purge(self) -> bool:
+        """Let the server clear what was deleted from the tables, and return whether it has.
+
+        It waits up to a second for transactions that can still see it.
+        """
+        return self._connections.run(self._methods.purge())
+
+    def begin_anew(
+        self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
+    ) -> bool:
+        """Take a tombstone away; see ``Store``."""
+        return self._connections.run(self._methods.begin_anew(tenant, thread=thread, user=user, source=source))
+
+    def check(self) -> tuple[str, ...]:
+        """Return what is wrong with the tables, in words that hold nothing of their content; nothing: they are whole.
+
+        Every row against its checksum, and what the tables say of each other. Linear in the tables.
+        """
+        return self._connections.run(self._methods.check())
+
+    def info(self) -> StoreInfo:
+        """Return how much lies in the store; linear in its rows."""
+        return self._connections.run(self._methods.info(self.place))

@@ -1,0 +1,99 @@
+"""Vectors in PostgreSQL: which of them the extension pgvector keeps and indexes, and how it is asked.
+
+======================== ===================================================================================
+dimensions               how the nearest are found
+======================== ===================================================================================
+up to 2,000              by an HNSW index of ``vector``
+2,001 to 4,000           by an HNSW index of ``halfvec``, of which twice as many are compared in full
+4,001 to 16,000          by the server, one by one
+more, or no pgvector     by this process, one by one, of the newest memories
+======================== ===================================================================================
+
+Source: pgvector's limits: ``vector`` holds 16,000 dimensions, its index 2,000, the one of ``halfvec`` 4,000.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from typing import NamedTuple
+
+__all__ = ["MAX_INDEXED_DIMENSIONS", "OLDEST_PGVECTOR", "VectorType", "as_text"]
+
+OLDEST_PGVECTOR = (0, 8)
+"""The first version whose index goes on searching when a filter has left too few."""
+
+MAX_INDEXED_DIMENSIONS = 16
+"""How many different dimensions get an index. Source: ours; a store has one or two, and each index costs each write."""
+
+_MAX_STORED = 16_000
+_MAX_VECTOR_INDEX = 2_000
+_MAX_HALFVEC_INDEX = 4_000
+
+
+class VectorType(NamedTuple):
+    """Where the extension keeps its type and its operators.
+
+    Attributes:
+        schema: the PostgreSQL schema, quoted.
+    """
+
+    schema: str
+
+    @property
+    def name(self) -> str:
+        """The type of a column of vectors of any dimension."""
+        return f"{self.schema}.vector"
+
+    @property
+    def distance(self) -> str:
+        """The operator that gives the cosine distance."""
+        return f"OPERATOR({self.schema}.<=>)"
+
+    def indexed(self, dimensions: int) -> str | None:
+        """Return what an index of a dimension holds, as an expression, or None where there is no index.
+
+        >>> VectorType('"public"').indexed(3)
+        '(embedding::"public".vector(3))'
+        >>> VectorType('"public"').indexed(3_000), VectorType('"public"').indexed(5_000)
+        ('(embedding::"public".halfvec(3000))', None)
+        """
+        kind = self._kind(dimensions)
+        return kind and f"(embedding::{kind})"
+
+    def asked(self, dimensions: int) -> str:
+        """Return the placeholder of a vector that is compared with what an index holds."""
+        return f"%s::{self._kind(dimensions) or self.name}"
+
+    def making_index(self, dimensions: int) -> str:
+        """Return what makes the index of a dimension.
+
+        Raises:
+            ValueError: there is none for it.
+        """
+        held, kind = self.indexed(dimensions), self._kind(dimensions)
+        if held is None or kind is None:
+            raise ValueError("no index for so many dimensions")
+        operators = kind.partition("(")[0] + "_cosine_ops"
+        return (
+            f"CREATE INDEX IF NOT EXISTS memories_near_{dimensions:d} ON @memories USING hnsw ({held} {operators}) "
+            f"WHERE is_current AND dimensions = {dimensions:d}"
+        )
+
+    def _kind(self, dimensions: int) -> str | None:
+        if dimensions <= _MAX_VECTOR_INDEX:
+            return f"{self.schema}.vector({dimensions:d})"
+        return f"{self.schema}.halfvec({dimensions:d})" if dimensions <= _MAX_HALFVEC_INDEX else None
+
+
+def as_text(vector: array[float] | None) -> str | None:
+    """Return a vector as pgvector reads it, or None where it cannot keep it.
+
+    Nine digits give every 32-bit float back. The bytes of the vector itself lie in a column of their own.
+
+    >>> as_text(array("f", [0.5, -1.0]))
+    '[0.5,-1]'
+    """
+    if vector is None or not 0 < len(vector) <= _MAX_STORED or not all(map(math.isfinite, vector)):
+        return None
+    return f"[{','.join(f'{number:.9g}' for number in vector)}]"

@@ -1,0 +1,175 @@
+"""Memories in PostgreSQL: pgvector finds the nearest of a user, whatever others have stored, and gives no vector back changed."""
+
+from __future__ import annotations
+
+import math
+import random
+from array import array
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope
+from gatekeeper_core.storage.vectors import cosine, unit_vector
+from gatekeeper_postgres import PostgresStore, memories
+from gatekeeper_postgres.vectors import VectorType
+from tests.memory_store_contract import ids, record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+pytestmark = pytest.mark.postgres
+
+ANN = MemoryScope("acme", "ann")
+BOB = MemoryScope("acme", "bob")
+
+
+def near(draw: random.Random, numbers: Sequence[float], by: float) -> tuple[float, ...]:
+    return tuple(number + draw.uniform(-by, by) for number in numbers)
+
+
+def put_vectors(store: PostgresStore, scope: MemoryScope, vectors: Sequence[Sequence[float]]) -> None:
+    store.put_memories(scope, [record(f"m{at}", vector=tuple(vector)) for at, vector in enumerate(vectors)])
+
+
+def best(store: PostgresStore, vector: array[float], limit: int) -> list[str]:
+    """Return the ids of the nearest, as a comparison of all of Ann's memories finds them."""
+    all_of_them = store.find_memories(ANN, limit=10_000)
+    ranked = sorted(all_of_them, key=lambda found: -cosine(found.vector or array("f"), vector))
+    return sorted(found.memory.id for found in ranked[:limit])
+
+
+@pytest.mark.parametrize("exact_up_to", [0, 10_000], ids=["by the index", "one by one"])
+def test_memories_of_others_that_are_nearer_take_no_place_away(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch, exact_up_to: int
+) -> None:
+    """A filter behind an index would see the others only: 40 candidates, none of them Ann's."""
+    monkeypatch.setattr(memories, "EXACT_UP_TO", exact_up_to)
+    draw = random.Random(5)
+    target = [1.0, *[0.0] * 7]
+    others = [near(draw, target, 0.05) for _ in range(300)]
+    for scope in (BOB, MemoryScope("other", "ann")):
+        put_vectors(store, scope, others)
+    put_vectors(store, ANN, [near(draw, [0.3, *[1.0] * 7], 0.5) for _ in range(60)])
+    asked = unit_vector(target)
+    assert asked is not None
+    with store._connections._pool().connection() as connection:
+        connection.execute("ANALYZE gatekeeper.memories")
+    assert ids(store.find_memories(ANN, vector=asked, limit=10)) == best(store, asked, 10)
+    assert ids(store.find_memories(ANN, vector=asked, limit=60)) == sorted(f"m{n}" for n in range(60))
+    assert len(store.find_memories(ANN, vector=asked, limit=100)) == 60
+
+
+def test_a_search_among_many_uses_the_index(conninfo: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the server thinks it worth while: here sorting is made dear."""
+    monkeypatch.setattr(memories, "EXACT_UP_TO", 100)
+    draw = random.Random(6)
+    with PostgresStore(f"{conninfo}?options=-c%20enable_sort%3Doff", max_connections=1) as store:
+        put_vectors(store, ANN, [[draw.gauss(0, 1) for _ in range(16)] for _ in range(300)])
+        asked = unit_vector([draw.gauss(0, 1) for _ in range(16)])
+        assert asked is not None
+        pool = store._connections._pool()
+        with pool.connection() as connection:
+            before = scans(connection)
+        found = ids(store.find_memories(ANN, vector=asked, limit=10))
+        assert len(set(found) & set(best(store, asked, 10))) >= 9
+        with pool.connection() as connection:
+            connection.execute("SELECT pg_stat_force_next_flush()")
+            assert scans(connection) > before
+
+
+def scans(connection: psycopg.Connection[tuple[int]]) -> int:
+    query = "SELECT idx_scan FROM pg_stat_all_indexes WHERE indexrelname = 'memories_near_16'"
+    row = connection.execute(query).fetchone()
+    assert row is not None
+    return row[0]
+
+
+@pytest.mark.parametrize("dimensions", [1, 2_000, 4_000, 4_001, 16_001])
+def test_a_vector_of_any_length_comes_back_to_the_bit_and_is_found(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch, dimensions: int
+) -> None:
+    monkeypatch.setattr(memories, "EXACT_UP_TO", 0)
+    draw = random.Random(dimensions)
+    vectors = [unit_vector([draw.gauss(0, 1) for _ in range(dimensions)]) for _ in range(3)]
+    for at, vector in enumerate(vectors):
+        store.put_memories(ANN, [MemoryRecord(Memory(f"m{at}", "tea", "fact"), (), vector, "of")])
+    for at, vector in enumerate(vectors):
+        assert vector is not None
+        (found,) = store.find_memories(ANN, vector=vector, limit=1)
+        assert found.vector is not None
+        assert found.vector.tobytes() == vector.tobytes()
+        assert found.memory.id == f"m{at}" or dimensions == 1
+    assert store.check() == ()
+
+
+def test_vectors_that_no_index_can_hold_are_kept_all_the_same(store: PostgresStore) -> None:
+    """Numbers that are none, and zeros: near to nothing, and no error."""
+    odd = [array("f", [math.nan, 1.0]), array("f", [math.inf, 0.0]), array("f", [0.0, 0.0]), array("f")]
+    for at, vector in enumerate(odd):
+        store.put_memories(ANN, [MemoryRecord(Memory(f"m{at}", "tea", "fact"), ("tea",), vector, "of")])
+    store.put_memories(ANN, [record("good", vector=(1.0, 0.0))])
+    for at, vector in enumerate(odd):
+        kept = store.get_memory(ANN, f"m{at}")
+        assert kept is not None
+        assert kept.vector is not None
+        assert kept.vector.tobytes() == vector.tobytes()
+        store.find_memories(ANN, vector=vector, limit=9)
+    assert ids(store.find_memories(ANN, vector=unit_vector([1.0, 0.1]), limit=1)) == ["good"]
+    assert store.check() == ()
+
+
+def test_not_every_dimension_gets_an_index(store: PostgresStore) -> None:
+    """An index costs each write; who puts vectors of ever other lengths gets no more than sixteen."""
+    store.put_memories(ANN, [record(f"m{n}", vector=(1.0,) * n) for n in range(1, 21)])
+    with store._connections._pool().connection() as connection:
+        query = "SELECT count(*) FROM pg_indexes WHERE indexname LIKE 'memories_near_%%'"
+        assert connection.execute(query, ()).fetchone() == (16,)
+    for n in range(1, 21):
+        assert ids(store.find_memories(ANN, vector=unit_vector([1.0] * n), limit=1)) == [f"m{n}"]
+
+
+def test_without_pgvector_vectors_are_compared_here_and_later_copied(postgres_database: str) -> None:
+    """A server without the extension loses nothing; when it is installed, older vectors are found through it, too."""
+    with psycopg.connect(postgres_database, autocommit=True) as connection:
+        connection.execute("DROP EXTENSION vector")
+        connection.execute("CREATE ROLE plain LOGIN")
+        connection.execute(f"GRANT CREATE ON DATABASE {connection.info.dbname} TO plain")
+        try:
+            plain = postgres_database.replace("postgres@", "plain@")
+            with PostgresStore(plain) as without:  # a role that may not install it
+                assert without.info().vectors == "compared one by one"
+                put_vectors(without, ANN, [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)])
+                assert ids(without.find_memories(ANN, vector=unit_vector([9.0, 1.0]), limit=2)) == ["m0", "m2"]
+                connection.execute("CREATE EXTENSION vector")
+                with PostgresStore(plain) as store:
+                    assert store.info().vectors == "pgvector"
+                    # One that was opened before still writes without a copy.
+                    without.put_memories(ANN, [record("late", vector=(1.0, 0.05))])
+                    assert ids(store.find_memories(ANN, vector=unit_vector([9.0, 1.0]), limit=2)) == ["late", "m0"]
+                    copied = "SELECT count(*) FROM gatekeeper.memories WHERE embedding IS NOT NULL"
+                    assert connection.execute(copied).fetchone() == (3,)
+                    assert store.check() == ()
+        finally:
+            connection.execute("DROP OWNED BY plain")
+            connection.execute("DROP ROLE plain")
+
+
+def test_a_term_among_very_many_memories_is_looked_up_in_postings(store: PostgresStore) -> None:
+    """004-58: rare terms cost no more with many memories; a common one reads as many as are asked for."""
+    store.put_memories(ANN, [record(f"m{n}", "common", f"rare{n}") for n in range(3_000)])
+    with store._connections._pool().connection() as connection:
+        connection.execute("ANALYZE")
+    assert ids(store.find_memories(ANN, terms=["rare5", "common"], limit=2)) == ["m2999", "m5"]
+    assert store.count_memories(ANN, ["common", "rare7"]).by_term == {"common": 3_000, "rare7": 1}
+
+
+def test_the_expressions_of_an_index_and_of_a_search_are_the_same() -> None:
+    vectors = VectorType("public")
+    for dimensions in (3, 3_000):
+        held = vectors.indexed(dimensions)
+        assert held is not None
+        assert held in vectors.making_index(dimensions)
+    with pytest.raises(ValueError, match="no index"):
+        vectors.making_index(4_001)

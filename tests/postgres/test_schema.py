@@ -1,0 +1,134 @@
+"""The tables of a PostgreSQL store: made once, whoever comes at once; refused where they are not ours or newer."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from gatekeeper_core.errors import StorageError
+from gatekeeper_postgres import PostgresStore, schema
+from gatekeeper_postgres.connections import Connections
+from gatekeeper_postgres.methods import Methods
+from gatekeeper_postgres.statements import one
+from tests.message_store_contract import said
+from tests.store_contract import fill, seen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.postgres
+
+ADDED = "CREATE TABLE @added (tenant bytea); ALTER TABLE @records ADD COLUMN note bytea"
+
+
+@pytest.fixture
+def admin(conninfo: str) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        yield connection
+
+
+def migrated(store: PostgresStore, migrations: tuple[str, ...]) -> int:
+    return store._connections.run(one(schema.migrate("gatekeeper", migrations), "write"))
+
+
+def test_every_table_is_known_and_begins_with_the_tenant(
+    store: PostgresStore, admin: psycopg.Connection[tuple[object, ...]]
+) -> None:
+    query = "SELECT tablename FROM pg_tables WHERE schemaname = 'gatekeeper'"
+    assert {name for (name,) in admin.execute(query)} == set(schema.TABLES)
+    query = "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'gatekeeper'"
+    for name, definition in admin.execute(query):
+        assert "(tenant, " in str(definition) or name == "context_gatekeeper_is_one", name
+
+
+def test_many_that_open_an_empty_database_at_once_make_the_tables_once(conninfo: str) -> None:
+    def opened(_: int) -> int:
+        with PostgresStore(conninfo) as store:
+            return store.append_messages("acme", "t1", said(0))
+
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(opened, range(6))) == [0] * 6
+
+
+def test_a_schema_of_another_program_is_refused_and_left_as_it_is(
+    conninfo: str, admin: psycopg.Connection[tuple[object, ...]]
+) -> None:
+    admin.execute("CREATE SCHEMA gatekeeper")
+    admin.execute("CREATE TABLE gatekeeper.messages (diary text)")
+    with pytest.raises(
+        StorageError, match="the schema gatekeeper holds tables of another program; nothing was changed"
+    ):
+        PostgresStore(conninfo)
+    query = "SELECT tablename FROM pg_tables WHERE schemaname = 'gatekeeper'"
+    assert list(admin.execute(query)) == [("messages",)]
+
+
+def test_an_empty_schema_that_an_administrator_made_is_filled(
+    conninfo: str, admin: psycopg.Connection[tuple[object, ...]]
+) -> None:
+    admin.execute("CREATE SCHEMA gatekeeper")
+    with PostgresStore(conninfo) as store:
+        assert store.append_messages("acme", "t1", said(0)) == 0
+
+
+def test_tables_of_a_newer_version_are_refused_also_when_they_come_while_the_store_is_open(
+    store: PostgresStore, conninfo: str
+) -> None:
+    fill(store)
+    assert migrated(store, (*schema.MIGRATIONS, ADDED)) == 1
+    for write in (
+        lambda: store.append_messages("acme", "t1", said(2)),
+        lambda: store.save_record("acme", "t1", "task", "{}", upto_seq=0, expected_version=0),
+        lambda: store.put("s", "a", b""),
+        lambda: store.delete("s"),
+        lambda: store.forget("acme"),
+        lambda: store.begin_anew("acme"),
+        lambda: PostgresStore(conninfo),
+    ):
+        with pytest.raises(StorageError, match="a newer version of this library"):
+            write()
+    assert seen(store)["messages"]["t1"] == ["m0", "m1"]
+
+
+def test_older_tables_are_brought_up_to_date_or_refused(
+    store: PostgresStore, conninfo: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store)
+    before = seen(store)
+    monkeypatch.setattr("gatekeeper_postgres.methods.NEWEST", 2)
+    with pytest.raises(StorageError, match="an older version of this library; migrate them first"):
+        PostgresStore(conninfo, migrate=False)
+    assert seen(store) == before
+    assert migrated(store, (*schema.MIGRATIONS, ADDED)) == 1
+    assert migrated(store, (*schema.MIGRATIONS, ADDED)) == 0
+    assert seen(store) == before
+
+
+def test_a_migration_that_fails_leaves_nothing(
+    store: PostgresStore, admin: psycopg.Connection[tuple[object, ...]]
+) -> None:
+    with pytest.raises(StorageError, match="the server refused the call"):
+        migrated(store, (*schema.MIGRATIONS, f"{ADDED}; CREATE TABLE @records (x bytea)"))
+    assert admin.execute("SELECT version FROM gatekeeper.context_gatekeeper").fetchone() == (1,)
+    assert admin.execute("SELECT 1 FROM pg_tables WHERE tablename = 'added'").fetchone() is None
+    assert store.append_messages("acme", "t1", said(0)) == 0
+
+
+def test_a_store_that_is_not_there_is_not_made_unless_it_may(
+    conninfo: str, admin: psycopg.Connection[tuple[object, ...]]
+) -> None:
+    with pytest.raises(StorageError, match=r"/test_[0-9]+: there is no store"):
+        PostgresStore(conninfo, create=False)
+    assert admin.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'gatekeeper'").fetchone() is None
+
+
+def test_the_methods_of_a_store_run_on_any_driver(store: PostgresStore) -> None:
+    methods = Methods("gatekeeper")
+    connections = Connections(store._connections.server, "gatekeeper")
+    connections.open(methods.open(create=False, migrate=False))
+    assert connections.run(methods.append_messages("acme", "t1", said(0), expected_seq=-1)) == 0
+    connections.close()
+    assert store.last_seq("acme", "t1") == 0

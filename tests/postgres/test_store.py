@@ -1,0 +1,247 @@
+"""The store in PostgreSQL keeps every contract, and what is said of its server."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+from psycopg_pool import ConnectionPool
+
+from gatekeeper_core.context.builder import ContextBuilder
+from gatekeeper_core.context.memory import LongTermMemory
+from gatekeeper_core.context.thread import Thread
+from gatekeeper_core.context.working_memory import WorkingMemory
+from gatekeeper_core.errors import ConfigError, StorageError
+from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.base import BlobRecord, DerivedRecord, MemoryScope, TermCounts
+from gatekeeper_postgres import PostgresStore
+from gatekeeper_postgres.schema import NEWEST
+from tests.blob_store_contract import BlobStoreContract
+from tests.memory_store_contract import MemoryStoreContract, record
+from tests.message_store_contract import MessageStoreContract, ids_of, said
+from tests.record_store_contract import RecordStoreContract
+from tests.store_contract import StoreContract, fill, seen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gatekeeper_core.storage.base import Store
+
+pytestmark = pytest.mark.postgres
+
+
+class TestAllParts(MessageStoreContract, RecordStoreContract, MemoryStoreContract, BlobStoreContract, StoreContract):
+    steps = 6
+
+    @pytest.fixture(autouse=True)
+    def _server(self, contract_store: PostgresStore, emptied: Callable[[], None]) -> Iterator[None]:
+        self._store, self._empty = contract_store, emptied
+        yield
+        assert contract_store.check() == ()
+
+    def make_store(self) -> Store:
+        self._empty()
+        return self._store
+
+
+def test_what_was_stored_is_there_when_the_store_is_opened_again(conninfo: str) -> None:
+    """004-32: messages, derived records, memories and blobs."""
+    with PostgresStore(conninfo) as store:
+        assert store.found_schema_version == 0
+        fill(store)
+        before = seen(store)
+    with PostgresStore(conninfo, create=False, migrate=False) as store:
+        assert store.found_schema_version == NEWEST
+        assert seen(store) == before
+        assert store.append_messages("acme", "t1", said(1, 2)) == 2
+        assert store.check() == ()
+
+
+def test_long_names_and_ids_are_told_apart_and_come_back(store: PostgresStore) -> None:
+    """An index of the server takes no row of more than 2,704 bytes; random letters, because it packs others."""
+    draw = random.Random(7)
+    names = ["".join(chr(draw.randrange(0x4E00, 0x9000)) for _ in range(3_000)) for _ in range(2)]
+    for at, name in enumerate(names):
+        scope = MemoryScope(name, name)
+        store.append_messages(name, name, [Message("user", f"{at}", id=name)])
+        store.save_record(name, name, name, f'"{at}"', upto_seq=0, expected_version=0)
+        store.blobs_of(name, name).put(name, name, b"%d" % at)
+        put = record(name, name, key=name)
+        put = put._replace(memory=put.memory._replace(thread=name))
+        store.put_memories(scope, [put])
+        assert store.append_messages(name, name, [Message("user", f"{at}", id=name)]) == 0
+        assert store.read_messages(name, name)[0].text == f"{at}"
+        assert store.load_record(name, name, name) == DerivedRecord(f'"{at}"', 0, 1)
+        assert store.blobs_of(name, name).records(name) == (BlobRecord(name, 1),)
+        assert store.find_memories(scope, terms=[name], key=name, limit=9) == (put,)
+        assert store.count_memories(scope, [name]) == TermCounts(1, {name: 1})
+    assert store.check() == ()
+    assert store.forget(names[0], source=names[0]).memories == 1
+    assert store.get_memory(MemoryScope(names[1], names[1]), names[1]) is not None
+
+
+def test_the_search_path_of_a_role_or_database_does_not_matter(postgres_database: str) -> None:
+    """A function of somebody else's with the name of the server's own is not called."""
+    with psycopg.connect(postgres_database, autocommit=True) as connection:
+        connection.execute("CREATE FUNCTION public.max(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 9::bigint'")
+        connection.execute("CREATE FUNCTION public.length(bytea) RETURNS integer LANGUAGE sql AS 'SELECT 9'")
+        connection.execute(
+            f"ALTER ROLE postgres IN DATABASE {connection.info.dbname} SET search_path = public, pg_catalog"
+        )
+    with PostgresStore(postgres_database) as store:
+        fill(store)
+        assert store.check() == ()
+
+
+def test_two_stores_in_one_database_differ_in_their_schema(conninfo: str) -> None:
+    with PostgresStore(conninfo) as store, PostgresStore(conninfo, schema="Other_1") as other:
+        fill(store)
+        assert seen(other) == seen(store, "nobody")
+        assert other.info().schema == "Other_1"
+        assert other.forget("acme").messages == 0
+        assert store.last_seq("acme", "t1") == 1
+
+
+def test_info_counts_what_lies_in_the_tables(store: PostgresStore) -> None:
+    fill(store)
+    store.forget("acme", thread="t2")
+    info = store.info()
+    assert (info.place, info.schema, info.schema_version) == (store.place, "gatekeeper", NEWEST)
+    assert (info.threads, info.messages, info.records, info.memories, info.blobs) == (1, 2, 1, 3, 1)
+    assert (info.tombstones, info.vectors) == (2, "pgvector")
+    assert info.size_bytes > 100_000
+
+
+def test_a_store_serves_a_builder_and_a_working_memory(store: PostgresStore) -> None:
+    """The class fits where the parts are wanted, and what they kept goes with the thread."""
+    messages = (Message("user", "My name is Ann. Use Redis on port 6380."), Message("assistant", "Done."))
+    thread = Thread("t1", messages, tenant="acme", user="ann")
+    builder = ContextBuilder(store=store, memory=LongTermMemory(store))
+    builder.constraints.set(thread, "language", "Chinese")
+    built = builder.build(thread, "Which port?", "Be brief.")
+    assert any("language" in message.text for message in built.messages)
+    memory = WorkingMemory(store.blobs_of("acme", "t1"), b"0123456789abcdef")
+    assert memory.offload("one\ntwo\n", kind="prose") is not None
+    gone = store.forget("acme", thread="t1")
+    assert gone.records >= 1
+    assert gone.blobs == 1
+    assert builder.constraints.of(thread) == {}
+
+
+def test_a_pool_of_your_own_serves_and_is_left_open_and_as_it_was(conninfo: str) -> None:
+    """Whatever its connections are set to."""
+    kwargs = {"row_factory": dict_row, "options": "-c search_path=nowhere"}
+    with ConnectionPool(conninfo, min_size=1, max_size=2, kwargs=kwargs, open=True) as pool:
+        with PostgresStore(pool=pool) as store:
+            fill(store)
+            assert store.place.startswith("127.0.0.1:")
+            assert store.check() == ()
+        with pool.connection() as connection:
+            assert not connection.autocommit
+            assert connection.execute("SELECT 1 AS one").fetchone() == {"one": 1}
+    with PostgresStore(conninfo) as store:
+        assert store.last_seq("acme", "t1") == 1
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_process_opens_connections_of_its_own(conninfo: str) -> None:
+    with PostgresStore(conninfo) as store:
+        store.append_messages("acme", "t1", said(0))
+
+        def work(say: Callable[[str], None]) -> None:
+            store.append_messages("acme", "t1", said(1))
+            say(str(store.last_seq("acme", "t1")))
+            store.close()
+
+        assert forked(work) == ["1"]
+        assert ids_of(store) == ["m0", "m1"]
+    with ConnectionPool(conninfo, min_size=1, open=True) as pool, PostgresStore(pool=pool) as store:
+
+        def refused(say: Callable[[str], None]) -> None:
+            try:
+                store.last_seq("acme", "t1")
+            except StorageError as error:
+                say(str(error))
+
+        (words,) = forked(refused)
+        assert words.endswith("the pool belongs to the parent process: open one in this one")
+        assert store.last_seq("acme", "t1") == 1
+
+
+def forked(work: Callable[[Callable[[str], None]], None]) -> list[str]:
+    """Run a function in a child process, and return the lines that it says."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            os.close(reading)
+            work(lambda line: os.write(writing, f"{line}\n".encode()) and None)
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        lines = pipe.read().splitlines()
+    assert os.waitpid(pid, 0)[1] == 0
+    return lines
+
+
+def test_a_closed_store_answers_no_call_and_may_be_closed_twice(store: PostgresStore) -> None:
+    store.last_seq("acme", "t1")
+    store.close()
+    store.close()
+    with pytest.raises(StorageError, match="the store was closed"):
+        store.last_seq("acme", "t1")
+
+
+def test_arguments_are_checked(store: PostgresStore, conninfo: str) -> None:
+    for options, words in (
+        ({"schema": "a; DROP TABLE x"}, "schema must be a name"),
+        ({"schema": "pg_catalog"}, "schema must be a name"),
+        ({"statement_timeout_ms": -1}, "statement_timeout_ms"),
+        ({"connect_timeout_ms": 0}, "connect_timeout_ms"),
+        ({"min_connections": 3, "max_connections": 2}, "max_connections"),
+        ({"pool": object()}, "one of them"),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            PostgresStore(conninfo, **options)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="one of them"):
+        PostgresStore()
+    with pytest.raises(TypeError, match="conninfo must be a str"):
+        PostgresStore(7)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="data must be bytes"):
+        store.put("s", "a", "text")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="records must be MemoryRecord"):
+        store.put_memories(MemoryScope("acme", "ann"), ["tea"])  # type: ignore[list-item]
+    with pytest.raises(ConfigError, match="too large to be stored"):
+        store.save_record("acme", "t1", "task", "{}", upto_seq=2**70, expected_version=0)
+    assert store.load_record("acme", "t1", "task") is None
+    assert store.find_memories(MemoryScope("acme", "ann"), terms=["tea"], limit=2**80) == ()
+    assert store.read_messages("acme", "t1", from_seq=2**80, limit=2**80) == ()
+
+
+def test_a_large_body_is_stored_in_pieces_and_read_by_ranges(store: PostgresStore) -> None:
+    data = random.Random(3).randbytes(9_000_000)
+    blobs = store.blobs_of("acme", "t1")
+    blobs.put("s", "b", data)
+    assert blobs.get("s", "b") == data
+    assert blobs.get("s", "b", 32_767, 65_537) == data[32_767:65_537]
+    assert store.check() == ()
+
+
+def test_a_thousand_appends_to_one_thread_cost_the_same_each(store: PostgresStore) -> None:
+    """Nothing that grows with the thread is read for an append: the server touches a few pages."""
+    store.append_messages("acme", "t1", said(*range(8_000)))
+    with store._connections._pool().connection() as connection:
+        connection.execute("ANALYZE gatekeeper.messages")
+    begin = time.process_time()
+    for n in range(8_000, 8_100):
+        store.append_messages("acme", "t1", said(n), expected_seq=n - 1)
+    assert time.process_time() - begin < 1.0
+    assert len(store.read_messages("acme", "t1", from_seq=8_000)) == 100
