@@ -6,6 +6,7 @@ It needs the extra ``postgres``; importing it without says which line installs i
 from __future__ import annotations
 
 try:
+    from gatekeeper_postgres.async_store import AsyncPostgresStore, AsyncThreadBlobs
     from gatekeeper_postgres.store import PostgresStore
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in ("psycopg", "psycopg_pool"):
@@ -14,4 +15,4 @@ except ModuleNotFoundError as error:
     raise ImportError(needed, name=error.name) from error
 from gatekeeper_postgres.check import StoreInfo
 
-__all__ = ["PostgresStore", "StoreInfo"]
+__all__ = ["AsyncPostgresStore", "AsyncThreadBlobs", "PostgresStore", "StoreInfo"]

@@ -20,7 +20,7 @@ from gatekeeper_postgres.errors import EXPECTED, typed
 from gatekeeper_postgres.servers import Server
 from gatekeeper_postgres.statements import Answer, Call, Calls, Statement, beginning, qualified
 
-__all__ = ["Connections"]
+__all__ = ["Connections", "StaleError"]
 
 T = TypeVar("T")
 
@@ -92,7 +92,7 @@ class Connections:
             connection = pool.getconn()
             try:
                 return self._transact(connection, call)
-            except _StaleError:
+            except StaleError:
                 continue
             finally:
                 pool.putconn(connection)
@@ -132,7 +132,7 @@ class Connections:
                 cursor.execute(beginning(call, self.server.timeouts), prepare=False)
             except psycopg.OperationalError as error:
                 if connection.closed:
-                    raise _StaleError from error
+                    raise StaleError from error
                 raise
         result = self._answered(cursor, call)
         if call.kind != "bare":
@@ -153,7 +153,7 @@ class Connections:
         return Answer(cursor.fetchall() if cursor.description else (), cursor.rowcount)
 
 
-class _StaleError(psycopg.OperationalError):
+class StaleError(psycopg.OperationalError):
     """The server had closed the connection before the transaction began."""
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from psycopg import conninfo as psycopg_conninfo
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.tokens import check_tokens
@@ -41,7 +42,8 @@ class Server:
     @classmethod
     def of(
         cls,
-        conninfo: str,
+        conninfo: str | None,
+        pool: ConnectionPool[Any] | AsyncConnectionPool[Any] | None = None,
         *,
         statement_timeout_ms: int,
         lock_timeout_ms: int,
@@ -49,23 +51,29 @@ class Server:
         min_connections: int,
         max_connections: int,
     ) -> Server:
-        """Return the settings of a store, checked.
+        """Return the settings of a store, checked; a pool of the caller's has its own sizes and way to connect.
 
         Raises:
             TypeError: one has the wrong type.
             ConfigError: one is impossible.
         """
-        if not isinstance(conninfo, str):
+        if (conninfo is None) == (pool is None):
+            raise ConfigError("give conninfo, or a pool of your own: one of them")
+        if pool is not None:
+            max_connections, connect_timeout_ms = max(1, pool.max_size), max(1, round(pool.timeout * 1000))
+            min_connections = 0
+        elif not isinstance(conninfo, str):
             raise TypeError(f"conninfo must be a str, got {type(conninfo).__name__}")
         check_tokens("statement_timeout_ms", statement_timeout_ms)
         check_tokens("lock_timeout_ms", lock_timeout_ms)
         check_tokens("connect_timeout_ms", connect_timeout_ms, at_least=1)
         check_tokens("min_connections", min_connections)
         check_tokens("max_connections", max_connections, at_least=max(1, min_connections))
-        place = place_of(conninfo)
+        # First, because it refuses what cannot be read without quoting it.
+        place = _place_of_pool(pool) if pool is not None else place_of(conninfo or "")
         timeouts = Timeouts(min(statement_timeout_ms, _MAX_MS), min(lock_timeout_ms, _MAX_MS))
         return cls(
-            conninfo=_completed(conninfo, statement_timeout_ms, connect_timeout_ms),
+            conninfo=_completed(conninfo, statement_timeout_ms, connect_timeout_ms) if conninfo is not None else "",
             place=place,
             timeouts=timeouts,
             connect_timeout_ms=connect_timeout_ms,
@@ -89,22 +97,11 @@ class Server:
         }
 
 
-def given_pool(pool: Any, **limits: Any) -> Server:
-    """Return the settings for a pool of the caller's, which has its own sizes and its own way to connect."""
-    described = pool.conninfo if isinstance(pool.conninfo, str) else ""
-    server = Server.of("", **limits, connect_timeout_ms=1, min_connections=0, max_connections=max(1, pool.max_size))
+def _place_of_pool(pool: ConnectionPool[Any] | AsyncConnectionPool[Any]) -> str:
     try:
-        place = place_of(described)
+        return place_of(pool.conninfo) if isinstance(pool.conninfo, str) else "PostgreSQL"
     except ConfigError:
-        place = "PostgreSQL"
-    return Server(
-        conninfo="",
-        place=place,
-        timeouts=server.timeouts,
-        connect_timeout_ms=max(1, round(pool.timeout * 1000)),
-        min_connections=0,
-        max_connections=server.max_connections,
-    )
+        return "PostgreSQL"
 
 
 def _completed(conninfo: str, statement_timeout_ms: int, connect_timeout_ms: int) -> str:

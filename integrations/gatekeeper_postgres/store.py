@@ -18,7 +18,6 @@ from typing import Any
 
 from psycopg_pool import ConnectionPool
 
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import (
     BlobRecord,
@@ -33,7 +32,7 @@ from gatekeeper_core.storage.thread_blobs import NOBODY, Owner, ThreadBlobs
 from gatekeeper_postgres.check import StoreInfo
 from gatekeeper_postgres.connections import Connections
 from gatekeeper_postgres.methods import Methods, thread_key
-from gatekeeper_postgres.servers import Server, given_pool
+from gatekeeper_postgres.servers import Server
 
 __all__ = ["PostgresStore"]
 
@@ -85,19 +84,15 @@ class PostgresStore:
         migrate: bool = True,
     ) -> None:
         self._methods = Methods(schema)
-        if (conninfo is None) == (pool is None):
-            raise ConfigError("give conninfo, or a pool of your own: one of them")
-        if pool is not None:
-            server = given_pool(pool, statement_timeout_ms=statement_timeout_ms, lock_timeout_ms=lock_timeout_ms)
-        else:
-            server = Server.of(
-                conninfo or "",
-                statement_timeout_ms=statement_timeout_ms,
-                lock_timeout_ms=lock_timeout_ms,
-                connect_timeout_ms=connect_timeout_ms,
-                min_connections=min_connections,
-                max_connections=max_connections,
-            )
+        server = Server.of(
+            conninfo,
+            pool,
+            statement_timeout_ms=statement_timeout_ms,
+            lock_timeout_ms=lock_timeout_ms,
+            connect_timeout_ms=connect_timeout_ms,
+            min_connections=min_connections,
+            max_connections=max_connections,
+        )
         self._connections = Connections(server, schema, pool=pool)
         self._connections.open(self._methods.open(create=create, migrate=migrate))
 
