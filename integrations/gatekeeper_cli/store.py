@@ -1,6 +1,6 @@
-"""``gatekeeper store``: looks at the file of a SQLite store, brings it up to date, and forgets for good.
+"""``gatekeeper store``: looks at a store in a SQLite file or in PostgreSQL, brings it up to date, and forgets for good.
 
-No command makes a file, and none shows what a message or a memory says.
+No command makes a store, none prints how to log in to a server, and none shows what a message or a memory says.
 """
 
 from __future__ import annotations
@@ -15,56 +15,65 @@ from rich.text import Text
 
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.views import facts_table, visible, write_json
-from gatekeeper_core.errors import CorruptionError, GatekeeperError
+from gatekeeper_core.errors import ConfigError, CorruptionError, GatekeeperError
 from gatekeeper_core.storage.sqlite import SQLiteStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from gatekeeper_postgres import PostgresStore
+
 __all__ = ["store"]
 
 store = typer.Typer(
-    help="Look at the file of a SQLite store, bring it up to date, and forget for good.",
+    help="Look at a store in a SQLite file or in PostgreSQL, bring it up to date, and forget for good.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
-File = Annotated[str, typer.Argument(help="The file of the store.", metavar="FILE")]
+_SERVER = ("postgresql://", "postgres://")
+
+File = Annotated[str, typer.Argument(help="The file of the store, or postgresql://HOST/DATABASE.", metavar="STORE")]
+Schema = Annotated[str, typer.Option(help="The schema of the tables in PostgreSQL.")]
+_SCHEMA = "gatekeeper"
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
 
 @store.command()
-def info(file: File, as_json: AsJson = False) -> None:
+def info(file: File, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None:
     """Show how much lies in a store."""
-    with _opened(file) as opened:
+    with _opened(file, schema) as opened:
         facts = opened.info()._asdict()
     _show(facts, as_json=as_json)
 
 
 @store.command()
-def check(file: File, as_json: AsJson = False) -> None:
-    """Check every page and every row of a store; exit status 1 where something is wrong."""
+def check(file: File, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None:
+    """Check every row of a store, and every page of a file; exit status 1 where something is wrong."""
+    place = file
     try:
-        with _opened(file, refuse_damage=False) as opened:
+        with _opened(file, schema, refuse_damage=False) as opened:
+            place = _place(opened)
             problems = list(opened.check())
     except CorruptionError as error:
         problems = [str(error)]
     if as_json:
-        _print_json({"path": file, "is_whole": not problems, "problems": problems})
+        _print_json({_named(file): place, "is_whole": not problems, "problems": problems})
     else:
         for problem in problems:
             typer.echo(visible(problem))
-        typer.echo(f"{len(problems)} problems" if problems else "every page and every row is whole")
+        whole = "every row is whole" if _is_server(file) else "every page and every row is whole"
+        typer.echo(f"{len(problems)} problems" if problems else whole)
     if problems:
         raise typer.Exit(1)
 
 
 @store.command()
-def migrate(file: File, as_json: AsJson = False) -> None:
+def migrate(file: File, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None:
     """Bring the tables of a store up to date."""
-    with _opened(file, migrate=True) as opened:
+    with _opened(file, schema, migrate=True) as opened:
         facts = {
-            "path": opened.path,
+            _named(file): _place(opened),
             "from_version": opened.found_schema_version,
             "to_version": opened.info().schema_version,
         }
@@ -78,14 +87,15 @@ def forget(
     thread: Annotated[str | None, typer.Option(help="Forget this thread and what came from it.")] = None,
     user: Annotated[str | None, typer.Option(help="Forget the memories of this user.")] = None,
     source: Annotated[str | None, typer.Option(help="Forget the memories that came from this thread.")] = None,
+    schema: Schema = _SCHEMA,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Delete a thread, a user, a source or all of a tenant for good, and clear the bytes from the file.
+    """Delete a thread, a user, a source or all of a tenant for good, and clear the bytes from file or tables.
 
-    Exit status 1: the rows are gone, but another reader kept the file from being cleared; run it again.
+    Exit status 1: the rows are gone, but another reader kept them from being cleared; run it again.
     """
-    with _opened(file) as opened:
+    with _opened(file, schema) as opened:
         if not yes:
             what = "all of the tenant" if thread is user is source is None else "it"
             typer.confirm(f"Nothing brings {what} back. Forget {what}?", abort=True, err=True)
@@ -99,9 +109,13 @@ def forget(
 
 
 @contextmanager
-def _opened(file: str, *, migrate: bool = False, refuse_damage: bool = True) -> Iterator[SQLiteStore]:
+def _opened(
+    file: str, schema: str, *, migrate: bool = False, refuse_damage: bool = True
+) -> Iterator[SQLiteStore | PostgresStore]:
     try:
-        with SQLiteStore(file, create=False, migrate=migrate) as opened:
+        with (
+            _on_server(file, schema, migrate=migrate) if _is_server(file) else _in_file(file, migrate=migrate) as opened
+        ):
             yield opened
     except CorruptionError as error:
         if not refuse_damage:
@@ -109,6 +123,30 @@ def _opened(file: str, *, migrate: bool = False, refuse_damage: bool = True) -> 
         refuse(str(error))
     except GatekeeperError as error:
         refuse(str(error))
+
+
+def _in_file(file: str, *, migrate: bool) -> SQLiteStore:
+    return SQLiteStore(file, create=False, migrate=migrate)
+
+
+def _on_server(url: str, schema: str, *, migrate: bool) -> PostgresStore:
+    try:
+        from gatekeeper_postgres import PostgresStore  # the extra that only these commands need
+    except ImportError as error:
+        raise ConfigError(str(error)) from error
+    return PostgresStore(url, schema=schema, create=False, migrate=migrate, min_connections=0)
+
+
+def _is_server(file: str) -> bool:
+    return file.startswith(_SERVER)
+
+
+def _named(file: str) -> str:
+    return "place" if _is_server(file) else "path"
+
+
+def _place(opened: SQLiteStore | PostgresStore) -> str:
+    return opened.path if isinstance(opened, SQLiteStore) else opened.place
 
 
 def _show(facts: Mapping[str, Any], *, as_json: bool) -> None:

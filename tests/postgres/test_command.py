@@ -1,0 +1,98 @@
+"""``gatekeeper store`` on a server: the same commands, and nobody's password."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+from tests.store_contract import fill, seen
+from tests.test_store_command import run
+
+if TYPE_CHECKING:
+    from gatekeeper_postgres import PostgresStore
+
+pytestmark = [pytest.mark.postgres, pytest.mark.cli]
+
+
+@pytest.fixture
+def url(store: PostgresStore, conninfo: str) -> str:
+    fill(store)
+    return conninfo.replace("postgres@", "postgres:s3cret@")
+
+
+def test_info_check_and_migrate_name_the_place_and_no_password(url: str, store: PostgresStore) -> None:
+    done = run("info", url, "--json")
+    shown = json.loads(done.stdout)
+    assert (shown["place"], shown["messages"], shown["memories"]) == (store.place, 4, 5)
+    assert run("check", url).stdout == "every row is whole\n"
+    assert json.loads(run("check", url, "--json").stdout) == {"place": store.place, "is_whole": True, "problems": []}
+    done = run("migrate", url, "--json")
+    assert json.loads(done.stdout) == {"place": store.place, "from_version": 1, "to_version": 1}
+    for command in ("info", "check", "migrate"):
+        done = run(command, url)
+        assert done.exit_code == 0
+        assert "s3cret" not in done.output
+
+
+def test_damage_is_exit_status_1(url: str, conninfo: str) -> None:
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute("UPDATE gatekeeper.messages SET body = 'x' WHERE seq = 0")
+    done = run("check", url)
+    assert (done.exit_code, done.stdout) == (1, "2 rows of the table messages are damaged\n1 problems\n")
+
+
+def test_forgetting_deletes_what_was_named(url: str, store: PostgresStore) -> None:
+    done = run("forget", url, "acme", "--thread", "t1", "--yes", "--json")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["messages"] == 2
+    assert seen(store)["messages"]["t1"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--schema", "nobody"), "there is no store"),
+        (("--schema", "no-name"), "schema must be a name"),
+    ],
+)
+def test_a_store_that_is_not_there_is_one_line_and_exit_status_2(
+    url: str, conninfo: str, arguments: tuple[str, ...], words: str
+) -> None:
+    done = run("info", url, *arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert "s3cret" not in done.stderr
+    with psycopg.connect(conninfo) as connection:
+        query = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'no%%'"
+        assert connection.execute(query, ()).fetchone() == (0,)
+
+
+@pytest.mark.parametrize("url", ["postgresql://ann:s3cret@127.0.0.1:1/chats", "postgres://ann:s3cret@[::1/chats"])
+def test_a_server_that_cannot_be_reached_is_one_line_and_exit_status_2(url: str) -> None:
+    done = run("info", url)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("gatekeeper: ")
+    assert done.stderr.count("\n") == 1
+    assert "s3cret" not in done.stderr
+    assert "ann" not in done.stderr.replace("cannot", "")
+
+
+def test_without_the_extra_the_line_that_installs_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = builtins.__import__
+
+    def without_psycopg(name: str, *more: Any, **named: Any) -> Any:
+        if name.partition(".")[0] in ("psycopg", "psycopg_pool"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return load(name, *more, **named)
+
+    for name in [name for name in sys.modules if name.partition(".")[0] == "gatekeeper_postgres"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(builtins, "__import__", without_psycopg)
+    done = run("info", "postgresql://127.0.0.1/chats")
+    assert done.exit_code == 2
+    assert 'pip install "context-gatekeeper[postgres]"' in done.stderr
