@@ -139,7 +139,8 @@ class ContextBuilder:
 
     Args:
         config: the settings.
-        store: keeps summaries, tasks and constraints; None: in the memory of this process.
+        store: keeps summaries, tasks and constraints, and where it keeps blobs by thread (``Store``) the indexes of
+            long threads; None: in the memory of this process.
         memory: long-term memories; None: there are none. They belong to ``Thread.user``.
         tool_results: makes tool results smaller; None: a ``ToolResultCompressor`` that puts nothing aside.
         summarizer: a model that writes summaries, for the next build; None: sentences as they were said.
