@@ -68,12 +68,15 @@ class Worker:
             assert self.store.append_messages(TENANT, THREAD, said) == seq, "a repetition is none"
             self.store.blobs_of(TENANT, THREAD).put("bodies", str(said[0].id), QUESTION.encode() * 50)
             found.append({"seq": seq} | self.build())
-            if step == 0:
-                self.builder.constraints.set(self.thread, f"rule {self.number}", f"says {self.number}")
             seen.update(name.partition(".")[0] for name in found[-1]["read"])
             if step + 1 >= steps and len(seen) == workers:
                 break
         return found
+
+    def rule(self, count: int) -> None:
+        """Lay down so many constraints, each of which is a change of one record."""
+        for number in range(count):
+            self.builder.constraints.set(self.thread, f"rule {self.number}.{number}", "说中文")
 
     def build(self) -> dict[str, Any]:
         """Build for the question, and return the ids of what was read, and of what is sent of it."""

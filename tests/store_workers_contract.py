@@ -16,7 +16,7 @@ from tests.store_worker import CONFIG, QUESTION, TENANT, THREAD, main, open_stor
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-STEPS = 8
+STEPS, RULES = 8, 5
 
 
 class StoreWorkers:
@@ -60,6 +60,7 @@ class StoreWorkersContract:
 
     def test_several_processes_on_one_thread_are_as_good_as_one(self, place: str, workers: StoreWorkers) -> None:
         worked = workers.all("work", STEPS, workers.count)
+        workers.all("rule", RULES)
         with closing(open_store(place)) as store:
             stored = [message.id for message in store.read_messages(TENANT, THREAD)]
             assert store.last_seq(TENANT, THREAD) == len(stored) - 1, "no gap"
@@ -94,7 +95,7 @@ class StoreWorkersContract:
             assert end["read"] == stored
             assert end["is_rebuilt"]
             assert end["misses"] == ()
-            assert end["constraints"] == {f"rule {number}": f"says {number}" for number in range(workers.count)}
+            assert set(end["constraints"]) == {f"rule {at}.{n}" for at in range(workers.count) for n in range(RULES)}
             assert (end["prompt"], end["summary"]) == (ends[0]["prompt"], ends[0]["summary"])
         with closing(open_store(place)) as store:
             thread = Thread(THREAD, store.read_messages(TENANT, THREAD), tenant=TENANT)
