@@ -38,6 +38,8 @@ from tests.store_contract import fill, seen
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from gatekeeper_core.storage.base import Store
+
 STORE = "SQLite"
 TIMES = int(os.environ.get("GATEKEEPER_FAULT_ROUNDS", "1"))
 SEED = "" if TIMES == 1 else os.urandom(8).hex()
@@ -92,11 +94,11 @@ class Child:
             return [first.strip(), *self._pipe.read().splitlines()]
 
 
-def writes(path: Path, number: int) -> Callable[[Callable[[str], None]], None]:
+def writes(given: Store | Path, number: int) -> Callable[[Callable[[str], None]], None]:
     """Return a function that writes all kinds of things without end, and says what was acknowledged."""
 
     def work(say: Callable[[str], None]) -> None:
-        store = SQLiteStore(path)
+        store = SQLiteStore(given) if isinstance(given, Path) else given
         say("ready")
         for step in range(10_000):
             name = f"{number}-{step}"
@@ -395,7 +397,7 @@ def let_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Failing, "left", None)
 
 
-CALLS: dict[str, Callable[[SQLiteStore], object]] = {
+CALLS: dict[str, Callable[[Store], object]] = {
     "append": lambda store: store.append_messages("acme", "t1", said(1, 2, 3)),
     "append to a new thread": lambda store: store.append_messages("acme", "t2", said(1, 2, 3)),
     "save": lambda store: store.save_record("acme", "t1", "summary", '"b"', upto_seq=1, expected_version=1),

@@ -1,0 +1,455 @@
+"""What a PostgreSQL store keeps when its server dies, refuses or is slow, and when processes are killed.
+
+Environment:
+    GATEKEEPER_FAULT_ROUNDS: how many times as many rounds as in CI are made, with other random numbers (default 1).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+from gatekeeper_core.errors import StorageError
+from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.base import MemoryScope
+from gatekeeper_postgres import AsyncPostgresStore, PostgresStore, connections, schema
+from gatekeeper_postgres.schema import MIGRATIONS, TABLES
+from gatekeeper_postgres.statements import execute, one
+from tests.memory_store_contract import record
+from tests.message_store_contract import ids_of, said
+from tests.servers import PostgresServer, running_or_skipped
+from tests.store_contract import fill, seen
+from tests.test_sqlite_faults import CALLS, TIMES, Child, chance, error_of, one_of_all_calls, rounds, writes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = [
+    pytest.mark.postgres,
+    pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
+]
+
+ANN = MemoryScope("acme", "ann")
+
+
+@pytest.fixture(scope="module")
+def mortal() -> Iterator[PostgresServer]:
+    """A server that tests may kill."""
+    with running_or_skipped(PostgresServer) as server:
+        yield server
+
+
+@pytest.fixture
+def mortal_database(mortal: PostgresServer) -> Iterator[str]:
+    conninfo = mortal.database()
+    yield conninfo
+    mortal.drop(conninfo)
+
+
+def state(conninfo: str) -> list[Any]:
+    """Return all rows of all tables."""
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        return [
+            sorted(connection.execute(f"SELECT * FROM gatekeeper.{table}".encode()), key=repr)  # noqa: S608 - ours
+            for table in TABLES
+        ]
+
+
+def test_a_server_that_is_not_there_is_named_and_nobody_else() -> None:
+    with pytest.raises(StorageError) as caught:
+        PostgresStore("postgresql://ann:s3cret@127.0.0.1:1/chats")
+    assert str(caught.value).startswith("127.0.0.1:1/chats: the connection was lost or refused")
+    assert "ann" not in str(caught.value)
+    assert caught.value.__cause__ is caught.value.__context__ is None  # psycopg's own words name the user
+
+
+def test_a_database_that_is_not_there_is_said_to_be(postgres_server: PostgresServer) -> None:
+    with pytest.raises(StorageError, match=r"/nothing: .*(there is no such database|lost or refused)"):
+        PostgresStore(postgres_server.conninfo.replace("/postgres", "/nothing"))
+
+
+class Writer:
+    """A thread that appends without end, and repeats each append until it is acknowledged."""
+
+    def __init__(self, store: PostgresStore) -> None:
+        self.acknowledged: list[str] = []
+        self.words: list[str] = []
+        self._store = store
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._write)
+        self._thread.start()
+
+    def wait_for(self, more: int) -> None:
+        wanted, deadline = len(self.acknowledged) + more, time.monotonic() + 60
+        while len(self.acknowledged) < wanted:
+            assert time.monotonic() < deadline, "nothing is acknowledged any more"
+            time.sleep(0.01)
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _write(self) -> None:
+        for number in range(10**6):
+            while not self._stop.is_set():
+                try:
+                    assert self._store.append_messages("acme", "t1", said(number)) == number
+                except StorageError as error:
+                    self.words.append(str(error))
+                    time.sleep(0.05)
+                    continue
+                self.acknowledged.append(f"m{number}")
+                break
+            if self._stop.is_set():
+                return
+
+
+def test_what_was_acknowledged_survives_a_server_that_is_killed_in_the_middle(
+    mortal: PostgresServer, mortal_database: str
+) -> None:
+    """Each message once, in order, and the store goes on when the server is back."""
+    with PostgresStore(mortal_database, connect_timeout_ms=3_000) as store:
+        writer = Writer(store)
+        try:
+            for number in rounds(2):
+                writer.wait_for(20)
+                time.sleep(chance("kill", number).random() * 0.02)
+                before = len(writer.words)
+                mortal.kill()
+                time.sleep(0.2)
+                mortal.start()
+                writer.wait_for(20)
+                assert len(writer.words) > before
+        finally:
+            writer.stop()
+        assert all(words.startswith(f"{store.place}: ") and "postgres@" not in words for words in writer.words)
+        found = ids_of(store)
+        assert found[: len(writer.acknowledged)] == writer.acknowledged
+        assert len(found) == len(set(found)) <= len(writer.acknowledged) + 1
+        assert store.check() == ()
+
+
+def test_connections_that_a_restart_closed_are_replaced_without_an_error(
+    mortal: PostgresServer, mortal_database: str
+) -> None:
+    async def awaited() -> None:
+        async with AsyncPostgresStore(mortal_database, min_connections=3) as other:
+            await asyncio.gather(*(other.append_messages("acme", f"t{n}", said(0)) for n in range(3)))
+            mortal.stop()
+            mortal.start()
+            assert await other.append_messages("acme", "t0", said(1)) == 1
+
+    with PostgresStore(mortal_database, min_connections=3) as store:
+        threads = [threading.Thread(target=store.last_seq, args=("acme", "t1")) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        mortal.stop()
+        mortal.start()
+        assert store.append_messages("acme", "t1", said(0)) == 0
+    asyncio.run(awaited())
+
+
+def test_a_call_while_the_server_is_away_ends_in_time(mortal: PostgresServer, mortal_database: str) -> None:
+    with PostgresStore(mortal_database, connect_timeout_ms=1_000) as store:
+        store.append_messages("acme", "t1", said(0))
+        mortal.stop()
+        try:
+            begin = time.monotonic()
+            for _ in range(2):
+                with pytest.raises(StorageError, match=r"127\.0\.0\.1:\d+/test_\d+: "):
+                    store.append_messages("acme", "t1", said(1))
+            assert time.monotonic() - begin < 20
+        finally:
+            mortal.start()
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                assert store.append_messages("acme", "t1", said(1)) == 1
+                break
+            except StorageError:
+                assert time.monotonic() < deadline
+
+
+def test_a_server_that_takes_no_writes_is_read_all_the_same(store: PostgresStore, conninfo: str) -> None:
+    fill(store)
+    before = seen(store)
+    with PostgresStore(f"{conninfo}?options=-c%20default_transaction_read_only%3Don", migrate=False) as other:
+        assert seen(other) == before
+        assert other.check() == ()
+        for write in CALLS.values():
+            with pytest.raises(StorageError, match="the server takes no writes"):
+                write(other)  # type: ignore[arg-type]
+    assert seen(store) == before
+
+
+def test_a_role_without_rights_is_told(store: PostgresStore, conninfo: str) -> None:
+    fill(store)
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute("CREATE ROLE reader LOGIN")
+        try:
+            with pytest.raises(StorageError, match="the role may not do this"):
+                PostgresStore(conninfo.replace("postgres@", "reader@"))
+            connection.execute("GRANT USAGE ON SCHEMA gatekeeper TO reader")
+            connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA gatekeeper TO reader")
+            with PostgresStore(conninfo.replace("postgres@", "reader@")) as reader:
+                assert seen(reader) == seen(store)
+                with pytest.raises(StorageError, match="the role may not do this"):
+                    reader.append_messages("acme", "t1", said(7))
+            connection.execute("ALTER ROLE reader CONNECTION LIMIT 0")
+            with pytest.raises(StorageError, match=r"no resources left|lost or refused"):
+                PostgresStore(conninfo.replace("postgres@", "reader@"))
+        finally:
+            connection.execute("DROP OWNED BY reader")
+            connection.execute("DROP ROLE reader")
+
+
+def test_a_statement_that_takes_too_long_is_undone(store: PostgresStore, conninfo: str) -> None:
+    with PostgresStore(conninfo, statement_timeout_ms=50) as hasty:
+        with pytest.raises(StorageError, match=r"took too long and was undone: .* statement_timeout_ms"):
+            hasty._connections.run(one(execute("SELECT pg_sleep(20)")))
+        assert hasty.append_messages("acme", "t1", said(0)) == 0
+
+
+def test_a_writer_that_another_one_keeps_waiting_gives_up(store: PostgresStore, conninfo: str) -> None:
+    store.append_messages("acme", "t1", said(0))
+    with PostgresStore(conninfo, lock_timeout_ms=50) as hasty, psycopg.connect(conninfo) as other:
+        other.execute("SELECT 1 FROM gatekeeper.threads FOR UPDATE")
+        with pytest.raises(StorageError, match="another writer kept it locked"):
+            hasty.append_messages("acme", "t1", said(1))
+        assert hasty.last_seq("acme", "t1") == 0  # readers wait for nobody
+        assert hasty.append_messages("acme", "t2", said(0)) == 0  # nor do writers of another thread
+        other.rollback()
+        assert hasty.append_messages("acme", "t1", said(1)) == 1
+
+
+def test_calls_wait_for_a_connection_no_longer_than_they_were_told(conninfo: str) -> None:
+    with PostgresStore(conninfo, max_connections=1, connect_timeout_ms=150) as store:
+        sleeper = threading.Thread(target=lambda: store._connections.run(one(execute("SELECT pg_sleep(1)"))))
+        sleeper.start()
+        time.sleep(0.2)
+        with pytest.raises(StorageError, match="no connection in time: all are in use"):
+            store.last_seq("acme", "t1")
+        sleeper.join()
+        assert store.last_seq("acme", "t1") == -1
+
+
+class Failing(psycopg.Cursor[Any]):
+    """A cursor whose statements fail when their number has come."""
+
+    left: int | None = None
+    loses_connection = False
+
+    def execute(self, *arguments: Any, **named: Any) -> Any:
+        if Failing.left is not None:
+            Failing.left -= 1
+            if Failing.left < 0:
+                if Failing.loses_connection:
+                    self.connection.close()
+                raise psycopg.OperationalError("made up")
+        return super().execute(*arguments, **named)
+
+
+@pytest.mark.parametrize("loses_connection", [False, True], ids=["refused", "connection lost"])
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+def test_whichever_statement_fails_all_of_a_call_is_stored_or_nothing(
+    store: PostgresStore, conninfo: str, monkeypatch: pytest.MonkeyPatch, call: Any, loses_connection: bool
+) -> None:
+    monkeypatch.setattr(connections.psycopg, "Cursor", Failing)
+    monkeypatch.setattr(Failing, "left", None)
+    monkeypatch.setattr(Failing, "loses_connection", loses_connection)
+    fill(store)
+    store.forget("acme", user="gone")
+    before = state(conninfo)
+    for number in range(100):
+        Failing.left = number
+        error = error_of(lambda: call(store))
+        Failing.left = None
+        if error is None:
+            assert number >= 3
+            assert state(conninfo) != before
+            return
+        assert store.place in str(error)
+        assert "made up" not in str(error)
+        assert state(conninfo) == before
+        assert store.last_seq("acme", "t1") == 1
+    pytest.fail("the call never came to its end")
+
+
+def test_whichever_statement_of_forgetting_fails_the_rows_are_all_there_or_all_gone(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections.psycopg, "Cursor", Failing)
+    monkeypatch.setattr(Failing, "left", None)
+    outcomes = set()
+    number = 0
+    while True:
+        store.begin_anew("acme", thread="t1")
+        store.forget("acme")
+        store.begin_anew("acme")
+        fill(store)
+        before = seen(store)
+        Failing.left = number
+        try:
+            gone = store.forget("acme", thread="t1")
+        except StorageError:
+            Failing.left = None
+            assert seen(store) == before
+            outcomes.add("undone")
+            number += 1
+            continue
+        Failing.left = None
+        outcomes.add("purged" if gone.is_purged else "not purged")
+        assert ids_of(store) == []
+        if gone.is_purged:
+            break
+        assert store.purge()
+        number += 1 if TIMES > 1 else 5
+    assert outcomes == {"undone", "not purged", "purged"}
+
+
+SLOW = "; ".join(f"CREATE TABLE @added_{n} (tenant bytea PRIMARY KEY)" for n in range(40))
+
+
+def test_a_kill_in_the_middle_of_a_migration_leaves_it_undone_or_done(store: PostgresStore, conninfo: str) -> None:
+    fill(store)
+    before = seen(store)
+    done = 0
+    for number in rounds(4):
+
+        def work(say: Callable[[str], None]) -> None:
+            with PostgresStore(conninfo) as other:
+                say("ready")
+                other._connections.run(one(schema.migrate("gatekeeper", (*MIGRATIONS, SLOW)), "write"))
+                time.sleep(10)
+
+        Child(work).killed(after_seconds=chance("migration", number).random() * 0.03)
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            wait_until_alone(connection)
+            query = "SELECT version, (SELECT count(*) FROM pg_tables WHERE tablename LIKE 'added%%') FROM gatekeeper.context_gatekeeper"
+            found = connection.execute(query, ()).fetchone()
+            assert found in ((1, 0), (2, 40))
+            if found == (2, 40):
+                done += 1
+                connection.execute("UPDATE gatekeeper.context_gatekeeper SET version = 1")
+                for n in range(40):
+                    connection.execute(f"DROP TABLE gatekeeper.added_{n}".encode())
+        assert seen(store) == before
+    assert done < len(rounds(4))
+    assert store._connections.run(one(schema.migrate("gatekeeper", (*MIGRATIONS, SLOW)), "write")) == 1
+
+
+def wait_until_alone(connection: psycopg.Connection[Any]) -> None:
+    """Wait until the server has noticed that a client is gone."""
+    query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'"
+    deadline = time.monotonic() + 20
+    while connection.execute(query).fetchone() != (1,):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_what_was_acknowledged_survives_a_kill_of_a_worker_at_any_moment(store: PostgresStore, conninfo: str) -> None:
+    """Present once, in order; a batch whole or not at all; a pointer never without its body."""
+    for number in rounds(3):
+
+        def work(say: Callable[[str], None], number: int = number) -> None:
+            with PostgresStore(conninfo) as other:
+                writes(other, number)(say)
+
+        lines = Child(work).killed(after_seconds=0.05 + chance("kill", number).random() * 0.1)
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            wait_until_alone(connection)
+        assert store.check() == ()
+        names = [str(name) for name in ids_of(store)]
+        assert len(set(names)) == len(names) == store.last_seq("acme", "t1") + 1
+        batches = [name.rpartition("/")[0] for name in names[::3]]
+        assert names == [f"{batch}/{part}" for batch in batches for part in range(3)]
+        blobs = store.blobs_of("acme", "t1")
+        for batch in batches:
+            assert blobs.get("s", batch) == batch.encode() * 3_000
+        for kind, name in (line.split() for line in lines if " " in line):
+            if kind == "messages":
+                assert name in batches
+            elif kind == "memory":
+                assert store.get_memory(ANN, name) is not None
+                assert store.get_memory(ANN, f"{name}b") is not None
+
+
+def test_processes_that_write_to_one_thread_lose_and_double_nothing(store: PostgresStore, conninfo: str) -> None:
+    """Each repeats every append, as after an answer that was lost."""
+    children = []
+    for child in range(4):
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                seqs = [store.append_messages("acme", "t1", said(100 * child + n // 2)) for n in range(40)]
+                status = int(seqs[::2] != seqs[1::2] or seqs != sorted(seqs))
+            finally:
+                os._exit(status)
+        children.append(pid)
+    assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 4
+    found = ids_of(store)
+    assert sorted(map(str, found)) == sorted(f"m{100 * child + n}" for child in range(4) for n in range(20))
+    assert store.check() == ()
+
+
+def test_eight_threads_that_mix_all_calls_lose_and_double_nothing(store: PostgresStore) -> None:
+    appended: list[str] = []
+    seconds = 0.0 if TIMES < 20 else 60.0
+    begin = time.monotonic()
+    failures: list[BaseException] = []
+
+    def work(worker: int) -> None:
+        draw, number = chance("threads", worker), 0
+        try:
+            while number < 10 or time.monotonic() < begin + seconds:
+                number += 1
+                one_of_all_calls(store, draw, f"{worker}-{number}", appended)  # type: ignore[arg-type]
+        except BaseException as error:  # the test's own thread raises it
+            failures.append(error)
+            raise
+
+    threads = [threading.Thread(target=work, args=(worker,)) for worker in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert sorted(map(str, ids_of(store, "acme", "shared"))) == sorted(appended)
+    task = store.load_record("acme", "shared", "task")
+    assert task is None or task.body == f'"{task.version}"'
+    assert store.check() == ()
+
+
+def test_writers_of_the_same_memories_in_another_order_never_block_each_other_for_good(store: PostgresStore) -> None:
+    def work(worker: int) -> None:
+        order = 1 if worker % 2 else -1
+        for number in range(8):
+            names = [f"{worker}-{number}-{n}" for n in range(3)][::order]
+            store.put_memories(ANN, [record(name, "tea", vector=(1.0, float(worker), 1.0)) for name in names])
+            store.delete_memories(ANN, [f"{worker - order}-{number}-{n}" for n in range(3)][::order])
+
+    threads = [threading.Thread(target=work, args=(worker,)) for worker in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert store.check() == ()
+
+
+def test_an_error_holds_nothing_of_what_was_to_be_stored(store: PostgresStore, conninfo: str) -> None:
+    """Also not behind it: the server quotes the row that it refuses."""
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute("ALTER TABLE gatekeeper.messages ADD CONSTRAINT odd CHECK (length(body) < 5)")
+    with pytest.raises(StorageError) as caught:
+        store.append_messages("acme", "t1", [Message("user", "a secret of hers", id="m1")])
+    assert caught.value.__cause__ is caught.value.__context__ is None
+    assert "secret" not in str(caught.value)
