@@ -26,7 +26,7 @@ READMES = [ROOT / "README.md", ROOT / "README.zh-CN.md"]
 PAGES = [*READMES, *sorted((ROOT / "docs").glob("*.md"))]
 RUN_MARK = "<!-- run -->"
 
-NEEDS = {"langchain.md": "adapters", "llamaindex.md": "adapters", "minimax.md": "minimax"}
+NEEDS = {"langchain.md": "adapters", "llamaindex.md": "adapters", "minimax.md": "minimax", "postgres.md": "postgres"}
 """The marker of the extras that a page needs."""
 BUILDER_EXAMPLE = ROOT / "docs" / "examples" / "context_builder.py"
 """The program that needs no framework; docs/builder.md shows a part of what it prints."""
@@ -128,11 +128,14 @@ def test_the_readme_shows_the_two_commands_and_code_that_runs(page: Path) -> Non
 
 
 @each_page
-def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
+def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     program = tmp_path / f"page_{page.stem}.py"  # a page is named as a framework that it imports
     program.write_text(python_program(page.read_text(encoding="utf-8")), encoding="utf-8")
     warned = "default" if NEEDS.get(page.name) == "adapters" else "error"  # the frameworks deprecate much of themselves
     command = [sys.executable, "-W", warned, str(program)]
+    if page.name == "postgres.md":
+        run(command, tmp_path, POSTGRES_URL=request.getfixturevalue("postgres_database"))
+        return
     if page.name != "minimax.md":
         run(command, tmp_path)
         return

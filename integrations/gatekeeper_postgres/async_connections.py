@@ -15,7 +15,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 from psycopg_pool import AsyncConnectionPool
 
-from gatekeeper_core.errors import GatekeeperError, StorageError
+from gatekeeper_core.errors import ConfigError, GatekeeperError, StorageError
 from gatekeeper_postgres.connections import StaleError
 from gatekeeper_postgres.errors import EXPECTED, typed
 from gatekeeper_postgres.servers import Server
@@ -44,7 +44,14 @@ class AsyncConnections:
         self._returning: set[asyncio.Task[None]] = set()
 
     async def open(self, calls: Calls[T]) -> T:
-        """Run the first calls, on a connection of their own, so that it is said why there is none."""
+        """Run the first calls, on a connection of their own, so that it is said why there is none.
+
+        Raises:
+            ConfigError: it is open.
+        """
+        if self._is_open:
+            calls.close()
+            raise ConfigError("the store is open: close it first")
         if not self._is_own:
             self._is_open = True
             return await self.run(calls)
@@ -96,7 +103,7 @@ class AsyncConnections:
     async def _lend(self, call: Call[T]) -> T:
         if not self._is_open or self._pool is None:
             raise StorageError(f"{self.server.place}: the store is not open: use `async with`, or await open() first")
-        for _ in range(self.server.max_connections):
+        for _ in range(self.server.max_connections + 1):  # all of them may have been closed
             connection = await self._pool.getconn()
             try:
                 return await self._transact(connection, call)

@@ -88,7 +88,7 @@ class Connections:
 
     def _lend(self, call: Call[T]) -> T:
         pool = self._pool()
-        for _ in range(self.server.max_connections):
+        for _ in range(self.server.max_connections + 1):  # all of them may have been closed
             connection = pool.getconn()
             try:
                 return self._transact(connection, call)

@@ -131,6 +131,8 @@ def test_a_store_that_is_not_open_says_how_to_open_it(conninfo: str) -> None:
             await other.last_seq("acme", "t1")
         async with other:
             assert await other.last_seq("acme", "t1") == -1
+            with pytest.raises(ConfigError, match="the store is open"):
+                await other.open()
         with pytest.raises(StorageError, match="use `async with`, or await open"):
             await other.last_seq("acme", "t1")
         with pytest.raises(StorageError, match=r"127\.0\.0\.1:1/nowhere: the connection was lost or refused"):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import random
 from array import array
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
@@ -13,11 +14,14 @@ import pytest
 from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope
 from gatekeeper_core.storage.vectors import cosine, unit_vector
 from gatekeeper_postgres import PostgresStore, memories
+from gatekeeper_postgres.connections import Connections
 from gatekeeper_postgres.vectors import VectorType
 from tests.memory_store_contract import ids, record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from gatekeeper_postgres.statements import Answer, Statement
 
 pytestmark = pytest.mark.postgres
 
@@ -40,32 +44,62 @@ def best(store: PostgresStore, vector: array[float], limit: int) -> list[str]:
     return sorted(found.memory.id for found in ranked[:limit])
 
 
-@pytest.mark.parametrize("exact_up_to", [0, 10_000], ids=["by the index", "one by one"])
+SORTING_IS_DEAR = "?options=-c%20enable_sort%3Doff"
+"""So the server takes the index of vectors, whatever it thinks of few rows."""
+INDEX_GIVES_UP = f"{SORTING_IS_DEAR}%20-c%20hnsw.max_scan_tuples%3D1"
+
+
+@pytest.mark.parametrize(
+    ("options", "exact_up_to", "ways"),
+    [
+        (SORTING_IS_DEAR, 0, ["index"]),
+        (INDEX_GIVES_UP, 0, ["index", "one by one"]),
+        ("", 10_000, ["one by one"]),
+    ],
+    ids=["by the index", "by an index that gives up", "one by one"],
+)
 def test_memories_of_others_that_are_nearer_take_no_place_away(
-    store: PostgresStore, monkeypatch: pytest.MonkeyPatch, exact_up_to: int
+    conninfo: str, monkeypatch: pytest.MonkeyPatch, options: str, exact_up_to: int, ways: list[str]
 ) -> None:
     """A filter behind an index would see the others only: 40 candidates, none of them Ann's."""
     monkeypatch.setattr(memories, "EXACT_UP_TO", exact_up_to)
     draw = random.Random(5)
     target = [1.0, *[0.0] * 7]
     others = [near(draw, target, 0.05) for _ in range(300)]
-    for scope in (BOB, MemoryScope("other", "ann")):
-        put_vectors(store, scope, others)
-    put_vectors(store, ANN, [near(draw, [0.3, *[1.0] * 7], 0.5) for _ in range(60)])
-    asked = unit_vector(target)
-    assert asked is not None
-    with store._connections._pool().connection() as connection:
-        connection.execute("ANALYZE gatekeeper.memories")
-    assert ids(store.find_memories(ANN, vector=asked, limit=10)) == best(store, asked, 10)
-    assert ids(store.find_memories(ANN, vector=asked, limit=60)) == sorted(f"m{n}" for n in range(60))
-    assert len(store.find_memories(ANN, vector=asked, limit=100)) == 60
+    with PostgresStore(conninfo + options) as store:
+        for scope in (BOB, MemoryScope("other", "ann")):
+            put_vectors(store, scope, others)
+        put_vectors(store, ANN, [near(draw, [0.3, *[1.0] * 7], 0.5) for _ in range(60)])
+        asked = unit_vector(target)
+        assert asked is not None
+        with watched(monkeypatch) as seen:
+            assert ids(store.find_memories(ANN, vector=asked, limit=10)) == best(store, asked, 10)
+        assert seen == ways
+        assert ids(store.find_memories(ANN, vector=asked, limit=60)) == sorted(f"m{n}" for n in range(60))
+        assert len(store.find_memories(ANN, vector=asked, limit=100)) == 60
+
+
+@contextmanager
+def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Note in which way the server is asked for the nearest."""
+    ways: list[str] = []
+    asked = Connections._asked
+
+    def noted(self: Connections, cursor: Any, statement: Statement) -> Answer:
+        if "ORDER BY (embedding" in statement.sql:
+            ways.append("index" if "(embedding::" in statement.sql else "one by one")
+        return asked(self, cursor, statement)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Connections, "_asked", noted)
+        yield ways
 
 
 def test_a_search_among_many_uses_the_index(conninfo: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the server thinks it worth while: here sorting is made dear."""
     monkeypatch.setattr(memories, "EXACT_UP_TO", 100)
     draw = random.Random(6)
-    with PostgresStore(f"{conninfo}?options=-c%20enable_sort%3Doff", max_connections=1) as store:
+    with PostgresStore(conninfo + SORTING_IS_DEAR, max_connections=1) as store:
         put_vectors(store, ANN, [[draw.gauss(0, 1) for _ in range(16)] for _ in range(300)])
         asked = unit_vector([draw.gauss(0, 1) for _ in range(16)])
         assert asked is not None
