@@ -29,6 +29,7 @@ from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.selection.anchors import count_terms, folded, telling_terms
 from gatekeeper_core.storage.base import (
     MEMORY_CATEGORIES,
+    WRITE_ATTEMPTS,
     EarlierText,
     Memory,
     MemoryRecord,
@@ -44,7 +45,6 @@ __all__ = ["LongTermMemory"]
 
 _logger = logging.getLogger("gatekeeper.memory")
 _logger.addHandler(logging.NullHandler())
-_ATTEMPTS = 8
 _MAX_VERSIONS = 1_000
 
 
@@ -375,13 +375,13 @@ class LongTermMemory:
 
     def _written(self, scope: MemoryScope, change: Callable[[], tuple[Memory, list[MemoryRecord]]]) -> Memory:
         """Make a change and store it; where another writer was faster, make it anew from what is stored by then."""
-        for attempt in range(1, _ATTEMPTS + 1):
+        for attempt in range(1, WRITE_ATTEMPTS + 1):
             memory, records = change()
             try:
                 if records:
                     self._store.put_memories(scope, records)
             except ConflictError:
-                if attempt == _ATTEMPTS:
+                if attempt == WRITE_ATTEMPTS:
                     raise
             else:
                 break

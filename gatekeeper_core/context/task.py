@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 from gatekeeper_core.context.pinning import quoted
 from gatekeeper_core.context.rounds import Locale
 from gatekeeper_core.errors import ConfigError, SnapshotError, check_range
+from gatekeeper_core.storage.base import WRITE_ATTEMPTS
 
 __all__ = ["ActiveTask", "Earlier", "Finding", "OpenStep", "Phase", "Request", "Step", "TaskConfig", "status_text"]
 
@@ -94,7 +95,7 @@ class TaskConfig:
     max_sub_requests: int = 8
     max_steps: int = 32
     max_findings: int = 16
-    attempts: int = 8
+    attempts: int = WRITE_ATTEMPTS
 
     def __post_init__(self) -> None:
         check_range(self, "max_goal_chars", "max_text_chars", "max_name_chars", "attempts", low=1, whole=True)

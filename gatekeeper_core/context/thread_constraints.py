@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gatekeeper_core.errors import ConflictError, SnapshotError
 from gatekeeper_core.selection.constraints import ConstraintConfig, Constraints
+from gatekeeper_core.storage.base import WRITE_ATTEMPTS
 from gatekeeper_core.tokens import checked_counter
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["ThreadConstraints"]
 
 _KIND = "constraints"
-_TRIES = 8
 
 
 class ThreadConstraints:
@@ -89,7 +89,7 @@ class ThreadConstraints:
             self._save(thread, {}, record.version)
 
     def _change(self, thread: Thread, change: Callable[[Constraints], object]) -> None:
-        for left in range(_TRIES, 0, -1):
+        for left in range(WRITE_ATTEMPTS, 0, -1):
             values, version = self._load(thread)
             zone = Constraints(config=self._config, count=self._count, values=values)
             change(zone)

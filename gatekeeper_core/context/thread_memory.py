@@ -25,7 +25,7 @@ from gatekeeper_core.context.extraction_rules import CLAUSE_BORDER
 from gatekeeper_core.context.memory import LongTermMemory
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.selection.anchors import count_terms, folded
-from gatekeeper_core.storage.base import MEMORY_CATEGORIES, Memory, MemoryScope
+from gatekeeper_core.storage.base import MEMORY_CATEGORIES, WRITE_ATTEMPTS, Memory, MemoryScope
 from gatekeeper_core.text import LazyPattern, is_question, sentences
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ EXTRACTION_KIND = "extraction"
 
 _logger = logging.getLogger("gatekeeper.memory")
 _logger.addHandler(logging.NullHandler())
-_ATTEMPTS = 8
 _MAX_FROM_MODEL = 200
 
 
@@ -129,7 +128,7 @@ def _applied(
     return tuple(memories.values()), tuple(forgotten)
 
 
-def _save(store: RecordStore, thread: Thread, version: int, attempts: int = _ATTEMPTS) -> None:
+def _save(store: RecordStore, thread: Thread, version: int, attempts: int = WRITE_ATTEMPTS) -> None:
     """Record how far the conversation was read; where another worker has read further, its record stays."""
     name = (thread.tenant, thread.id, EXTRACTION_KIND)
     try:
