@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.builder import ContextBuilder, ContextBuilderConfig
+from gatekeeper_core.context.builder import _PROMPT_BYTES, ContextBuilder, ContextBuilderConfig
 from gatekeeper_core.context.built import BuiltContext
 from gatekeeper_core.context.memory import LongTermMemory
 from gatekeeper_core.context.past import HistoryMode
@@ -411,6 +411,23 @@ def test_what_changes_can_stand_behind_the_turns() -> None:
 
 def test_the_first_build_of_a_thread_shares_nothing() -> None:
     assert built(LONG_TALK).trace.prefix_share == 0.0
+
+
+def test_the_beginnings_of_prompts_are_remembered_within_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    prompts = ContextBuilder(ContextBuilderConfig(total_budget=2_000), token_counter=len)
+
+    def share(thread: str) -> float:
+        return prompts.build(Thread(thread, tuple(LONG_TALK)), "Which port?", "Be brief.").trace.prefix_share
+
+    assert [share(thread) for thread in ("a", "b")] == [0.0, 0.0]
+    taken = prompts._before_bytes
+    assert taken == sum(_PROMPT_BYTES + 8 * len(numbers) for numbers in prompts._before.values())
+    monkeypatch.setattr("gatekeeper_core.context.builder._PROMPTS_BYTES", taken)
+    assert share("c") == 0.0, "and the one used longest ago has gone"
+    assert prompts._before_bytes <= taken
+    assert [share(thread) > 0 for thread in ("b", "c", "a")] == [True, True, False]
+    monkeypatch.setattr("gatekeeper_core.context.builder._PROMPTS_BYTES", 0)
+    assert [share(thread) > 0 for thread in ("d", "d")] == [False, True], "the one used last is kept, however large"
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------------------

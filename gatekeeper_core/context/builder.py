@@ -13,6 +13,7 @@ may be slow, down, or talk nonsense: the build goes on without it, and the trace
 from __future__ import annotations
 
 import asyncio
+from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -54,8 +55,13 @@ if TYPE_CHECKING:
 __all__ = ["ContextBuilder", "ContextBuilderConfig"]
 
 _REMEMBERED = 1024
-"""Threads of which something is remembered beside their turns: the messages of the last build, as numbers, to tell how
-much of a prompt stayed, and the compressor of their tool results."""
+"""Threads of which the compressor of their tool results is remembered."""
+
+_PROMPTS_BYTES = 4 * 2**20
+"""What the messages of last builds, a number each, may take together, to tell how much of a prompt stayed."""
+
+_PROMPT_BYTES = 300
+"""What a prompt takes there beside its numbers. Source: ``tracemalloc``, names of threads of 36 characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +187,8 @@ class ContextBuilder:
         self._tool_results = tool_results or ToolResultCompressor(token_counter=self._count)
         self._session_key = None if session_key is None else check_key(session_key)
         self._lock = Lock()
-        self._before: OrderedDict[tuple[str, str], list[int]] = OrderedDict()
+        self._before: OrderedDict[tuple[str, str], array[int]] = OrderedDict()
+        self._before_bytes = 0
         self._runs: OrderedDict[tuple[str, str], RunConfig] = OrderedDict()
         self._lanes = call_lanes(max_workers)
         store = InMemoryRecordStore() if store is None else store
@@ -369,16 +376,21 @@ class ContextBuilder:
 
     def _compared(self, thread: Thread, context: BuiltContext) -> BuiltContext:
         """Return a context that says how much of it is the same as in the build before."""
-        key, now = (thread.tenant, thread.id), [hash(message) for message in context.messages]
+        key, now = (thread.tenant, thread.id), array("q", map(hash, context.messages))
         with self._lock:
-            before = self._before.pop(key, [])
+            before = self._before.pop(key, None)
             self._before[key] = now
-            if len(self._before) > _REMEMBERED:
-                self._before.popitem(last=False)
-        same = sum(part.tokens for part in context.trace.parts[: common_beginning(before, now)])
+            self._before_bytes += _prompt_bytes(now) - _prompt_bytes(before)
+            while self._before_bytes > _PROMPTS_BYTES and len(self._before) > 1:
+                self._before_bytes -= _prompt_bytes(self._before.popitem(last=False)[1])
+        same = sum(part.tokens for part in context.trace.parts[: common_beginning(before or (), now)])
         whole = context.token_stats.total - context.token_stats.tools
         trace = context.trace._replace(prefix_tokens=same, prefix_share=same / whole if whole else 0.0)
         return replace(context, trace=trace)
+
+
+def _prompt_bytes(numbers: array[int] | None) -> int:
+    return 0 if numbers is None else _PROMPT_BYTES + numbers.itemsize * len(numbers)
 
 
 def _saving(
