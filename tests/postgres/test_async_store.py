@@ -78,7 +78,7 @@ def waiting(contract_store: PostgresStore, contract_database: str) -> Iterator[A
 
 
 class TestAllParts(MessageStoreContract, RecordStoreContract, MemoryStoreContract, BlobStoreContract, StoreContract):
-    steps = 2
+    steps = 1
 
     @pytest.fixture(autouse=True)
     def _server(self, waiting: Any, emptied: Callable[[], None]) -> Iterator[None]:
@@ -229,7 +229,7 @@ def test_a_call_that_is_cancelled_at_any_await_is_stored_as_a_whole_or_not_at_al
             assert begin() == before
             while True:
                 # Clearing what is deleted and committed is long, and much the same at each of its steps.
-                number += 1 if all_rows(admin) == before or EVERY_STEP else 7
+                number += 1 if all_rows(admin) == before or EVERY_STEP else 11
                 before = before if all_rows(admin) == before else begin()
                 try:
                     await CancelledAt(call(other), number)

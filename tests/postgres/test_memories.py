@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import random
 from array import array
@@ -13,7 +14,7 @@ import pytest
 
 from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope
 from gatekeeper_core.storage.vectors import cosine, unit_vector
-from gatekeeper_postgres import PostgresStore, memories
+from gatekeeper_postgres import AsyncPostgresStore, PostgresStore, memories
 from gatekeeper_postgres.connections import Connections
 from gatekeeper_postgres.vectors import VectorType
 from tests.memory_store_contract import ids, record
@@ -172,6 +173,7 @@ def test_without_pgvector_vectors_are_compared_here_and_later_copied(postgres_da
         connection.execute(f"GRANT CREATE ON DATABASE {connection.info.dbname} TO plain")
         try:
             plain = postgres_database.replace("postgres@", "plain@")
+            assert asyncio.run(kind_of_search(plain)) == "compared one by one"
             with PostgresStore(plain) as without:  # a role that may not install it
                 assert without.info().vectors == "compared one by one"
                 put_vectors(without, ANN, [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)])
@@ -188,6 +190,11 @@ def test_without_pgvector_vectors_are_compared_here_and_later_copied(postgres_da
         finally:
             connection.execute("DROP OWNED BY plain")
             connection.execute("DROP ROLE plain")
+
+
+async def kind_of_search(conninfo: str) -> str:
+    async with AsyncPostgresStore(conninfo) as store:
+        return (await store.info()).vectors
 
 
 def test_a_term_among_very_many_memories_is_looked_up_in_postings(store: PostgresStore) -> None:

@@ -21,6 +21,7 @@ from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import BlobRecord, DerivedRecord, MemoryScope, TermCounts
 from gatekeeper_postgres import PostgresStore
 from gatekeeper_postgres.schema import NEWEST
+from gatekeeper_postgres.statements import one, rows_of
 from tests.blob_store_contract import BlobStoreContract
 from tests.memory_store_contract import MemoryStoreContract, record
 from tests.message_store_contract import MessageStoreContract, ids_of, said
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.postgres
 
 
 class TestAllParts(MessageStoreContract, RecordStoreContract, MemoryStoreContract, BlobStoreContract, StoreContract):
-    steps = 6
+    steps = 5
 
     @pytest.fixture(autouse=True)
     def _server(self, contract_store: PostgresStore, emptied: Callable[[], None]) -> Iterator[None]:
@@ -150,15 +151,20 @@ def test_a_pool_of_your_own_serves_and_is_left_open_and_as_it_was(conninfo: str)
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_process_opens_connections_of_its_own(conninfo: str) -> None:
-    with PostgresStore(conninfo) as store:
+    with PostgresStore(conninfo, max_connections=1) as store:
         store.append_messages("acme", "t1", said(0))
+
+        def backend() -> str:
+            return str(store._connections.run(one(rows_of("SELECT pg_backend_pid()"))))
 
         def work(say: Callable[[str], None]) -> None:
             store.append_messages("acme", "t1", said(1))
-            say(str(store.last_seq("acme", "t1")))
+            say(backend())
             store.close()
 
-        assert forked(work) == ["1"]
+        mine = backend()
+        assert forked(work) != [mine]
+        assert backend() == mine
         assert ids_of(store) == ["m0", "m1"]
     with ConnectionPool(conninfo, min_size=1, open=True) as pool, PostgresStore(pool=pool) as store:
 

@@ -1,0 +1,86 @@
+"""The package as a whole: its examples, its words for errors, what stands in an index."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import psycopg
+import pytest
+from psycopg import errors as server
+from psycopg_pool import PoolClosed, PoolTimeout
+
+import gatekeeper_postgres
+from gatekeeper_core.errors import ConfigError, CorruptionError, StorageError
+from gatekeeper_core.storage.stored_rows import DamagedRowError
+from gatekeeper_postgres.errors import place_of, typed
+from gatekeeper_postgres.schema import UnfitTablesError
+from gatekeeper_postgres.statements import MAX_NAME_BYTES, Call, Timeouts, beginning, execute, lock_on, name_key
+
+pytestmark = pytest.mark.postgres
+
+MODULES = [found.name for found in pkgutil.iter_modules(gatekeeper_postgres.__path__, "gatekeeper_postgres.")]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_in_the_docstrings_run(name: str) -> None:
+    failed, _ = doctest.testmod(importlib.import_module(name))
+    assert failed == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [
+        (DamagedRowError("messages"), CorruptionError, "h:1/d: a row of the table messages is damaged"),
+        (UnfitTablesError("there is no store"), StorageError, "h:1/d: there is no store"),
+        (server.UniqueViolation("Key (tenant)=(secret) already exists"), CorruptionError, "does not fit together"),
+        (server.DataCorrupted("secret"), CorruptionError, "does not fit together"),
+        (server.DiskFull("secret"), StorageError, "no room left"),
+        (server.ReadOnlySqlTransaction("secret"), StorageError, "takes no writes"),
+        (server.DeadlockDetected("secret"), StorageError, "try again"),
+        (server.InvalidPassword('for user "secret"'), StorageError, "refused the log-in"),
+        (server.UndefinedTable("secret"), StorageError, "not there any more"),
+        (PoolTimeout("secret"), StorageError, "no connection in time"),
+        (PoolClosed("secret"), StorageError, "was closed"),
+        (server.NumericValueOutOfRange("secret"), ConfigError, "too large"),
+        (psycopg.OperationalError("secret"), StorageError, "connection was lost or refused"),
+        (server.SyntaxError("secret"), StorageError, r"refused the call \(SyntaxError\)"),
+    ],
+)
+def test_an_error_is_one_of_ours_and_quotes_nothing(error: Exception, kind: type[Exception], words: str) -> None:
+    ours = typed(error, "h:1/d")
+    assert type(ours) is kind
+    assert "secret" not in str(ours)
+    with pytest.raises(kind, match=words):
+        raise ours
+
+
+def test_a_connection_string_that_cannot_be_read_is_not_quoted() -> None:
+    for wrong in ("postgresql://ann:s3cret@[::1/x", "passwort=s3cret", "host='s3cret"):
+        with pytest.raises(ConfigError, match="conninfo cannot be read") as caught:
+            place_of(wrong)
+        assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("letter", ["x", "端", "\ud800"])
+def test_names_differ_in_an_index_as_they_differ(letter: str) -> None:
+    names = [letter * count for count in (1, 100, MAX_NAME_BYTES, 5_000, 5_001)]
+    keys = [name_key(name) for name in names]
+    assert len(set(keys)) == len(names)
+    assert max(map(len, keys)) <= MAX_NAME_BYTES
+
+
+def test_locks_differ_by_each_of_their_names() -> None:
+    locks = [lock_on("a", "b"), lock_on("ab", ""), lock_on("", "ab"), lock_on("a", "c"), lock_on("a")]
+    assert len({lock.number for lock in locks}) == len(locks)
+    assert lock_on("a", b"b", shared=True).number == lock_on("a", "b").number
+
+
+def test_a_transaction_begins_with_its_limits_and_its_locks() -> None:
+    call = Call(execute("SELECT 1"), "write", (lock_on("a", shared=True), lock_on("b")))
+    words = beginning(call, Timeouts(7, 8)).decode()
+    assert words.startswith("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path = pg_catalog; ")
+    assert "statement_timeout = 7; SET LOCAL lock_timeout = 8" in words
+    assert words.index("pg_advisory_xact_lock_shared(") < words.index("pg_advisory_xact_lock(")
+    assert "READ ONLY" in beginning(Call(execute("SELECT 1")), Timeouts(0, 0)).decode()
