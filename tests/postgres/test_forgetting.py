@@ -171,7 +171,9 @@ def test_damaged_rows_are_no_content_and_can_be_forgotten(store: PostgresStore, 
     fill(store)
     with psycopg.connect(conninfo, autocommit=True) as connection:
         for table in ("messages", "records", "memories"):
-            connection.execute(f"UPDATE gatekeeper.{table} SET body = 'x'".encode())  # noqa: S608
+            # A message and a record that could be read, were it not for the checksum.
+            body = '{"content":"x","role":"user"}'
+            connection.execute(f"UPDATE gatekeeper.{table} SET body = '{body}'".encode())  # noqa: S608
         connection.execute("UPDATE gatekeeper.blob_chunks SET data = 'x'")
     for read in (
         lambda: store.read_messages("acme", "t1"),
