@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
@@ -18,10 +17,12 @@ from gatekeeper_core.context.thread import Thread
 from gatekeeper_core.context.working_memory import WorkingMemory
 from gatekeeper_core.errors import ConfigError, StorageError
 from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.appending import encoded
 from gatekeeper_core.storage.base import BlobRecord, DerivedRecord, MemoryScope, TermCounts
-from gatekeeper_postgres import PostgresStore
+from gatekeeper_postgres import PostgresStore, threads
+from gatekeeper_postgres.methods import thread_key
 from gatekeeper_postgres.schema import NEWEST
-from gatekeeper_postgres.statements import one, rows_of
+from gatekeeper_postgres.statements import Answer, one, qualified, rows_of
 from tests.blob_store_contract import BlobStoreContract
 from tests.memory_store_contract import MemoryStoreContract, record
 from tests.message_store_contract import MessageStoreContract, ids_of, said
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gatekeeper_core.storage.base import Store
+    from gatekeeper_postgres.statements import Statements
 
 pytestmark = pytest.mark.postgres
 
@@ -241,13 +243,28 @@ def test_a_large_body_is_stored_in_pieces_and_read_by_ranges(store: PostgresStor
     assert store.check() == ()
 
 
-def test_a_thousand_appends_to_one_thread_cost_the_same_each(store: PostgresStore) -> None:
-    """Nothing that grows with the thread is read for an append: the server touches a few pages."""
-    store.append_messages("acme", "t1", said(*range(8_000)))
-    with store._connections._pool().connection() as connection:
+def explained(connection: psycopg.Connection[Any], statements: Statements[Any]) -> list[str]:
+    """Run what a transaction does, and return how the server went about each statement."""
+    plans, cursor, answer = [], connection.cursor(), None
+    while True:
+        try:
+            statement = next(statements) if answer is None else statements.send(answer)
+        except StopIteration:
+            return plans
+        sql = qualified(statement.sql, "gatekeeper")
+        lines = cursor.execute(b"EXPLAIN " + sql, statement.values).fetchall()
+        plans.append("\n".join(line for (line,) in lines))
+        cursor.execute(sql, statement.values, binary=True)
+        answer = Answer(cursor.fetchall() if cursor.description else [], cursor.rowcount)
+
+
+def test_an_append_reads_no_other_message_of_its_thread(store: PostgresStore, conninfo: str) -> None:
+    store.append_messages("acme", "t1", said(*range(3_000)))
+    given = encoded(said(5, 3_000), expected_seq=None)
+    with psycopg.connect(conninfo) as connection:
         connection.execute("ANALYZE gatekeeper.messages")
-    begin = time.process_time()
-    for n in range(8_000, 8_100):
-        store.append_messages("acme", "t1", said(n), expected_seq=n - 1)
-    assert time.process_time() - begin < 1.0
-    assert len(store.read_messages("acme", "t1", from_seq=8_000)) == 100
+        plans = explained(connection, threads.append(thread_key("acme", "t1"), given, expected_seq=None))
+    of_messages = [plan for plan in plans if "messages" in plan]
+    assert len(of_messages) == 2, "those of the same ids are looked up, and the new one goes in"
+    assert not [plan for plan in of_messages if "Seq Scan on messages" in plan]
+    assert store.last_seq("acme", "t1") == 3_000
