@@ -394,11 +394,12 @@ def test_a_write_that_fails_half_way_leaves_the_file_as_it_was(tmp_path: Path, m
 
 HI = '{"role": "user", "content": "hi"}'
 REFUSED = {
-    "a list": (f"[{HI}]", r"is a JSON list; .* convert it first: jq -c '\.\[\]'"),
+    "a list": (f"[{HI}]", r"is a JSON list; .* convert it first: gatekeeper convert .*chat\.json NEW\.jsonl"),
     "an indented list": (f"[\n {HI}\n]\n", r"is a JSON list; "),
-    "an object": (f'{{"messages": [{HI}]}}\n', r"is an object with \"messages\"; .* jq -c '\.messages\[\]'"),
+    "an object": (f'{{"messages": [{HI}]}}\n', r"is an object with \"messages\"; .* gatekeeper convert "),
+    "a message over two lines": (HI.replace(", ", ",\n"), "is one object over several lines"),
     "an indented object": (f'{{\n"messages": [{HI}]\n}}', r"is an object with \"messages\"; "),
-    "pairs": ('{"user": "hi", "assistant": "x"}\n' * 2, r'is \{"user", "assistant"\} lines; .* jq -c \'\{role:"user"'),
+    "pairs": ('{"user": "hi", "assistant": "x"}\n' * 2, r'is \{"user", "assistant"\} lines; .* gatekeeper convert '),
     "text": ("hello", "line 1, column 1: not JSON"),
     "a broken line in the middle": (f'{HI}\n{{"role": "us\n{HI}\n', "line 2, column 10: not JSON"),
     "an unknown role": ('{"role": "robot", "content": ""}\n', "line 1: role must be one of"),

@@ -450,7 +450,7 @@ BROKEN = {
     "line 2 has an unknown role": (f'{HELLO}\n{{"role": "bot", "content": ""}}'.encode(), "line 2: role must be one"),
     "line 3 is a pair": (f"{HELLO}\n\n{PAIR}\n".encode(), 'line 3: mixes {"user", "assistant"}'),
     "line 2 is a message": (f"{PAIR}\n{HELLO}\n".encode(), 'line 2: mixes {"user", "assistant"}'),
-    "a conversation per line": (f'{{"messages": [{HELLO}]}}\n{{"messages": []}}'.encode(), "line 1: holds a conversat"),
+    "a conversation among messages": (f'{HELLO}\n{{"messages": []}}'.encode(), "line 2: holds a conversation of its"),
     "not UTF-8": (b'[{"role": "user",\n"content": "caf\xe9"}]', "line 2, byte 33: not UTF-8 (0xe9)"),
     "not UTF-8 after a mark": (b'\xef\xbb\xbf["\xff"]', "line 1, byte 5: not UTF-8 (0xff)"),
     "UTF-16": ('[{"role": "user"}]'.encode("utf-16"), "line 1, byte 0: not UTF-8"),
@@ -499,12 +499,13 @@ def test_a_file_that_cannot_be_opened_gives_one_line(make: Callable[[Path], Path
 
 
 def test_a_file_without_permission_gives_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(path: Path) -> bytes:
+    def refuse(path: Path, mode: str) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
     # The tests may run as root, whom no file mode keeps out.
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     file = tmp_path / "secret.json"
+    file.touch()
     result = run("select", str(file), "hi")
     assert (result.exit_code, result.stderr) == (2, f"gatekeeper: {file}: Permission denied\n")
 

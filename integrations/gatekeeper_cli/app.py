@@ -16,11 +16,13 @@ import typer
 from rich.console import Console
 
 from gatekeeper_cli.chat import Chat, offered_model
+from gatekeeper_cli.convert import convert
 from gatekeeper_cli.demo import DEMO_BUDGET_TOKENS, demo_dict, run_demo
 from gatekeeper_cli.history_file import HistoryFile
 from gatekeeper_cli.models import MissingExtraError, Model, minimax_model
 from gatekeeper_cli.offline import OfflineModel
-from gatekeeper_cli.reading import InputError, read_turns, without_current
+from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out
+from gatekeeper_cli.reading import InputError, without_current
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.session import Session
 from gatekeeper_cli.store import store
@@ -47,6 +49,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(store, name="store")
+app.command()(convert)
 
 
 class Mode(str, Enum):
@@ -92,8 +95,8 @@ def select(
     file: Annotated[
         str,
         typer.Argument(
-            help="A conversation: a JSON list of messages, JSON lines of messages, or JSON lines of "
-            '{"user", "assistant"}; - reads standard input.',
+            help="A conversation: messages or pairs as JSON, an export of ChatGPT or Claude, a transcript in "
+            "Markdown and more; - reads standard input.",
             metavar="FILE",
         ),
     ],
@@ -104,17 +107,19 @@ def select(
     mode: Annotated[Mode, typer.Option(help="The smallest set, or as much as the budget holds.")] = Mode.minimal,
     as_json: AsJson = False,
     why: Annotated[bool, typer.Option("--why", help="Show the decision on every candidate.")] = False,
+    form: FromFormat = None,
+    conversation: WhichConversation = None,
 ) -> None:
     """Select the turns of a conversation that a question needs."""
     gatekeeper = ContextGatekeeper(_checked(budget), config=GatekeeperConfig(mode=mode.value))
-    try:
-        gatekeeper.sync(without_current(read_turns(file), query=query))
-    except InputError as error:
-        refuse(str(error))
+    reading = open_conversation(file, form=form, conversation=conversation)
+    gatekeeper.sync(without_current(reading.turns, query=query))
     selection = gatekeeper.explain(query)
     if as_json:
-        _print_json(selection.to_dict())
+        left_out = {"left_out": dict(sorted(reading.left_out.items()))} if reading.left_out else {}
+        _print_json(selection.to_dict() | left_out)
         return
+    say_left_out(reading.left_out)
     _show(selection_view(selection, gatekeeper.topics))
     if why:
         _show(why_view(selection))

@@ -1,73 +1,149 @@
-"""Conversation files to turns: which format a file has, and where exactly it is broken.
+"""Conversation files to turns: which format a file has, which conversation is meant, and where a file is broken.
 
 ::
 
-    bytes ──UTF-8──> text ──JSON or JSON lines──> items, each with its place ──> turns
+    bytes ──TextSource──> values ──Format──> conversations ──choice──> messages ──> turns
 
-Formats, told apart by their content: a JSON list of messages, a JSON object with such a list under ``"messages"``, one
-message per line, or one ``{"user": ..., "assistant": ...}`` per line. Messages are in OpenAI's chat format.
+Formats are told apart by their content; ``gatekeeper_cli.formats`` has one module for each. A file is read as a stream:
+of many conversations one is held at a time.
 """
 
 from __future__ import annotations
 
-import json
+import io
 import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import BinaryIO, NamedTuple
 
-from gatekeeper_core.errors import MessageFormatError
-from gatekeeper_core.messages import Message, Turn, group_turns
+from gatekeeper_cli.formats.base import Entry, InputError, LeftOut, PlaceError
+from gatekeeper_cli.formats.json_values import TOO_DEEP, TextSource, read_values
+from gatekeeper_cli.formats.openai import message_of_item
+from gatekeeper_cli.formats.registry import FORMATS, MARKDOWN, format_of_value
+from gatekeeper_core.messages import Message, Turn, group_turns, validate_messages
 
-__all__ = ["STANDARD_INPUT", "InputError", "parse_message_lines", "parse_turns", "read_turns", "without_current"]
+__all__ = [
+    "STANDARD_INPUT",
+    "Heading",
+    "InputError",
+    "Reading",
+    "headings",
+    "parse_message_lines",
+    "parse_turns",
+    "read_conversation",
+    "read_turns",
+    "without_current",
+]
 
 STANDARD_INPUT = "-"
 """The file name that stands for standard input."""
 
-_BOM = b"\xef\xbb\xbf"
-_TOO_DEEP = "the JSON is nested too deeply"
-_MIXED = 'mixes {"user", "assistant"} with {"role", "content"}: use one of them in a file'
+_SHOWN_CONVERSATIONS = 10
+_SHOWN_TITLE = 60
 
-_CONVERT = {
-    "a JSON list": "jq -c '.[]'",
-    'an object with "messages"': "jq -c '.messages[]'",
-    '{"user", "assistant"} lines': """jq -c '{role:"user", content:.user}, {role:"assistant", content:.assistant}'""",
-}
-"""The command that makes JSON lines of messages of each other format."""
+Progress = Callable[[int], None]
+"""Is told how many bytes were read."""
 
 
-class InputError(Exception):
-    """A file cannot be read as a conversation; the text is one line that names the file and the place."""
+class Heading(NamedTuple):
+    """What a file says of one of its conversations.
+
+    Attributes:
+        number: its number in the file, from 1.
+        id: what the file calls it.
+        title: its title.
+        created: when it began, as ``2024-05-31``.
+    """
+
+    number: int
+    id: str | None
+    title: str | None
+    created: str | None
+
+    def __str__(self) -> str:
+        title = self.title or "without a title"
+        shown = title if len(title) <= _SHOWN_TITLE else title[: _SHOWN_TITLE - 1] + "…"
+        return f"{self.number}  {self.created or '-':10}  {shown}"
 
 
-class _PlaceError(Exception):
-    """What is wrong and where, before the file has its name."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One conversation of a file.
+
+    Attributes:
+        form: the name of the file's format.
+        heading: what the file says of it.
+        messages: its messages, oldest first.
+        turns: its turns, oldest first.
+        left_out: what the messages do not hold, by kind.
+        odd: what they hold although no provider accepts it, by the rule that it breaks.
+    """
+
+    form: str
+    heading: Heading
+    messages: tuple[Message, ...]
+    turns: tuple[Turn, ...]
+    left_out: LeftOut = field(default_factory=Counter)
+    odd: LeftOut = field(default_factory=Counter)
 
 
-class _Item(NamedTuple):
-    """One value of a file, and where it stands for a reader: ``line 3`` or ``message 2 (counting from 0)``."""
-
-    place: str
-    value: dict[str, Any]
+# --- the door -------------------------------------------------------------------------------------------------------
 
 
-def read_turns(file: str) -> tuple[Turn, ...]:
+def read_turns(file: str, *, form: str | None = None, conversation: str | None = None) -> tuple[Turn, ...]:
     """Return the turns of a conversation file, oldest first.
 
     Args:
         file: its path, or ``-`` for standard input.
+        form: the name of its format; None tells it by the content.
+        conversation: which conversation, by number, id or title, if it holds many.
+
+    Raises:
+        InputError: the file cannot be opened, decoded or understood, or it is not clear which conversation is meant.
+    """
+    return read_conversation(file, form=form, conversation=conversation).turns
+
+
+def read_conversation(
+    file: str,
+    *,
+    form: str | None = None,
+    conversation: str | None = None,
+    progress: Progress | None = None,
+) -> Reading:
+    """Return one conversation of a file.
+
+    Args:
+        file: its path, or ``-`` for standard input.
+        form: the name of its format; None tells it by the content.
+        conversation: which conversation, by number (from 1), id, title, or a part of a title that no other has.
+        progress: is told how many bytes were read.
+
+    Raises:
+        InputError: the file cannot be opened, decoded or understood, or it is not clear which conversation is meant.
+    """
+    with _opened(file) as (stream, name):
+        return _read(stream, name, form, conversation, progress)
+
+
+def headings(file: str, *, form: str | None = None, progress: Progress | None = None) -> list[Heading]:
+    """Return what a file says of each of its conversations, in their order.
+
+    Args:
+        file: its path, or ``-`` for standard input.
+        form: the name of its format; None tells it by the content.
+        progress: is told how many bytes were read.
 
     Raises:
         InputError: the file cannot be opened, decoded or understood.
     """
-    if file == STANDARD_INPUT:
-        return parse_turns(sys.stdin.buffer.read(), name="standard input")
-    try:
-        content = Path(file).read_bytes()
-    except OSError as error:
-        raise InputError(f"{file}: {error.strerror or error}") from error
-    except ValueError as error:  # a NUL or a lone surrogate in the name
-        raise InputError(f"{file!a}: {error}") from error
-    return parse_turns(content, name=file)
+    with _opened(file) as (stream, name), _named(name):
+        entries = _entries(stream, form, progress)[1]
+        return [_heading(number, entry) for number, entry in enumerate(entries, 1)]
 
 
 def parse_turns(content: bytes, *, name: str) -> tuple[Turn, ...]:
@@ -83,13 +159,7 @@ def parse_turns(content: bytes, *, name: str) -> tuple[Turn, ...]:
     >>> [turn.user_text for turn in parse_turns(b'{"user": "hi", "assistant": "hello"}\n', name="chat.jsonl")]
     ['hi']
     """
-    try:
-        items = _items(_text(content))
-        if items and "role" not in items[0].value:
-            return tuple(_pair(item, start=2 * at) for at, item in enumerate(items))
-        return group_turns([_message(item) for item in items])
-    except _PlaceError as problem:
-        raise InputError(f"{name}: {problem}") from problem.__cause__
+    return _read(io.BytesIO(content), name, None, None, None).turns
 
 
 def parse_message_lines(content: bytes, *, name: str) -> tuple[Message, ...]:
@@ -105,18 +175,23 @@ def parse_message_lines(content: bytes, *, name: str) -> tuple[Message, ...]:
     >>> parse_message_lines(b'{"role": "user", "content": "hi"}\n', name="chat.jsonl")[0].text
     'hi'
     """
-    if not content.removeprefix(_BOM).strip():
-        return ()
-    try:
-        text = _text(content)
-        form = _other_form(text)
-        if form is not None:
-            raise _PlaceError(
-                f"is {form}; a chat appends to JSON lines of messages, so convert it first: {_CONVERT[form]}"
+    with _named(name):
+        source = TextSource(io.BytesIO(content))
+        first = source.skip_white()
+        if not first:
+            return ()
+        other = "a JSON list"
+        if first != "[":
+            values = read_values(source)
+            start = next(values.items)
+            other = _other_form(start.value, spread=values.whole_file and b"\n" in content.strip())
+        if other:
+            raise PlaceError(
+                f"is {other}; a chat appends to JSON lines of messages, so convert it first: "
+                f"gatekeeper convert {name} NEW.jsonl"
             )
-        return tuple(_message(_line_item(number, line)) for number, line in _lines(text))
-    except _PlaceError as problem:
-        raise InputError(f"{name}: {problem}") from problem.__cause__
+        left_out: LeftOut = Counter()
+        return tuple(message_of_item(item, left_out) for item in chain((start,), values.items))
 
 
 def without_current(turns: tuple[Turn, ...], *, query: str) -> tuple[Turn, ...]:
@@ -136,140 +211,144 @@ def without_current(turns: tuple[Turn, ...], *, query: str) -> tuple[Turn, ...]:
     return turns if answered else turns[:-1]
 
 
-# --- bytes to text --------------------------------------------------------------------------------------------------
+# --- a file ---------------------------------------------------------------------------------------------------------
 
 
-def _text(content: bytes) -> str:
-    body = content.removeprefix(_BOM)
+@contextmanager
+def _opened(file: str) -> Iterator[tuple[BinaryIO, str]]:
+    """Give the bytes of a file, and the file's name in errors."""
+    if file == STANDARD_INPUT:
+        yield sys.stdin.buffer, "standard input"
+        return
     try:
-        text = body.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = body.count(b"\n", 0, error.start) + 1
-        offset = error.start + len(content) - len(body)
-        raise _PlaceError(
-            f"line {line}, byte {offset}: not UTF-8 (0x{body[error.start]:02x}); save it as UTF-8"
-        ) from error
-    if not text.strip():
-        raise _PlaceError("holds no messages: it is empty")
-    return text
-
-
-# --- text to items --------------------------------------------------------------------------------------------------
-
-
-def _items(text: str) -> list[_Item]:
+        Path(file).stat()
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror or error}") from error
+    except ValueError as error:  # a NUL or a lone surrogate in the name
+        raise InputError(f"{file!a}: {error}") from error
     try:
-        document = json.loads(text)
-    except json.JSONDecodeError as error:
-        if not _starts_with_whole_line(text):
-            raise _PlaceError(f"line {error.lineno}, column {error.colno}: not JSON: {_lower(error.msg)}") from error
-        return [_line_item(number, line) for number, line in _lines(text)]
+        with Path(file).open("rb") as stream:
+            yield stream, file
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror or error}") from error
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Give an error the name of the file."""
+    try:
+        yield
+    except PlaceError as problem:
+        raise InputError(f"{name}: {problem}") from problem.__cause__
     except RecursionError as error:
-        raise _PlaceError(_TOO_DEEP) from error
-    except ValueError as error:
-        raise _PlaceError(f"not JSON that can be read: {_lower(str(error))}") from error
-    return _document_items(document)
+        raise InputError(f"{name}: {TOO_DEEP}") from error
 
 
-def _document_items(document: object) -> list[_Item]:
-    """Return the items of a file that is one JSON value."""
-    if isinstance(document, dict) and "messages" in document:
-        document = document["messages"]
-        if not isinstance(document, list):
-            raise _PlaceError(f'"messages" must be a list, got {_kind(document)}')
-    if isinstance(document, list):
-        return [_checked_item(f"message {at} (counting from 0)", value) for at, value in enumerate(document)]
-    if isinstance(document, dict) and document.keys() & {"role", "user"}:
-        return [_Item("line 1", document)]
-    got = 'an object without "messages"' if isinstance(document, dict) else _kind(document)
-    raise _PlaceError(f'must be a list of messages or an object with "messages", got {got}')
+def _read(
+    stream: BinaryIO, name: str, form: str | None, conversation: str | None, progress: Progress | None
+) -> Reading:
+    with _named(name):
+        form, entries = _entries(stream, form, progress)
+        if conversation is None:
+            heading, entry = _only(entries, name)
+        else:
+            heading, entry = _wanted(entries, conversation, name)
+        loaded = entry.load()
+        turns = group_turns(loaded.messages) if loaded.turns is None else loaded.turns
+        violations = validate_messages(loaded.messages, provider="openai", open_run=True)
+        odd = Counter(violation.rule for violation in violations)
+        return Reading(form, heading, loaded.messages, turns, +loaded.left_out, odd)
 
 
-def _other_form(text: str) -> str | None:
-    """Return which of the other formats a text has, or None for JSON lines of messages and for what is none of them."""
-    try:
-        document = json.loads(text if not _starts_with_whole_line(text) else text.lstrip().partition("\n")[0])
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(document, list):
-        return "a JSON list"
-    if not isinstance(document, dict) or "role" in document:
-        return None
-    return 'an object with "messages"' if "messages" in document else '{"user", "assistant"} lines'
+def _entries(stream: BinaryIO, form: str | None, progress: Progress | None) -> tuple[str, Iterator[Entry]]:
+    """Return the name of the format and the conversations."""
+    source = TextSource(stream, progress=progress)
+    first = source.skip_white()
+    if not first:
+        raise PlaceError("holds no messages: it is empty")
+    if form == MARKDOWN.name or (form is None and first not in "[{"):
+        text = source.rest()
+        if form is not None or MARKDOWN.knows(text):
+            return MARKDOWN.name, iter((MARKDOWN.read_text(text),)) if MARKDOWN.read_text else iter(())
+    values = read_values(source)
+    start = next(values.items, None)
+    known = FORMATS[form] if form else format_of_value(start.value if start else None, whole_file=values.whole_file)
+    items = chain(() if start is None else (start,), values.items)
+    return known.name, known.entries(items, values.whole_file) if known.entries else iter(())
 
 
-def _starts_with_whole_line(text: str) -> bool:
-    """Return whether the first line that holds anything is an object by itself: then the file is JSON lines."""
-    line = text.lstrip().partition("\n")[0]
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
+def _other_form(value: object, *, spread: bool) -> str:
+    """Return which of the other formats a file has by its first value; nothing for JSON lines of messages."""
+    if not isinstance(value, dict) or "role" in value:
+        return "one object over several lines" if spread else ""
+    if "messages" in value:
+        return 'an object with "messages"'
+    return '{"user", "assistant"} lines' if "user" in value or "assistant" in value else "of another format"
 
 
-def _lines(text: str) -> list[tuple[int, str]]:
-    """Return the lines that hold anything, numbered from 1; JSON text may hold every line end but the line feed."""
-    return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+# --- one of many conversations --------------------------------------------------------------------------------------
 
 
-def _line_item(number: int, line: str) -> _Item:
-    place = f"line {number}"
-    try:
-        value = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise _PlaceError(f"{place}, column {error.colno}: not JSON: {_lower(error.msg)}") from error
-    except RecursionError as error:
-        raise _PlaceError(f"{place}: {_TOO_DEEP}") from error
-    except ValueError as error:
-        raise _PlaceError(f"{place}: not JSON that can be read: {_lower(str(error))}") from error
-    item = _checked_item(place, value)
-    if "messages" in item.value and "role" not in item.value:
-        raise _PlaceError(f'{place}: holds a conversation of its own ("messages"): give one conversation per file')
-    return item
+def _heading(number: int, entry: Entry) -> Heading:
+    return Heading(number, entry.id, entry.title, entry.created)
 
 
-def _checked_item(place: str, value: object) -> _Item:
-    if not isinstance(value, dict):
-        raise _PlaceError(f"{place}: must be an object, got {_kind(value)}")
-    return _Item(place, value)
+def _only(entries: Iterator[Entry], name: str) -> tuple[Heading, Entry]:
+    """Return the conversation of a file that holds one; of an empty store, one without messages."""
+    first = next(entries, None)
+    if first is None:
+        raise PlaceError("holds no conversation")
+    shown = [_heading(1, first)]
+    count = 1
+    for count, entry in enumerate(entries, 2):
+        if count <= _SHOWN_CONVERSATIONS:
+            shown.append(_heading(count, entry))
+    if count == 1:
+        return shown[0], first
+    hint = f"gatekeeper convert --list {name}" if name != "standard input" else "gatekeeper convert --list FILE"
+    raise InputError(
+        f"{name}: holds {count:,} conversations: say which with --conversation NUMBER (or its title, or its id); "
+        f"{hint} shows them all",
+        details=[*map(str, shown), *(["..."] if count > len(shown) else [])],
+    )
 
 
-# --- items to turns -------------------------------------------------------------------------------------------------
+def _wanted(entries: Iterator[Entry], wanted: str, name: str) -> tuple[Heading, Entry]:
+    """Return the conversation that is called so: by number, else by id, else by title, else by a part of the title."""
+    found: dict[int, tuple[Heading, Entry]] = {}
+    alike: dict[int, list[Heading]] = {}
+    count = 0
+    for count, entry in enumerate(entries, 1):
+        heading = _heading(count, entry)
+        rank = _rank(heading, wanted)
+        if rank is None:
+            continue
+        found.setdefault(rank, (heading, entry))
+        alike.setdefault(rank, []).append(heading)
+        if rank == 0:
+            break
+    if not found:
+        raise InputError(f"{name}: none of its {count:,} conversations has the number, id or title {wanted!a:.80}")
+    best = min(found)
+    if len(alike[best]) > 1:
+        raise InputError(
+            f"{name}: {len(alike[best]):,} conversations are called like {wanted!a:.80}: give the number of one",
+            details=[str(heading) for heading in alike[best][:_SHOWN_CONVERSATIONS]],
+        )
+    return found[best]
 
 
-def _message(item: _Item) -> Message:
-    if "role" not in item.value and "user" in item.value:
-        raise _PlaceError(f"{item.place}: {_MIXED}")
-    try:
-        return Message.from_dict(item.value)
-    except MessageFormatError as error:
-        raise _PlaceError(f"{item.place}: {error.reason}") from error
+def _rank(heading: Heading, wanted: str) -> int | None:
+    """Return how surely a name means a conversation, 0 surest, or None."""
+    plain, title = _plain(wanted), _plain(heading.title or "")
+    if plain == str(heading.number):
+        return 0
+    if wanted == heading.id:
+        return 1
+    if plain and plain == title:
+        return 2
+    return 3 if plain and plain in title else None
 
 
-def _pair(item: _Item, *, start: int) -> Turn:
-    if "role" in item.value:
-        raise _PlaceError(f"{item.place}: {_MIXED}")
-    if not item.value.keys() & {"user", "assistant"}:
-        raise _PlaceError(f'{item.place}: must hold "role" and "content", or "user" and "assistant"')
-    return Turn.of(_side(item, "user"), _side(item, "assistant", optional=True), start=start)
-
-
-def _side(item: _Item, key: str, *, optional: bool = False) -> str:
-    """Return one side of a pair; an assistant that is missing or null has not answered yet."""
-    value = item.value.get(key)
-    if isinstance(value, str):
-        return value
-    if value is None and optional:
-        return ""
-    got = "it is missing" if key not in item.value else f"got {_kind(value)}"
-    raise _PlaceError(f'{item.place}: "{key}" must be text, {got}')
-
-
-def _kind(value: object) -> str:
-    """Return what JSON calls the kind of a value."""
-    names = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
-    return names.get(type(value), "a number")
-
-
-def _lower(message: str) -> str:
-    return message[:1].lower() + message[1:]
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()

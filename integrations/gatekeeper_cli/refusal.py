@@ -9,12 +9,15 @@ import typer
 from gatekeeper_cli.views import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import NoReturn
 
 __all__ = ["refuse"]
 
 
-def refuse(reason: str) -> NoReturn:
-    """End the command with one line on standard error and exit status 2."""
+def refuse(reason: str, *, details: Sequence[str] = ()) -> NoReturn:
+    """End the command with one line on standard error, and one for each detail, and exit status 2."""
     typer.echo(f"gatekeeper: {visible(reason)}", err=True)
+    for detail in details:
+        typer.echo(f"  {visible(detail)}", err=True)
     raise typer.Exit(2)

@@ -1,0 +1,282 @@
+"""What a format is: how its files are told, read and written, and what is said of everything that it cannot hold.
+
+::
+
+    values of a file ──Format.entries──> Entry … ──Entry.load──> Loaded(messages, left out)
+    messages ──Format.write──> pieces of text
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from datetime import datetime, timezone
+from typing import Any, NamedTuple
+
+from gatekeeper_core.errors import MessageFormatError
+from gatekeeper_core.messages import MediaPart, Message, Part, Turn
+
+__all__ = [
+    "Entry",
+    "Format",
+    "InputError",
+    "Item",
+    "LeftOut",
+    "Loaded",
+    "PlaceError",
+    "all_together",
+    "checked_object",
+    "content_of",
+    "count_media",
+    "date_of",
+    "date_of_seconds",
+    "json_text",
+    "kind_of",
+    "message_from",
+    "one_per_item",
+    "text_or_none",
+    "without_surrogates",
+]
+
+LeftOut = Counter[str]
+"""How many things of each kind were left out; the kinds are those of ``gatekeeper_cli.left_out``."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class InputError(Exception):
+    """A file cannot be read as a conversation; the text is one line that names the file and the place.
+
+    Attributes:
+        details: further lines that help to say what is meant, such as the conversations to choose from.
+    """
+
+    def __init__(self, reason: str, *, details: Sequence[str] = ()) -> None:
+        self.details = tuple(details)
+        super().__init__(reason)
+
+
+class PlaceError(Exception):
+    """What is wrong and where, before the file has its name."""
+
+
+class Item(NamedTuple):
+    """One value of a file, and where it stands.
+
+    Attributes:
+        value: the value, of any type.
+        at: its position among the values of the file, from 0.
+        line: its line, from 1; None where it is an element of a list.
+    """
+
+    value: object
+    at: int
+    line: int | None = None
+
+    def place(self, noun: str = "message") -> str:
+        """Return where the value stands, for a reader.
+
+        >>> Item({}, 2).place(), Item({}, 2, 4).place(), Item({}, 2).place("conversation")
+        ('message 2 (counting from 0)', 'line 4', 'conversation 3')
+        """
+        if self.line is not None:
+            return f"line {self.line}"
+        return f"conversation {self.at + 1}" if noun == "conversation" else f"{noun} {self.at} (counting from 0)"
+
+
+class Loaded(NamedTuple):
+    """One conversation.
+
+    Attributes:
+        messages: its messages, oldest first.
+        left_out: what was left out of it.
+        turns: its turns, where the format says itself what a turn is.
+    """
+
+    messages: tuple[Message, ...]
+    left_out: LeftOut
+    turns: tuple[Turn, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One conversation of a file; its messages are read when they are asked for.
+
+    Attributes:
+        load: reads the messages; raises ``PlaceError`` where it cannot.
+        id: what the file calls it.
+        title: its title.
+        created: when it began, as ``2024-05-31``.
+    """
+
+    load: Callable[[], Loaded]
+    _: KW_ONLY
+    id: str | None = None
+    title: str | None = None
+    created: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One format.
+
+    Attributes:
+        name: what ``--from`` and ``--to`` call it.
+        knows: whether the first value of a file (its text, for a format that is no JSON) is of this format.
+        entries: makes the conversations of the values of a file; the truth value says whether the one value is the
+            whole file.
+        read_text: reads a file that is no JSON, instead of ``entries``.
+        write: makes the text of a file, and counts what the format cannot hold; None for a format that is only read.
+    """
+
+    name: str
+    knows: Callable[[Any], bool]
+    entries: Callable[[Iterator[Item], bool], Iterator[Entry]] | None = None
+    read_text: Callable[[str], Entry] | None = None
+    write: Callable[[Sequence[Message], LeftOut], Iterable[str]] | None = None
+
+
+# --- making entries -------------------------------------------------------------------------------------------------
+
+
+def all_together(
+    items: Iterator[Item], read: Callable[[Iterator[Item], LeftOut], Iterable[Message]]
+) -> Iterator[Entry]:
+    """Yield the one conversation of a file that holds a message in each value.
+
+    The values pass by once: it must be loaded before the file is closed.
+    """
+
+    def load() -> Loaded:
+        left_out: LeftOut = Counter()
+        return Loaded(tuple(read(items, left_out)), left_out)
+
+    yield Entry(load)
+
+
+def one_per_item(
+    items: Iterator[Item],
+    read: Callable[[Mapping[str, Any], LeftOut], Iterable[Message]],
+    *,
+    whole_file: bool,
+    id_keys: Sequence[str] = ("id",),
+    title_key: str = "title",
+    created: Callable[[Mapping[str, Any]], str | None] = lambda _: None,
+) -> Iterator[Entry]:
+    """Yield a conversation for each value of a file; one that is broken breaks no other."""
+    for item in items:
+        value = item.value if isinstance(item.value, dict) else {}
+        yield Entry(
+            _loader(item, read, whole_file=whole_file),
+            id=next((value[key] for key in id_keys if isinstance(value.get(key), str)), None),
+            title=text_or_none(value.get(title_key)),
+            created=created(value),
+        )
+
+
+def _loader(
+    item: Item, read: Callable[[Mapping[str, Any], LeftOut], Iterable[Message]], *, whole_file: bool
+) -> Callable[[], Loaded]:
+    def load() -> Loaded:
+        left_out: LeftOut = Counter()
+        prefix = "" if whole_file else f"{item.place('conversation')}: "
+        if not isinstance(item.value, dict):
+            raise PlaceError(f"{prefix}must be an object, got {kind_of(item.value)}")
+        try:
+            return Loaded(tuple(read(item.value, left_out)), left_out)
+        except PlaceError as error:
+            raise PlaceError(f"{prefix}{error}") from error.__cause__
+
+    return load
+
+
+# --- reading values -------------------------------------------------------------------------------------------------
+
+
+def message_from(data: Mapping[str, Any], place: str, left_out: LeftOut) -> Message:
+    """Return the message of a dict in OpenAI's chat format; what holds no text is counted."""
+    try:
+        message = Message.from_dict(data)
+    except MessageFormatError as error:
+        raise PlaceError(f"{place}: {error.reason}") from error
+    count_media(message, left_out)
+    return message
+
+
+def count_media(message: Message, left_out: LeftOut) -> None:
+    """Count the parts of a message that are no text: their place is kept, their data is not."""
+    if not isinstance(message.content, str):
+        left_out.update(part.kind for part in message.content if isinstance(part, MediaPart))
+
+
+def content_of(parts: Sequence[Part]) -> str | tuple[Part, ...]:
+    """Return the content of a message of these parts: text where one text is all that there is."""
+    if not parts:
+        return ""
+    only = parts[0]
+    return only.text if len(parts) == 1 and not isinstance(only, MediaPart) else tuple(parts)
+
+
+def checked_object(value: object, place: str) -> dict[str, Any]:
+    """Return a value that must be an object."""
+    if not isinstance(value, dict):
+        raise PlaceError(f"{place}: must be an object, got {kind_of(value)}")
+    return value
+
+
+def kind_of(value: object) -> str:
+    """Return what JSON calls the kind of a value."""
+    names = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def text_or_none(value: object) -> str | None:
+    """Return a text that is not blank, and None for everything else."""
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def date_of_seconds(value: object) -> str | None:
+    """Return the day of a number of seconds since 1970, in UTC; None for what is no time.
+
+    >>> date_of_seconds(1717171717.5), date_of_seconds(1e300), date_of_seconds("x")
+    ('2024-05-31', None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    try:
+        return datetime.fromtimestamp(value, timezone.utc).date().isoformat()
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+def date_of(value: object) -> str | None:
+    """Return the day of a time as ISO 8601 writes it; None for what is no time.
+
+    >>> date_of("2024-05-31T16:08:37.000000Z"), date_of("soon")
+    ('2024-05-31', None)
+    """
+    return value[:10] if isinstance(value, str) and re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", value) else None
+
+
+# --- writing values -------------------------------------------------------------------------------------------------
+
+
+def json_text(value: object) -> str:
+    r"""Return a value as JSON on one line; lone surrogates are escaped, so that it is UTF-8 and comes back the same.
+
+    >>> json_text(["端口", "\ud800"])
+    '["端口", "\\ud800"]'
+    """
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
+
+
+def without_surrogates(text: str, left_out: LeftOut) -> str:
+    """Return a text that UTF-8 can hold: half characters become a replacement character, and are counted."""
+    text, count = _SURROGATE.subn("\ufffd", text)
+    if count:
+        left_out["surrogate"] += count
+    return text

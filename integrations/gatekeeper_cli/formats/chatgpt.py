@@ -1,0 +1,171 @@
+"""The export of ChatGPT: ``conversations.json``, a list of conversations, each a graph of messages.
+
+``mapping`` holds a node for each message; a question that was changed or an answer that was made anew begins another
+branch. What the user saw last is the way from ``current_node`` up to the root.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_cli.formats.base import (
+    Entry,
+    Format,
+    Item,
+    LeftOut,
+    PlaceError,
+    checked_object,
+    date_of_seconds,
+    kind_of,
+    one_per_item,
+)
+from gatekeeper_cli.formats.transcript import Transcript
+from gatekeeper_core.messages import MediaPart, Part, TextPart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gatekeeper_core.messages import MediaKind, Message
+
+__all__ = ["FORMAT"]
+
+_TO_EVERYONE = "all"
+_THINKING = frozenset({"thoughts", "reasoning_recap"})
+_CONTEXT = frozenset({"user_editable_context", "model_editable_context", "model_set_context"})
+"""What the model is told of the user, which is never shown in the conversation."""
+
+_POINTERS: Mapping[str, MediaKind] = {
+    "image_asset_pointer": "image",
+    "audio_asset_pointer": "audio",
+    "video_container_asset_pointer": "video",
+    "real_time_user_audio_video_asset_pointer": "audio",
+}
+
+
+def _knows(value: Any) -> bool:
+    return isinstance(value, dict) and "mapping" in value
+
+
+def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
+    return one_per_item(
+        items,
+        _messages,
+        whole_file=whole_file,
+        id_keys=("conversation_id", "id"),
+        created=lambda value: date_of_seconds(value.get("create_time")),
+    )
+
+
+def _messages(value: Mapping[str, Any], left_out: LeftOut) -> tuple[Message, ...]:
+    mapping = value.get("mapping")
+    if not isinstance(mapping, dict):
+        got = f"got {kind_of(mapping)}" if "mapping" in value else "it is missing"
+        raise PlaceError(f'"mapping" must be an object, {got}')
+    path = _path(mapping, value.get("current_node"))
+    seen = set(path)
+    for name, node in mapping.items():
+        if name not in seen and isinstance(node, dict) and node.get("message") is not None:
+            left_out["branch_message"] += 1
+    transcript = Transcript(left_out)
+    for name in path:
+        message = mapping[name].get("message")
+        if message is not None:
+            _add(transcript, checked_object(message, f"the message of node {name!a:.60}"), left_out)
+    return transcript.messages
+
+
+def _path(mapping: Mapping[str, Any], current: object) -> list[str]:
+    """Return the nodes from the root to the current one."""
+    if current is None:
+        current = _only_end(mapping)
+    path: dict[str, None] = {}
+    while current is not None:
+        if not isinstance(current, str):
+            raise PlaceError(f"the name of a node must be text, got {kind_of(current)}")
+        if current in path:
+            raise PlaceError(f"the parents of node {current!a:.60} go round in a circle")
+        if current not in mapping:
+            raise PlaceError(f'node {current!a:.60} is missing in "mapping"')
+        path[current] = None
+        current = checked_object(mapping[current], f"node {current!a:.60}").get("parent")
+    return list(reversed(path))
+
+
+def _only_end(mapping: Mapping[str, Any]) -> str | None:
+    """Return the node that is no parent: where the conversation ends if it has one branch."""
+    parents = {node["parent"] for node in mapping.values() if isinstance(node, dict) and _is_name(node.get("parent"))}
+    ends = [name for name in mapping if name not in parents]
+    if len(ends) > 1 or (mapping and not ends):
+        raise PlaceError(f'"current_node" is missing, and {len(ends)} branches have an end')
+    return ends[0] if ends else None
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _add(transcript: Transcript, message: Mapping[str, Any], left_out: LeftOut) -> None:
+    author, metadata, content = (_object(message.get(key)) for key in ("author", "metadata", "content"))
+    role, kind = author.get("role"), content.get("content_type")
+    transcript.pause()
+    if metadata.get("is_visually_hidden_from_conversation") is True or kind in _CONTEXT:
+        left_out["hidden_message"] += 1
+    elif kind in _THINKING:
+        left_out["thinking"] += 1
+    elif message.get("weight") == 0 and not isinstance(message.get("weight"), bool):
+        left_out["weightless_message"] += 1
+    elif role not in ("system", "user", "assistant", "tool"):
+        left_out["unknown_role"] += 1
+    else:
+        parts = _parts(content, left_out)
+        recipient = message.get("recipient")
+        if role == "assistant" and isinstance(recipient, str) and recipient != _TO_EVERYONE:
+            transcript.call(recipient, "\n".join(part.text for part in parts if isinstance(part, TextPart)))
+        elif role == "tool":
+            name = author.get("name")
+            transcript.answer(parts, name=name if isinstance(name, str) else None)
+        elif parts:
+            transcript.say(role, parts)
+        else:
+            left_out["empty_message"] += 1
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _parts(content: Mapping[str, Any], left_out: LeftOut) -> list[Part]:
+    """Return what a message holds; a text that is empty holds nothing."""
+    kind = content.get("content_type")
+    found: list[Part] = []
+    pieces = content.get("parts")
+    if isinstance(pieces, list):
+        for piece in pieces:
+            found += _piece(piece, left_out)
+    elif kind == "computer_output":
+        left_out["image"] += 1
+        found.append(MediaPart("image"))
+    else:
+        # code, execution_output, system_error; tether_quote; tether_browsing_display
+        texts = [content[key] for key in ("title", "text", "result") if isinstance(content.get(key), str)]
+        found += [TextPart(text) for text in texts if text]
+        if not texts:
+            left_out["unknown_part"] += 1
+    return found
+
+
+def _piece(piece: object, left_out: LeftOut) -> list[Part]:
+    if isinstance(piece, str):
+        return [TextPart(piece)] if piece else []
+    kind = piece.get("content_type") if isinstance(piece, dict) else None
+    text = piece.get("text") if isinstance(piece, dict) else None
+    if isinstance(kind, str) and kind in _POINTERS:
+        left_out[_POINTERS[kind]] += 1
+        return [MediaPart(_POINTERS[kind])]
+    if isinstance(text, str):  # the words of a recording
+        return [TextPart(text)] if text else []
+    left_out["unknown_part"] += 1
+    return []
+
+
+FORMAT = Format(name="chatgpt", knows=_knows, entries=_entries)

@@ -1,0 +1,172 @@
+"""The export of Claude: ``conversations.json``, a list of conversations with ``chat_messages``.
+
+What is sure of the format: the keys ``uuid``, ``name``, ``created_at``, ``chat_messages``; of a message ``sender``,
+``text``, ``content`` (newer exports; then ``text`` may be empty), ``attachments`` with the extracted text, ``files``
+without any, and, in newer exports, ``parent_message_uuid``. The list then holds the messages of every branch. Which of
+them was shown last is in ``current_leaf_message_uuid`` where a file has it, which the export of an account does not:
+then the branch of the newest message is read. A parent that is not in the list, such as the zero id of the first
+message, is a beginning.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_cli.formats.base import (
+    Entry,
+    Format,
+    Item,
+    LeftOut,
+    PlaceError,
+    checked_object,
+    date_of,
+    json_text,
+    kind_of,
+    one_per_item,
+)
+from gatekeeper_cli.formats.transcript import Transcript
+from gatekeeper_core.messages import MEDIA_TYPES, MediaPart, Part, TextPart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gatekeeper_core.messages import Message, Role
+
+__all__ = ["FORMAT"]
+
+_ROLES: Mapping[str, Role] = {"human": "user", "assistant": "assistant", "user": "user", "system": "system"}
+_THINKING = frozenset({"thinking", "redacted_thinking"})
+
+
+def _knows(value: Any) -> bool:
+    return isinstance(value, dict) and "chat_messages" in value
+
+
+def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
+    return one_per_item(
+        items,
+        _messages,
+        whole_file=whole_file,
+        id_keys=("uuid",),
+        title_key="name",
+        created=lambda value: date_of(value.get("created_at")),
+    )
+
+
+def _messages(value: Mapping[str, Any], left_out: LeftOut) -> tuple[Message, ...]:
+    listed = value.get("chat_messages")
+    if not isinstance(listed, list):
+        got = f"got {kind_of(listed)}" if "chat_messages" in value else "it is missing"
+        raise PlaceError(f'"chat_messages" must be a list, {got}')
+    messages = [checked_object(item, Item(item, at).place()) for at, item in enumerate(listed)]
+    transcript = Transcript(left_out)
+    for message in _shown(messages, value.get("current_leaf_message_uuid"), left_out):
+        _add(transcript, message, left_out)
+    return transcript.messages
+
+
+def _shown(messages: list[dict[str, Any]], leaf: object, left_out: LeftOut) -> list[dict[str, Any]]:
+    """Return the messages of one branch, oldest first; without parents the list is the conversation."""
+    if not any(isinstance(message.get("parent_message_uuid"), str) for message in messages):
+        return messages
+    by_id = {message["uuid"]: message for message in messages if isinstance(message.get("uuid"), str)}
+    if isinstance(leaf, str):
+        if leaf not in by_id:
+            raise PlaceError(f'the message {leaf!a:.60} of "current_leaf_message_uuid" is missing')
+        current: dict[str, Any] | None = by_id[leaf]
+    else:
+        current = max(enumerate(messages), key=lambda numbered: (_time(numbered[1]), numbered[0]))[1]
+    path: list[dict[str, Any]] = []
+    seen: set[int] = set()
+    while current is not None:
+        if id(current) in seen:
+            raise PlaceError(f"the parents of message {current.get('uuid')!a:.60} go round in a circle")
+        seen.add(id(current))
+        path.append(current)
+        parent = current.get("parent_message_uuid")
+        current = by_id.get(parent) if isinstance(parent, str) else None
+    left_out["branch_message"] += len(messages) - len(path)
+    return path[::-1]
+
+
+def _time(message: Mapping[str, Any]) -> str:
+    created = message.get("created_at")
+    return created if isinstance(created, str) else ""
+
+
+def _add(transcript: Transcript, message: Mapping[str, Any], left_out: LeftOut) -> None:
+    sender = message.get("sender")
+    role = _ROLES.get(sender) if isinstance(sender, str) else None
+    if role is None:
+        left_out["unknown_role"] += 1
+        return
+    transcript.pause()
+    content = message.get("content")
+    pieces = content if isinstance(content, list) else []
+    said = [_add_piece(transcript, role, piece, left_out) for piece in pieces]
+    text = message.get("text")
+    rest: list[Part] = [] if any(said) or not isinstance(text, str) or not text else [TextPart(text)]
+    rest += _attached(message, left_out)
+    if rest:
+        transcript.say(role, rest)
+    elif not any(said):
+        left_out["empty_message"] += 1
+
+
+def _add_piece(transcript: Transcript, role: Role, piece: object, left_out: LeftOut) -> bool:
+    """Add a part of a message and return whether it held anything."""
+    kind = piece.get("type") if isinstance(piece, dict) else None
+    if isinstance(piece, dict) and kind == "tool_use":
+        name, given = piece.get("name"), piece.get("input")
+        arguments = given if isinstance(given, str) else json_text(given if given is not None else {})
+        transcript.call(name if isinstance(name, str) else "", arguments, call_id=_text(piece.get("id")))
+        return True
+    if isinstance(piece, dict) and kind == "tool_result":
+        result = piece.get("content")
+        inner = result if isinstance(result, list) else [] if result is None else [result]
+        parts = [part for each in inner for part in _parts(each, left_out)]
+        transcript.answer(parts, call_id=_text(piece.get("tool_use_id")), name=_text(piece.get("name")))
+        return True
+    if isinstance(kind, str) and kind in _THINKING:
+        left_out["thinking"] += 1
+        return False
+    parts = _parts(piece, left_out)
+    if parts:
+        transcript.say(role, parts)
+    return bool(parts)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _parts(piece: object, left_out: LeftOut) -> list[Part]:
+    if isinstance(piece, str):
+        return [TextPart(piece)] if piece else []
+    kind = piece.get("type") if isinstance(piece, dict) else None
+    text = piece.get("text") if isinstance(piece, dict) else None
+    if isinstance(text, str):
+        return [TextPart(text)] if text else []
+    if isinstance(kind, str) and kind in MEDIA_TYPES:
+        left_out[MEDIA_TYPES[kind]] += 1
+        return [MediaPart(MEDIA_TYPES[kind])]
+    left_out["unknown_part"] += 1
+    return []
+
+
+def _attached(message: Mapping[str, Any], left_out: LeftOut) -> list[Part]:
+    """Return the texts of the attached files; of the others the export holds the name alone."""
+    found: list[Part] = []
+    attachments = message.get("attachments")
+    for attachment in attachments if isinstance(attachments, list) else ():
+        text = attachment.get("extracted_content") if isinstance(attachment, dict) else None
+        if isinstance(text, str) and text:
+            found.append(TextPart(text))
+        else:
+            left_out["attachment"] += 1
+    files = message.get("files") or message.get("files_v2")
+    left_out["attachment"] += len(files) if isinstance(files, list) else 0
+    return found
+
+
+FORMAT = Format(name="claude", knows=_knows, entries=_entries)

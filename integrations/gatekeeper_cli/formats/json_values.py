@@ -1,0 +1,271 @@
+"""The values of a JSON file, one after the other, without holding the file in memory.
+
+::
+
+    bytes ──UTF-8, a piece at a time──> text ──> the elements of a list, the lines of JSON lines, or the one value
+
+The standard library's decoder reads each value, so numbers, escapes and errors are as everywhere else. Of ijson 3.6 the
+C backend turns a lone surrogate into a question mark and ends the process at a very long number, and deep nesting takes
+it quadratic time; a conversation must come back as it was, and a hostile file end in an error.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from gatekeeper_cli.formats.base import Item, PlaceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["TOO_DEEP", "TextSource", "Values", "line_value", "read_values"]
+
+TOO_DEEP = "the JSON is nested too deeply"
+
+_CHUNK_BYTES = 1 << 18
+_ZIP = b"PK\x03\x04"
+_WHITE = " \t\n\r"
+_LONGEST_WORD = 32
+"""An error this close to the end of what was read, in characters, may mean that the rest of a word is missing."""
+
+_decoder = json.JSONDecoder()
+
+
+class Values(NamedTuple):
+    """The values of a JSON file.
+
+    Attributes:
+        items: the values in order; taking one raises ``PlaceError`` where the file is broken.
+        whole_file: whether the file is one value that is no list.
+    """
+
+    items: Iterator[Item]
+    whole_file: bool
+
+
+class TextSource:
+    """The text of a UTF-8 stream, read in pieces as they are needed.
+
+    Args:
+        stream: the bytes; a byte order mark at the beginning is no part of the text.
+        progress: is told how many bytes each piece has.
+
+    Attributes:
+        text: what has been read and is still held.
+        at: position in ``text`` of what comes next.
+    """
+
+    def __init__(self, stream: BinaryIO, *, progress: Callable[[int], None] | None = None) -> None:
+        self._stream = stream
+        self._progress = progress
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._bytes_read = 0
+        self._line = 1  # of the first character that is held
+        self._column = 1
+        self._ended = False
+        self.text = ""
+        self.at = 0
+
+    def more(self) -> bool:
+        """Read on, at least as much again as is held; return whether there was anything.
+
+        Raises:
+            PlaceError: it is not UTF-8.
+        """
+        if self._ended:
+            return False
+        self._forget()
+        content = self._stream.read(max(_CHUNK_BYTES, len(self.text)))
+        first = not self._bytes_read
+        if first and content.startswith(_ZIP):
+            raise PlaceError("is a ZIP archive: unpack it, and give the conversations.json in it")
+        self.text += self._decoded(content)
+        if first:
+            self.text = self.text.removeprefix("\ufeff")
+        self._bytes_read += len(content)
+        self._ended = not content
+        if self._progress is not None:
+            self._progress(len(content))
+        return not self._ended
+
+    def rest(self) -> str:
+        """Read to the end, and return everything that is held from the next character on."""
+        while self.more():
+            pass
+        return self.text[self.at :]
+
+    def skip_white(self) -> str:
+        """Go to the next character that is no white space and return it; an empty text at the end."""
+        while True:
+            text, at, stop = self.text, self.at, len(self.text)
+            while at < stop and text[at] in _WHITE:
+                at += 1
+            self.at = at
+            if at < stop:
+                return text[at]
+            if not self.more():
+                return ""
+
+    def next_line(self) -> str | None:
+        """Return the next line without its line feed, or None at the end; only a line feed ends a line."""
+        unread = 0
+        while (feed := self.text.find("\n", self.at + unread)) < 0:
+            unread = len(self.text) - self.at
+            if not self.more():
+                line, self.at = self.text[self.at :], len(self.text)
+                return line or None
+        line, self.at = self.text[self.at : feed], feed + 1
+        return line
+
+    def line(self) -> int:
+        """Return the line of what comes next, from 1."""
+        return self._line + self.text.count("\n", 0, self.at)
+
+    def place(self, at: int) -> str:
+        """Return the line and the column of a position in ``text``, for a reader."""
+        feed = self.text.rfind("\n", 0, at)
+        column = at - feed if feed >= 0 else self._column + at
+        return f"line {self._line + self.text.count(chr(10), 0, at)}, column {column}"
+
+    def _forget(self) -> None:
+        """Let go of what was passed."""
+        feed = self.text.rfind("\n", 0, self.at)
+        self._column = self.at - feed if feed >= 0 else self._column + self.at
+        self._line += self.text.count("\n", 0, self.at)
+        self.text, self.at = self.text[self.at :], 0
+
+    def _decoded(self, content: bytes) -> str:
+        pending = len(self._decoder.getstate()[0])  # the beginning of a character, from the piece before
+        try:
+            return self._decoder.decode(content, final=not content)
+        except UnicodeDecodeError as error:
+            line = self._line + self.text.count("\n") + error.object.count(b"\n", 0, error.start)
+            offset = self._bytes_read - pending + error.start
+            raise PlaceError(
+                f"line {line}, byte {offset}: not UTF-8 (0x{error.object[error.start]:02x}); save it as UTF-8"
+            ) from error
+
+
+def read_values(source: TextSource) -> Values:
+    """Return the values of a JSON file: the elements of its list, the objects in its lines, or its one value.
+
+    Lines are told by the first one, which is an object by itself. JSON text may hold every line end but the line feed.
+
+    Raises:
+        PlaceError: the file begins with something that cannot be read.
+    """
+    first = source.skip_white()
+    if first == "[":
+        return Values(_elements(source), whole_file=False)
+    if first == "{":
+        return _lines_or_object(source)
+    value = _value(source)
+    _check_end(source)
+    return Values(iter((Item(value, 0, 1),)), whole_file=True)
+
+
+def line_value(line: str, number: int) -> object:
+    """Return the value of a line.
+
+    Raises:
+        PlaceError: it is no JSON.
+    """
+    try:
+        value: object = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise PlaceError(f"line {number}, column {error.colno}: not JSON: {_lower(error.msg)}") from error
+    except RecursionError as error:
+        raise PlaceError(f"line {number}: {TOO_DEEP}") from error
+    except ValueError as error:
+        raise PlaceError(f"line {number}: not JSON that can be read: {_lower(str(error))}") from error
+    return value
+
+
+def _elements(source: TextSource) -> Iterator[Item]:
+    source.at += 1
+    mark = "]" if source.skip_white() == "]" else ","
+    at = 0
+    while mark == ",":
+        yield Item(_value(source), at)
+        at += 1
+        mark = source.skip_white()
+        if mark not in ("]", ","):  # which the end of the file is neither
+            raise PlaceError(f"{source.place(source.at)}: not JSON: expecting ',' delimiter")
+        if mark == ",":
+            source.at += 1
+            source.skip_white()
+    source.at += 1
+    _check_end(source)
+
+
+def _value(source: TextSource) -> object:
+    """Return the value that comes next, however much of the file must be read for it."""
+    while True:
+        try:
+            value, stop = _decoder.raw_decode(source.text, source.at)
+        except json.JSONDecodeError as error:
+            behind = error.pos - source.at
+            if _may_be_cut(error, source) and source.more():
+                continue
+            raise PlaceError(f"{source.place(source.at + behind)}: not JSON: {_lower(error.msg)}") from error
+        except RecursionError as error:
+            raise PlaceError(TOO_DEEP) from error
+        except ValueError as error:
+            raise PlaceError(f"not JSON that can be read: {_lower(str(error))}") from error
+        length, near_end = stop - source.at, stop > len(source.text) - _LONGEST_WORD
+        if near_end and not isinstance(value, (dict, list, str)) and source.more():
+            continue  # half a number is a number
+        source.at += length
+        found: object = value
+        return found
+
+
+def _may_be_cut(error: json.JSONDecodeError, source: TextSource) -> bool:
+    return error.msg.startswith("Unterminated string") or error.pos > len(source.text) - _LONGEST_WORD
+
+
+def _lines_or_object(source: TextSource) -> Values:
+    indent = source.at - source.text.rfind("\n", 0, source.at) - 1
+    source.at -= indent  # columns count from the beginning of the line
+    number = source.line()
+    line = source.next_line() or ""
+    try:
+        value = json.loads(line)
+    except RecursionError as error:
+        raise PlaceError(TOO_DEEP) from error
+    except ValueError:
+        at_end = source.at == len(source.text) and not source.text.endswith("\n")
+        source.at -= len(line) + (0 if at_end else 1)
+        return _object(source)
+    if not source.skip_white():
+        return Values(iter((Item(value, 0, number),)), whole_file=True)
+    source.at = source.text.rfind("\n", 0, source.at) + 1
+    return Values(_lines(source, value, number), whole_file=False)
+
+
+def _object(source: TextSource) -> Values:
+    source.skip_white()
+    value = _value(source)
+    _check_end(source)
+    return Values(iter((Item(value, 0, source.line()),)), whole_file=True)
+
+
+def _lines(source: TextSource, first: object, number: int) -> Iterator[Item]:
+    yield Item(first, 0, number)
+    at, number = 1, source.line()
+    while (line := source.next_line()) is not None:
+        if line.strip():
+            yield Item(line_value(line, number), at, number)
+            at += 1
+        number += 1
+
+
+def _check_end(source: TextSource) -> None:
+    if source.skip_white():
+        raise PlaceError(f"{source.place(source.at)}: not JSON: extra data")
+
+
+def _lower(message: str) -> str:
+    return message[:1].lower() + message[1:]

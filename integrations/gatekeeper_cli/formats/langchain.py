@@ -1,0 +1,214 @@
+"""LangChain's messages as ``messages_to_dict`` writes them: ``{"type": "human", "data": {"content": ...}}``.
+
+A file is a list of them, as LangChain's file history keeps it, or one a line. A message as ``model_dump`` or ``dumpd``
+writes it, and an object with such a list under ``"messages"``, are read too.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import chain
+from typing import TYPE_CHECKING, Any, cast
+
+from gatekeeper_cli.formats.base import (
+    Entry,
+    Format,
+    Item,
+    LeftOut,
+    PlaceError,
+    all_together,
+    checked_object,
+    count_media,
+    json_text,
+    kind_of,
+    message_from,
+    one_per_item,
+)
+from gatekeeper_core.messages import Message, TextPart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from gatekeeper_core.messages import ToolCall
+
+__all__ = ["FORMAT"]
+
+_ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
+_TYPES = frozenset(
+    {
+        *_ROLES,
+        "chat",
+        "remove",
+        *(f"{name}MessageChunk" for name in ("Human", "AI", "System", "Tool", "Function", "Chat")),
+    }
+)
+_WRITTEN = {"system": "system", "user": "human", "assistant": "ai", "tool": "tool"}
+_THINKING = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
+_CALLS = frozenset({"tool_use", "tool_call", "function_call", "input_json_delta"})
+"""Parts that say once more what ``tool_calls`` says."""
+
+
+def _is_message(value: object) -> bool:
+    if not isinstance(value, dict) or "role" in value:
+        return False
+    if value.get("type") == "constructor" and "lc" in value:
+        return True
+    kind = value.get("type")
+    return isinstance(kind, str) and kind in _TYPES and ("data" in value or "content" in value)
+
+
+def _knows(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    messages = value.get("messages")
+    return _is_message(value) or (isinstance(messages, list) and bool(messages) and _is_message(messages[0]))
+
+
+def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
+    first = next(items, None)
+    values = chain(() if first is None else (first,), items)
+    if first is not None and isinstance(first.value, dict) and "messages" in first.value:
+        return one_per_item(values, _messages_of, whole_file=whole_file)
+    return all_together(values, _messages)
+
+
+def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message]:
+    messages = value.get("messages")
+    if not isinstance(messages, list):
+        got = f"got {kind_of(messages)}" if "messages" in value else "it is missing"
+        raise PlaceError(f'"messages" must be a list, {got}')
+    return _messages((Item(message, at) for at, message in enumerate(messages)), left_out)
+
+
+def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message]:
+    for item in items:
+        place = item.place()
+        kind, data = _unwrapped(checked_object(item.value, place), place)
+        if kind == "remove":
+            left_out["removal"] += 1
+        else:
+            yield _message(kind, data, place, left_out)
+
+
+def _unwrapped(value: dict[str, Any], place: str) -> tuple[str, dict[str, Any]]:
+    """Return the type of a message and its fields, however it was written."""
+    data = value
+    if value.get("type") == "constructor":
+        data = checked_object(value.get("kwargs"), f'{place}, "kwargs"')
+    elif "data" in value:
+        data = checked_object(value["data"], f'{place}, "data"')
+    kind = data.get("type") if value.get("type") == "constructor" else value.get("type")
+    if not isinstance(kind, str) or kind not in _TYPES:
+        got = f"got {kind!a:.40}" if isinstance(kind, str) else f"got {kind_of(kind)}"
+        raise PlaceError(f'{place}: "type" must be one of {", ".join(sorted(_TYPES))}, {got}')
+    return kind.removesuffix("MessageChunk").lower(), data
+
+
+def _message(kind: str, data: Mapping[str, Any], place: str, left_out: LeftOut) -> Message:
+    extra = data.get("additional_kwargs")
+    extra = extra if isinstance(extra, dict) else {}
+    left_out["thinking"] += bool(extra.get("reasoning_content"))
+    left_out["artifact"] += data.get("artifact") is not None
+    calls = _calls(data, place)
+    fields = {
+        "role": data.get("role") if kind == "chat" else _ROLES[kind],
+        "content": _content(data.get("content"), left_out, named_elsewhere=bool(calls)),
+        "tool_calls": calls or (extra.get("tool_calls") if kind == "ai" else None),
+        "function_call": None if calls or kind != "ai" else extra.get("function_call"),
+        **{key: data.get(key) for key in ("tool_call_id", "name", "id")},
+    }
+    if kind == "chat" and isinstance(fields["role"], str):
+        fields["role"] = _ROLES.get(fields["role"].lower(), fields["role"].lower())
+    return message_from(fields, place, left_out)
+
+
+def _calls(data: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
+    """Return the calls of a message in OpenAI's form; one that LangChain could not parse is one, too."""
+    found = []
+    for key in ("tool_calls", "invalid_tool_calls"):
+        listed = data.get(key) or ()
+        if not isinstance(listed, (list, tuple)):
+            raise PlaceError(f'{place}: "{key}" must be a list, got {kind_of(listed)}')
+        for at, item in enumerate(listed):
+            call = checked_object(item, f"{place}, {key}[{at}]")
+            function = {"name": call.get("name"), "arguments": call.get("args")}
+            found.append({"id": call.get("id"), "function": function})
+    return found
+
+
+def _content(content: object, left_out: LeftOut, *, named_elsewhere: bool) -> object:
+    """Return the content without the parts that are calls named elsewhere, and without thinking, which is counted."""
+    if not isinstance(content, list):
+        return content
+    kept = []
+    for part in content:
+        kind = part.get("type") if isinstance(part, dict) else None
+        if isinstance(kind, str) and kind in _THINKING:
+            left_out["thinking"] += 1
+        elif not (named_elsewhere and isinstance(kind, str) and kind in _CALLS):
+            kept.append(part)
+    return kept
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
+    yield "["
+    for at, message in enumerate(messages):
+        yield (",\n " if at else "\n ") + json_text(_written(message, left_out))
+    yield "\n]\n"
+
+
+def _written(message: Message, left_out: LeftOut) -> dict[str, Any]:
+    count_media(message, left_out)
+    left_out["metadata"] += bool(message.metadata)
+    kind = _WRITTEN[message.role]
+    data: dict[str, Any] = {
+        "content": _written_content(message),
+        "additional_kwargs": {},
+        "response_metadata": {},
+        "type": kind,
+        "name": message.name,
+        "id": message.id,
+    }
+    if kind == "ai":
+        data["tool_calls"], data["invalid_tool_calls"] = [], []
+        for call in message.tool_calls:
+            _write_call(call, data)
+    else:
+        left_out["tool_call"] += len(message.tool_calls)
+    if kind == "tool":
+        data |= {"tool_call_id": message.tool_call_id or "", "status": "success"}
+    else:
+        left_out["call_id"] += message.tool_call_id is not None
+    return {"type": kind, "data": data}
+
+
+def _written_content(message: Message) -> str | list[dict[str, str]]:
+    if isinstance(message.content, str):
+        return message.content
+    return [{"type": "text", "text": part.text} for part in message.content if isinstance(part, TextPart)]
+
+
+def _write_call(call: ToolCall, data: dict[str, Any]) -> None:
+    arguments = _object_of(call.arguments)
+    common = {"name": call.name, "id": call.id}
+    if arguments is None:
+        data["invalid_tool_calls"].append(
+            {"type": "invalid_tool_call", **common, "args": call.arguments, "error": None}
+        )
+    else:
+        data["tool_calls"].append({**common, "args": arguments, "type": "tool_call"})
+
+
+def _object_of(arguments: str) -> dict[str, Any] | None:
+    """Return the arguments as an object, or None where they are none."""
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+FORMAT = Format(name="langchain", knows=_knows, entries=_entries, write=_write)

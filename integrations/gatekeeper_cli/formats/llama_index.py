@@ -1,0 +1,150 @@
+"""LlamaIndex's chat stores: ``SimpleChatStore``'s file ``{"store": {key: [ChatMessage, ...]}}``, or bare messages.
+
+A message has ``blocks`` (older versions: ``content``) and ``additional_kwargs``, in which OpenAI's calls and the id of
+the call that a result answers may stand. Each key of a store is a conversation; a store is one value and is read whole.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_cli.formats.base import (
+    Entry,
+    Format,
+    Item,
+    LeftOut,
+    Loaded,
+    PlaceError,
+    all_together,
+    checked_object,
+    count_media,
+    json_text,
+    kind_of,
+    message_from,
+)
+from gatekeeper_core.messages import Message, TextPart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+__all__ = ["FORMAT"]
+
+_ROLES = {"chatbot": "assistant", "model": "assistant", "developer": "system"}
+_STORE = {"key": "chat", "class_name": "SimpleChatStore"}
+_THINKING = "thinking"
+
+
+def _is_message(value: object) -> bool:
+    return isinstance(value, dict) and "role" in value and ("blocks" in value or "additional_kwargs" in value)
+
+
+def _knows(value: Any) -> bool:
+    return isinstance(value, dict) and ("store" in value or _is_message(value))
+
+
+def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
+    first = next(items, None)
+    values = chain(() if first is None else (first,), items)
+    if first is None or not isinstance(first.value, dict) or "store" not in first.value:
+        return all_together(values, _messages)
+    return _stored(values, whole_file)
+
+
+def _stored(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
+    for item in items:
+        place = "" if whole_file else f"{item.place('store')}: "
+        store = item.value.get("store") if isinstance(item.value, dict) else None
+        if not isinstance(store, dict):
+            raise PlaceError(f'{place}"store" must be an object, got {kind_of(store)}')
+        for key, listed in store.items():
+            yield Entry(_loader(listed, f"{place}key {key!a:.60}: "), id=key, title=key)
+
+
+def _loader(listed: object, prefix: str) -> Callable[[], Loaded]:
+    def load() -> Loaded:
+        if not isinstance(listed, list):
+            raise PlaceError(f"{prefix}must be a list, got {kind_of(listed)}")
+        left_out: LeftOut = Counter()
+        items = (Item(message, at) for at, message in enumerate(listed))
+        try:
+            return Loaded(tuple(_messages(items, left_out)), left_out)
+        except PlaceError as error:
+            raise PlaceError(f"{prefix}{error}") from error.__cause__
+
+    return load
+
+
+def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message]:
+    for item in items:
+        place = item.place()
+        value = checked_object(item.value, place)
+        extra = value.get("additional_kwargs")
+        extra = extra if isinstance(extra, dict) else {}
+        content, calls = _content(value, place, left_out)
+        role = value.get("role")
+        fields = {
+            "role": _ROLES.get(role, role) if isinstance(role, str) else role,
+            "content": content,
+            "tool_calls": calls or extra.get("tool_calls"),
+            "function_call": None if calls else extra.get("function_call"),
+            "tool_call_id": extra.get("tool_call_id"),
+            "name": extra.get("name"),
+        }
+        left_out["thinking"] += bool(extra.get("thinking") or extra.get("reasoning_content"))
+        yield message_from(fields, place, left_out)
+
+
+def _content(value: Mapping[str, Any], place: str, left_out: LeftOut) -> tuple[object, list[dict[str, Any]]]:
+    """Return the content of a message and its calls in OpenAI's form."""
+    if "blocks" not in value:
+        return value.get("content"), []
+    blocks = value["blocks"]
+    if not isinstance(blocks, list):
+        raise PlaceError(f'{place}: "blocks" must be a list, got {kind_of(blocks)}')
+    kept: list[dict[str, Any]] = []
+    calls: list[dict[str, Any]] = []
+    for at, item in enumerate(blocks):
+        block = checked_object(item, f"{place}, blocks[{at}]")
+        kind = block.get("block_type", "text" if "text" in block else None)
+        if kind == "tool_call":
+            function = {"name": block.get("tool_name"), "arguments": block.get("tool_kwargs")}
+            calls.append({"id": block.get("tool_call_id"), "function": function})
+        elif kind == _THINKING:
+            left_out["thinking"] += 1
+        elif kind in ("text", "image", "audio", "video", "document"):
+            kept.append({"type": kind, "text": block.get("text")})
+        else:
+            left_out["unknown_part"] += 1
+    return (kept[0]["text"] if len(kept) == 1 and kept[0]["type"] == "text" else kept), calls
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
+    yield '{"store": {' + json_text(_STORE["key"]) + ": ["
+    for at, message in enumerate(messages):
+        yield (",\n " if at else "\n ") + json_text(_written(message, left_out))
+    yield "\n]}, " + f'"class_name": {json_text(_STORE["class_name"])}' + "}\n"
+
+
+def _written(message: Message, left_out: LeftOut) -> dict[str, Any]:
+    count_media(message, left_out)
+    left_out["message_id"] += message.id is not None
+    left_out["metadata"] += bool(message.metadata)
+    parts = (TextPart(message.content),) if isinstance(message.content, str) else message.content
+    blocks: list[dict[str, Any]] = [
+        {"block_type": "text", "text": part.text} for part in parts if isinstance(part, TextPart)
+    ]
+    blocks += [
+        {"block_type": "tool_call", "tool_call_id": call.id, "tool_name": call.name, "tool_kwargs": call.arguments}
+        for call in message.tool_calls
+    ]
+    named = {"tool_call_id": message.tool_call_id, "name": message.name}
+    extra = {key: value for key, value in named.items() if value is not None}
+    return {"role": message.role, "additional_kwargs": extra, "blocks": blocks}
+
+
+FORMAT = Format(name="llama-index", knows=_knows, entries=_entries, write=_write)

@@ -1,0 +1,236 @@
+"""Transcripts in Markdown: a heading or a bold label names the speaker of what follows.
+
+The first label of a file sets its style: headings of one level (``## User``), bold labels (``**Assistant:**``) or plain
+ones (``You said:``, ``用户：``). A label of another style is text, and so is everything inside a fenced code block.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatekeeper_cli.formats.base import (
+    Entry,
+    Format,
+    LeftOut,
+    Loaded,
+    PlaceError,
+    count_media,
+    without_surrogates,
+)
+from gatekeeper_core.messages import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from gatekeeper_core.messages import Role
+
+__all__ = ["FORMAT"]
+
+_SPEAKERS: Mapping[Role, tuple[str, ...]] = {
+    "user": (
+        "user",
+        "you",
+        "you said",
+        "human",
+        "me",
+        "question",
+        "prompt",
+        "用户",
+        "你",
+        "你说",
+        "我",
+        "人类",
+        "提问",
+    ),
+    "assistant": (
+        *("assistant", "ai", "bot", "model", "answer", "response", "chatgpt", "chatgpt said", "claude", "gemini"),
+        *("copilot", "deepseek", "gpt", "gpt-4", "gpt-4o", "minimax"),
+        *("助手", "助理", "ai助手", "ai 助手", "机器人", "模型", "回答", "chatgpt 说", "chatgpt说"),
+    ),
+    "system": ("system", "系统"),
+    "tool": ("tool", "工具"),
+}
+_ROLES: Mapping[str, Role] = {name: role for role, names in _SPEAKERS.items() for name in names}
+_WRITTEN: Mapping[Role, str] = {"system": "## System", "user": "## User", "assistant": "## Assistant"}
+
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.{1,60})")
+_BOLD = re.compile(r"(\*\*|__)(.{1,60}?)(?:[:：][ \t]*\1|\1[ \t]*[:：]|\1[ \t]*$)[ \t]*(.*)", re.DOTALL)
+_PLAIN = re.compile(r"([^:：]{1,40})[:：](?!//)[ \t]*(.*)", re.DOTALL)
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+_RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
+_TITLE = re.compile(r"#[ \t]+(.*)")
+
+
+class _Label(NamedTuple):
+    """A line that names a speaker: how it does, whom, and what stands behind the name."""
+
+    style: str
+    role: Role
+    rest: str
+
+
+class _Line(NamedTuple):
+    """A line of text, and whether it lies in a fenced code block."""
+
+    text: str
+    fenced: bool
+
+
+def _knows(text: str) -> bool:
+    return any(_label(line.text) for line in _lines(text) if not line.fenced)
+
+
+def _label(line: str) -> _Label | None:
+    """Return whom a line names, or None.
+
+    >>> _label("## 👤 User").role, _label("**Assistant:** hi").rest, _label("用户：你好").style
+    ('user', 'hi', 'plain')
+    """
+    heading = _HEADING.fullmatch(line.rstrip())
+    if heading:
+        role = _role(heading[2])
+        return _Label(heading[1], role, "") if role else None
+    bold = _BOLD.fullmatch(line)
+    if bold:
+        role = _role(bold[2])
+        return _Label("bold", role, bold[3]) if role else None
+    plain = _PLAIN.fullmatch(line)
+    role = _role(plain[1]) if plain else None
+    return _Label("plain", role, plain[2]) if plain and role else None
+
+
+def _role(name: str) -> Role | None:
+    """Return the role that a name stands for; a sign before it and a colon behind it are none of it."""
+    return _ROLES.get(re.sub(r"^[^\w]+|[^\w]+$", "", name).lower())
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    """Yield the lines; a code block goes to the fence that closes it, or to the end."""
+    fence = ""
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        if fence:
+            yield _Line(line, fenced=True)
+            stripped = line.strip()
+            if mark and len(stripped) >= len(fence) and not stripped.strip(fence[0]):
+                fence = ""
+        else:
+            fence = mark[1] if mark else ""
+            yield _Line(line, fenced=bool(fence))
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+def _read_text(text: str) -> Entry:
+    if text.count("\r\n") == text.count("\n"):
+        text = text.replace("\r\n", "\n")
+    lines = list(_lines(text))
+    first = next((label for line in lines if not line.fenced and (label := _label(line.text))), None)
+    if first is None:
+        raise PlaceError("is no transcript: no line names a speaker, such as ## User, **Assistant:** or 用户：")
+    left_out: LeftOut = Counter()
+    before, said = _parted(lines, first.style)
+    title = next((found[1].strip() for line in before if (found := _TITLE.fullmatch(line))), None)
+    left_out["preface"] += any(line.strip() and not _TITLE.fullmatch(line) for line in before)
+    messages = tuple(_messages(said, left_out))
+    return Entry(lambda: Loaded(messages, left_out), title=title)
+
+
+def _parted(lines: list[_Line], style: str) -> tuple[list[str], list[tuple[Role, list[str]]]]:
+    """Return the lines before the first label, and after each label the role and its lines."""
+    before: list[str] = []
+    said: list[tuple[Role, list[str]]] = []
+    for line in lines:
+        label = None if line.fenced else _label(line.text)
+        if label and label.style == style:
+            said.append((label.role, [label.rest]))
+        elif said:
+            said[-1][1].append(line.text if line.fenced else _unescaped(line.text))
+        else:
+            before.append(line.text)
+    return before, said
+
+
+def _messages(said: list[tuple[Role, list[str]]], left_out: LeftOut) -> Iterator[Message]:
+    texts = ["\n".join(lines).strip("\n") for _, lines in said]
+    ruled = len(texts) > 1 and all(_RULE.fullmatch(_last_line(text)) for text in texts[:-1])
+    for (role, _), text in zip(said, texts, strict=True):
+        if ruled and _RULE.fullmatch(_last_line(text)):
+            text = text[: -len(_last_line(text))].strip("\n")  # a rule between the messages belongs to none
+        if role == "tool":
+            left_out["orphan_result"] += 1
+        else:
+            yield Message(role, text)
+
+
+def _last_line(text: str) -> str:
+    return text.rpartition("\n")[2]
+
+
+def _unescaped(line: str) -> str:
+    r"""Return a line without the backslash that keeps it from being read as a label or a rule.
+
+    >>> _unescaped(r"\## User"), _unescaped(r"\d+")
+    ('## User', '\\d+')
+    """
+    return line[1:] if line.startswith("\\") and _is_special(line.lstrip("\\")) else line
+
+
+def _is_special(line: str) -> bool:
+    return bool(_label(line) or _RULE.fullmatch(line))
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
+    for at, message in enumerate(messages):
+        count_media(message, left_out)
+        left_out["tool_call"] += len(message.tool_calls)
+        left_out["message_field"] += sum(bool(field) for field in (message.name, message.id, message.metadata))
+        if message.role == "tool":
+            left_out["tool_result"] += 1
+        elif message.text or not message.tool_calls:
+            text = _written(message.text, left_out)
+            yield ("\n" if at else "") + f"{_WRITTEN[message.role]}\n\n{text}\n"
+
+
+def _written(text: str, left_out: LeftOut) -> str:
+    r"""Return a text that reads back the same, but for empty lines at its ends.
+
+    >>> _written("## User\n---", Counter())
+    '\\## User\n\\---'
+    """
+    body = without_surrogates(text, left_out).strip("\n")
+    left_out["end_lines"] += len(body) != len(text)
+    lines = list(_lines(body))
+    written = [
+        f"\\{line.text}" if not line.fenced and _is_special(line.text.lstrip("\\")) else line.text for line in lines
+    ]
+    fence = _open_fence(lines)
+    if fence:
+        left_out["closed_fence"] += 1
+        written.append(fence)
+    return "\n".join(written)
+
+
+def _open_fence(lines: list[_Line]) -> str:
+    """Return the fence that would close the code block that the last line lies in, or nothing."""
+    if not lines or not lines[-1].fenced:
+        return ""
+    block = list(takewhile(lambda line: line.fenced, reversed(lines)))
+    mark = None
+    for line in reversed(block):
+        found = _FENCE.match(line.text)
+        if mark is None:
+            mark = found[1] if found else None
+        elif found and len(line.text.strip()) >= len(mark) and not line.text.strip().strip(mark[0]):
+            mark = None
+    return mark or ""
+
+
+FORMAT = Format(name="markdown", knows=_knows, read_text=_read_text, write=_write)

@@ -1,0 +1,102 @@
+"""Pairs: one ``{"user": ..., "assistant": ...}`` a line, which is what most scripts write."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_cli.formats.base import (
+    Entry,
+    Format,
+    Item,
+    LeftOut,
+    Loaded,
+    PlaceError,
+    checked_object,
+    json_text,
+    kind_of,
+)
+from gatekeeper_cli.formats.openai import MIXED
+from gatekeeper_core.messages import MediaPart, Message, Turn, group_turns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+__all__ = ["FORMAT"]
+
+
+def _knows(value: Any) -> bool:
+    return isinstance(value, dict) and "role" not in value and bool(value.keys() & {"user", "assistant"})
+
+
+def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
+    yield Entry(lambda: _loaded(items))
+
+
+def _loaded(items: Iterator[Item]) -> Loaded:
+    """Return each pair as a turn of its own, also after a question without an answer."""
+    turns: list[Turn] = []
+    messages: list[Message] = []
+    for item in items:
+        if turns and len(turns[-1].messages) == 1:
+            messages.append(Message("assistant", ""))  # ends the turn for those who read the messages
+        turns.append(_turn(item, start=2 * len(turns)))
+        messages += turns[-1].messages
+    return Loaded(tuple(messages), Counter(), tuple(turns))
+
+
+def _turn(item: Item, *, start: int) -> Turn:
+    place = item.place()
+    value = checked_object(item.value, place)
+    if "role" in value:
+        raise PlaceError(f"{place}: {MIXED}")
+    if not value.keys() & {"user", "assistant"}:
+        raise PlaceError(f'{place}: must hold "role" and "content", or "user" and "assistant"')
+    return Turn.of(_side(value, "user", place), _side(value, "assistant", place, optional=True), start=start)
+
+
+def _side(value: dict[str, Any], key: str, place: str, *, optional: bool = False) -> str:
+    """Return one side of a pair; an assistant that is missing or null has not answered yet."""
+    text = value.get(key)
+    if isinstance(text, str):
+        return text
+    if text is None and optional:
+        return ""
+    got = "it is missing" if key not in value else f"got {kind_of(text)}"
+    raise PlaceError(f'{place}: "{key}" must be text, {got}')
+
+
+def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
+    turns = group_turns(messages)
+    begin = turns[0].start if turns else len(messages)
+    left_out.update(_kind_before(message) for message in messages[:begin])
+    for turn in turns:
+        user = _joined(turn, "user", left_out)
+        answer = _joined(turn, "assistant", left_out)
+        yield json_text({"user": user, "assistant": answer or None}) + "\n"
+
+
+def _kind_before(message: Message) -> str:
+    return {"system": "system_message", "tool": "tool_result"}.get(message.role, "greeting")
+
+
+def _joined(turn: Turn, role: str, left_out: LeftOut) -> str:
+    """Return what one side said in a turn, and count what a pair has no place for."""
+    own = [message for message in turn.messages if message.role == role]
+    for message in own:
+        left_out["tool_call"] += len(message.tool_calls)
+        left_out["message_field"] += sum(bool(field) for field in (message.name, message.id, message.metadata))
+        if not isinstance(message.content, str):
+            left_out.update(part.kind for part in message.content if isinstance(part, MediaPart))
+    if role == "user":
+        left_out.update(
+            "system_message" if message.role == "system" else "tool_result"
+            for message in turn.messages
+            if message.role in ("system", "tool")
+        )
+    texts = [message.text for message in own if message.text or role == "user"]
+    left_out["joined_message"] += max(0, len(texts) - 1)
+    return "\n".join(texts)
+
+
+FORMAT = Format(name="pairs", knows=_knows, entries=_entries, write=_write)

@@ -1,0 +1,151 @@
+"""ShareGPT's format, which data sets for training use: ``{"conversations": [{"from": "human", "value": ...}, ...]}``.
+
+A file is one such object, a list of them, or one a line; a bare list of ``{"from", "value"}`` is one conversation. Tool
+use is written as LLaMA-Factory does: ``function_call`` with a JSON object of name and arguments, then ``observation``.
+"""
+
+from __future__ import annotations
+
+import json
+import reprlib
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_cli.formats.base import (
+    Entry,
+    Format,
+    Item,
+    LeftOut,
+    PlaceError,
+    all_together,
+    checked_object,
+    count_media,
+    date_of,
+    json_text,
+    kind_of,
+    one_per_item,
+)
+from gatekeeper_cli.formats.openai import message_of_item
+from gatekeeper_cli.formats.transcript import Transcript
+from gatekeeper_core.messages import MediaPart, TextPart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from gatekeeper_core.messages import Message, Role
+
+__all__ = ["FORMAT"]
+
+_ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "human": "user",
+    "user": "user",
+    "gpt": "assistant",
+    "assistant": "assistant",
+    "chatgpt": "assistant",
+    "model": "assistant",
+    "bot": "assistant",
+    "bing": "assistant",
+    "bard": "assistant",
+}
+_CALLS = frozenset({"function_call", "tool_call"})
+_RESULTS = frozenset({"observation", "tool", "function", "function_response", "tool_response"})
+_WRITTEN: Mapping[Role, str] = {"system": "system", "user": "human", "assistant": "gpt", "tool": "observation"}
+
+
+def _is_saying(value: object) -> bool:
+    return isinstance(value, dict) and "from" in value and "value" in value
+
+
+def _knows(value: Any) -> bool:
+    return isinstance(value, dict) and ("conversations" in value or _is_saying(value))
+
+
+def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
+    first = next(items, None)
+    values = chain(() if first is None else (first,), items)
+    if first is None or _is_saying(first.value):
+        return all_together(values, _conversation)
+    return one_per_item(
+        values, _messages, whole_file=whole_file, created=lambda value: date_of(value.get("created_at"))
+    )
+
+
+def _messages(value: Mapping[str, Any], left_out: LeftOut) -> Iterable[Message]:
+    sayings = value.get("conversations")
+    if not isinstance(sayings, list):
+        got = f"got {kind_of(sayings)}" if "conversations" in value else "it is missing"
+        raise PlaceError(f'"conversations" must be a list, {got}')
+    left_out["tool_definition"] += bool(value.get("tools"))
+    system = value.get("system")
+    items = [Item(saying, at) for at, saying in enumerate(sayings)]
+    if isinstance(system, str) and system:
+        items.insert(0, Item({"from": "system", "value": system}, 0))
+    if items and isinstance(items[0].value, dict) and "role" in items[0].value:
+        return [message_of_item(item, left_out) for item in items]
+    return _conversation(iter(items), left_out)
+
+
+def _conversation(items: Iterator[Item], left_out: LeftOut) -> tuple[Message, ...]:
+    transcript = Transcript(left_out)
+    for item in items:
+        place = item.place()
+        saying = checked_object(item.value, place)
+        speaker, text = (_text(saying, key, place) for key in ("from", "value"))
+        if speaker in _CALLS:
+            transcript.call(*_call(text))
+        elif speaker in _RESULTS:
+            transcript.answer((TextPart(text),))
+        elif speaker in _ROLES:
+            transcript.pause()
+            transcript.say(_ROLES[speaker], (TextPart(text),))
+        else:
+            raise PlaceError(
+                f'{place}: "from" must be one of {", ".join((*_ROLES, *sorted(_CALLS | _RESULTS)))}, '
+                f"got {reprlib.repr(speaker)}"
+            )
+    return transcript.messages
+
+
+def _text(saying: Mapping[str, Any], key: str, place: str) -> str:
+    value = saying.get(key)
+    if not isinstance(value, str):
+        got = f"got {kind_of(value)}" if key in saying else "it is missing"
+        raise PlaceError(f'{place}: "{key}" must be text, {got}')
+    return value
+
+
+def _call(text: str) -> tuple[str, str]:
+    """Return the name and the arguments of a call; what is no such object is an argument without a name."""
+    try:
+        call = json.loads(text)
+    except (ValueError, RecursionError):
+        return "", text
+    if not isinstance(call, dict) or not isinstance(call.get("name"), str):
+        return "", text
+    arguments = call.get("arguments", {})
+    return call["name"], arguments if isinstance(arguments, str) else json_text(arguments)
+
+
+def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
+    sayings = [saying for message in messages for saying in _sayings(message, left_out)]
+    yield '[{"conversations": ['
+    for at, saying in enumerate(sayings):
+        yield (",\n " if at else "\n ") + json_text(saying)
+    yield "\n]}]\n"
+
+
+def _sayings(message: Message, left_out: LeftOut) -> Iterator[dict[str, str]]:
+    count_media(message, left_out)
+    left_out["message_field"] += sum(bool(field) for field in (message.name, message.id, message.metadata))
+    left_out["call_id"] += len(message.tool_calls)
+    if not isinstance(message.content, str):
+        texts = sum(not isinstance(part, MediaPart) for part in message.content)
+        left_out["joined_part"] += max(0, texts - 1)
+    if message.text or not message.tool_calls:
+        yield {"from": _WRITTEN[message.role], "value": message.text}
+    for call in message.tool_calls:
+        yield {"from": "function_call", "value": json_text({"name": call.name, "arguments": call.arguments})}
+
+
+FORMAT = Format(name="sharegpt", knows=_knows, entries=_entries, write=_write)

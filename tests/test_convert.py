@@ -1,0 +1,288 @@
+"""``gatekeeper convert``: files written whole or not at all, and an account of what did not fit."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gatekeeper_cli.formats.registry import READABLE, SUFFIXES, WRITABLE
+from gatekeeper_cli.left_out import KINDS
+from gatekeeper_cli.reading import parse_turns, read_conversation
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+pytestmark = pytest.mark.cli
+
+MAIN = "from gatekeeper_cli import main; main()"
+PAIRS = [("Redis 缓存用哪个 port？", "It listens on 6380。"), ("面包要发酵多久？", "About five hours.")]
+
+
+def run(*arguments: str, stdin: bytes | None = None) -> Result:
+    from typer.testing import CliRunner
+
+    from gatekeeper_cli.app import app
+
+    return CliRunner().invoke(app, arguments, input=stdin, catch_exceptions=False)
+
+
+def message(name: str, sender: str, content: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"uuid": name, "sender": sender, "text": "", "content": content}
+
+
+def claude_export(*titles: str) -> bytes:
+    chat = [
+        message(f"m{at}", sender, [{"type": "text", "text": text}])
+        for at, (sender, text) in enumerate(
+            (s, t) for pair in PAIRS for s, t in zip(("human", "assistant"), pair, strict=True)
+        )
+    ]
+    picture = message("p", "human", [{"type": "image"}, {"type": "text", "text": "and this?"}])
+    called = message("c", "assistant", [{"type": "tool_use", "id": "t1", "name": "look", "input": {}}])
+    rest = [picture, called, message("e", "human", [{"type": "text", "text": "well?"}])]
+    conversations = [
+        {"uuid": f"u{at}", "name": title, "created_at": "2025-02-03T10:00:00Z", "chat_messages": chat + rest}
+        for at, title in enumerate(titles)
+    ]
+    return json.dumps(conversations).encode()
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> str:
+    file = tmp_path / "conversations.json"
+    file.write_bytes(claude_export("端口 ports"))
+    return str(file)
+
+
+@pytest.mark.parametrize(("suffix", "form"), SUFFIXES.items())
+def test_the_name_of_the_file_tells_its_format(suffix: str, form: str, export: str, tmp_path: Path) -> None:
+    out = tmp_path / f"out{suffix.upper()}"
+    assert run("convert", export, str(out)).exit_code == 0
+    again = read_conversation(str(out))
+    assert again.form == form.removesuffix("-lines")
+    assert [turn.user_text for turn in again.turns][:2] == [user for user, _ in PAIRS]
+    assert ("\n" in out.read_text("utf-8").strip()) and ("[" == out.read_text("utf-8")[0]) is (suffix == ".json")
+
+
+@pytest.mark.parametrize("form", WRITABLE)
+def test_what_was_left_out_is_said_by_kind(form: str, export: str) -> None:
+    result = run("convert", export, "-", "--to", form)
+    assert result.exit_code == 0
+    assert "gatekeeper: left out: " in result.stderr
+    assert "1 image" in result.stderr
+    assert "1 tool call without a result" in result.stderr
+    assert (", 1 tool call\n" in result.stderr) is (form in ("pairs", "markdown"))
+    assert parse_turns(result.stdout_bytes, name=form)
+
+
+def test_the_account_as_json_names_everything(export: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "out.md")
+    result = run("convert", export, out, "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert json.loads(result.stdout) == {
+        "from": "claude",
+        "to": "markdown",
+        "out": out,
+        "written": True,
+        "conversation": {"number": 1, "id": "u0", "title": "端口 ports", "created": "2025-02-03"},
+        "messages": 7,
+        "turns": 4,
+        "left_out": {"reading": {"image": 1}, "writing": {"tool_call": 1}},
+        "kept_as_it_is": {"unanswered-tool-call": 1},
+    }
+
+
+def test_strict_writes_nothing_where_something_would_be_left_out(export: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    result = run("convert", export, str(out), "--strict")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "left out: 1 image" in result.stderr
+    assert not out.exists()
+    account = json.loads(run("convert", export, str(out), "--strict", "--json").stdout)
+    assert account["written"] is False
+    plain = b'[{"role": "user", "content": "hi"}]'
+    assert run("convert", "-", str(out), "--strict", stdin=plain).exit_code == 0
+    assert out.read_text() == '{"role": "user", "content": "hi"}\n'
+
+
+def test_one_of_many_conversations_is_named_as_the_refusal_says(tmp_path: Path) -> None:
+    file = tmp_path / "conversations.json"
+    file.write_bytes(claude_export("ports", "bread \x1b[31m\u202e", "piano"))
+    refused = run("convert", str(file), "-", "--to", "pairs")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    first, *listed = refused.stderr.splitlines()
+    assert "holds 3 conversations: say which with --conversation NUMBER" in first
+    assert [line.split()[:3] for line in listed] == [
+        ["1", "2025-02-03", "ports"],
+        ["2", "2025-02-03", "bread"],
+        ["3", "2025-02-03", "piano"],
+    ]
+    assert not set("\x1b\u202e") & set(refused.stderr)
+    for wanted in ("3", "u2", "Piano"):
+        assert run("convert", str(file), "-", "--to", "pairs", "--conversation", wanted).exit_code == 0
+    selected = run("select", str(file), "Which port?", "--conversation", "1")
+    assert selected.exit_code == 0
+    assert "left out: 1 image" in selected.stderr
+    assert json.loads(run("select", str(file), "port", "--conversation", "1", "--json").stdout)["left_out"] == {
+        "image": 1
+    }
+
+
+def test_the_list_shows_every_conversation_and_writes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "conversations.json"
+    file.write_bytes(claude_export("ports", "面包"))
+    shown = run("convert", "--list", str(file))
+    assert shown.exit_code == 0
+    assert [line.split() for line in shown.stdout.splitlines()[2:]] == [
+        ["1", "2025-02-03", "ports", "u0"],
+        ["2", "2025-02-03", "面包", "u1"],
+    ]
+    as_json = json.loads(run("convert", "--list", str(file), "--json").stdout)
+    assert as_json["conversations"][1] == {"number": 2, "id": "u1", "title": "面包", "created": "2025-02-03"}
+    assert run("convert", "--list", "-", stdin=claude_export("x")).exit_code == 0
+
+
+WRONG = {
+    "no out": ((), "name the file to write"),
+    "an unknown suffix": (("out.txt",), "the format is not clear from the name: say --to openai|"),
+    "an unknown target": (("out.json", "--to", "word"), "--to must be one of openai, "),
+    "an unknown source": (("out.json", "--from", "word"), "--from must be one of openai, "),
+    "standard output without a format": (("-",), "the format is not clear"),
+    "two things on standard output": (("-", "--to", "pairs", "--json"), "name a file as OUT"),
+    "a list and a file": (("out.json", "--list"), "leave OUT out"),
+    "a list and an unknown source": (("--list", "--from", "word"), "--from must be one of"),
+    "no such conversation": (("out.json", "--conversation", "9"), "none of its 1 conversations"),
+    "a folder that is not there": (("nowhere/out.json",), "No such file or directory"),
+    "a NUL in the name": (("a\0.json",), "null byte"),
+    "a folder as out": ((".", "--to", "pairs"), "is no regular file"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_arguments_give_one_line_and_leave_no_file(
+    case: str, export: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments, reason = WRONG[case]
+    monkeypatch.chdir(tmp_path)
+    result = run("convert", export, *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert reason in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert os.listdir(tmp_path) == ["conversations.json"]
+
+
+def test_a_file_that_is_there_is_replaced_on_demand_alone_and_keeps_its_mode(export: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("precious")
+    out.chmod(0o640)
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(out)
+    refused = run("convert", export, str(link))
+    assert (refused.exit_code, out.read_text()) == (2, "precious")
+    assert "exists already; --force replaces it" in refused.stderr
+    assert run("convert", export, str(link), "--force").exit_code == 0
+    assert link.is_symlink()
+    assert read_conversation(str(out)).messages
+    assert stat.S_IMODE(out.stat().st_mode) == 0o640
+    assert run("convert", export, str(tmp_path / "new.json")).exit_code == 0
+    assert stat.S_IMODE((tmp_path / "new.json").stat().st_mode) == 0o600
+    assert sorted(os.listdir(tmp_path)) == ["conversations.json", "link.jsonl", "new.json", "out.jsonl"]
+
+
+@pytest.mark.parametrize("failing", ["fsync", "link"])
+@pytest.mark.parametrize("force", [False, True])
+def test_a_write_that_fails_leaves_what_was_there(
+    failing: str, force: bool, export: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out.json"
+    if force:
+        out.write_text("precious")
+
+    def fail(*arguments: object) -> None:
+        if failing == "link":
+            raise FileExistsError(17, "File exists")  # another process was faster
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, failing, fail)
+    result = run("convert", export, str(out), *(["--force"] if force else []))
+    monkeypatch.undo()
+    if failing == "link" and force:
+        assert result.exit_code == 0  # replacing makes no link
+        return
+    assert result.exit_code == 2
+    assert "No space left on device" in result.stderr or "exists already" in result.stderr
+    assert (out.read_text() if force else out.exists()) == ("precious" if force else False)
+    assert len(os.listdir(tmp_path)) == 1 + force
+
+
+def test_a_file_can_be_converted_onto_itself(tmp_path: Path) -> None:
+    file = tmp_path / "chat.json"
+    file.write_text(json.dumps([{"role": "user", "content": "端口"}, {"role": "assistant", "content": "6380"}]))
+    assert run("convert", str(file), str(file), "--to", "markdown", "--force").exit_code == 0
+    assert file.read_text("utf-8") == "## User\n\n端口\n\n## Assistant\n\n6380\n"
+
+
+def test_a_pipe_gets_bytes_in_utf_8_whatever_the_locale() -> None:
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    hostile = json.dumps([{"role": "user", "content": "端口 \ud800 \u202e\x00"}]).encode()
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", MAIN, "convert", "-", "-", "--to", "markdown"],
+        input=hostile,
+        env=environment,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"gatekeeper: left out: 1 half of a character\n")
+    assert "端口" in done.stdout.decode("utf-8")
+
+
+def test_a_terminal_sees_a_progress_bar_on_long_work_and_a_pipe_none(
+    export: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pty = pytest.importorskip("pty")  # a terminal is POSIX
+    import threading
+
+    monkeypatch.setenv("TERM", "xterm")
+    long = tmp_path / "long.json"
+    long.write_bytes(b"[" + b'{"role": "user", "content": "' + b"x" * 17_000_000 + b'"}]')
+    leader, follower = pty.openpty()
+    seen: list[bytes] = []
+
+    def watch() -> None:
+        while True:
+            try:
+                piece = os.read(leader, 65536)
+            except OSError:  # Linux: the other end was closed
+                return
+            if not piece:
+                return
+            seen.append(piece)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    command = [sys.executable, "-c", MAIN, "convert", "--list", str(long)]
+    subprocess.run(command, stderr=follower, stdout=subprocess.DEVNULL, timeout=60, check=True)
+    os.close(follower)
+    watcher.join(timeout=30)
+    os.close(leader)
+    assert b"17.0" in b"".join(seen)
+    assert run("convert", "--list", str(long)).stderr == ""
+
+
+def test_help_names_the_formats() -> None:
+    text = " ".join(run("convert", "--help").stdout.replace("│", " ").split())
+    for name in (*READABLE, *WRITABLE):
+        assert name in text
+
+
+def test_every_kind_has_words_for_one_and_for_many() -> None:
+    assert all(one != many for one, many in KINDS.values())
