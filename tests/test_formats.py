@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_cli.formats.base import Item
@@ -494,6 +494,11 @@ def test_text_behind_a_label_and_rules_between_messages_are_read(folder: Folder)
     assert reading.left_out == {"orphan_result": 1}
 
 
+def test_a_rule_that_a_message_ends_with_is_its_own_where_it_was_written_so(folder: Folder) -> None:
+    messages = [Message("user", "a\n---"), Message("assistant", "b\n***"), Message("user", "c")]
+    assert list(folder.read(written(messages, "markdown")[0]).messages) == messages
+
+
 def test_a_text_without_a_speaker_is_no_transcript(folder: Folder) -> None:
     assert "line 1, column 1: not JSON" in folder.refusal("Note: https://example.org\n```\n## User\n```\n")
 
@@ -598,7 +603,12 @@ def test_lines_are_the_same_however_small_their_pieces_are(values: list[Any], si
     assert [item.line for item in found] == [1 + 2 * at for at in range(len(values))]
 
 
-@given(content=st.binary(max_size=60), size=st.integers(1, 9), start=st.sampled_from([b"", b"[", b'{"a":', b'[{"a"']))
+# The mark of a ZIP archive is looked for in the first piece, which is never that short.
+@given(
+    content=st.binary(max_size=60).filter(lambda content: not content.startswith(b"PK")),
+    size=st.integers(1, 9),
+    start=st.sampled_from([b"", b"[", b'{"a":', b'[{"a"']),
+)
 def test_pieces_change_no_error(content: bytes, size: int, start: bytes) -> None:
     def outcome(step: int) -> str:
         try:
@@ -685,14 +695,20 @@ def damaged(draw: st.DrawFn) -> Any:
     return mutated(draw, json.loads(made) if isinstance(made, str) else made)
 
 
+def outcome_of(file: str, form: str | None, conversation: str | None) -> tuple[Reading | None, str]:
+    try:
+        return read_conversation(file, form=form, conversation=conversation), ""
+    except InputError as refused:
+        return None, str(refused)
+
+
 def assert_refused_or_read(content: bytes, form: str | None, tmp_path: Path) -> None:
     file = tmp_path / "hostile"
     file.write_bytes(content)
     for conversation in (None, "1"):
-        try:
-            reading = read_conversation(str(file), form=form, conversation=conversation)
-        except InputError as refused:
-            assert len(str(refused).splitlines()) == 1
+        reading, reason = outcome_of(str(file), form, conversation)
+        if reading is None:
+            assert len(reason.splitlines()) == 1
             continue
         assert reading.turns == group_turns(reading.messages) or reading.form == "pairs"
         assert counted_words(reading.left_out, KINDS) is not None
@@ -702,7 +718,6 @@ def assert_refused_or_read(content: bytes, form: str | None, tmp_path: Path) -> 
 
 
 @given(value=damaged() | hostile, form=st.sampled_from([None, None, *READABLE]))
-@settings(deadline=None)
 def test_any_structure_is_read_or_refused(
     value: Any, form: str | None, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -822,7 +837,6 @@ def parsed(message: Message) -> tuple[Any, ...]:
 
 
 @given(messages=conversations())
-@settings(deadline=None)
 def test_openai_gives_everything_back(messages: list[Message], tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = Folder(tmp_path_factory.getbasetemp())
     for form in ("openai", "openai-lines"):
@@ -830,7 +844,6 @@ def test_openai_gives_everything_back(messages: list[Message], tmp_path_factory:
 
 
 @given(messages=conversations())
-@settings(deadline=None)
 def test_langchain_gives_everything_back(messages: list[Message], tmp_path_factory: pytest.TempPathFactory) -> None:
     again, left_out = back(messages, "langchain", Folder(tmp_path_factory.getbasetemp()))
     assert list(map(parsed, again)) == list(map(parsed, messages))
@@ -838,7 +851,6 @@ def test_langchain_gives_everything_back(messages: list[Message], tmp_path_facto
 
 
 @given(messages=conversations())
-@settings(deadline=None)
 def test_llama_index_gives_back_all_but_the_ids(
     messages: list[Message], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -852,7 +864,6 @@ def test_llama_index_gives_back_all_but_the_ids(
 
 
 @given(messages=conversations())
-@settings(deadline=None)
 def test_sharegpt_gives_back_texts_and_calls(messages: list[Message], tmp_path_factory: pytest.TempPathFactory) -> None:
     again, left_out = back(messages, "sharegpt", Folder(tmp_path_factory.getbasetemp()))
     assert [(m.role, m.text) for m in again] == [(m.role, m.text) for m in messages]
@@ -865,7 +876,6 @@ def test_sharegpt_gives_back_texts_and_calls(messages: list[Message], tmp_path_f
 
 
 @given(messages=conversations())
-@settings(deadline=None)
 def test_markdown_gives_back_texts(messages: list[Message], tmp_path_factory: pytest.TempPathFactory) -> None:
     again, left_out = back(messages, "markdown", Folder(tmp_path_factory.getbasetemp()))
     spoken = [m for m in messages if m.role != "tool" and (m.text or not m.tool_calls)]
@@ -877,7 +887,6 @@ def test_markdown_gives_back_texts(messages: list[Message], tmp_path_factory: py
 
 
 @given(messages=conversations())
-@settings(deadline=None)
 def test_pairs_give_back_the_texts_of_both_sides(
     messages: list[Message], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -140,35 +140,39 @@ def _read_text(text: str) -> Entry:
     return Entry(lambda: Loaded(messages, left_out), title=title)
 
 
-def _parted(lines: list[_Line], style: str) -> tuple[list[str], list[tuple[Role, list[str]]]]:
-    """Return the lines before the first label, and after each label the role and its lines."""
+def _parted(lines: list[_Line], style: str) -> tuple[list[str], list[tuple[Role, list[_Line]]]]:
+    """Return the lines before the first label, and after each label the role and its lines, without blank ends."""
     before: list[str] = []
-    said: list[tuple[Role, list[str]]] = []
+    said: list[tuple[Role, list[_Line]]] = []
     for line in lines:
         label = None if line.fenced else _label(line.text)
         if label and label.style == style:
-            said.append((label.role, [label.rest]))
+            said.append((label.role, [_Line(label.rest, fenced=False)]))
         elif said:
-            said[-1][1].append(line.text if line.fenced else _unescaped(line.text))
+            said[-1][1].append(line)
         else:
             before.append(line.text)
-    return before, said
+    return before, [(role, _without_ends(own)) for role, own in said]
 
 
-def _messages(said: list[tuple[Role, list[str]]], left_out: LeftOut) -> Iterator[Message]:
-    texts = ["\n".join(lines).strip("\n") for _, lines in said]
-    ruled = len(texts) > 1 and all(_RULE.fullmatch(_last_line(text)) for text in texts[:-1])
-    for (role, _), text in zip(said, texts, strict=True):
-        if ruled and _RULE.fullmatch(_last_line(text)):
-            text = text[: -len(_last_line(text))].strip("\n")  # a rule between the messages belongs to none
+def _without_ends(lines: list[_Line]) -> list[_Line]:
+    filled = [at for at, line in enumerate(lines) if line.text]
+    return lines[filled[0] : filled[-1] + 1] if filled else []
+
+
+def _messages(said: list[tuple[Role, list[_Line]]], left_out: LeftOut) -> Iterator[Message]:
+    ruled = len(said) > 1 and all(_ends_with_rule(lines) for _, lines in said[:-1])
+    for role, lines in said:
+        own = _without_ends(lines[:-1]) if ruled and _ends_with_rule(lines) else lines
         if role == "tool":
             left_out["orphan_result"] += 1
         else:
-            yield Message(role, text)
+            yield Message(role, "\n".join(line.text if line.fenced else _unescaped(line.text) for line in own))
 
 
-def _last_line(text: str) -> str:
-    return text.rpartition("\n")[2]
+def _ends_with_rule(lines: list[_Line]) -> bool:
+    """Return whether a rule stands at the end: where one stands behind every message, it belongs to none."""
+    return bool(lines) and not lines[-1].fenced and bool(_RULE.fullmatch(lines[-1].text))
 
 
 def _unescaped(line: str) -> str:
