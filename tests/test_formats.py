@@ -259,7 +259,8 @@ def test_chatgpt_parts_without_text_are_marked_and_counted(folder: Folder) -> No
     ]
     nodes = [
         node("q", "root", "user", {"content_type": "multimodal_text", "parts": parts}),
-        node("a", "q", "assistant", {"content_type": "something_else"}),
+        node("l", "q", "assistant", {"content_type": ["a", "list"]}),
+        node("a", "l", "assistant", {"content_type": "something_else"}),
     ]
     reading = folder.read(chatgpt(nodes, "a"))
     assert reading.messages[0].content == (
@@ -268,7 +269,7 @@ def test_chatgpt_parts_without_text_are_marked_and_counted(folder: Folder) -> No
         TextPart("spoken words"),
         MediaPart("audio"),
     )
-    assert reading.left_out == {"image": 1, "audio": 1, "unknown_part": 3, "empty_message": 1}
+    assert reading.left_out == {"image": 1, "audio": 1, "unknown_part": 4, "empty_message": 2}
 
 
 def test_chatgpt_without_a_current_node_is_read_where_there_is_one_branch(folder: Folder) -> None:

@@ -107,6 +107,7 @@ def _is_name(value: object) -> bool:
 def _add(transcript: Transcript, message: Mapping[str, Any], left_out: LeftOut) -> None:
     author, metadata, content = (_object(message.get(key)) for key in ("author", "metadata", "content"))
     role, kind = author.get("role"), content.get("content_type")
+    kind = kind if isinstance(kind, str) else None
     transcript.pause()
     if metadata.get("is_visually_hidden_from_conversation") is True or kind in _CONTEXT:
         left_out["hidden_message"] += 1
