@@ -366,6 +366,11 @@ def test_claude_attachments_give_their_text_and_files_are_counted(folder: Folder
     assert reading.left_out == {"attachment": 2, "unknown_role": 1, "empty_message": 1}
 
 
+def test_two_messages_of_one_sender_stay_two(folder: Folder) -> None:
+    asked = [claude_message(name, "human", content=text_content(name)) for name in ("one", "two")]
+    assert said(folder.read({"chat_messages": asked})) == [("user", "one"), ("user", "two")]
+
+
 ZERO = "00000000-0000-4000-8000-000000000000"
 
 
@@ -551,6 +556,11 @@ def test_a_number_comes_before_an_id_and_an_id_before_a_title(folder: Folder) ->
 
 
 # --- the stream -----------------------------------------------------------------------------------------------------
+
+
+def test_a_text_that_is_longer_than_a_piece_is_read_whole() -> None:
+    values = [{"text": "端口 port " * 100}, "x" * 1_000, 12345678901234567890]
+    assert [item.value for item in values_of(json.dumps(values).encode(), 50)] == values
 
 
 class Trickle(io.RawIOBase):
@@ -899,6 +909,8 @@ def test_pairs_give_back_the_texts_of_both_sides(
     ]
     again = read_turns(folder.write(text), form="pairs") if text else ()
     assert [(turn.user_text, turn.messages[-1].text if len(turn.messages) == 2 else "") for turn in again] == pairs
+    spoken = [[m for m in turn.messages if m.role == "assistant" and m.text] for turn in turns]
+    assert left_out["joined_message"] == sum(max(0, len(answers) - 1) for answers in spoken)
     assert left_out["system_message"] == sum(m.role == "system" for m in messages)
     assert left_out["tool_result"] == sum(m.role == "tool" for m in messages)
 
