@@ -24,7 +24,9 @@ HALL = frozenset(
     {
         "calibration",
         "errors",
+        "events",
         "messages",
+        "observation",
         "text",
         "token_budget",
         "token_estimate",

@@ -276,7 +276,7 @@ def fail() -> None:
 def test_a_store_that_cannot_be_read_is_reported_and_stops_nothing(load: Any, caplog: pytest.LogCaptureFixture) -> None:
     """001-30, 001-67: a failing store is logged without text and never raises."""
     summaries, thread = thread_summary(Broken(load=load)), thread_of(TALKS["english"])
-    with caplog.at_level(logging.DEBUG, "gatekeeper.summary"):
+    with caplog.at_level(logging.WARNING, "gatekeeper.summary"):
         made = summaries.update_if_needed(thread)
     assert (made.summary, made.status) == (None, "failed")
     assert made.reason.startswith("error: ")
@@ -517,7 +517,7 @@ def test_a_model_that_fails_leaves_the_sentences_and_is_logged_once(
     """004-60: failure falls back to the extractive summary."""
     summaries, thread = thread_summary(summarizer=summarizer), thread_of(TALKS["english"])
     before = summaries.update_if_needed(thread).summary
-    with caplog.at_level(logging.DEBUG, "gatekeeper.summary"):
+    with caplog.at_level(logging.WARNING, "gatekeeper.summary"):
         made = summaries.run_model(thread)
     assert (made.summary, made.status, made.reason) == (before, "failed", reason)
     assert made.unsupported == (("9999",) if reason == "unsupported" else ())

@@ -542,7 +542,7 @@ def test_each_call_leaves_one_record_with_counts_and_without_text(
     (record,) = records_of(caplog)
     assert (record.levelno, record.getMessage()) == (logging.INFO, "history selected")
     facts = {f"gatekeeper_{name}": value for name, value in view.facts().items()}
-    assert facts_of(record) == {**facts, "gatekeeper_shadow": True}
+    assert facts_of(record) == {**facts, "gatekeeper_shadow": True, "gatekeeper_outcome": "ok"}
     written = json.dumps(facts_of(record), ensure_ascii=False)
     texts = [item["content"] for item in past] + [question, "a name of a thread"]
     assert not any(text in written for text in texts)

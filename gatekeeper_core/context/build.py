@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,7 +17,9 @@ from gatekeeper_core.context.sections import Sections, SystemPrompt
 from gatekeeper_core.context.steps import ClearedStep, cleared_steps, stand_in_text
 from gatekeeper_core.context.task import status_text
 from gatekeeper_core.context.thread import Thread
+from gatekeeper_core.events import ASSEMBLY, BUILD_STARTED, LOOK_UPS, PART, SAFETY_NET
 from gatekeeper_core.messages import Message, group_turns
+from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.tokens import TokenCounter, count_message, count_messages
 from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
 
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 __all__ = ["Build"]
-
-_logger = logging.getLogger("gatekeeper.builder")
 
 _INPUT_TOKENS = 500
 """What a question may cost where its share is 0 and nothing may be lent. Source: requirement 001-37."""
@@ -100,13 +99,15 @@ class Build:
     ) -> BuiltContext:
         """Return the prompt for a question; see ``ContextBuilder.build``."""
         config, named = self._config, thread or _NOBODY
-        self._log("context build started", total_budget=config.total_budget, history=config.history)
+        tell(BUILD_STARTED, budget_tokens=config.total_budget, history=config.history, log=self._debug)
         restore = self._fetch_index(named)
         system = self._system(system_prompt)
-        known = self._known(named, prompt)
+        with stage(LOOK_UPS, thread=named.id if thread else None, log=self._debug) as seen:
+            known = self._known(named, prompt)
+            seen.tell(lambda: {**known.facts(), "misses": [f"{miss.part} {miss.status}" for miss in self._look.misses]})
         steps = self._steps(named, known.task)
         request, repeated = self._request(named, prompt, system, steps.cleared, included=included)
-        context = Assembly(
+        assembly = Assembly(
             Material(
                 system=system,
                 request=request,
@@ -131,7 +132,10 @@ class Build:
             cache_friendly=config.cache_friendly,
             locale=config.locale,
             token_counter=self._count,
-        ).built()
+        )
+        with stage(ASSEMBLY, log=self._debug) as seen:
+            context = assembly.built()
+            seen.tell(lambda: _assembled(context))
         context = replace(
             context, trace=context.trace._replace(misses=self._look.misses, index_origin=self._index_origin)
         )
@@ -209,7 +213,7 @@ class Build:
         repeated = (0,) if first and first[0].role == "system" and first[0].text in [one.text for one in system] else ()
         needed = included is not None and needs_prompt(thread.messages, prompt, included=included)
         if needed and not included:
-            self._log("safety net: the prompt was missing at the end of the thread")
+            tell(SAFETY_NET, log=self._debug)
         config = self._config
         limit = config.max_message_tokens or max(1, self._shares.recent_messages // 4)
         request = make_request(
@@ -311,18 +315,13 @@ class Build:
 
     def _report(self, context: BuiltContext) -> None:
         """Log what each part cost. Source: requirement 001-65."""
-        stats, trace = context.token_stats, context.trace
-        for number, (part, tokens) in enumerate(stats._asdict().items(), start=1):
-            self._log(f"[{number}] {part}: {tokens} tokens", part=part, tokens=tokens)
-        self._log(
-            "context build finished",
-            **stats._asdict(),
-            **context.metadata._asdict(),
-            given_up=trace.given_up,
-            squeezed=trace.squeezed,
-            safety_net=trace.safety_net,
-        )
+        for number, (part, tokens) in enumerate(context.token_stats._asdict().items(), start=1):
+            tell(PART, number=number, part=part, tokens=tokens, log=self._debug)
 
-    def _log(self, message: str, **facts: object) -> None:
-        if self._debug and _logger.isEnabledFor(logging.DEBUG):
-            _logger.debug(message, extra={f"gatekeeper_{name}": fact for name, fact in facts.items()})
+
+def _assembled(context: BuiltContext) -> dict[str, Any]:
+    return {
+        "messages": len(context.messages),
+        "total_tokens": context.token_stats.total,
+        "squeezed": context.trace.squeezed,
+    }

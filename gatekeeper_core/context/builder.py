@@ -40,7 +40,9 @@ from gatekeeper_core.context.thread_constraints import ThreadConstraints
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
 from gatekeeper_core.context.tool_results import ToolResultCompressor
 from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.events import BUILD
 from gatekeeper_core.messages import Message, common_beginning, group_turns
+from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
@@ -315,11 +317,13 @@ class ContextBuilder:
             debug=debug,
         )
         adding = include_current_input if safety_net else None
-        context = build.context(thread, prompt, system_prompt, included=adding, tools=tools)
-        if thread is None:
-            return context
-        records.follow_up(thread, _saving(snapshots, selector, thread, context))
-        return self._compared(thread, context)
+        with stage(BUILD, thread=thread.id if thread else None, log=debug) as seen:
+            context = build.context(thread, prompt, system_prompt, included=adding, tools=tools)
+            if thread is not None:
+                records.follow_up(thread, _saving(snapshots, selector, thread, context))
+                context = self._compared(thread, context)
+            seen.tell(context.facts)
+        return context
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ContextBuilder:
         """Return itself: stores and workers cannot be copied, and a copy of what holds it works with the same ones."""

@@ -14,8 +14,10 @@ go whole.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from gatekeeper_core.context.compaction import Compaction, Strategy, compaction_of, fold_within, trim_summaries
 from gatekeeper_core.context.ledger import Ledger, shorten
@@ -31,7 +33,9 @@ from gatekeeper_core.context.rounds import (
     read_rounds,
 )
 from gatekeeper_core.errors import BudgetError, ConfigError
+from gatekeeper_core.events import COMPRESSION, COMPRESSION_STEP
 from gatekeeper_core.messages import Message
+from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
 
@@ -120,14 +124,13 @@ class ContextCompressor:
 
     def explain(self, messages: Sequence[Message]) -> Compaction:
         """Return what :meth:`compress` does, with its figures; errors are the same."""
-        ledger = Ledger(messages, token_counter=self._count, max_tokens=self._limit)
-        if ledger.is_over():
-            compaction = self._compressed(messages, ledger)
-        else:
-            compaction = compaction_of(messages, ledger, before=(ledger.chars, ledger.tokens), strategy="none")
-        self._log_compression(
-            compaction.tokens_before, compaction.tokens_after, len(compaction.messages), compaction.strategy
-        )
+        with stage(COMPRESSION) as seen:
+            ledger = Ledger(messages, token_counter=self._count, max_tokens=self._limit)
+            if ledger.is_over():
+                compaction = self._compressed(messages, ledger)
+            else:
+                compaction = compaction_of(messages, ledger, before=(ledger.chars, ledger.tokens), strategy="none")
+            seen.tell(partial(_facts, compaction), level="DEBUG" if compaction.strategy == "none" else "INFO")
         return compaction
 
     def _compressed(self, messages: Sequence[Message], ledger: Ledger) -> Compaction:
@@ -163,7 +166,7 @@ class ContextCompressor:
         if not (rounds or others) or stays > self._limit:
             return None  # no summary can help: the summarizer is not called for nothing
         folding, ledger = fold_within(parts.ledger, rounds, self._summary, others=others)
-        _log("compression step", {"strategy": strategy, "tokens": ledger.tokens}, debug=True)
+        tell(COMPRESSION_STEP, strategy=strategy, tokens=ledger.tokens)
         if ledger.is_over():
             return None
         before = (parts.ledger.chars, parts.ledger.tokens)
@@ -190,25 +193,18 @@ class ContextCompressor:
         before = (parts.ledger.chars, parts.ledger.tokens)
         return compaction_of(messages, ledger, before=before, strategy="truncate", folding=folding, shortened=shortened)
 
-    def _log_compression(self, tokens_before: int, tokens_after: int, msg_count: int, strategy: Strategy) -> None:
-        """Log one compression: INFO, or DEBUG where nothing was to be done. Source: specification 003-54."""
-        facts = {
-            "tokens_before": tokens_before,
-            "tokens_after": tokens_after,
-            "ratio": round(tokens_after / tokens_before, 4) if tokens_before else 1.0,
-            "saved": tokens_before - tokens_after,
-            "message_count": msg_count,
-            "strategy": strategy,
-        }
-        _log("context compressed", facts, debug=strategy == "none")
 
-
-def _log(message: str, facts: Mapping[str, object], *, debug: bool) -> None:
-    import logging  # here, because it is a tenth of the import of the library; below WARNING nothing needs a handler
-
-    level = logging.DEBUG if debug else logging.INFO
-    logger = logging.getLogger("gatekeeper.compression")
-    logger.log(level, message, extra={f"gatekeeper_{name}": fact for name, fact in facts.items()})
+def _facts(compaction: Compaction) -> dict[str, Any]:
+    """Return what is told of a compression. Source: specification 003-54."""
+    before, after = compaction.tokens_before, compaction.tokens_after
+    return {
+        "tokens_before": before,
+        "tokens_after": after,
+        "ratio": round(after / before, 4) if before else 1.0,
+        "saved": before - after,
+        "message_count": len(compaction.messages),
+        "strategy": compaction.strategy,
+    }
 
 
 class _Parts:

@@ -11,7 +11,6 @@ goes on without it. What fails behind a build, where a model works for the next 
 
 from __future__ import annotations
 
-import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -27,6 +26,8 @@ from gatekeeper_core.context.summary import ThreadSummary
 from gatekeeper_core.context.task_tracker import TaskTracker
 from gatekeeper_core.context.thread_constraints import ThreadConstraints
 from gatekeeper_core.context.thread_memory import remember_thread
+from gatekeeper_core.events import MISS
+from gatekeeper_core.observation import tell
 from gatekeeper_core.storage.base import Memory, MemoryScope, is_in_process
 
 if TYPE_CHECKING:
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.storage.base import RecordStore
 
 __all__ = ["Derived", "DerivedRecords", "LookUp", "MemorySearch"]
-
-_logger = logging.getLogger("gatekeeper.builder")
-_logger.addHandler(logging.NullHandler())
 
 _MAX_HITS = 100
 """Memories that are looked at, however many a search gives back. Source: ours; thirty times what is asked for."""
@@ -76,6 +74,15 @@ class Derived(NamedTuple):
     constraints: Mapping[str, str] = {}  # never changed: an empty one is as good as any
     task: ActiveTask | None = None
     memories: tuple[MemoryHit, ...] = ()
+
+    def facts(self) -> dict[str, Any]:
+        """Return flat facts for logs and events: counts, never text."""
+        return {
+            "constraints": len(self.constraints),
+            "used_summary": self.summary is not None,
+            "has_task": self.task is not None,
+            "memories": len(self.memories),
+        }
 
 
 class LookUp:
@@ -128,8 +135,7 @@ class LookUp:
         if part in self._misses:
             return
         self._misses[part] = Miss(part, status, reason)
-        facts = {"gatekeeper_part": part, "gatekeeper_status": status, "gatekeeper_reason": reason}
-        _logger.warning("context part missing", extra=facts)
+        tell(MISS, part=part, status=status, reason=reason)
 
 
 class DerivedRecords:

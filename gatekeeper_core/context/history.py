@@ -24,7 +24,9 @@ from gatekeeper_core.context.past import Choice, HistoryMode, HistoryStatus, cho
 from gatekeeper_core.context.pinned import as_said, checked_pins, summaries_in, summaries_needed
 from gatekeeper_core.context.window import newest_turns
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.events import PAST
 from gatekeeper_core.messages import Message, Turn, common_beginning, group_turns, split_current_turn
+from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import check_tokens, count_message, count_messages, describe_counter
@@ -277,7 +279,36 @@ def select_past(
     check_tokens("window_from", window_from)
     if mode not in get_args(HistoryMode):
         raise ConfigError(f'mode must be "gated", "hybrid" or "window", got {mode!r}')
-    books = _Books(history, gatekeeper.token_counter, budget_tokens, fixed_tokens, message_tokens, run)
+    with stage(PAST) as seen:
+        books = _Books(history, gatekeeper.token_counter, budget_tokens, fixed_tokens, message_tokens, run)
+        view = _view(
+            history,
+            gatekeeper,
+            books,
+            passthrough_below,
+            previous=previous,
+            on_error=on_error,
+            mode=mode,
+            floor_turns=floor_turns,
+            window_from=window_from,
+        )
+        seen.tell(view.facts)
+    return view
+
+
+def _view(
+    history: History,
+    gatekeeper: ContextGatekeeper,
+    books: _Books,
+    passthrough_below: int,
+    *,
+    previous: HistoryView | None,
+    on_error: OnError,
+    mode: HistoryMode,
+    floor_turns: int,
+    window_from: int,
+) -> HistoryView:
+    """Return the view of what is chosen now, or was chosen when the run began."""
     chosen = _chosen_before(previous, len(history.past)) if previous else None
     try:
         gatekeeper.sync(history.past)

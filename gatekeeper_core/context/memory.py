@@ -11,7 +11,6 @@ never fails a search: it goes on with terms, and the result says so.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
@@ -26,6 +25,8 @@ from gatekeeper_core.context.memory_search import (
     search_memories,
 )
 from gatekeeper_core.errors import ConfigError, ConflictError
+from gatekeeper_core.events import EMBEDDER_FAILED, MEMORY_FORGET, MEMORY_SEARCH, MEMORY_WRITE
+from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.selection.anchors import count_terms, folded, telling_terms
 from gatekeeper_core.storage.base import (
     MEMORY_CATEGORIES,
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LongTermMemory"]
 
-_logger = logging.getLogger("gatekeeper.memory")
-_logger.addHandler(logging.NullHandler())
 _MAX_VERSIONS = 1_000
 
 
@@ -168,6 +167,12 @@ class LongTermMemory:
             How many memories there were; 0 where there is no such memory.
         """
         _check_scope(scope)
+        with stage(MEMORY_FORGET) as seen:
+            deleted = self._deleted(scope, memory_id)
+            seen.tell(lambda: {"memories": deleted})
+        return deleted
+
+    def _deleted(self, scope: MemoryScope, memory_id: str | None) -> int:
         if memory_id is None:
             return self._store.delete_memories(scope)
         found = self._store.get_memory(scope, memory_id)
@@ -274,20 +279,23 @@ class LongTermMemory:
         wanted = _checked_categories(MEMORY_CATEGORIES if categories is None else categories)
         if not wanted:
             return MemoryHits((), "dense" if self._query_embedder else "sparse")
-        question = Question(
-            question_terms(query, _checked_before(before), earlier_weight=self._config.earlier_weight),
-            self._embedded(self._query_embedder, ["\n".join((*before, query))]) if self._query_embedder else None,
-        )
-        return search_memories(
-            self._store,
-            scope,
-            question,
-            limit=limit,
-            min_similarity=min_similarity,
-            categories=() if categories is None else wanted,
-            config=self._config,
-            now=self._now(),
-        )
+        with stage(MEMORY_SEARCH) as seen:
+            question = Question(
+                question_terms(query, _checked_before(before), earlier_weight=self._config.earlier_weight),
+                self._embedded(self._query_embedder, ["\n".join((*before, query))]) if self._query_embedder else None,
+            )
+            hits = search_memories(
+                self._store,
+                scope,
+                question,
+                limit=limit,
+                min_similarity=min_similarity,
+                categories=() if categories is None else wanted,
+                config=self._config,
+                now=self._now(),
+            )
+            seen.tell(lambda: {"status": hits.status, "reason": hits.reason or "", "memories": len(hits)})
+        return hits
 
     # --- how a text becomes a memory ---------------------------------------------------------------------------------
 
@@ -375,6 +383,14 @@ class LongTermMemory:
 
     def _written(self, scope: MemoryScope, change: Callable[[], tuple[Memory, list[MemoryRecord]]]) -> Memory:
         """Make a change and store it; where another writer was faster, make it anew from what is stored by then."""
+        with stage(MEMORY_WRITE) as seen:
+            memory, number = self._stored_change(scope, change)
+            seen.tell(lambda: {"memories": number})
+        return memory
+
+    def _stored_change(
+        self, scope: MemoryScope, change: Callable[[], tuple[Memory, list[MemoryRecord]]]
+    ) -> tuple[Memory, int]:
         for attempt in range(1, WRITE_ATTEMPTS + 1):
             memory, records = change()
             try:
@@ -385,7 +401,7 @@ class LongTermMemory:
                     raise
             else:
                 break
-        return memory
+        return memory, len(records)
 
     # --- what several of them need -----------------------------------------------------------------------------------
 
@@ -418,9 +434,7 @@ class LongTermMemory:
         embedded = embed(embedder, texts)
         if embedded.reason and embedded.reason not in self._told:
             self._told.add(embedded.reason)
-            _logger.warning(
-                "an embedder failed; terms are compared instead", extra={"gatekeeper_reason": embedded.reason}
-            )
+            tell(EMBEDDER_FAILED, reason=embedded.reason)
         return embedded
 
     def _mark(self, text: str) -> str:

@@ -12,7 +12,6 @@ or a model does, an update comes back with a result that says so.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
@@ -25,7 +24,9 @@ from gatekeeper_core.context.summary_record import Summary
 from gatekeeper_core.context.summary_sentences import CONTEXT_TURNS, read_turns, said_text
 from gatekeeper_core.context.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError, StorageError, check_range
+from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, SUMMARY_MODEL_FAILED, SUMMARY_STORE_FAILED
 from gatekeeper_core.messages import Message, Turn, group_turns
+from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
@@ -38,9 +39,6 @@ _KIND = "summary"
 _TRIES = 4  # saves of one update, each from a newer record
 _TURNS_AT_ONCE = 50  # merged at a time, so that a long conversation needs no more memory than a short one
 _MAX_CHECKPOINTS = 16
-
-_logger = logging.getLogger("gatekeeper.summary")
-_logger.addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +97,15 @@ class SummaryUpdate(NamedTuple):
     status: SummaryStatus
     reason: str = ""
     unsupported: tuple[str, ...] = ()
+
+    def facts(self) -> dict[str, Any]:
+        """Return flat JSON-ready facts for logs and events: counts and fixed words, never text."""
+        return {
+            "status": self.status,
+            "reason": self.reason,
+            "covered_messages": self.summary.covered_messages if self.summary else 0,
+            "tokens": self.summary.tokens if self.summary else 0,
+        }
 
 
 class _Stored(NamedTuple):
@@ -207,6 +214,12 @@ class ThreadSummary:
         raises, gives nothing or too much, or holds more than ``max_unsupported`` things that nobody said. What is
         covered does not change, and may grow meanwhile.
         """
+        with stage(SUMMARY_MODEL, thread=_key_of(thread)[1]) as seen:
+            update = self._model_run(thread)
+            seen.tell(update.facts)
+        return update
+
+    def _model_run(self, thread: Thread) -> SummaryUpdate:
         with self._alone(thread, "model") as alone:
             if not alone:
                 return SummaryUpdate(self.get(thread), "busy")
@@ -223,13 +236,19 @@ class ThreadSummary:
                 counter=self._counter,
             )
             if draft.failure:
-                _report("summary model failed", draft.failure)
+                tell(SUMMARY_MODEL_FAILED, reason=draft.failure)
                 return SummaryUpdate(summary, "failed", draft.failure, draft.unsupported)
             return self._adopted(thread, summary, draft)
 
     # --- One update ---------------------------------------------------------------------------------------------------
 
     def _update(self, thread: Thread, before_seq: int | None, *, whenever: bool) -> SummaryUpdate:
+        with stage(SUMMARY, thread=_key_of(thread)[1]) as seen:
+            update = self._updated(thread, before_seq, whenever=whenever)
+            seen.tell(update.facts)
+        return update
+
+    def _updated(self, thread: Thread, before_seq: int | None, *, whenever: bool) -> SummaryUpdate:
         stop = _finished_stop(thread, before_seq)
         with self._alone(thread, "update") as alone:
             if not alone:
@@ -363,7 +382,7 @@ class ThreadSummary:
             return None, "conflict"
         except Exception as error:  # noqa: BLE001 - the caller's own store: it may raise anything, and a chat goes on
             failure = f"error: {type(error).__name__}"
-            _report("summary store failed", failure)
+            tell(SUMMARY_STORE_FAILED, reason=failure)
             return None, failure
 
     def _alone(self, thread: Thread, task: str) -> _Alone:
@@ -437,7 +456,3 @@ def _is_answered(turn: Turn) -> bool:
     """Return whether the newest turn ends with an answer: what an assistant says without calling a tool."""
     newest = next(message for message in reversed(turn.messages) if message.role != "system")
     return newest.role == "assistant" and not newest.tool_calls
-
-
-def _report(event: str, reason: str) -> None:
-    _logger.warning(event, extra={"gatekeeper_reason": reason})

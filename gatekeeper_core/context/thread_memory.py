@@ -6,7 +6,6 @@ add nothing twice: a text that is there already stays as it is, and the record k
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -24,6 +23,8 @@ from gatekeeper_core.context.extraction import (
 from gatekeeper_core.context.extraction_rules import CLAUSE_BORDER
 from gatekeeper_core.context.memory import LongTermMemory
 from gatekeeper_core.errors import ConflictError
+from gatekeeper_core.events import EXTRACTION, EXTRACTOR_FAILED
+from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.selection.anchors import count_terms, folded
 from gatekeeper_core.storage.base import MEMORY_CATEGORIES, WRITE_ATTEMPTS, Memory, MemoryScope
 from gatekeeper_core.text import LazyPattern, is_question, sentences
@@ -37,8 +38,6 @@ __all__ = ["EXTRACTION_KIND", "MemoryExtractor", "Remembered", "is_supported", "
 EXTRACTION_KIND = "extraction"
 """The kind of the derived record that says how far a conversation was read."""
 
-_logger = logging.getLogger("gatekeeper.memory")
-_logger.addHandler(logging.NullHandler())
 _MAX_FROM_MODEL = 200
 
 
@@ -72,6 +71,16 @@ class Remembered(NamedTuple):
     status: Literal["rules", "model", "fallback", "nothing_new"]
     reason: str | None = None
 
+    def facts(self) -> dict[str, Any]:
+        """Return flat JSON-ready facts for logs and events: counts and fixed words, never text."""
+        return {
+            "status": self.status,
+            "reason": self.reason or "",
+            "memories": len(self.memories),
+            "forgotten": len(self.forgotten),
+            "dropped": self.dropped,
+        }
+
 
 def remember_thread(
     memory: LongTermMemory, thread: Thread, store: RecordStore, *, extractor: MemoryExtractor | None = None
@@ -91,6 +100,15 @@ def remember_thread(
     Raises:
         StorageError: a store could not do what it was asked.
     """
+    with stage(EXTRACTION, thread=thread.id) as seen:
+        done = _remembered(memory, thread, store, extractor)
+        seen.tell(done.facts)
+    return done
+
+
+def _remembered(
+    memory: LongTermMemory, thread: Thread, store: RecordStore, extractor: MemoryExtractor | None
+) -> Remembered:
     record = store.load_record(thread.tenant, thread.id, EXTRACTION_KIND)
     upto_seq = record.upto_seq if record else -1
     if thread.user is None or thread.last_seq <= upto_seq:
@@ -153,7 +171,7 @@ def _extraction(thread: Thread, after_seq: int, extractor: MemoryExtractor | Non
         given = list(islice(iter(extractor(thread, after_seq)), _MAX_FROM_MODEL))
     except Exception as error:  # noqa: BLE001 - a model of the caller's: it may raise anything
         reason = f"error: {type(error).__name__}"
-        _logger.warning("an extractor failed; the rules are read instead", extra={"gatekeeper_reason": reason})
+        tell(EXTRACTOR_FAILED, reason=reason)
         return by_rules, reason
     texts = dict(user_texts(thread, after_seq))
     found = [item for item in given if _is_extracted(item) and _is_said(item, texts)]

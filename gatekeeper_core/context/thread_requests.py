@@ -15,7 +15,6 @@ message and current turn are sent whole and alone, with the status ``over_budget
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -30,7 +29,9 @@ from gatekeeper_core.context.thread import Thread
 from gatekeeper_core.context.thread_memories import thread_name
 from gatekeeper_core.context.threads import HistoryConfig
 from gatekeeper_core.errors import BudgetError, ConfigError
+from gatekeeper_core.events import OVER_BUDGET, REQUEST
 from gatekeeper_core.messages import Message
+from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.tokens import check_tokens
 
 if TYPE_CHECKING:
@@ -52,9 +53,6 @@ to what needs no look at the text: what explains a selection holds the thread th
 
 _BESIDE_BUILDER = frozenset({"reserve_tokens", "shadow", "on_error"})
 _ADAPTER_NAMES = {"gatekeeper": "gatekeeper_config", "run": "run_config"}
-
-_logger = logging.getLogger("gatekeeper.builder")
-_logger.addHandler(logging.NullHandler())
 
 
 class Asked(NamedTuple):
@@ -183,7 +181,14 @@ class ThreadRequests(Generic[Item]):
             ConfigError: a number is out of range.
             TypeError: an argument has the wrong type.
         """
-        given = self._given(items, asked, system)
+        with stage(REQUEST, thread=thread_name(asked.thread)) as seen:
+            given = self._given(items, asked, system)
+            made = self._made(given, asked)
+            seen.tell(made.facts)
+        self._remember(asked.thread, made.context, _kept_bytes(given.thread.messages))
+        return made
+
+    def _made(self, given: _Given[Item], asked: Asked) -> ThreadRequest[Item]:
         prompt, inside = _prompt(given.thread.messages, asked.question)
         try:
             context = self._builder.build(
@@ -198,11 +203,8 @@ class ThreadRequests(Generic[Item]):
         except BudgetError as error:
             if self._on_error == "raise":
                 raise
-            made = _refused(given, asked.question, error)
-        else:
-            made = ThreadRequest(tuple(self._sent(given, context, asked.provider)), context)
-        self._remember(asked.thread, made.context, _kept_bytes(given.thread.messages))
-        return made
+            return _refused(given, asked.question, error)
+        return ThreadRequest(tuple(self._sent(given, context, asked.provider)), context)
 
     async def arequest(
         self, items: Sequence[Item], asked: Asked = _NOBODY, *, system: Item | None = None
@@ -320,8 +322,7 @@ def _refused(given: _Given[Item], question: str | None, error: BudgetError) -> T
     history = read_history(given.thread.messages, query=question)
     current = range(history.current.start, history.current.stop) if history.current else ()
     kept = [given.items[at] for at in sorted({*history.head, *history.pinned, *current})]
-    facts = {"gatekeeper_needed_tokens": error.needed_tokens, "gatekeeper_available_tokens": error.available_tokens}
-    _logger.warning("context over budget", extra=facts)
+    tell(OVER_BUDGET, needed_tokens=error.needed_tokens, available_tokens=error.available_tokens)
     return ThreadRequest(tuple(kept if given.system is None else [given.system, *kept]), refused=error)
 
 

@@ -7,7 +7,6 @@ was not used for long is forgotten, and a copy starts empty.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +18,9 @@ from gatekeeper_core.context.past import HistoryMode
 from gatekeeper_core.context.remembered import RememberedThread, RememberedThreads
 from gatekeeper_core.context.thread_memories import thread_name
 from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.events import HISTORY
 from gatekeeper_core.messages import Message, Turn
+from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
@@ -29,8 +30,8 @@ __all__ = ["HistoryConfig", "ThreadSelector", "budget_for_window"]
 Item = TypeVar("Item")
 Restore = Callable[[tuple[Turn, ...]], ContextGatekeeper | None]
 
-_logger = logging.getLogger("gatekeeper.history")
-_logger.addHandler(logging.NullHandler())
+_ALARMING = ("over_budget", "fallback")
+"""Statuses whose records are warnings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,7 +245,8 @@ class ThreadSelector(Generic[Item]):
         budget = budget_for_window(window_tokens) if budget is None else budget
         key = thread if thread is not None else self._name_of(items)
         state = self._threads.of(key)
-        with state.lock:
+        named = None if isinstance(thread, tuple) else thread_name(thread)  # a builder names it by itself
+        with stage(HISTORY, thread=named) as seen, state.lock:
             try:
                 state.run = run or state.run or self._run_of(thread)
                 window = (window_from, floor_turns)
@@ -255,9 +257,9 @@ class ThreadSelector(Generic[Item]):
             if view.status == "fallback":
                 # What failed may have left it between two turns; the next call chooses anew.
                 state.gatekeeper = state.history = None
+            seen.tell(partial(self._facts, view), level="WARNING" if view.status in _ALARMING else "INFO")
         self._threads.settle(key, state)
         self._last_view = view
-        self._report(view)
         return view
 
     def choose(self, items: Sequence[Item], **arguments: Any) -> list[Item]:
@@ -331,11 +333,8 @@ class ThreadSelector(Generic[Item]):
                 return ("first message", hash(message.text))
         return None
 
-    def _report(self, view: HistoryView) -> None:
-        level = logging.WARNING if view.status in ("over_budget", "fallback") else logging.INFO
-        if _logger.isEnabledFor(level):
-            facts = {f"gatekeeper_{name}": value for name, value in view.facts().items()}
-            _logger.log(level, "history selected", extra={**facts, "gatekeeper_shadow": self._config.shadow})
+    def _facts(self, view: HistoryView) -> dict[str, Any]:
+        return {**view.facts(), "shadow": self._config.shadow}
 
     # --- copies -----------------------------------------------------------------------------------------------------
 

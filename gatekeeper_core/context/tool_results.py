@@ -39,7 +39,9 @@ from gatekeeper_core.context.results.sampling import LineSample, sample_lines, s
 from gatekeeper_core.context.results.traces import digest_trace
 from gatekeeper_core.context.working_memory import READ_TOOL_NAME, WorkingMemory
 from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.events import TOOL_RESULT
 from gatekeeper_core.messages import Message
+from gatekeeper_core.observation import stage
 from gatekeeper_core.text import LazyPattern
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
@@ -237,7 +239,14 @@ class ToolResultCompressor:
         """
         _check_arguments(text, tool_name, query)
         check_tokens("age_rounds", age_rounds)
-        held = tuple(live)
+        with stage(TOOL_RESULT) as seen:
+            made = self._result(text, tool_name, query, tuple(live), age_rounds)
+            seen.tell(lambda: {name: getattr(made, name) for name in TOOL_RESULT.facts})
+        return made
+
+    def _result(
+        self, text: str, tool_name: str | None, query: str | None, held: tuple[str, ...], age_rounds: int
+    ) -> ToolResult:
         known = self._known(held)
         safe = defused(text, known)
         tokens = self._counter(safe)

@@ -22,7 +22,9 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from gatekeeper_core.errors import ConfigError, SnapshotError
+from gatekeeper_core.events import GATE, SELECTION
 from gatekeeper_core.messages import Turn, common_beginning
+from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, query_terms
 from gatekeeper_core.selection.constraints import Constraints
 from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
@@ -285,10 +287,12 @@ class ContextGatekeeper:
         _check_text("query", query)
         budget = self._token_budget if token_budget is None else _checked_budget(token_budget)
         trimming = self._config.trim if trim is None else trim
-        with self._lock:
+        with stage(SELECTION) as seen, self._lock:
             read = read_query(query, self._index, about=without_cues(query))
             cues = read_cues(query)
-            judgement = judge(read.idf, cues, self._topic_map, self._index, config=self._config.gate)
+            with stage(GATE) as judged:
+                judgement = judge(read.idf, cues, self._topic_map, self._index, config=self._config.gate)
+                judged.tell(lambda: _facts(judgement.verdict, self._topic_map.topic_count))
             self._asked = _Asked(query, cues, judgement.verdict)
             planner = Planner(
                 query=expand_query(read, self._index, config=self._config.retrieval),
@@ -302,7 +306,9 @@ class ContextGatekeeper:
                 config=self._config,
                 count=self._count,
             )
-            return planner.selection(self._constraints.as_dict())
+            selection = planner.selection(self._constraints.as_dict())
+            seen.tell(selection.facts)
+            return selection
 
     def to_bytes(self) -> bytes:
         """Return a snapshot of the index, the topic map and the token counts, without any text.
@@ -476,6 +482,11 @@ class ContextGatekeeper:
             removed=[topic_terms(*terms) for terms in removed],
             window=[topic_terms(*_turn_terms(record)) for record in newest],
         )
+
+
+def _facts(verdict: Verdict, topic_count: int) -> dict[str, Any]:
+    values = {name: getattr(verdict, name) for name in ("decision", "reason", "staying")}
+    return {**values, "topics": topic_count}
 
 
 def _texts_of(turn: Turn | tuple[str, str]) -> tuple[str, str]:

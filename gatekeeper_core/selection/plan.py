@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.events import CANDIDATES, COVER
+from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, has_whole
 from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.constraints import ConstraintConfig
@@ -170,15 +172,19 @@ class Planner:
     def selection(self, constraints: Mapping[str, str]) -> Selection:
         """Return the selection of this query; call it once."""
         verdict = self._judgement.verdict
-        candidates = self._candidates()
-        if verdict.reason == "about_conversation":
-            self._overview()
-        else:
-            if verdict.reason == "referring_word":
-                self._inherit()
-            self._compete(candidates)
-        if self._fill and verdict.reason not in ("new_topic", "explicit_switch"):
-            self._surroundings()
+        with stage(CANDIDATES) as seen:
+            candidates = self._candidates()
+            seen.tell(lambda: {"turn_count": self._turn_count, "candidates": len(candidates)})
+        with stage(COVER) as seen:
+            if verdict.reason == "about_conversation":
+                self._overview()
+            else:
+                if verdict.reason == "referring_word":
+                    self._inherit()
+                self._compete(candidates)
+            if self._fill and verdict.reason not in ("new_topic", "explicit_switch"):
+                self._surroundings()
+            seen.tell(lambda: {"turns_kept": len(self._kept), "tokens": self._budget - self._left})
         return self._result(constraints)
 
     # --- who may compete -----------------------------------------------------------------------------------------

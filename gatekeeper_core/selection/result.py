@@ -190,6 +190,22 @@ class Selection:
             messages.extend({"role": role, "content": text} for role, text in pair if text)
         return [*messages, {"role": "user", "content": self.query if query is None else query}]
 
+    def facts(self) -> dict[str, Any]:
+        """Return the selection as flat JSON-ready facts for logs and events: counts and ids, never text."""
+        return {
+            "decision": self.gate.decision,
+            "reason": self.gate.reason,
+            "turn_count": self.turn_count,
+            "turns_kept": len(self.turns),
+            "turn_ids": [turn.turn_id for turn in self.turns],
+            "tokens": self.tokens,
+            "history_tokens": self.history_tokens,
+            "budget_tokens": self.token_budget,
+            "coverage": self.coverage,
+            "counter": self.counter,
+            "margin": self.margin,
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-ready values, with ``schema_version``; equal selections give equal dicts."""
         return {

@@ -8,7 +8,9 @@ from threading import RLock
 from typing import NamedTuple
 
 from gatekeeper_core.errors import ForgottenError
+from gatekeeper_core.events import STORE_FORGOT
 from gatekeeper_core.messages import Message
+from gatekeeper_core.observation import tell
 from gatekeeper_core.storage.appending import StoredMessage, check_name, encoded, plan_append, reading_range
 from gatekeeper_core.storage.base import (
     BlobRecord,
@@ -217,7 +219,9 @@ class InMemoryStore:
         target = named_target(tenant, thread=thread, user=user, source=source)
         with self._lock:
             self._tombstones.update(tombstones_of(target))
-            return Forgotten(*self._forget_threads(target), self._forget_memories(target), self._forget_blobs(target))
+            gone = Forgotten(*self._forget_threads(target), self._forget_memories(target), self._forget_blobs(target))
+        tell(STORE_FORGOT, backend="memory", what=target.kind, **gone._asdict())
+        return gone
 
     def begin_anew(
         self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None

@@ -19,7 +19,9 @@ from collections.abc import Collection, Sequence
 from types import TracebackType
 
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.events import STORE_CHECKED, STORE_FORGOT
 from gatekeeper_core.messages import Message
+from gatekeeper_core.observation import tell
 from gatekeeper_core.storage import sqlite_blobs, sqlite_forgetting, sqlite_memories, sqlite_threads
 from gatekeeper_core.storage.appending import check_name, encoded, reading_range
 from gatekeeper_core.storage.base import (
@@ -297,7 +299,9 @@ class SQLiteStore:
         target = named_target(tenant, thread=thread, user=user, source=source)
         with self._connections.writing() as connection:
             forgotten = sqlite_forgetting.forget(connection, target)
-        return forgotten._replace(is_purged=self.purge())
+        forgotten = forgotten._replace(is_purged=self.purge())
+        tell(STORE_FORGOT, backend="sqlite", what=target.kind, **forgotten._asdict())
+        return forgotten
 
     def purge(self) -> bool:
         """Write the file anew without what was deleted, and return whether that could be done."""
@@ -322,7 +326,9 @@ class SQLiteStore:
             StorageError: the file cannot be opened any more.
         """
         with self._connections.reading() as connection:
-            return tuple(problems(connection, self._connections.migrations))
+            found = tuple(problems(connection, self._connections.migrations))
+        tell(STORE_CHECKED, backend="sqlite", problems=len(found), level="WARNING" if found else "INFO")
+        return found
 
     def info(self) -> StoreInfo:
         """Return how much lies in the store; linear in its rows."""

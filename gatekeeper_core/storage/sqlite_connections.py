@@ -22,6 +22,8 @@ from typing import Literal
 from weakref import WeakSet
 
 from gatekeeper_core.errors import ConfigError, CorruptionError, StorageError
+from gatekeeper_core.events import STORE_CALL, STORE_OPENED
+from gatekeeper_core.observation import Stage, stage, tell
 from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, Foreign, migrate, schema_problems, schema_state
 from gatekeeper_core.storage.stored_rows import DamagedRowError
 
@@ -107,7 +109,12 @@ class Connections:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Lend the connection of this thread for one transaction that writes: all of it is stored, or nothing."""
-        with self._lend() as lent, self._only_writer(), self._transaction(lent, "BEGIN IMMEDIATE") as connection:
+        with (
+            _called("write"),
+            self._lend() as lent,
+            self._only_writer(),
+            self._transaction(lent, "BEGIN IMMEDIATE") as connection,
+        ):
             if connection.execute("PRAGMA user_version").fetchone()[0] > len(self.migrations):
                 raise self._newer()  # another process has brought the file up to date in the meantime
             yield connection
@@ -115,13 +122,13 @@ class Connections:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Lend the connection of this thread for reading one state of the file."""
-        with self._lend() as lent, self._transaction(lent, "BEGIN") as connection:
+        with _called("read"), self._lend() as lent, self._transaction(lent, "BEGIN") as connection:
             yield connection
 
     @contextmanager
     def bare(self) -> Iterator[sqlite3.Connection]:
         """Lend the connection of this thread without a transaction, for what SQLite does outside of one."""
-        with self._lend() as lent, self._typed(lent):
+        with _called("bare"), self._lend() as lent, self._typed(lent):
             yield lent.opened(self._open)
 
     @contextmanager
@@ -249,6 +256,7 @@ class Connections:
         migrate(connection, self.migrations)
         if self.found_version is None:
             self.found_version = state.version
+            tell(STORE_OPENED, backend="sqlite", found_version=state.version, schema_version=len(self.migrations))
         if schema_problems(connection, self.migrations):
             raise CorruptionError(f"{self.path}: the tables are not as they were made; {_ADVICE}")
 
@@ -276,6 +284,13 @@ class Connections:
         for lent in held:
             lent.lock.release()
         self._lock.release()
+
+
+def _called(access: str) -> Stage:
+    """Return the stage of one call of a store."""
+    called = stage(STORE_CALL)
+    called.tell(lambda: {"backend": "sqlite", "access": access})
+    return called
 
 
 def _size_of(name: str) -> int:

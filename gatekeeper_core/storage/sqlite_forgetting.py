@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import sqlite3
 from collections.abc import Collection
 
 from gatekeeper_core.errors import ForgottenError
+from gatekeeper_core.events import PURGE_FAILED
+from gatekeeper_core.observation import tell
 from gatekeeper_core.storage import sqlite_memories
 from gatekeeper_core.storage.base import Forgotten
 from gatekeeper_core.storage.codec import checksum, encode_text
@@ -14,9 +15,6 @@ from gatekeeper_core.storage.forgetting import TENANT, Target, tombstone, tombst
 from gatekeeper_core.storage.stored_rows import UserKey, verify
 
 __all__ = ["begin_anew", "forget", "purge", "refuse_forgotten"]
-
-_logger = logging.getLogger("gatekeeper.storage")
-_logger.addHandler(logging.NullHandler())
 
 _TABLES_OF_TENANT = (
     "messages",
@@ -98,7 +96,7 @@ def purge(connection: sqlite3.Connection) -> bool:
         connection.execute("VACUUM")
         busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
     except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's words may quote a name that is damaged
-        _logger.warning("purge of the store failed", extra={"gatekeeper_error": type(error).__name__})
+        tell(PURGE_FAILED, error=type(error).__name__)
         return False
     return not busy
 

@@ -7,7 +7,6 @@ header: such an error is told in words, and kept neither as a cause nor as a con
 from __future__ import annotations
 
 import json
-import logging
 import os
 import random
 import time
@@ -24,6 +23,8 @@ from requests.auth import AuthBase
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
 from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.events import ANSWER, RETRY
+from gatekeeper_core.observation import tell
 from gatekeeper_minimax.errors import (
     MiniMaxAuthError,
     MiniMaxConnectionError,
@@ -47,8 +48,6 @@ __all__ = ["MiniMaxClient", "MiniMaxConfig", "ReplyStream"]
 
 Answered = TypeVar("Answered")
 
-_logger = logging.getLogger("gatekeeper.minimax")
-_logger.addHandler(logging.NullHandler())
 
 _ENVIRONMENT = {"base_url": "MINIMAX_BASE_URL", "model": "MINIMAX_MODEL"}
 _KEY = "MINIMAX_API_KEY"
@@ -512,20 +511,20 @@ def _failure(error: requests.RequestException, bearer: _Bearer, *, partial: str 
 
 def _report(reply: Reply) -> None:
     usage = reply.usage
-    facts = {
-        "gatekeeper_finish_reason": reply.finish_reason,
-        "gatekeeper_prompt_tokens": usage.prompt_tokens if usage else None,
-        "gatekeeper_completion_tokens": usage.completion_tokens if usage else None,
-    }
-    _logger.info("model answered", extra=facts)
+    tell(
+        ANSWER,
+        finish_reason=reply.finish_reason,
+        prompt_tokens=usage.prompt_tokens if usage else None,
+        completion_tokens=usage.completion_tokens if usage else None,
+    )
 
 
 def _report_retry(state: RetryCallState) -> None:
     error = state.outcome.exception() if state.outcome else None
-    facts = {
-        "gatekeeper_attempt": state.attempt_number,
-        "gatekeeper_wait_seconds": state.upcoming_sleep,
-        "gatekeeper_status": getattr(error, "status", None),
-        "gatekeeper_code": getattr(error, "code", None),
-    }
-    _logger.warning("request to the model is tried again", extra=facts)
+    tell(
+        RETRY,
+        attempt=state.attempt_number,
+        wait_seconds=state.upcoming_sleep,
+        http_status=getattr(error, "status", None),
+        code=getattr(error, "code", None),
+    )

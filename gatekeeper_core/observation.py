@@ -1,0 +1,209 @@
+"""How events reach those who listen: log records for handlers of ``logging``, stages and events for observers.
+
+::
+
+    with stage(SELECTION) as seen:   ── begun ──>  each observer      nobody listens: nothing is done
+        ...
+        seen.tell(facts)             ── ended ──>  each observer, then one log record with the facts
+    tell(MISS, part="summary", …)    ── happened ──>  each observer, then one log record
+
+An observer sees every stage where and when it runs, so it can measure it and knows which stage is inside which: the
+core reads no clock for that. Facts are worked out only where somebody wants them. What there is to be told stands in
+:mod:`gatekeeper_core.events`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from threading import Lock
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gatekeeper_core.events import OBSERVER_FAILED, Event
+
+if TYPE_CHECKING:
+    from logging import Logger
+
+    from gatekeeper_core.events import Level
+
+__all__ = ["Ended", "Observer", "Stage", "add_observer", "remove_observer", "stage", "tell"]
+
+Ended = Callable[[Mapping[str, Any]], None]
+"""Called at the end of a stage with its facts, on the thread on which it began."""
+
+_NUMBERS = {"DEBUG": 10, "INFO": 20, "WARNING": 30}  # as in `logging`, which is not imported before it is needed
+
+
+class Observer(Protocol):
+    """Somebody who wants to know what the library does while it does it.
+
+    Its methods are called on the thread that does the work, several at a time; what they raise is logged once for each
+    call and does not reach the caller.
+    """
+
+    def begun(self, stage: Event, thread: str | None, /) -> Ended | None:
+        """Take note that a stage begins, and return what is to be called at its end.
+
+        Args:
+            stage: which one.
+            thread: the id of the conversation, where the stage knows it. It may tell who somebody is, so no record
+                holds it: pass it on only where that is wanted.
+        """
+        ...
+
+    def happened(self, event: Event, facts: Mapping[str, Any], /) -> None:
+        """Take note of an event, inside of the stages that have begun on this thread."""
+        ...
+
+
+_observers: tuple[Observer, ...] = ()
+_loggers: dict[str, Logger] = {}
+_lock = Lock()
+
+
+def add_observer(observer: Observer) -> None:
+    """Let an observer see what every object of the library does from now on, in this process; once, however often.
+
+    Raises:
+        TypeError: it is no observer.
+    """
+    for name in ("begun", "happened"):
+        if not callable(getattr(observer, name, None)):
+            raise TypeError(f"an observer has a method {name}, got {type(observer).__name__}")
+    global _observers  # like the handlers of `logging`: one list for the process
+    with _lock:
+        if not any(known is observer for known in _observers):
+            _observers = (*_observers, observer)
+
+
+def remove_observer(observer: Observer) -> None:
+    """Let an observer go; the stages that have begun still tell it their end."""
+    global _observers
+    with _lock:
+        _observers = tuple(known for known in _observers if known is not observer)
+
+
+def tell(event: Event, *, level: Level | None = None, log: bool = True, **facts: Any) -> None:
+    """Tell that something has happened.
+
+    Args:
+        event: what.
+        level: the level of the record, one of the event's; None: the usual one.
+        log: whether there is a record at all.
+        facts: the event's facts.
+    """
+    for observer in _observers:
+        _guarded(observer.happened, event, facts)
+    if log:
+        _record(event, level or event.levels[0], facts)
+
+
+def stage(event: Event, *, thread: str | None = None, log: bool = True) -> Stage:
+    """Return a context for the work of a stage.
+
+    Args:
+        event: the stage.
+        thread: id of the conversation, where it is known; for observers only.
+        log: whether there is a record at all.
+
+    >>> from gatekeeper_core.events import GATE
+    >>> with stage(GATE) as seen:
+    ...     seen.tell(lambda: {"decision": "continue", "reason": "no_history", "staying": 1.0, "topics": 0})
+    """
+    if _observers or (log and any(_is_heard(event, level) for level in event.levels)):
+        return _Watched(event, thread, log)
+    return _UNSEEN
+
+
+class Stage:
+    """The work of a stage that nobody watches."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> Stage:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        pass
+
+    def tell(self, facts: Callable[[], Mapping[str, Any]], *, level: Level | None = None) -> None:
+        """Give the facts of the stage, to be told at its end; they are worked out now, where somebody listens.
+
+        Args:
+            facts: gives them.
+            level: the level of the record, one of the event's; None: the usual one.
+        """
+
+
+_UNSEEN = Stage()
+
+
+class _Watched(Stage):
+    """The work of a stage that somebody watches."""
+
+    __slots__ = ("_ends", "_event", "_facts", "_level", "_log", "_thread")
+
+    def __init__(self, event: Event, thread: str | None, log: bool) -> None:
+        self._event = event
+        self._thread = thread
+        self._log = log
+        self._ends: list[Ended] = []
+        self._level = event.levels[0]
+        self._facts: dict[str, Any] = {}
+
+    def __enter__(self) -> Stage:
+        for observer in _observers:
+            end = _guarded(observer.begun, self._event, self._thread)
+            if end is not None:
+                self._ends.append(end)
+        return self
+
+    def tell(self, facts: Callable[[], Mapping[str, Any]], *, level: Level | None = None) -> None:
+        self._level = level or self._level
+        if self._ends or _observers or (self._log and _is_heard(self._event, self._level)):
+            self._facts = dict(facts())
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        facts = {"outcome": kind.__name__ if kind else "ok", **self._facts}
+        for end in reversed(self._ends):
+            _guarded(end, facts)
+        if self._log:
+            _record(self._event, self._level, facts)
+
+
+def _guarded(call: Callable[..., Any], *arguments: object) -> Any:
+    """Return what an observer gives; what it raises is a record, and no end of a chat."""
+    try:
+        return call(*arguments)
+    except Exception as error:  # noqa: BLE001 - the caller's own observer: it may raise anything
+        _record(OBSERVER_FAILED, "WARNING", {"error": type(error).__name__})
+        return None
+
+
+def _is_heard(event: Event, level: Level) -> bool:
+    return _logger(event.logger).isEnabledFor(_NUMBERS[level])
+
+
+def _record(event: Event, level: Level, facts: Mapping[str, Any]) -> None:
+    """Write a log record, where a handler may want it."""
+    if _is_heard(event, level):
+        values = (facts,) if "%(" in event.message else ()
+        extra = {f"gatekeeper_{name}": fact for name, fact in facts.items()}
+        _logger(event.logger).log(_NUMBERS[level], event.message, *values, extra=extra, stacklevel=3)
+
+
+def _logger(name: str) -> Logger:
+    """Return a logger below ``gatekeeper``, whose handler that does nothing keeps warnings off standard error."""
+    known = _loggers.get(name)
+    if known is not None:
+        return known
+    import logging  # here, because it is a tenth of the import of the library
+
+    top = logging.getLogger("gatekeeper")
+    if not any(isinstance(handler, logging.NullHandler) for handler in top.handlers):
+        top.addHandler(logging.NullHandler())
+    return _loggers.setdefault(name, logging.getLogger(name))

@@ -1,0 +1,200 @@
+"""Everything that the library does with one conversation, and what it tells of it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from gatekeeper_core import (
+    ContextBuilder,
+    ContextBuilderConfig,
+    ContextCompressor,
+    ContextGatekeeper,
+    InMemoryRecordStore,
+    LongTermMemory,
+    Message,
+    Thread,
+    ToolCall,
+    ToolResultCompressor,
+)
+from gatekeeper_core.context.summary import SummaryConfig, ThreadSummary
+from gatekeeper_core.context.thread_memory import remember_thread
+from gatekeeper_core.context.thread_requests import Asked, ThreadRequests
+from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
+from gatekeeper_core.errors import GatekeeperError
+from gatekeeper_core.events import EVENTS, FACTS, Event
+from gatekeeper_core.storage.base import MemoryScope
+from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.storage.sqlite import SQLiteStore
+
+BY_KEY = {event.key: event for event in EVENTS}
+_BY_MESSAGE = {(event.logger, event.message): event for event in EVENTS}
+_TYPES: dict[str, Any] = {
+    "int": int,
+    "int | None": (int, type(None)),
+    "float": (int, float),
+    "str": str,
+    "str | None": (str, type(None)),
+}
+
+
+def fits(event: Event, facts: Mapping[str, Any]) -> bool:
+    """Return whether facts are those of an event, each of its type."""
+    names = set(facts) - {"outcome"}
+    needed = set(event.facts) - event.optional if facts.get("outcome", "ok") == "ok" else set()
+    if event.is_stage != ("outcome" in facts) or not needed <= names <= set(event.facts):
+        return False
+    return all(_is_of(FACTS[name].kind, value) for name, value in facts.items())
+
+
+def _is_of(kind: str, value: object) -> bool:
+    if kind == "bool" or isinstance(value, bool):
+        return kind == "bool" and isinstance(value, bool)
+    if kind.startswith("list["):
+        return isinstance(value, list) and all(_is_of(kind[5:-1], one) for one in value)
+    return isinstance(value, _TYPES[kind])
+
+
+def event_of(record: logging.LogRecord) -> Event:
+    """Return the event that a record is of."""
+    return _BY_MESSAGE[record.name, str(record.msg)]
+
+
+def facts_of(record: logging.LogRecord) -> dict[str, Any]:
+    """Return the facts of a record, without their prefix."""
+    prefix = "gatekeeper_"
+    return {name.removeprefix(prefix): value for name, value in vars(record).items() if name.startswith(prefix)}
+
+
+class Kept(logging.Handler):
+    """Keeps records."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+
+@contextmanager
+def everything_told() -> Iterator[list[logging.LogRecord]]:
+    """Collect every record of the library."""
+    logger, handler = logging.getLogger("gatekeeper"), Kept()
+    level, propagates = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    logger.propagate = False
+    try:
+        yield handler.records
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = propagates
+
+
+def failing(secret: str) -> Any:
+    """Return a function that raises an error with a text in its message."""
+
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise LookupError(f"cannot read {secret}")
+
+    return fail
+
+
+class Unread(InMemoryRecordStore):
+    """A store that cannot be read."""
+
+    def __init__(self, secret: str) -> None:
+        super().__init__()
+        self._fail = failing(secret)
+
+    def load_record(self, *_: object) -> NoReturn:
+        self._fail()
+
+
+def conversation(secret: str, turns: Sequence[tuple[str, str]]) -> list[Message]:
+    """Return turns as messages with a text in each of them, and with a tool exchange."""
+    said = []
+    for at, (asked, answer) in enumerate(turns):
+        said += [Message("user", f"{asked} {secret} {at}"), Message("assistant", f"{answer} {secret}")]
+    call = ToolCall("c1", f"tool_{secret}", json.dumps({"name": secret}))
+    said += [Message("user", f"Look it up: {secret}."), Message("assistant", "", tool_calls=(call,))]
+    long = "\n".join(f"row {row}: {secret} is at port {6000 + row}, rack {row % 7}" for row in range(80))
+    return [*said, Message("tool", long, tool_call_id="c1"), Message("assistant", f"Found: {secret}.")]
+
+
+def tell_everything(secret: str, turns: Sequence[tuple[str, str]], question: str, folder: Path) -> None:
+    """Do with a conversation whatever the library can do; a text stands in all of it, and in the names."""
+    talk = conversation(secret, turns)
+    question = f"{question} {secret}"
+    _select(secret, turns, question)
+    _histories(secret, talk, question)
+    _builds(secret, talk, question)
+    _memories(secret, talk, question)
+    _compress(secret, talk)
+    _store(secret, talk, folder)
+
+
+def _select(secret: str, turns: Sequence[tuple[str, str]], question: str) -> None:
+    gatekeeper = ContextGatekeeper(token_budget=60)
+    gatekeeper.set_constraint(secret, secret)
+    for asked, answer in turns:
+        gatekeeper.add_turn(f"{asked} {secret}", answer)
+    gatekeeper.select(question)
+
+
+def _histories(secret: str, talk: Sequence[Message], question: str) -> None:
+    asked = [*talk, Message("user", question)]
+    config = HistoryConfig(token_budget=300, passthrough_below=0)
+    ThreadSelector(lambda message: message, config=config).view(asked, thread=secret)
+    ThreadSelector(lambda message: message, config=config).view(asked, thread=secret, token_budget=1)
+
+
+def _builds(secret: str, talk: Sequence[Message], question: str) -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    config = ContextBuilderConfig(total_budget=3000, locale="en")
+    builder = ContextBuilder(config, memory=memory, token_counter=len, summarizer=failing(secret))
+    builder.constraints.set(Thread(secret, talk, secret, secret), secret, secret)
+    requests = ThreadRequests(builder, read=lambda message: message, write=lambda message, _: message)
+    asked = Asked(thread=secret, tenant=secret, user=secret, question=question)
+    requests.request(talk, asked)
+    requests.request(talk, asked._replace(tools=(secret * 2000,)))
+    ContextBuilder(config, store=Unread(secret)).build(Thread(secret, talk), question, f"Be brief, {secret}.")
+
+
+def _memories(secret: str, talk: Sequence[Message], question: str) -> None:
+    scope = MemoryScope(secret, secret)
+    memory = LongTermMemory(InMemoryMemoryStore(), embedder=failing(secret))
+    made = memory.add(scope, f"prefers {secret}", category="user_preference", key=secret)
+    memory.search(scope, question)
+    memory.forget(scope, made.id)
+    said = [Message("user", f"I prefer {secret}. Please remember that I like green tea."), Message("assistant", "ok")]
+    store = InMemoryRecordStore()
+    remember_thread(memory, Thread(secret, said, secret, secret), store, extractor=failing(secret))
+    summaries = ThreadSummary(store, config=SummaryConfig(message_threshold=2), summarizer=failing(secret))
+    thread = Thread(secret, talk, secret)
+    summaries.update(thread)
+    summaries.run_model(thread)
+
+
+def _compress(secret: str, talk: Sequence[Message]) -> None:
+    ContextCompressor(max_tokens=100_000).compress(talk)
+    ContextCompressor(max_tokens=700, keep_recent=2, token_counter=len).compress(talk)
+    with suppress(GatekeeperError):
+        ContextCompressor(max_tokens=1).compress([*talk, Message("user", secret * 9)])
+    ToolResultCompressor().compress(talk[-2].text, tool_name=f"tool_{secret}", query=secret)
+
+
+def _store(secret: str, talk: Sequence[Message], folder: Path) -> None:
+    with SQLiteStore(folder / "store.db") as store:
+        store.append_messages(secret, secret, talk)
+        store.check()
+        store.forget(secret, thread=secret)
+        with suppress(GatekeeperError):
+            store.append_messages(secret, secret, talk)
+        store.begin_anew(secret, thread=secret)

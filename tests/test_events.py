@@ -1,0 +1,152 @@
+"""The schema of what is told: every record of every stage fits it and holds no text."""
+
+from __future__ import annotations
+
+import ast
+import logging
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gatekeeper_core
+from gatekeeper_core.events import EVENTS, FACTS, PART, Event
+from gatekeeper_core.observation import tell
+from tests.observed import event_of, everything_told, facts_of, fits, tell_everything
+from tests.talks import TALKS
+
+ROOT = Path(__file__).resolve().parents[1]
+ELSEWHERE = {
+    "model.answer": "tests/minimax/test_client.py",
+    "model.retry": "tests/minimax/test_client.py",
+    "store.purge_failed": "tests/test_sqlite_forgetting.py",
+    "observer_failed": "tests/test_observation.py",
+}
+"""Events that need a server, a busy file or a bad observer, and where they are tested."""
+
+# No fixed word of the library holds one of these, so what is found in a record has come from a text.
+secrets = st.text("QXZÄß密钥码令牌Ωж", min_size=5, max_size=12)
+
+
+def told(secret: str, script: str) -> list[logging.LogRecord]:
+    turns, question = TALKS[script]
+    with tempfile.TemporaryDirectory() as folder, everything_told() as records:
+        tell_everything(secret, turns, question, Path(folder))
+    return records
+
+
+@pytest.fixture(scope="module", params=TALKS)
+def records(request: pytest.FixtureRequest) -> list[logging.LogRecord]:
+    return told("QX密ZΩ钥", request.param)
+
+
+def test_every_record_fits_its_event(records: list[logging.LogRecord]) -> None:
+    for record in records:
+        event = event_of(record)
+        assert fits(event, facts_of(record)), (event.key, facts_of(record))
+        assert record.levelname in event.levels, event.key
+
+
+def test_every_event_is_told(records: list[logging.LogRecord]) -> None:
+    assert {event.key for event in EVENTS} - {event_of(record).key for record in records} == ELSEWHERE.keys()
+
+
+@given(secrets, st.sampled_from(sorted(TALKS)))
+def test_no_record_holds_any_text(secret: str, script: str) -> None:
+    for record in told(secret, script):
+        written = f"{record.getMessage()} {vars(record)}"
+        for character in secret:
+            assert character not in written, (event_of(record).key, written)
+
+
+def test_a_record_says_where_it_comes_from(records: list[logging.LogRecord]) -> None:
+    assert "observation.py" not in {record.filename for record in records}
+    assert {"gatekeeper.py", "plan.py", "threads.py"} <= {record.filename for record in records}
+
+
+def test_each_event_has_a_key_and_a_message_of_its_own() -> None:
+    for name in ("key", "message"):
+        values = [getattr(event, name) for event in EVENTS]
+        assert sorted(set(values)) == sorted(values)
+    assert {event.logger.partition(".")[0] for event in EVENTS} == {"gatekeeper"}
+
+
+def test_each_fact_is_explained_and_each_explanation_is_of_a_fact() -> None:
+    named = {name for event in EVENTS for name in event.facts}
+    assert named | {"outcome"} == FACTS.keys()
+    for event in EVENTS:
+        assert event.optional <= set(event.facts), event.key
+        assert len(set(event.facts)) == len(event.facts), event.key
+    assert not {name for name, fact in FACTS.items() if fact.kind in ("int", "float") and name.endswith("tokens") and fact.unit != "token"}
+
+
+def test_a_message_with_facts_in_it_is_the_same_for_every_record() -> None:
+    with everything_told() as found:
+        tell(PART, number=1, part="summary", tokens=7)
+    assert [(record.msg, record.getMessage()) for record in found] == [(PART.message, "[1] summary: 7 tokens")]
+
+
+@pytest.mark.parametrize(
+    ("facts", "fitting"),
+    [
+        ({"outcome": "ok", "backend": "sqlite", "access": "read"}, True),
+        ({"outcome": "LookupError"}, True),
+        ({"outcome": "ok", "backend": "sqlite"}, False),
+        ({"backend": "sqlite", "access": "read"}, False),
+        ({"outcome": "ok", "backend": "sqlite", "access": 1}, False),
+        ({"outcome": "ok", "backend": "sqlite", "access": "read", "path": "x"}, False),
+    ],
+)
+def test_the_check_sees_what_does_not_fit(facts: dict[str, Any], fitting: bool) -> None:
+    (event,) = (one for one in EVENTS if one.key == "store.call")
+    assert fits(event, facts) is fitting
+
+
+def _sources() -> list[Path]:
+    core = Path(gatekeeper_core.__file__).parent
+    return [path for path in core.rglob("*.py") if path.name != "observation.py"]
+
+
+def test_nothing_in_the_core_writes_records_by_itself() -> None:
+    for path in _sources():
+        imported = {
+            alias.name
+            for node in ast.walk(ast.parse(path.read_bytes()))
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        }
+        assert "logging" not in imported, path
+
+
+# --- the page
+
+
+def table_of(event: Event) -> str:
+    """Return the row of an event as the page has it."""
+    facts = ", ".join(f"`{name}`" + (" ?" if name in event.optional else "") for name in event.facts) or "–"
+    span = "stage" if event.is_stage else "event"
+    return f"| `{event.key}` | {span} | `{event.logger}` | {event.message} | {', '.join(event.levels)} | {facts} |"
+
+
+def facts_rows() -> list[str]:
+    """Return the rows of the facts as the page has them."""
+    return [f"| `{name}` | {fact.kind.replace('|', 'or')} | {fact.unit or '–'} | {fact.meaning} |" for name, fact in FACTS.items()]
+
+
+@pytest.mark.parametrize("row", [*map(table_of, EVENTS), *facts_rows()])
+def test_the_page_has_each_event_and_each_fact(row: str) -> None:
+    """``python -m tests.test_events`` prints the rows."""
+    assert row in (ROOT / "docs" / "observability.md").read_text(encoding="utf-8").splitlines()
+
+
+def test_the_page_has_no_other_event() -> None:
+    page = (ROOT / "docs" / "observability.md").read_text(encoding="utf-8").splitlines()
+    known = {*map(table_of, EVENTS), *facts_rows()}
+    assert not [line for line in page if line.startswith("| `") and "| `gatekeeper." in line and line not in known]
+
+
+if __name__ == "__main__":
+    print(*map(table_of, EVENTS), "", *facts_rows(), sep="\n")

@@ -1,0 +1,212 @@
+"""How events reach observers and log handlers: nested, in order, lazily, and without a way to break a chat."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+import gatekeeper_core
+from gatekeeper_core import ContextBuilder, ContextBuilderConfig, ContextGatekeeper, InMemoryRecordStore, Message, Thread
+from gatekeeper_core.events import BUILD, GATE, HISTORY, MISS, STORE_CALL, Event
+from gatekeeper_core.observation import Ended, Stage, add_observer, remove_observer, stage, tell
+from tests.observed import event_of, everything_told, facts_of
+from tests.talks import TALKS
+
+
+class Watching:
+    """Notes what it sees, with the stages around it."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, Mapping[str, Any]]] = []
+        self.threads: dict[str, str | None] = {}
+        self.paths: list[str] = []
+        self._open = threading.local()
+
+    def _stack(self) -> list[str]:
+        stack: list[str] | None = getattr(self._open, "stack", None)
+        if stack is None:
+            stack = self._open.stack = []
+        return stack
+
+    def begun(self, stage: Event, thread: str | None, /) -> Ended:
+        stack = self._stack()
+        stack.append(stage.key)
+        self.paths.append(" > ".join(stack))
+        self.threads[stage.key] = thread
+
+        def ended(facts: Mapping[str, Any]) -> None:
+            assert stack.pop() == stage.key
+            self.seen.append((stage.key, facts))
+
+        return ended
+
+    def happened(self, event: Event, facts: Mapping[str, Any], /) -> None:
+        self.seen.append((event.key, facts))
+
+
+class Broken:
+    """Raises whatever it is told, with a text in the error."""
+
+    def __init__(self, *, at_end: bool = False) -> None:
+        self.at_end = at_end
+
+    def begun(self, stage: Event, thread: str | None, /) -> Ended:
+        if self.at_end:
+            return self._fail
+        self._fail({})
+
+    def happened(self, event: Event, facts: Mapping[str, Any], /) -> None:
+        self._fail(facts)
+
+    @staticmethod
+    def _fail(facts: Mapping[str, Any]) -> NoReturn:
+        raise LookupError("secret")
+
+
+@pytest.fixture
+def watching() -> Iterator[Watching]:
+    observer = Watching()
+    add_observer(observer)
+    yield observer
+    remove_observer(observer)
+
+
+def gate_facts() -> dict[str, Any]:
+    return {"decision": "continue", "reason": "one_topic", "staying": 1.0, "topics": 1}
+
+
+def test_where_nobody_listens_nothing_is_made_and_no_fact_is_worked_out() -> None:
+    with stage(GATE) as seen:
+        seen.tell(lambda: pytest.fail("worked out"))
+    assert type(seen) is Stage
+    assert stage(GATE) is seen
+
+
+def test_a_record_alone_is_reason_enough_to_watch_a_stage() -> None:
+    with everything_told() as records, stage(GATE) as seen:
+        seen.tell(gate_facts)
+    assert [(event_of(record), facts_of(record)) for record in records] == [(GATE, {"outcome": "ok", **gate_facts()})]
+
+
+def test_a_stage_without_a_log_writes_no_record() -> None:
+    with everything_told() as records, stage(GATE, log=False) as seen:
+        seen.tell(gate_facts)
+        tell(MISS, log=False, part="summary", status="late", reason="")
+    assert records == []
+
+
+def test_a_stage_that_raises_says_what_and_lets_it_pass(watching: Watching) -> None:
+    with everything_told() as records, pytest.raises(LookupError), stage(GATE):
+        raise LookupError("secret")
+    assert watching.seen == [("selection.gate", {"outcome": "LookupError"})]
+    assert [facts_of(record) for record in records] == [{"outcome": "LookupError"}]
+
+
+def test_facts_are_told_at_the_end_wherever_they_were_given(watching: Watching) -> None:
+    called = stage(STORE_CALL)
+    called.tell(lambda: {"backend": "sqlite", "access": "read"})
+    with called:
+        assert watching.seen == []
+    assert watching.seen == [("store.call", {"outcome": "ok", "backend": "sqlite", "access": "read"})]
+
+
+def test_the_level_is_the_one_that_was_given(watching: Watching) -> None:
+    with everything_told() as records:
+        with stage(HISTORY) as seen:
+            seen.tell(dict, level="WARNING")
+        with stage(HISTORY) as seen:
+            seen.tell(dict)
+    assert [record.levelname for record in records] == ["WARNING", "INFO"]
+
+
+@pytest.mark.parametrize("script", TALKS)
+def test_a_selection_is_its_three_stages_in_order(script: str, watching: Watching) -> None:
+    turns, question = TALKS[script]
+    gatekeeper = ContextGatekeeper()
+    for turn in turns:
+        gatekeeper.add_turn(*turn)
+    chosen = gatekeeper.select(question)
+    inner = ["selection > selection.gate", "selection > selection.candidates", "selection > selection.cover"]
+    assert watching.paths == ["selection", *inner]
+    facts = dict(watching.seen)["selection"]
+    assert (facts["turns_kept"], facts["turn_ids"]) == (len(chosen), [turn["turn_id"] for turn in chosen])
+
+
+@pytest.mark.parametrize("script", TALKS)
+def test_a_build_is_look_ups_and_assembly_with_the_selection_inside(script: str, watching: Watching) -> None:
+    turns, question = TALKS[script]
+    said = [message for user, answer in turns * 9 for message in (Message("user", user), Message("assistant", answer))]
+    built = ContextBuilder(ContextBuilderConfig(passthrough_below=0)).build(Thread("t1", said), question, "Be brief.")
+    assert "build > build.look_ups > summary" in watching.paths
+    assert "build > build.assembly > history > history.past" in watching.paths
+    assert watching.threads["build"] == "t1"
+    assert dict(watching.seen)["build"] == {"outcome": "ok", **built.facts()}
+
+
+def test_work_on_another_thread_has_a_stack_of_its_own(watching: Watching) -> None:
+    class Apart(InMemoryRecordStore):
+        is_in_process = False
+
+    ContextBuilder(store=Apart()).build(Thread("t1", [Message("user", "hi")]), "hi", "Be brief.")
+    assert "summary" in watching.paths
+    assert "build > build.look_ups" in watching.paths
+
+
+@pytest.mark.parametrize("at_end", [False, True])
+def test_an_observer_that_raises_stops_nothing_and_is_named(at_end: bool, watching: Watching) -> None:
+    observer = Broken(at_end=at_end)
+    add_observer(observer)
+    try:
+        with everything_told() as records, stage(GATE) as seen:
+            seen.tell(gate_facts)
+    finally:
+        remove_observer(observer)
+    told = [record for record in records if event_of(record).key == "observer_failed"]
+    assert [facts_of(record) for record in told] == [{"error": "LookupError"}]
+    assert "secret" not in str([vars(record) for record in records])
+    assert [key for key, _ in watching.seen] == ["selection.gate"]
+
+
+def test_an_observer_is_told_once_however_often_it_is_added(watching: Watching) -> None:
+    add_observer(watching)
+    tell(MISS, part="summary", status="late", reason="")
+    assert watching.seen == [("build.miss", {"part": "summary", "status": "late", "reason": ""})]
+    remove_observer(watching)
+    tell(MISS, part="summary", status="late", reason="")
+    assert len(watching.seen) == 1
+
+
+def test_a_stage_under_way_tells_its_end_to_who_was_let_go(watching: Watching) -> None:
+    with stage(BUILD):
+        remove_observer(watching)
+    assert [key for key, _ in watching.seen] == ["build"]
+
+
+def test_what_is_no_observer_is_refused() -> None:
+    with pytest.raises(TypeError, match="method begun, got object"):
+        add_observer(object())  # type: ignore[arg-type]
+
+
+def test_a_program_that_set_up_no_logging_sees_nothing() -> None:
+    """C16: a warning without a handler would go to its standard error."""
+    code = """
+from gatekeeper_core.events import MISS
+from gatekeeper_core.observation import tell
+tell(MISS, part="summary", status="late", reason="")
+"""
+    folder = Path(gatekeeper_core.__file__).parents[1]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_the_selection_is_had_without_importing_logging() -> None:
+    code = "import sys; from gatekeeper_core import ContextGatekeeper; print('logging' in sys.modules)"
+    folder = Path(gatekeeper_core.__file__).parents[1]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=True)
+    assert done.stdout == "False\n"
