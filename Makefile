@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
-EXTRAS := cli,minimax,postgres,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
+EXTRAS := cli,minimax,otel,postgres,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
 
 RUN := $(VENV)/bin/python -m
 PIP := $(RUN) pip --disable-pip-version-check --quiet

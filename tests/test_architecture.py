@@ -98,6 +98,7 @@ def modules_of(package: str, root: Path) -> list[Module]:
 PORCH = (
     "gatekeeper_cli",
     "gatekeeper_minimax",
+    "gatekeeper_otel",
     "gatekeeper_postgres",
     "gatekeeper_tokenizers",
     "langchain_gatekeeper",

@@ -26,7 +26,13 @@ READMES = [ROOT / "README.md", ROOT / "README.zh-CN.md"]
 PAGES = [*READMES, *sorted((ROOT / "docs").glob("*.md"))]
 RUN_MARK = "<!-- run -->"
 
-NEEDS = {"langchain.md": "adapters", "llamaindex.md": "adapters", "minimax.md": "minimax", "postgres.md": "postgres"}
+NEEDS = {
+    "langchain.md": "adapters",
+    "llamaindex.md": "adapters",
+    "minimax.md": "minimax",
+    "observability.md": "otel",
+    "postgres.md": "postgres",
+}
 """The marker of the extras that a page needs."""
 BUILDER_EXAMPLE = ROOT / "docs" / "examples" / "context_builder.py"
 """The program that needs no framework; docs/builder.md shows a part of what it prints."""

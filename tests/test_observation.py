@@ -12,7 +12,14 @@ from typing import Any, NoReturn
 import pytest
 
 import gatekeeper_core
-from gatekeeper_core import ContextBuilder, ContextBuilderConfig, ContextGatekeeper, InMemoryRecordStore, Message, Thread
+from gatekeeper_core import (
+    ContextBuilder,
+    ContextBuilderConfig,
+    ContextGatekeeper,
+    InMemoryRecordStore,
+    Message,
+    Thread,
+)
 from gatekeeper_core.events import BUILD, GATE, HISTORY, MISS, STORE_CALL, Event
 from gatekeeper_core.observation import Ended, Stage, add_observer, remove_observer, stage, tell
 from tests.observed import event_of, everything_told, facts_of
@@ -57,9 +64,9 @@ class Broken:
         self.at_end = at_end
 
     def begun(self, stage: Event, thread: str | None, /) -> Ended:
-        if self.at_end:
-            return self._fail
-        self._fail({})
+        if not self.at_end:
+            self._fail({})
+        return self._fail
 
     def happened(self, event: Event, facts: Mapping[str, Any], /) -> None:
         self._fail(facts)

@@ -66,14 +66,14 @@ class GatekeeperChatMemory(SelectionOptions):
         """
         messages = self.chat_memory.messages
         view = self._view(messages, inputs)
-        announce(view)
+        announce(view, shadow=self.shadow)
         return self._loaded(messages, view)
 
     async def aload_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Do the same as ``load_memory_variables``; neither the store nor the selection blocks the event loop."""
         messages = await self.chat_memory.aget_messages()
         view = await asyncio.to_thread(self._view, messages, inputs)
-        await aannounce(view)
+        await aannounce(view, shadow=self.shadow)
         return self._loaded(messages, view)
 
     def _view(self, messages: list[BaseMessage], inputs: dict[str, Any]) -> HistoryView:

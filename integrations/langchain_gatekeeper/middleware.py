@@ -132,7 +132,7 @@ class GatekeeperMiddleware(Middleware):
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Answer]) -> Answer:
         """Call the model with the messages that the current turn needs."""
         look, prepared = self._prepared(request)
-        announce(look, event=self._requests.event)
+        announce(look, event=self._requests.event, shadow=self._shadow)
         return handler(request if self._shadow else prepared)
 
     async def awrap_model_call(
@@ -140,7 +140,7 @@ class GatekeeperMiddleware(Middleware):
     ) -> Answer:
         """Do the same as ``wrap_model_call``; neither selection nor build blocks the event loop."""
         look, prepared = await asyncio.to_thread(self._prepared, request)
-        await aannounce(look, event=self._requests.event)
+        await aannounce(look, event=self._requests.event, shadow=self._shadow)
         return await handler(request if self._shadow else prepared)
 
     def _prepared(self, request: ModelRequest[Any]) -> tuple[HistoryView | ThreadRequest[Any], ModelRequest[Any]]:

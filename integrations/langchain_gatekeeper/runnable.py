@@ -105,12 +105,12 @@ class GatekeeperSelector(Runnable[Any, Any]):
     # LangChain finds the last two parameters by their names; the config names this run as the parent of events.
     def _select(self, given: Any, run_manager: Any, config: RunnableConfig) -> Any:  # noqa: ARG002
         messages, view = self._view(given, config)
-        announce(view, config=config)
+        announce(view, shadow=self._selector.config.shadow, config=config)
         return self._output(given, messages, view)
 
     async def _aselect(self, given: Any, run_manager: Any, config: RunnableConfig) -> Any:  # noqa: ARG002
         messages, view = await asyncio.to_thread(self._view, given, config)
-        await aannounce(view, config=config)
+        await aannounce(view, shadow=self._selector.config.shadow, config=config)
         return self._output(given, messages, view)
 
     def _view(self, given: Any, config: RunnableConfig) -> tuple[list[BaseMessage], HistoryView]:
@@ -156,5 +156,5 @@ def select_messages(
     gate = GatekeeperSelector(token_budget=token_budget, **options)
     listed = as_messages(messages)
     view = gate._selector.view(listed, query=None if query is None else text_of(query))
-    announce(view)
+    announce(view, shadow=gate._selector.config.shadow)
     return gate._selector.kept(listed, view)

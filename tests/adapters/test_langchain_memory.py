@@ -607,7 +607,7 @@ def test_a_load_inside_a_run_is_announced_without_text(asynchronous: bool) -> No
     else:
         step.invoke({"input": question}, {"callbacks": [heard]})
     assert memory.last_selection is not None
-    assert heard.events == [("gatekeeper_selection", memory.last_selection.facts())]
+    assert heard.events == [("gatekeeper_selection", {**memory.last_selection.facts(), "shadow": False})]
     assert not any(text in str(heard.events) for pair in pairs for text in pair)
     loaded(memory, question)
     assert len(heard.events) == 1

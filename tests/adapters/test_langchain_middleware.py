@@ -594,7 +594,7 @@ def test_each_step_is_announced_without_text(way: str) -> None:
     asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t1", heard))
     assert gate.last_selection is not None
     assert [name for name, _ in heard.events] == ["gatekeeper_selection"] * 2
-    assert heard.events[-1][1] == gate.last_selection.facts()
+    assert heard.events[-1][1] == {**gate.last_selection.facts(), "shadow": False}
     assert not any(text in json.dumps(heard.events) for text in texts_of(pairs))
 
 

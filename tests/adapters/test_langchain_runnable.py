@@ -371,7 +371,7 @@ def test_a_selection_is_announced_by_its_own_run_without_text(asynchronous: bool
     gate, heard = GatekeeperSelector(**OPTIONS), Heard()
     called(gate, [*talk(pairs), HumanMessage(question)], {"callbacks": [heard]}, asynchronous=asynchronous)
     assert gate.last_selection is not None
-    assert heard.events == [("gatekeeper_selection", gate.last_selection.facts())]
+    assert heard.events == [("gatekeeper_selection", {**gate.last_selection.facts(), "shadow": False})]
     assert [heard.runs[parent] for parent in heard.parents] == ["GatekeeperSelector"]
     assert not any(text in str(heard.events) for text in texts_of(pairs))
 

@@ -71,7 +71,7 @@ class GatekeeperContextEvent(BaseEvent):
         thread: the chat store key or session id.
         shadow: whether it was only reported.
         status: ``built`` or ``over_budget``.
-        facts: see ``ThreadRequest.facts``.
+        facts: see ``ThreadRequest.facts``; with status and ``shadow``, as LangChain's callbacks get them.
     """
 
     memory: str
@@ -88,9 +88,8 @@ class GatekeeperContextEvent(BaseEvent):
 
 def report_built(built: ThreadRequest[Any], *, memory: str, thread: str | None, shadow: bool) -> None:
     """Send the event for a build to the handlers that listen; a handler's error does not come back."""
-    facts = built.facts()
-    status = facts.pop("status")
-    event = GatekeeperContextEvent(memory=memory, thread=thread, shadow=shadow, status=status, facts=facts)
+    facts = {**built.facts(), "shadow": shadow}
+    event = GatekeeperContextEvent(memory=memory, thread=thread, shadow=shadow, status=facts["status"], facts=facts)
     get_dispatcher(__name__).event(event)
 
 

@@ -1,0 +1,11 @@
+"""The gatekeeper in OpenTelemetry: spans and metrics of every selection, build and call of a store, without any text.
+
+The extra ``otel`` brings OpenTelemetry's API; the SDK and the exporters are the application's own.
+"""
+
+from __future__ import annotations
+
+from gatekeeper_otel.instrumentation import Instrumentation, instrument
+from gatekeeper_otel.observing import OpenTelemetryObserver
+
+__all__ = ["Instrumentation", "OpenTelemetryObserver", "instrument"]

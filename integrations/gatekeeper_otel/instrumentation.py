@@ -1,0 +1,76 @@
+"""Switching it on and off, for the whole process."""
+
+from __future__ import annotations
+
+from threading import Lock
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from gatekeeper_core.observation import add_observer, remove_observer
+from gatekeeper_otel.observing import OpenTelemetryObserver
+
+if TYPE_CHECKING:
+    from opentelemetry.metrics import MeterProvider
+    from opentelemetry.trace import TracerProvider
+
+__all__ = ["Instrumentation", "instrument"]
+
+
+class Instrumentation:
+    """What :func:`instrument` has switched on; as a context it is switched off at its end."""
+
+    def __init__(self, observer: OpenTelemetryObserver) -> None:
+        self._observer = observer
+
+    def __enter__(self) -> Instrumentation:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Switch it off; stages that have begun still end their spans."""
+        remove_observer(self._observer)
+
+
+_lock = Lock()
+_current: Instrumentation | None = None
+
+
+def instrument(
+    *,
+    tracer_provider: TracerProvider | None = None,
+    meter_provider: MeterProvider | None = None,
+    conversation_ids: bool = False,
+) -> Instrumentation:
+    """Give spans and metrics of everything that the gatekeeper does in this process from now on, in any framework.
+
+    Whoever calls it again, with other providers perhaps, takes the place of the first: nothing is told twice.
+
+    Args:
+        tracer_provider: makes the spans; None: the global one, also where it is set later.
+        meter_provider: makes the metrics; None: the global one, likewise.
+        conversation_ids: whether spans name the thread (``gen_ai.conversation.id``). An id may tell who somebody is.
+
+    Raises:
+        TypeError: ``conversation_ids`` is no bool.
+
+    >>> with instrument():
+    ...     from gatekeeper_core import ContextGatekeeper
+    ...     ContextGatekeeper().select("hello")
+    []
+    """
+    global _current  # as the list of observers: one for the process
+    if not isinstance(conversation_ids, bool):
+        raise TypeError(f"conversation_ids must be a bool, got {type(conversation_ids).__name__}")
+    observer = OpenTelemetryObserver(
+        tracer_provider=tracer_provider, meter_provider=meter_provider, conversation_ids=conversation_ids
+    )
+    with _lock:
+        if _current is not None:
+            _current.stop()
+        _current = Instrumentation(observer)
+        add_observer(observer)
+        return _current

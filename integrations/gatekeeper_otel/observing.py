@@ -1,0 +1,188 @@
+"""Spans and metrics from the core's stages.
+
+::
+
+    stage begins ──> a span, child of the one that is current on this thread, and current until the stage ends
+    stage ends   ──> its facts as attributes, ``gatekeeper.`` before each; its duration and its counts as metrics
+    event        ──> an event of the current span
+
+It is an observer (``gatekeeper_core.observation``) and no handler of ``logging``: a handler sees a stage only when it
+is over, so it could tell neither what is inside what nor, without a clock in the core, how long it took; and it would
+have to set the level of loggers that are the application's. Nothing is wrapped, so there is one switch for the core,
+the adapters and the stores; without it the core asks one empty tuple per stage. Calls that a build makes on a worker
+thread run in the context of the build, so their spans are its children.
+
+Facts hold no text, and nothing else goes into a span: of an error its type, no message and no stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+try:
+    from opentelemetry import context, metrics, trace
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] != "opentelemetry":
+        raise
+    needed = 'gatekeeper_otel needs opentelemetry-api: pip install "context-gatekeeper[otel]"'
+    raise ImportError(needed, name=error.name) from error
+
+from gatekeeper_core.events import (
+    BUILD,
+    COMPRESSION,
+    MISS,
+    PAST,
+    SELECTION,
+    STORE_CALL,
+    TOOL_RESULT,
+    Event,
+)
+
+if TYPE_CHECKING:
+    from opentelemetry.metrics import Histogram, Meter, MeterProvider
+    from opentelemetry.trace import Span, TracerProvider
+    from opentelemetry.util.types import Attributes, AttributeValue
+
+    from gatekeeper_core.observation import Ended
+
+__all__ = ["OpenTelemetryObserver"]
+
+_NAME = "gatekeeper"
+_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+"""Bounds of the buckets of durations. Source: ours; a selection takes milliseconds, a build waits half a second."""
+
+_TOKENS = (0, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576)
+"""Bounds of the buckets of tokens. Source: the GenAI conventions' powers of four, from 64 on."""
+
+_TURNS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
+"""Bounds of the buckets of turns. Source: ours."""
+
+_SIZES = {
+    SELECTION.key: ("history_tokens", "tokens"),
+    PAST.key: ("history_tokens", "tokens"),
+    COMPRESSION.key: ("tokens_before", "tokens_after"),
+    TOOL_RESULT.key: ("tokens_before", "tokens_after"),
+    BUILD.key: (None, "total_tokens"),
+}
+"""By stage, which facts are the tokens before and after it."""
+
+
+class OpenTelemetryObserver:
+    """An observer for ``add_observer``; :func:`gatekeeper_otel.instrument` makes and adds one.
+
+    Args:
+        tracer_provider: makes the spans; None: the global one.
+        meter_provider: makes the metrics; None: the global one.
+        conversation_ids: whether spans name the thread.
+    """
+
+    def __init__(
+        self,
+        *,
+        tracer_provider: TracerProvider | None = None,
+        meter_provider: MeterProvider | None = None,
+        conversation_ids: bool = False,
+    ) -> None:
+        self._tracer = trace.get_tracer(_NAME, _version(), tracer_provider)
+        self._metrics = _Metrics(metrics.get_meter(_NAME, _version(), meter_provider))
+        self._conversation_ids = conversation_ids
+
+    def begun(self, stage: Event, thread: str | None, /) -> Ended:
+        """Start a span, and make it the current one."""
+        named = thread is not None and self._conversation_ids
+        attributes: Attributes = {"gen_ai.conversation.id": thread} if named and thread is not None else None
+        span = self._tracer.start_span(f"{_NAME}.{stage.key}", attributes=attributes)
+        token = context.attach(trace.set_span_in_context(span))
+        start = perf_counter()
+
+        def ended(facts: Mapping[str, Any]) -> None:
+            seconds = perf_counter() - start
+            try:
+                context.detach(token)
+                _describe(span, facts)
+                self._metrics.ended(stage, facts, seconds)
+            finally:
+                span.end()
+
+        return ended
+
+    def happened(self, event: Event, facts: Mapping[str, Any], /) -> None:
+        """Add an event to the current span."""
+        trace.get_current_span().add_event(f"{_NAME}.{event.key}", _attributes(facts))
+        self._metrics.happened(event, facts)
+
+
+class _Metrics:
+    """The instruments, and what goes into them."""
+
+    def __init__(self, meter: Meter) -> None:
+        self._selection_seconds = _histogram(meter, "selection.duration", "s", "How long a selection took.", _SECONDS)
+        self._build_seconds = _histogram(meter, "build.duration", "s", "How long a build took.", _SECONDS)
+        self._before = _histogram(meter, "tokens.before", "{token}", "Tokens before a stage made them fewer.", _TOKENS)
+        self._after = _histogram(meter, "tokens.after", "{token}", "Tokens after it.", _TOKENS)
+        self._turns = _histogram(meter, "turns.kept", "{turn}", "Past turns that are sent.", _TURNS)
+        self._builds = meter.create_counter(f"{_NAME}.builds", "{build}", "Builds by how they ended.")
+        self._misses = meter.create_counter(f"{_NAME}.misses", "{miss}", "Parts that a build could not have.")
+        self._calls = meter.create_counter(f"{_NAME}.store.calls", "{call}", "Calls of a store by how they ended.")
+
+    def ended(self, stage: Event, facts: Mapping[str, Any], seconds: float) -> None:
+        outcome = facts["outcome"]
+        if stage is SELECTION:
+            self._selection_seconds.record(seconds, _error_type(outcome))
+        elif stage is BUILD:
+            self._build_seconds.record(seconds, _error_type(outcome))
+            self._builds.add(1, {f"{_NAME}.status": _BUILD_STATUS.get(outcome, "failed")})
+        elif stage is STORE_CALL:
+            self._calls.add(1, _chosen(facts, "backend", "access", "outcome"))
+        if outcome == "ok":
+            self._sizes(stage, facts)
+
+    def happened(self, event: Event, facts: Mapping[str, Any]) -> None:
+        if event is MISS:
+            self._misses.add(1, _chosen(facts, "part", "status"))
+
+    def _sizes(self, stage: Event, facts: Mapping[str, Any]) -> None:
+        labels = {f"{_NAME}.stage": stage.key}
+        for name, histogram in zip(_SIZES.get(stage.key, ()), (self._before, self._after), strict=False):
+            if name is not None:
+                histogram.record(facts[name], labels)
+        if stage in (SELECTION, PAST):
+            self._turns.record(facts["turns_kept"], labels)
+
+
+_BUILD_STATUS = {"ok": "built", "BudgetError": "over_budget"}
+
+
+def _histogram(meter: Meter, name: str, unit: str, description: str, bounds: Sequence[float]) -> Histogram:
+    return meter.create_histogram(f"{_NAME}.{name}", unit, description, explicit_bucket_boundaries_advisory=bounds)
+
+
+def _describe(span: Span, facts: Mapping[str, Any]) -> None:
+    """Set what a stage tells; an error is its type alone, for its message may hold text of the conversation."""
+    outcome = facts["outcome"]
+    span.set_attributes(_attributes(facts))
+    if outcome != "ok":
+        span.set_attribute("error.type", outcome)
+        span.set_status(trace.StatusCode.ERROR, outcome)
+
+
+def _attributes(facts: Mapping[str, Any]) -> dict[str, AttributeValue]:
+    return {f"{_NAME}.{name}": fact for name, fact in facts.items() if fact is not None}
+
+
+def _chosen(facts: Mapping[str, Any], *names: str) -> dict[str, AttributeValue]:
+    return {f"{_NAME}.{name}": facts[name] for name in names}
+
+
+def _error_type(outcome: str) -> dict[str, AttributeValue]:
+    return {} if outcome == "ok" else {"error.type": outcome}
+
+
+def _version() -> str:
+    try:
+        return version("context-gatekeeper")
+    except PackageNotFoundError:  # used from a checkout that is not installed
+        return ""

@@ -1,0 +1,316 @@
+"""Spans and metrics as an application gets them, by the SDK's exporters that keep everything in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from opentelemetry import trace
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+import gatekeeper_core
+from gatekeeper_core import (
+    BudgetError,
+    ContextBuilder,
+    ContextBuilderConfig,
+    ContextGatekeeper,
+    InMemoryRecordStore,
+    Message,
+    Thread,
+)
+from gatekeeper_core.errors import ConflictError
+from gatekeeper_core.events import EVENTS, FACTS
+from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_otel import instrument
+from tests.observed import BY_KEY, fits, tell_everything
+from tests.talks import TALKS
+
+pytestmark = pytest.mark.otel
+
+each_script = pytest.mark.parametrize("script", TALKS)
+secrets = st.text("QXZÄß密钥码令牌Ωж", min_size=5, max_size=12)
+
+
+class Exported(NamedTuple):
+    """What an application's exporters got."""
+
+    tracer_provider: TracerProvider
+    meter_provider: MeterProvider
+    exporter: InMemorySpanExporter
+    reader: InMemoryMetricReader
+
+    def spans(self) -> list[ReadableSpan]:
+        return sorted(self.exporter.get_finished_spans(), key=lambda span: span.start_time or 0)
+
+    def span(self, name: str) -> ReadableSpan:
+        (found,) = (span for span in self.spans() if span.name == name)
+        return found
+
+    def tree(self) -> list[str]:
+        """Return each span with those around it."""
+        by_id = {span.context.span_id: span for span in self.spans()}
+
+        def path(span: ReadableSpan) -> str:
+            outer = by_id.get(span.parent.span_id) if span.parent else None
+            return f"{path(outer)} > {span.name}" if outer else span.name
+
+        return [path(span) for span in self.spans()]
+
+    def points(self, name: str) -> list[Any]:
+        data = self.reader.get_metrics_data()
+        scopes = [scope for resource in data.resource_metrics for scope in resource.scope_metrics] if data else []
+        found = [metric for scope in scopes for metric in scope.metrics if metric.name == name]
+        return [point for metric in found for point in metric.data.data_points]
+
+    def metrics(self) -> dict[str, str | None]:
+        data = self.reader.get_metrics_data()
+        scopes = [scope for resource in data.resource_metrics for scope in resource.scope_metrics] if data else []
+        return {metric.name: metric.unit for scope in scopes for metric in scope.metrics}
+
+
+def made() -> Exported:
+    exporter, reader = InMemorySpanExporter(), InMemoryMetricReader()
+    tracer_provider = TracerProvider(shutdown_on_exit=False)
+    tracer_provider.add_span_processor(SimpleSpanProcessor(exporter))
+    return Exported(tracer_provider, MeterProvider([reader], shutdown_on_exit=False), exporter, reader)
+
+
+@pytest.fixture
+def exported() -> Iterator[Exported]:
+    out = made()
+    with instrument(tracer_provider=out.tracer_provider, meter_provider=out.meter_provider):
+        yield out
+
+
+def filled(script: str) -> tuple[ContextGatekeeper, str]:
+    turns, question = TALKS[script]
+    gatekeeper = ContextGatekeeper()
+    for turn in turns:
+        gatekeeper.add_turn(*turn)
+    return gatekeeper, question
+
+
+def thread_of(script: str, times: int = 9) -> tuple[Thread, str]:
+    turns, question = TALKS[script]
+    said = [
+        Message(role, text) for pair in turns * times for role, text in zip(("user", "assistant"), pair, strict=True)
+    ]
+    return Thread("thread-of-ann", said), question
+
+
+@each_script
+def test_a_selection_is_a_span_with_its_stages_inside(script: str, exported: Exported) -> None:
+    gatekeeper, question = filled(script)
+    chosen = gatekeeper.explain(question)
+    whole = "gatekeeper.selection"
+    assert exported.tree() == [whole, *(f"{whole} > {whole}.{stage}" for stage in ("gate", "candidates", "cover"))]
+    attributes = dict(exported.span(whole).attributes or {})
+    assert attributes["gatekeeper.tokens"] == chosen.tokens
+    assert attributes["gatekeeper.turn_ids"] == tuple(turn.turn_id for turn in chosen.turns)
+    assert exported.span(whole).status.is_ok or exported.span(whole).status.status_code is trace.StatusCode.UNSET
+
+
+@each_script
+def test_a_build_is_look_ups_and_assembly_and_the_selection_is_inside(script: str, exported: Exported) -> None:
+    thread, question = thread_of(script)
+    built = ContextBuilder(ContextBuilderConfig(passthrough_below=0)).build(thread, question, "Be brief.")
+    tree = exported.tree()
+    assert "gatekeeper.build > gatekeeper.build.look_ups > gatekeeper.summary" in tree
+    assert "gatekeeper.build > gatekeeper.build.assembly > gatekeeper.history > gatekeeper.history.past" in tree
+    attributes = dict(exported.span("gatekeeper.build").attributes or {})
+    assert attributes["gatekeeper.total_tokens"] == built.token_stats.total
+
+
+def test_spans_hang_below_the_applications_own(exported: Exported) -> None:
+    gatekeeper, question = filled("english")
+    with exported.tracer_provider.get_tracer("app").start_as_current_span("answer"):
+        gatekeeper.select(question)
+        with exported.tracer_provider.get_tracer("app").start_as_current_span("model"):
+            pass
+    assert "answer > gatekeeper.selection" in exported.tree()
+    assert "answer > model" in exported.tree()
+
+
+def test_durations_are_measured_where_the_work_is_done(exported: Exported) -> None:
+    class Slow(InMemoryRecordStore):
+        def load_record(self, *key: str) -> Any:
+            time.sleep(0.02)
+            return super().load_record(*key)
+
+    thread, question = thread_of("english")
+    ContextBuilder(store=Slow()).build(thread, question, "Be brief.")
+    look_ups = exported.span("gatekeeper.build.look_ups")
+    assert (look_ups.end_time or 0) - (look_ups.start_time or 0) >= 40_000_000
+    (point,) = exported.points("gatekeeper.build.duration")
+    assert point.sum >= 0.04
+    assert point.explicit_bounds[0] < 0.001
+
+
+def test_calls_of_a_store_on_a_worker_are_children_of_the_build(exported: Exported, tmp_path: Path) -> None:
+    thread, question = thread_of("english")
+    with SQLiteStore(tmp_path / "store.db") as store:
+        ContextBuilder(store=store, config=ContextBuilderConfig(call_timeout_ms=20_000)).build(thread, question, "Hi.")
+    assert "gatekeeper.build > gatekeeper.build.look_ups > gatekeeper.store.call" in exported.tree()
+
+
+def test_async_builds_side_by_side_have_spans_of_their_own(exported: Exported) -> None:
+    thread, question = thread_of("mixed", 2)
+    builder = ContextBuilder()
+
+    async def both() -> None:
+        await asyncio.gather(*(builder.abuild(thread, question, "Be brief.") for _ in range(4)))
+
+    asyncio.run(both())
+    tree = exported.tree()
+    assert tree.count("gatekeeper.build") == tree.count("gatekeeper.build > gatekeeper.build.assembly") == 4
+
+
+def test_metrics_count_tokens_turns_builds_misses_and_calls(exported: Exported, tmp_path: Path) -> None:
+    gatekeeper, question = filled("english")
+    chosen = gatekeeper.explain(question)
+    labels = {"gatekeeper.stage": "selection"}
+    for name, value in (
+        ("gatekeeper.tokens.before", chosen.history_tokens),
+        ("gatekeeper.tokens.after", chosen.tokens),
+        ("gatekeeper.turns.kept", len(chosen.turns)),
+    ):
+        assert [point.sum for point in exported.points(name) if point.attributes == labels] == [value], name
+    assert [point.count for point in exported.points("gatekeeper.selection.duration")] == [1]
+    with SQLiteStore(tmp_path / "store.db") as store:
+        store.save_record("a", "t", "k", "{}", upto_seq=0, expected_version=0)
+        with pytest.raises(ConflictError):
+            store.save_record("a", "t", "k", "{}", upto_seq=0, expected_version=0)
+    calls = {tuple(point.attributes.values()): point.value for point in exported.points("gatekeeper.store.calls")}
+    assert calls["sqlite", "write", "ok"] == calls["sqlite", "write", "ConflictError"] == 1
+    assert {exported.metrics()[f"gatekeeper.{name}"] for name in ("tokens.before", "tokens.after")} == {"{token}"}
+    assert exported.metrics()["gatekeeper.selection.duration"] == "s"
+
+
+def test_builds_are_counted_by_how_they_ended_and_misses_by_part(exported: Exported) -> None:
+    class Away(InMemoryRecordStore):
+        def load_record(self, *_: str) -> Any:
+            raise TimeoutError("the database of Ann is away")
+
+    thread, question = thread_of("english", 1)
+    ContextBuilder(store=Away()).build(thread, question, "Be brief.")
+    with pytest.raises(BudgetError):
+        ContextBuilder(ContextBuilderConfig(total_budget=5)).build(thread, question, "Be brief, please, be very brief.")
+    with pytest.raises(TypeError):
+        ContextBuilder().build(thread, question, "Be brief.", tools=[{"bad": object()}])
+    builds = {point.attributes["gatekeeper.status"]: point.value for point in exported.points("gatekeeper.builds")}
+    assert builds == {"built": 1, "over_budget": 1, "failed": 1}
+    parts = {point.attributes["gatekeeper.part"] for point in exported.points("gatekeeper.misses")}
+    assert parts >= {"summary", "constraints", "task"}
+    errors = [span for span in exported.spans() if span.name == "gatekeeper.build" and not span.status.is_ok]
+    assert [dict(span.attributes or {})["error.type"] for span in errors] == ["BudgetError", "TypeError"]
+    assert not [event for span in errors for event in span.events if event.name == "exception"]
+
+
+def test_the_thread_is_named_only_where_that_is_asked_for(exported: Exported) -> None:
+    thread, question = thread_of("english", 1)
+    ContextBuilder().build(thread, question, "Be brief.")
+    assert "thread-of-ann" not in "".join(span.to_json() for span in exported.spans())
+    out = made()
+    with instrument(tracer_provider=out.tracer_provider, meter_provider=out.meter_provider, conversation_ids=True):
+        ContextBuilder().build(thread, question, "Be brief.")
+    named = {span.name for span in out.spans() if "gen_ai.conversation.id" in (span.attributes or {})}
+    assert {"gatekeeper.build", "gatekeeper.summary"} <= named
+    assert dict(out.span("gatekeeper.build").attributes or {})["gen_ai.conversation.id"] == "thread-of-ann"
+
+
+@given(secrets, st.sampled_from(sorted(TALKS)))
+def test_no_text_reaches_an_exporter(secret: str, script: str) -> None:
+    turns, question = TALKS[script]
+    out = made()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        instrument(tracer_provider=out.tracer_provider, meter_provider=out.meter_provider),
+    ):
+        tell_everything(secret, turns, question, Path(folder))
+    data = out.reader.get_metrics_data()
+    written = [
+        *(f"{span.name} {dict(span.attributes or {})} {span.events} {span.status.description}" for span in out.spans())
+    ]
+    assert len(written) > 20
+    assert data is not None
+    for text in (*written, repr(data)):
+        for character in secret:
+            assert character not in text
+
+
+def test_attributes_are_the_facts_of_the_schema(exported: Exported, tmp_path: Path) -> None:
+    turns, question = TALKS["mixed"]
+    tell_everything("ann", turns, question, tmp_path)
+    for span in exported.spans():
+        event = BY_KEY[span.name.removeprefix("gatekeeper.")]
+        own = {name: value for name, value in (span.attributes or {}).items() if name.startswith("gatekeeper.")}
+        facts = {name.removeprefix("gatekeeper."): list(v) if isinstance(v, tuple) else v for name, v in own.items()}
+        absent = {
+            name: None for name in event.facts if FACTS[name].kind.endswith("None") and name not in event.optional
+        }
+        assert fits(event, {**(absent if facts["outcome"] == "ok" else {}), **facts}), (span.name, facts)
+    known = {f"gatekeeper.{event.key}" for event in EVENTS if event.is_stage}
+    assert {span.name for span in exported.spans()} == known
+
+
+def test_a_second_switch_takes_the_place_of_the_first_and_none_tells_nothing(exported: Exported) -> None:
+    gatekeeper, question = filled("english")
+    out = made()
+    with instrument(tracer_provider=out.tracer_provider, meter_provider=out.meter_provider):
+        gatekeeper.select(question)
+    gatekeeper.select(question)
+    assert exported.spans() == []
+    assert [span.name for span in out.spans()].count("gatekeeper.selection") == 1
+
+
+def test_a_wrong_switch_is_refused() -> None:
+    with pytest.raises(TypeError, match="conversation_ids must be a bool"):
+        instrument(conversation_ids="yes")  # type: ignore[arg-type]
+
+
+def test_without_the_extra_the_import_says_which_line_installs_it() -> None:
+    code = """
+import sys
+sys.modules["opentelemetry"] = None
+try:
+    import gatekeeper_otel
+except ImportError as error:
+    print(error)
+"""
+    folder = Path(gatekeeper_core.__file__).parents[1]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=True)
+    assert 'pip install "context-gatekeeper[otel]"' in done.stdout
+
+
+# --- the adapters
+
+
+@pytest.mark.adapters
+@each_script
+def test_langchain_and_llama_index_are_seen_without_a_line_of_their_own(script: str, exported: Exported) -> None:
+    from llama_index.core.base.llms.types import ChatMessage
+
+    from langchain_gatekeeper import select_messages
+    from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
+
+    turns, question = TALKS[script]
+    pairs = [(role, text) for pair in turns for role, text in zip(("user", "assistant"), pair, strict=True)]
+    select_messages([*pairs, ("user", question)], passthrough_below=0)
+    said = [ChatMessage(role=role, content=text) for role, text in [*pairs, ("user", question)]]
+    memory = GatekeeperMemoryBuffer.from_defaults(token_limit=4000, passthrough_below=0, chat_history=said)
+    memory.get()
+    inner = "gatekeeper.history > gatekeeper.history.past > gatekeeper.selection"
+    assert exported.tree().count(inner) == 2
