@@ -62,6 +62,16 @@ def test_no_record_holds_any_text(secret: str, script: str) -> None:
             assert character not in written, (event_of(record).key, written)
 
 
+WORDS = ("new topic", "redis", "sourdough", "marta", "minutes", "换个话题", "缓存", "监听", "端口", "发酵", "负责")
+"""What the talks say, and how they say that the topic is new; reasons are fixed words with an underscore."""
+
+
+def test_no_record_holds_a_word_of_the_talk(records: list[logging.LogRecord]) -> None:
+    for record in records:
+        written = f"{record.getMessage()} {vars(record)}".casefold()
+        assert not [word for word in WORDS if word in written], (event_of(record).key, written)
+
+
 def test_a_record_says_where_it_comes_from(records: list[logging.LogRecord]) -> None:
     assert "observation.py" not in {record.filename for record in records}
     assert {"gatekeeper.py", "plan.py", "threads.py"} <= {record.filename for record in records}

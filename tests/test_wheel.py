@@ -122,6 +122,7 @@ def test_the_extras_are_named(metadata: Message) -> None:
         "langchain-classic",
         "llama-index",
         "minimax",
+        "otel",
         "postgres",
         "tiktoken",
         "tokenizers",
