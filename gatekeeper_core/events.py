@@ -127,6 +127,7 @@ FACTS: Mapping[str, Fact] = {
     "has_task": Fact("bool", "", "whether the thread is at work on something"),
     "constraints": Fact("int", "constraint", "constraints of the thread"),
     "retrieved_memory_count": Fact("int", "memory", "long-term memories that are sent"),
+    "index_origin": Fact("str", "", "where the index of the thread comes from; empty where it was known"),
     # memories and stores
     "memories": Fact("int", "memory", "long-term memories: found, written or deleted"),
     "forgotten": Fact("int", "memory", "of them deleted, because the user asked for it"),
@@ -198,6 +199,7 @@ _CONTEXT = (
     "safety_net",
     "prefix_tokens",
     "prefix_share",
+    "index_origin",
 )
 
 
@@ -311,6 +313,10 @@ STORE_FORGOT = _told(
 STORE_CHECKED = _told("store.checked", "storage", "store checked", "backend", "problems", levels=("INFO", "WARNING"))
 """INFO; WARNING where something is wrong."""
 
+NO_VECTORS = _told(
+    "store.no_vectors", "storage", "the extension vector was not installed: the role may not", levels=("INFO",)
+)
+VECTORS_UNINDEXED = _told("store.vectors_unindexed", "storage", "vectors have no index", "error", levels=("WARNING",))
 PURGE_FAILED = _told("store.purge_failed", "storage", "purge of the store failed", "error", levels=("WARNING",))
 
 ANSWER = _told(

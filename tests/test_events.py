@@ -23,9 +23,11 @@ ELSEWHERE = {
     "model.answer": "tests/minimax/test_client.py",
     "model.retry": "tests/minimax/test_client.py",
     "store.purge_failed": "tests/test_sqlite_forgetting.py",
+    "store.no_vectors": "integrations/gatekeeper_postgres/methods.py",
+    "store.vectors_unindexed": "integrations/gatekeeper_postgres/methods.py",
     "observer_failed": "tests/test_observation.py",
 }
-"""Events that need a server, a busy file or a bad observer, and where they are tested."""
+"""Events that need a server, a busy file or a bad observer, and where they are tested or told."""
 
 # No fixed word of the library holds one of these, so what is found in a record has come from a text.
 secrets = st.text("QXZÄß密钥码令牌Ωж", min_size=5, max_size=12)

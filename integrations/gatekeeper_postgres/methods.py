@@ -6,12 +6,13 @@ promise.
 
 from __future__ import annotations
 
-import logging
 from array import array
 from collections.abc import Collection, Sequence
 
 from gatekeeper_core.errors import StorageError
+from gatekeeper_core.events import NO_VECTORS, PURGE_FAILED, VECTORS_UNINDEXED
 from gatekeeper_core.messages import Message
+from gatekeeper_core.observation import tell
 from gatekeeper_core.storage.appending import EncodedMessage, check_name, encoded, reading_range
 from gatekeeper_core.storage.base import (
     BlobRecord,
@@ -33,8 +34,6 @@ from gatekeeper_postgres.vectors import VectorType
 
 __all__ = ["Methods", "scope_key", "thread_key"]
 
-_logger = logging.getLogger("gatekeeper.storage")
-_logger.addHandler(logging.NullHandler())
 
 _CLEARING_TRIES = 20
 _CLEARING_PAUSE = "SELECT pg_sleep(0.05)"
@@ -235,7 +234,7 @@ class Methods:
                 yield Call(execute(_CLEARING_PAUSE))
             yield Call(forgetting.vacuum(), "bare")
         except StorageError as error:
-            _logger.warning("purge of the store failed", extra={"gatekeeper_error": type(error).__name__})
+            tell(PURGE_FAILED, error=type(error).__name__)
             return False
         return is_unseen
 
@@ -263,11 +262,11 @@ class Methods:
             if create:
                 yield Call(schema.install_pgvector(), "write", alone, is_patient=True)
         except StorageError:
-            _logger.info("the extension vector was not installed: the role may not")
+            tell(NO_VECTORS)
         try:
             yield Call(schema.add_embeddings(self.schema), "write", alone, is_patient=True)
         except StorageError as error:
-            _logger.warning("vectors have no index", extra={"gatekeeper_error": type(error).__name__})
+            tell(VECTORS_UNINDEXED, error=type(error).__name__)
         state: SchemaState = yield Call(schema.schema_state(self.schema))
         if state.vectors and state.has_embeddings:
             yield from self._copy_vectors(state.vectors)
