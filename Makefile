@@ -15,7 +15,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-servers check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs e2e recording thorough ci clean
+.PHONY: help demo test test-servers check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs site e2e recording thorough ci clean
 .PHONY: bench bench-agent-loop bench-builder bench-faults bench-memory bench-tool-results bench-speed bench-stores bench-summaries bench-tokens bench-full bench-model data-benchmarks
 
 help: ## list the targets
@@ -54,6 +54,11 @@ upstream: ## run the frameworks' own tests on their classes and on ours, and com
 
 docs: $(VENV)/.stamp-test ## run only the examples in the documentation and in the docstrings
 	@$(RUN) pytest tests/test_docs.py $(PYTEST_ARGS)
+
+site: $(VENV)/.stamp-docs ## build the documentation as a site, in build/site; every link is checked
+	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --quiet
+	@GATEKEEPER_SITE=build/site $(RUN) pytest -q -n 0 -m site tests/test_site.py
+	@echo "build/site/index.html"
 
 bench: $(VENV)/.stamp-bench ## run the benchmarks on samples; GATEKEEPER_DATA=DIR names the data of the quality benchmarks
 	@$(MAKE) --no-print-directory QUICK=--quick data-benchmarks
@@ -141,6 +146,10 @@ $(VENV)/.stamp-servers: pyproject.toml $(VENV)/.stamp-test
 
 $(VENV)/.stamp-lint: pyproject.toml $(VENV)/.stamp-test
 	@$(PIP) install --group lint
+	@touch $@
+
+$(VENV)/.stamp-docs: pyproject.toml $(VENV)/.stamp-test
+	@$(PIP) install --group docs
 	@touch $@
 
 upstream-tests: $(VENV)/.stamp-test

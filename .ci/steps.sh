@@ -64,6 +64,12 @@ as_small_machine() (
   exec taskset -c 0,1 "$@"
 )
 
+# core_tests PYTEST...: the tests that need the library alone, without its extras, servers and a browser.
+core_tests() {
+  "$@" --ignore=tests/adapters --ignore=tests/minimax --ignore=tests/otel --ignore=tests/postgres \
+    -m "not cli and not adapters and not minimax and not otel and not postgres and not servers and not site and not browser"
+}
+
 export_functions() {
   local name
   for name in $(compgen -A function); do export -f "${name?}"; done

@@ -1,0 +1,313 @@
+"""The documentation as a site: links, pictures, the API reference, and that a page asks nothing of another host.
+
+The tests with the marker ``site`` build it with mkdocs, strictly (or read the one that GATEKEEPER_SITE names); the others
+read the sources with the standard library alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import gatekeeper_core
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+INSTALLED = Path(gatekeeper_core.__file__).parents[1]
+"""Where the code lies that pages link to, when the tests run on the wheel alone."""
+PAGES = [
+    *(ROOT / name for name in ("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted(DOCS.glob("*.md")),
+    *sorted((DOCS / "api").glob("*.md")),
+]
+PICTURES = sorted((DOCS / "pictures").glob("*.svg"))
+CHINESE = sorted(DOCS.glob("*.zh.md"))
+SVG = "{http://www.w3.org/2000/svg}"
+FENCE = re.compile(r"^ *(```+|~~~+).*?^ *\1 *$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
+HEADING = re.compile(r"^#{1,6} +(.+?) *#* *$", re.MULTILINE)
+RESOURCES = {
+    "script": ("src",),
+    "link": ("href",),
+    "img": ("src", "srcset"),
+    "source": ("src", "srcset"),
+    "iframe": ("src",),
+    "video": ("src", "poster"),
+    "audio": ("src",),
+    "object": ("data",),
+    "embed": ("src",),
+    "use": ("href", "xlink:href"),
+    "image": ("href", "xlink:href"),
+}
+"""What a browser fetches by itself."""
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+each_picture = pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
+
+
+def slug(heading: str) -> str:
+    """Return the anchor that a code host and the site give to a heading."""
+    text = LINK.sub(lambda link: link[2], heading).replace("`", "").lower()
+    return re.sub(r"[^\w\- ]", "", text).strip().replace(" ", "-")
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of the headings of a page."""
+    return {slug(heading) for heading in HEADING.findall(FENCE.sub("", page.read_text(encoding="utf-8")))}
+
+
+def links(markdown: str) -> list[tuple[str, str, bool]]:
+    """Return text, target and whether it is a picture, for each link that is not in code."""
+    text = FENCE.sub("", markdown)
+    bare = re.sub(r"\s+", " ", CODE.sub(lambda code: re.sub(r"[\[\]()]", " ", code[0]), text))
+    return [(name, target, mark == "!") for mark, name, target in LINK.findall(bare)]
+
+
+def broken(page: Path, markdown: str) -> list[str]:
+    """Return the targets of a page's relative links that are not there."""
+    wrong = []
+    for _, target, _ in links(markdown):
+        parts = urlsplit(target)
+        if parts.scheme:
+            continue
+        path = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+        is_found = path.is_relative_to(ROOT) and (path.exists() or (INSTALLED / path.relative_to(ROOT)).exists())
+        if not is_found or (parts.fragment and unquote(parts.fragment) not in anchors(path)):
+            wrong.append(target)
+    return wrong
+
+
+def drawing(path: Path) -> ET.Element:
+    """Return the root of a picture."""
+    return ET.fromstring(path.read_text(encoding="utf-8"))  # noqa: S314  # our own file
+
+
+@each_page
+def test_every_relative_link_leads_to_a_file_and_its_heading(page: Path) -> None:
+    assert broken(page, page.read_text(encoding="utf-8")) == []
+
+
+def test_a_link_to_nowhere_is_found() -> None:
+    page = DOCS / "selection.md"
+    text = "[a](history.md#the-budget) [b](histori.md) [`c`](history.md#no-such) ![d](pictures/none.svg) `[e](f.md)`"
+    assert broken(page, text) == ["histori.md", "history.md#no-such", "pictures/none.svg"]
+    assert broken(page, "```text\n[a](b.md)\n```\n[c](#every-default)\n[d](#每个默认值)") == ["#每个默认值"]
+
+
+@each_page
+def test_every_picture_has_a_text_for_those_who_do_not_see_it(page: Path) -> None:
+    shown = [text for text, _, is_picture in links(page.read_text(encoding="utf-8")) if is_picture]
+    assert [text for text in shown if len(text) < 20] == []
+
+
+@each_picture
+def test_a_picture_is_plain_svg_that_fetches_nothing(picture: Path) -> None:
+    root = drawing(picture)
+    assert (root.tag, root.get("class")) == (f"{SVG}svg", "picture")
+    assert root.get("viewBox")
+    assert {part.tag.removeprefix(SVG) for part in root.iter()} <= {"svg", "style", "rect", "path", "text"}
+    assert not re.search(r"url\(|@import|href|<!", picture.read_text(encoding="utf-8"))
+    names = {name for part in root.iter() for name in part.attrib}
+    assert names <= {
+        "class",
+        "d",
+        "height",
+        "rx",
+        "stroke-dasharray",
+        "viewBox",
+        "width",
+        "x",
+        "y",
+    }  # colours: by class
+
+
+def test_the_pictures_look_alike_and_are_all_shown_in_both_languages() -> None:
+    styles = {drawing(picture).findtext(f"{SVG}style") for picture in PICTURES}
+    assert len(styles) == 1
+    english = {picture.stem for picture in PICTURES if not picture.stem.endswith(".zh")}
+    assert {picture.stem.removesuffix(".zh") for picture in PICTURES if picture.stem.endswith(".zh")} == english
+    for name in english:
+        drawn = [drawing(DOCS / "pictures" / f"{name}{language}.svg") for language in ("", ".zh")]
+        assert len({len(tree.findall(f"{SVG}text")) for tree in drawn}) == 1, name
+    pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert [name for name in english if f"(pictures/{name}.svg)" not in pages] == []
+
+
+def public_names(package: str) -> list[str]:
+    """Return the names of a package's ``__all__``, without importing what an extra brings."""
+    where = importlib.util.find_spec(package)
+    assert where is not None
+    assert where.origin is not None
+    for node in ast.parse(Path(where.origin).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    raise AssertionError(f"{package} has no __all__")
+
+
+@pytest.mark.parametrize(
+    "package", ["gatekeeper_core", "gatekeeper_postgres", "langchain_gatekeeper", "llama_index.memory.gatekeeper"]
+)
+def test_every_public_name_stands_once_in_the_api_reference(package: str) -> None:
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
+    listed = re.findall(rf"^::: {re.escape(package)}\.(\w+)$", pages, re.MULTILINE)
+    assert sorted(listed) == sorted(public_names(package))
+
+
+@pytest.mark.parametrize("page", CHINESE, ids=lambda page: page.name)
+def test_a_chinese_page_stands_beside_an_english_one_and_is_chinese(page: Path) -> None:
+    english = page.with_name(page.name.replace(".zh.md", ".md"))
+    assert english.exists()
+    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+    words = [heading for heading in HEADING.findall(prose) if not re.search(r"[\u4e00-\u9fff]", heading)]
+    assert [word for word in words if " " in word and word != "Context Gatekeeper"] == []  # LangChain stays as it is
+
+
+def test_every_page_has_its_line_in_the_navigation() -> None:
+    listed = re.findall(
+        r"^ +- (?:[^:\n]+: )?([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    assert sorted(listed) == sorted(page for page in pages if not page.endswith(".zh.md") and page != "README.md")
+
+
+@dataclass(eq=False)
+class Html(HTMLParser):
+    """What a page fetches, where it points, and which anchors it has."""
+
+    path: Path
+    fetched: list[str] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)
+    ids: set[str] = field(default_factory=set)
+    styles: list[str] = field(default_factory=list)
+    language: str = ""
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self.text = self.path.read_text(encoding="utf-8")
+        self.feed(self.text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.fetched += [given[name] for name in RESOURCES.get(tag, ()) if name in given]
+        self.styles += [given["style"]] if "style" in given else []
+        if tag == "a" and "href" in given:
+            self.targets.append(given["href"])
+        if tag == "html":
+            self.language = given.get("lang", "")
+        self.ids |= {given["id"]} if "id" in given else set()
+
+    def handle_data(self, data: str) -> None:
+        if self.get_starttag_text() and (self.get_starttag_text() or "").startswith("<style"):
+            self.styles.append(data)
+
+
+def foreign(page: Html) -> list[str]:
+    """Return what a page fetches from another host."""
+    fetched = [*page.fetched, *re.findall(r"(?:url\(|@import\s+)[\"']?([^\"')\s]+)", " ".join(page.styles))]
+    return [each for each in fetched if urlsplit(each).netloc]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Html]:
+    """The pages of the site."""
+    folder = Path(os.environ.get("GATEKEEPER_SITE") or tmp_path_factory.mktemp("site"))
+    if not os.environ.get("GATEKEEPER_SITE"):
+        if importlib.util.find_spec("mkdocs") is None:
+            pytest.skip("mkdocs is not installed: pip install --group docs")
+        command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+        built = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONUTF8": "1"},
+            capture_output=True,
+            encoding="utf-8",
+            timeout=180,
+            check=False,
+        )
+        assert built.returncode == 0, built.stdout + built.stderr
+    pages = {path.resolve(): Html(path) for path in sorted(folder.rglob("*.html"))}
+    assert len(pages) > 50
+    return pages
+
+
+@pytest.mark.site
+def test_no_page_of_the_site_fetches_anything_from_another_host(site: dict[Path, Html]) -> None:
+    found = {str(path): hosts for path, page in site.items() if (hosts := foreign(page))}
+    assert found == {}
+    folder = Path(os.path.commonpath(site))
+    sheets = list(folder.rglob("*.css"))
+    assert sheets
+    for sheet in sheets:
+        fetched = re.findall(r"(?:url\(|@import\s+)[\"']?([^\"')\s]+)", sheet.read_text(encoding="utf-8"))
+        assert [each for each in fetched if urlsplit(each).netloc and not each.startswith("data:")] == [], sheet
+
+
+def test_what_another_host_would_be_asked_for_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(
+        '<link rel="stylesheet" href="https://fonts.example/css"><script src="//cdn.example/a.js"></script>'
+        '<a href="https://example.org/">a link may leave</a><img src="/own.png"><p style="background:url(http://b.example/c)">'
+        "<style>@import 'https://d.example/e.css'</style>",
+        encoding="utf-8",
+    )
+    assert [urlsplit(each).netloc for each in foreign(Html(page))] == [
+        "fonts.example",
+        "cdn.example",
+        "b.example",
+        "d.example",
+    ]
+
+
+@pytest.mark.site
+def test_every_link_within_the_site_leads_to_a_file_and_its_anchor(site: dict[Path, Html]) -> None:
+    wrong = defaultdict(list)
+    folder = Path(os.path.commonpath(site))
+    for path, page in site.items():
+        if path.name == "404.html":  # served under any address, so its links are absolute
+            continue
+        for target in {*page.targets, *page.fetched}:
+            parts = urlsplit(target)
+            if parts.scheme or parts.netloc:
+                continue
+            there = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            there = there / "index.html" if there.is_dir() else there
+            is_found = there.is_relative_to(folder) and there.exists()
+            if is_found and parts.fragment and there in site:
+                is_found = unquote(parts.fragment) in site[there].ids
+            if not is_found:
+                wrong[str(path)].append(target)
+    assert wrong == {}
+
+
+@pytest.mark.site
+def test_a_chinese_page_is_shown_in_chinese_and_a_missing_one_says_that_it_is_english(site: dict[Path, Html]) -> None:
+    folder = Path(os.path.commonpath(site))
+    translated = {page.name.removesuffix(".zh.md") for page in CHINESE} - {"index"}
+    assert translated
+    for name in {page.stem for page in DOCS.glob("*.md") if "." not in page.stem} - {"README", "index"}:
+        page = site[(folder / "zh" / name / "index.html").resolve()]
+        assert page.language == "zh"
+        assert ("本页还没有中文版" in page.text) is (name not in translated), name
+    assert all("本页还没有中文版" not in page.text for path, page in site.items() if "zh" not in path.parts)
+
+
+@pytest.mark.site
+def test_no_example_of_a_docstring_is_left_as_prose(site: dict[Path, Html]) -> None:
+    folder = Path(os.path.commonpath(site))
+    pages = [page for path, page in site.items() if path.is_relative_to((folder / "api").resolve())]
+    assert sum(page.text.count('<span class="gp">&gt;&gt;&gt; </span>') for page in pages) > 20
+    prose = [re.sub(r"<pre.*?</pre>", "", page.text, flags=re.DOTALL) for page in pages]
+    assert [page.count("&gt;&gt;&gt;") for page in prose] == [0] * len(prose)
