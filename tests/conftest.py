@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
+# The command speaks the language of the locale; what the tests read of it is English, whoever runs them.
+os.environ["LANGUAGE"] = "en"
+
 FORBID_SKIPS = os.environ.get("GATEKEEPER_FORBID_SKIPS") == "1"
 
 # Deadlines and slowness are the machine's matter, not the promise's: speed is the benchmarks' to judge.

@@ -8,59 +8,48 @@ from __future__ import annotations
 import io
 import os
 import sys
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from gatekeeper_cli.chat import Chat, offered_model
+from gatekeeper_cli.compare import compare
 from gatekeeper_cli.convert import convert
 from gatekeeper_cli.demo import DEMO_BUDGET_TOKENS, demo_dict, run_demo
+from gatekeeper_cli.explain import explain
 from gatekeeper_cli.history_file import HistoryFile
+from gatekeeper_cli.inspect import inspect
 from gatekeeper_cli.models import MissingExtraError, Model, minimax_model
 from gatekeeper_cli.offline import OfflineModel
 from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out
+from gatekeeper_cli.output import AsJson, Budget, Lang, Mode
+from gatekeeper_cli.output import checked_budget as _checked
+from gatekeeper_cli.output import print_json as _print_json
+from gatekeeper_cli.output import show as _show
 from gatekeeper_cli.reading import InputError, without_current
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.session import Session
 from gatekeeper_cli.store import store
 from gatekeeper_cli.terminal import Terminal
-from gatekeeper_cli.views import demo_view, selection_view, why_view, write_json
+from gatekeeper_cli.texts import Language, texts_for
+from gatekeeper_cli.views import demo_view, selection_view, why_view
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from rich.console import RenderableType
 
 __all__ = ["app", "run"]
 
 app = typer.Typer(
     name="gatekeeper",
     help="Choose, from an earlier conversation, the smallest set of turns that a model needs for a question.",
-    add_completion=False,
+    add_completion=True,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 app.add_typer(store, name="store")
 app.command()(convert)
-
-
-class Mode(str, Enum):
-    """How much is selected: the smallest set, or as much as the budget holds."""
-
-    minimal = "minimal"
-    fill = "fill"
-
-
-Budget = Annotated[int, typer.Option("--budget", help="Tokens that the kept turns may cost together.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
 
 def run() -> None:
@@ -81,13 +70,13 @@ def prepare() -> None:
 
 
 @app.command()
-def demo(budget: Budget = DEMO_BUDGET_TOKENS, as_json: AsJson = False) -> None:
+def demo(budget: Budget = DEMO_BUDGET_TOKENS, as_json: AsJson = False, lang: Lang = Language.auto) -> None:
     """Ask a bundled conversation seven questions and show what is kept for each, and why."""
     result = run_demo(token_budget=_checked(budget))
     if as_json:
         _print_json(demo_dict(result))
     else:
-        _show(demo_view(result))
+        _show(demo_view(result, texts_for(lang)))
 
 
 @app.command()
@@ -109,6 +98,7 @@ def select(
     why: Annotated[bool, typer.Option("--why", help="Show the decision on every candidate.")] = False,
     form: FromFormat = None,
     conversation: WhichConversation = None,
+    lang: Lang = Language.auto,
 ) -> None:
     """Select the turns of a conversation that a question needs."""
     gatekeeper = ContextGatekeeper(_checked(budget), config=GatekeeperConfig(mode=mode.value))
@@ -120,9 +110,14 @@ def select(
         _print_json(selection.to_dict() | left_out)
         return
     say_left_out(reading.left_out)
-    _show(selection_view(selection, gatekeeper.topics))
+    texts = texts_for(lang)
+    _show(selection_view(selection, gatekeeper.topics, texts))
     if why:
-        _show(why_view(selection))
+        _show(why_view(selection, texts))
+
+
+for command in (inspect, explain, compare):
+    app.command()(command)
 
 
 @app.command()
@@ -184,23 +179,6 @@ def _chat(model: Model, file: HistoryFile | None, terminal: Terminal, *, budget:
         terminal.note(f"A chat with {model.name}{known}. /help lists the commands, Ctrl-D ends it.")
         terminal.remember(block.user_text for block in session.gatekeeper.turns)
     return Chat(session, terminal).run()
-
-
-def _checked(budget: int) -> int:
-    if budget < 1:
-        refuse(f"--budget must be 1 or more tokens, got {budget}")
-    return budget
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    if sys.stdout is not None:  # None: the command was started with its output closed
-        write_json(value, sys.stdout)
-
-
-def _show(view: Iterable[RenderableType]) -> None:
-    console = Console(highlight=False, markup=False, emoji=False)
-    for part in view:
-        console.print(part)
 
 
 def _flush() -> None:

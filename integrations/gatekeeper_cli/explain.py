@@ -1,0 +1,182 @@
+"""``gatekeeper explain``: why each turn is kept or left out, what the budget went to, and what was nearly kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Group
+from rich.padding import Padding
+from rich.text import Text
+
+from gatekeeper_cli.charts import Part, PartBar
+from gatekeeper_cli.explanation import budget_use, grid_of, near_misses, why_not
+from gatekeeper_cli.output import (
+    AsJson,
+    Budget,
+    File,
+    Lang,
+    Mode,
+    Query,
+    checked_budget,
+    print_json,
+    show,
+    turns_of,
+)
+from gatekeeper_cli.refusal import refuse
+from gatekeeper_cli.texts import Language, texts_for
+from gatekeeper_cli.views import decision_table, plain_table, selection_view, visible
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.plan import GatekeeperConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from gatekeeper_cli.explanation import Grid
+    from gatekeeper_cli.texts import Texts
+    from gatekeeper_core.selection.result import Decision, Selection
+    from gatekeeper_core.selection.topics import Topic
+
+__all__ = ["SCORE_PARTS", "explain", "explain_view", "explanation_dict"]
+
+SCORE_PARTS = ("lex_user", "lex_assistant", "exact", "recency", "feedback", "neighbour", "fit", "total")
+"""The parts of a score that are shown, as the score names them."""
+
+_MAX_ANCHORS = 30
+_ANCHOR_COLUMNS = 24
+_MAX_TURNS = 14
+
+WhyNot = Annotated[
+    int | None, typer.Option("--why-not", help="Say first why this turn is left out.", metavar="TURN", min=0)
+]
+
+
+def explain(
+    file: File,
+    query: Query,
+    why_not: WhyNot = None,
+    budget: Budget = 4000,
+    mode: Annotated[Mode, typer.Option(help="The smallest set, or as much as the budget holds.")] = Mode.minimal,
+    as_json: AsJson = False,
+    lang: Lang = Language.auto,
+) -> None:
+    """Explain what a question keeps of a conversation, and why."""
+    texts, tokens = texts_for(lang), checked_budget(budget)
+    turns = turns_of(file, query=query)
+    gatekeeper = ContextGatekeeper(tokens, config=GatekeeperConfig(mode=mode.value))
+    gatekeeper.sync(turns)
+    if why_not is not None and why_not >= len(turns):
+        refuse(f"--why-not {why_not}: the conversation has {len(turns)} turns, counted from 0")
+    selection = gatekeeper.explain(query)
+    asked = None if why_not is None else selection.decision(why_not)
+    if as_json:
+        print_json(explanation_dict(selection, asked, texts))
+    else:
+        show(explain_view(selection, gatekeeper.topics, asked=asked, texts=texts))
+
+
+def explanation_dict(selection: Selection, asked: Decision | None, texts: Texts) -> dict[str, Any]:
+    """Return JSON-ready values: the selection, anchors by turns, near misses, and the turn that was asked for."""
+    near = [
+        {name: getattr(decision, name) for name in ("turn_id", "stage", "why", "kept_from_tokens", "kept_from_eta")}
+        | {"kept_with": list(decision.kept_with)}
+        for decision in near_misses(selection)
+    ]
+    value: dict[str, Any] = {
+        "selection": selection.to_dict(),
+        "budget": budget_use(selection)._asdict(),
+        "anchors_by_turn": grid_of(selection).to_dict(),
+        "near_misses": near,
+    }
+    if asked is not None:
+        facts = {name: getattr(asked, name) for name in ("turn_id", "outcome", "stage", "why")}
+        value["why_not"] = {**facts, "sentence": why_not(asked, texts)}
+    return value
+
+
+def explain_view(
+    selection: Selection, topics: Sequence[Topic], *, asked: Decision | None, texts: Texts
+) -> Iterator[RenderableType]:
+    """Yield what was asked for first, then the selection, the budget, the anchors, the scores and the near misses.
+
+    Args:
+        selection: what to explain.
+        topics: the topics of the conversation, oldest first.
+        asked: the decision on the turn that was asked for, or None.
+        texts: in which language.
+    """
+    if asked is not None:
+        yield Text(visible(why_not(asked, texts)), style="bold")
+        yield Text()
+    yield from selection_view(selection, topics, texts)
+    yield Text()
+    yield _budget_bar(selection, texts)
+    yield from _heat_map(grid_of(selection), texts)
+    if selection.decisions:
+        yield _heading(texts("decisions_heading"))
+        yield decision_table(selection.decisions, texts)
+    scored = [decision for decision in selection.decisions if decision.score is not None]
+    if scored:
+        yield _heading(texts("scores_heading"))
+        yield _score_table(scored, texts)
+    yield _heading(texts("near_heading"))
+    near = near_misses(selection)
+    for decision in near:
+        yield Padding(Text(visible(why_not(decision, texts))), (0, 0, 0, 2))
+    if not near:
+        yield Padding(Text(texts("near_none")), (0, 0, 0, 2))
+
+
+def _heading(text: str) -> Text:
+    return Text(f"\n{text}", style="bold")
+
+
+def _budget_bar(selection: Selection, texts: Texts) -> Group:
+    use = budget_use(selection)
+    parts = (Part(use.kept, "█", "#"), Part(use.free, "░", "."), Part(use.margin, "▒", "="))
+    line = texts("budget_line", budget=selection.token_budget, **use._asdict())
+    return Group(PartBar(parts), Text(line))
+
+
+def _heat_map(grid: Grid, texts: Texts) -> Iterator[RenderableType]:
+    """Yield how often each anchor stands in each kept turn; the first of very many."""
+    if not grid.anchors or not grid.turn_ids:
+        return
+    yield _heading(texts("heat_heading"))
+    table = plain_table(expand=False)
+    table.add_column(texts("anchor"), no_wrap=True, overflow="ellipsis", max_width=_ANCHOR_COLUMNS)
+    for turn_id in grid.turn_ids[:_MAX_TURNS]:
+        table.add_column(str(turn_id), justify="right", no_wrap=True)
+    for anchor, counts in list(zip(grid.anchors, grid.counts, strict=True))[:_MAX_ANCHORS]:
+        table.add_row(Text(visible(anchor)), *map(_heat, counts[:_MAX_TURNS]))
+    yield table
+    for count, limit, name in (
+        (len(grid.anchors), _MAX_ANCHORS, "more_anchors"),
+        (len(grid.turn_ids), _MAX_TURNS, "more_turns"),
+    ):
+        if count > limit:
+            yield Text(texts(name, count=count - limit), style="dim")
+
+
+def _heat(count: int) -> Text:
+    if not count:
+        return Text("·", style="dim")
+    return Text(f"{min(count, 99)}", style="bold reverse" if count > 1 else "reverse")
+
+
+def _score_table(decisions: Sequence[Decision], texts: Texts) -> Table:
+    table = plain_table(expand=False)
+    table.add_column(texts("turn"), justify="right", no_wrap=True)
+    table.add_column(texts("outcome"), no_wrap=True)
+    for name in SCORE_PARTS:
+        table.add_column(texts(f"score.{name}"), justify="right", no_wrap=True)
+    table.add_column(texts("value"), justify="right", no_wrap=True)
+    for decision in decisions:
+        value = "-" if decision.value is None else f"{decision.value:.2f}"
+        parts = [f"{getattr(decision.score, name):.2f}" for name in SCORE_PARTS]
+        table.add_row(*map(Text, [str(decision.turn_id), texts(f"outcome.{decision.outcome}"), *parts, value]))
+    return table

@@ -1,0 +1,119 @@
+"""What stands behind a selection, put together for a reader: anchors by turns, near misses, why a turn is left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gatekeeper_cli.question import QuestionAnchors
+from gatekeeper_cli.showable import visible
+from gatekeeper_cli.texts import TABLE
+
+if TYPE_CHECKING:
+    from gatekeeper_cli.texts import Texts
+    from gatekeeper_core.selection.result import Decision, Selection
+
+__all__ = ["BudgetUse", "Grid", "budget_use", "grid_of", "near_misses", "would_keep", "why_not"]
+
+MAX_NEAR = 12
+
+
+class BudgetUse(NamedTuple):
+    """How a budget was spent, in tokens; the three sum to the budget.
+
+    Attributes:
+        kept: what the kept turns cost.
+        free: what was left.
+        margin: what was kept free because counts are estimates.
+    """
+
+    kept: int
+    free: int
+    margin: int
+
+
+class Grid(NamedTuple):
+    """How often each anchor of the question stands in each kept turn, as far as the turn is sent.
+
+    Attributes:
+        anchors: as the question writes them, in its order.
+        turn_ids: the kept turns, oldest first.
+        counts: a row for each anchor, a number for each turn.
+    """
+
+    anchors: tuple[str, ...]
+    turn_ids: tuple[int, ...]
+    counts: tuple[tuple[int, ...], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values."""
+        return {
+            "anchors": list(self.anchors),
+            "turn_ids": list(self.turn_ids),
+            "counts": [list(row) for row in self.counts],
+        }
+
+
+def budget_use(selection: Selection) -> BudgetUse:
+    """Return how the budget of a selection was spent."""
+    usable = int(selection.token_budget / (1 + selection.margin))
+    free = max(0, usable - selection.tokens)
+    return BudgetUse(selection.tokens, free, selection.token_budget - selection.tokens - free)
+
+
+def grid_of(selection: Selection) -> Grid:
+    """Return how often each anchor of the question stands in each kept turn."""
+    anchors = QuestionAnchors(selection)
+    columns = [anchors.counts(turn.user, turn.assistant) for turn in selection.turns]
+    rows = tuple(tuple(column[text] for column in columns) for text in anchors.written)
+    return Grid(anchors.written, tuple(turn.turn_id for turn in selection.turns), rows)
+
+
+def near_misses(selection: Selection, *, limit: int = MAX_NEAR) -> tuple[Decision, ...]:
+    """Return the turns that little would have kept, the nearest first.
+
+    First those that a larger budget keeps, the smallest first; then those that a larger ``eta`` keeps; then turns
+    beside kept ones that were no candidates, with the anchors that would have made them one.
+    """
+    dropped = [decision for decision in selection.decisions if decision.outcome == "dropped"]
+    by_budget = [decision for decision in dropped if decision.kept_from_tokens is not None]
+    by_eta = [decision for decision in dropped if decision.kept_from_eta is not None]
+    by_budget.sort(key=lambda decision: (decision.kept_from_tokens or 0, decision.turn_id))
+    by_eta.sort(key=lambda decision: (decision.kept_from_eta or 0.0, decision.turn_id))
+    kept = {turn.turn_id for turn in selection.turns}
+    decided = {decision.turn_id for decision in selection.decisions}
+    beside = sorted({near for turn_id in kept for near in (turn_id - 1, turn_id + 1)} - kept - decided)
+    found = [*by_budget, *by_eta]
+    for turn_id in beside:
+        if len(found) >= limit:
+            break
+        if 0 <= turn_id < selection.turn_count and (decision := selection.decision(turn_id)).kept_with:
+            found.append(decision)
+    return tuple(found[:limit])
+
+
+def would_keep(decision: Decision, texts: Texts) -> tuple[str, ...]:
+    """Return a sentence for each thing that would have kept a turn, as far as the decision knows it."""
+    ways = []
+    if decision.kept_from_tokens is not None:
+        ways.append(texts("would.budget", tokens=decision.kept_from_tokens))
+    if decision.kept_from_eta is not None:
+        ways.append(texts("would.eta", eta=decision.kept_from_eta))
+    if decision.kept_with:
+        ways.append(texts("would.naming", anchors=texts("or").join(map(visible, decision.kept_with))))
+    return tuple(ways)
+
+
+def why_not(decision: Decision, texts: Texts) -> str:
+    """Return why a turn is left out (or that it is not), and what would have kept it, in plain words."""
+    name = f"why.{decision.why if decision.outcome == 'dropped' else decision.outcome}"
+    name = name if name in TABLE else "why.other"
+    anchors = ", ".join(map(visible, decision.shared))
+    sentence = texts(
+        name,
+        turn=decision.turn_id,
+        why=texts.why(decision.why),
+        tokens=decision.tokens,
+        shared=texts("shares", anchors=anchors) if anchors else texts("shares_nothing"),
+    )
+    joint = "" if texts.language.value == "zh" else " "
+    return joint.join((sentence, *would_keep(decision, texts)))

@@ -1,0 +1,303 @@
+"""What the command says, in English and in Chinese: one table, and which language is meant.
+
+Messages of the conversation are never translated, and neither are errors, help and JSON.
+"""
+
+from __future__ import annotations
+
+import locale
+import os
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["ENGLISH", "GATE_REASONS", "TABLE", "WHY_WORDS", "Language", "Texts", "language_of", "texts_for"]
+
+
+class Language(str, Enum):
+    """A language of the output; ``auto`` is that of the locale."""
+
+    auto = "auto"
+    en = "en"
+    zh = "zh"
+
+
+GATE_REASONS = {
+    "first_turn": ("there is no history yet", "还没有历史"),
+    "no_anchors": ("it holds nothing to look up", "问题里没有可查的内容"),
+    "about_conversation": ("it asks about the conversation itself", "它问的是对话本身"),
+    "explicit_switch": ("it says that the topic changes", "它说明要换话题"),
+    "explicit_return": ("it says that it goes back", "它说明要回到之前的话题"),
+    "referring_word": ("it points back", "它指向前文"),
+    "overlap": ("it is likely to stay in the active topic", "它多半还在当前话题"),
+    "ambiguous": ("in doubt it stays", "不确定时留在当前话题"),
+    "new_topic": ("it fits no topic so far", "它不属于已有的任何话题"),
+    "return": ("it fits an earlier topic better", "它更像之前的一个话题"),
+}
+"""What each reason of the gate means, by the reason's name: in English, in Chinese."""
+
+WHY_WORDS = {
+    "evidence": ("evidence", "有证据"),
+    "active_topic": ("active topic", "当前话题"),
+    "resumed_topic": ("resumed topic", "回到的话题"),
+    "referring_word": ("pointed back to", "被指代"),
+    "neighbour": ("next to evidence", "紧邻证据"),
+    "overview": ("overview", "概览"),
+    "off_topic": ("off topic", "不在话题内"),
+    "no_shared_anchor": ("shares nothing", "没有共同锚点"),
+    "not_a_candidate": ("shares too little", "共同锚点太少"),
+    "enough": ("enough without it", "没有它也够"),
+    "no_room": ("no room", "预算放不下"),
+    "repeat": ("repeats another", "与另一轮重复"),
+}
+"""What each reason of a decision means, by the reason's name: in English, in Chinese."""
+
+TABLE: Mapping[str, tuple[str, str]] = {
+    # --- what several commands say
+    "outcome.kept": ("kept", "保留"),
+    "outcome.trimmed": ("trimmed", "裁剪"),
+    "outcome.dropped": ("dropped", "未选"),
+    "stage.recall": ("recall", "召回"),
+    "stage.gate": ("gate", "门控"),
+    "stage.cover": ("cover", "覆盖"),
+    "stage.topic": ("topic", "话题"),
+    "stage.inherit": ("inherit", "承接"),
+    "stage.overview": ("overview", "概览"),
+    "turn": ("turn", "轮次"),
+    "turns": ("turns", "轮数"),
+    "topic": ("topic", "话题"),
+    "tokens": ("tokens", "token"),
+    "part": ("part", "部分"),
+    "whole": ("whole", "整轮"),
+    "why": ("why", "原因"),
+    "begins_with": ("begins with", "开头"),
+    "outcome": ("outcome", "结果"),
+    "stage_why": ("stage: why", "阶段：原因"),
+    "score": ("score", "得分"),
+    "shared": ("shared", "共同锚点"),
+    "kept_with": ("kept with", "怎样才会保留"),
+    "saved": ("saved", "节省"),
+    "question": ("question", "问题"),
+    "gate": ("gate", "门控"),
+    "none": ("none", "无"),
+    "comma": (", ", "、"),
+    "semicolon": ("; ", "；"),
+    "stage_reason": ("{stage}: {why}", "{stage}：{why}"),
+    "or": (" or ", " 或 "),
+    "way_budget": ("budget {tokens:,}", "预算 {tokens:,}"),
+    "way_eta": ("eta {eta:g}", "eta {eta:g}"),
+    "way_naming": ("naming {anchors}", "提到 {anchors}"),
+    "gate_line": ("gate: ", "门控："),
+    "gate_reason": (" ({reason}): {words}", "（{reason}）：{words}"),
+    "gate_cue": (', in the words "{cue}"', "，依据是“{cue}”"),
+    "gate_measures": ("overlap {overlap:.2f}, new ratio {new:.2f}", "重叠 {overlap:.2f}，新内容 {new:.2f}"),
+    "gate_active": ("active: {topic}", "当前：{topic}"),
+    "gate_resumed": ("resumed: {topic}", "回到：{topic}"),
+    "topic_name": ("topic {topic} ({turns})", "话题 {topic}（{turns}）"),
+    "one_turn": ("turn {span}", "第 {span} 轮"),
+    "many_turns": ("turns {span}", "第 {span} 轮"),
+    "span": ("{first} to {last}", "{first}–{last}"),
+    "empty_conversation": ("No turn is kept: the conversation is empty.", "没有保留任何轮次：对话是空的。"),
+    "nothing_fits": (
+        "No turn fits: the smallest candidate needs {needed:,} tokens, the budget is {budget:,}.",
+        "放不下任何一轮：最小的候选需要 {needed:,} 个 token，预算是 {budget:,}。",
+    ),
+    "nothing_needed": (
+        "No turn is kept: nothing in the conversation is needed for this question.",
+        "没有保留任何轮次：这个问题不需要对话里的内容。",
+    ),
+    "token_line": (
+        "{kept:,} of {count:,} turns, {tokens:,} of {history:,} tokens ({saved} saved)",
+        "保留 {count:,} 轮中的 {kept:,} 轮，{history:,} 个 token 中的 {tokens:,} 个（节省 {saved}）",
+    ),
+    "coverage_line": ("coverage {coverage:.2f}", "覆盖度 {coverage:.2f}"),
+    "anchors_covered": ("anchors covered: {anchors}", "已覆盖的锚点：{anchors}"),
+    "anchors_uncovered": ("anchors not covered: {anchors}", "未覆盖的锚点：{anchors}"),
+    # --- demo
+    "demo_heading": (
+        "The conversation: {turns} turns, {tokens:,} tokens, {topics} topics. "
+        "The budget: {budget:,} tokens for each question.",
+        "对话：{turns} 轮，{tokens:,} 个 token，{topics} 个话题。预算：每个问题 {budget:,} 个 token。",
+    ),
+    "kind.continuing": ("continuing", "延续"),
+    "kind.referring back": ("referring back", "指代前文"),
+    "kind.switching": ("switching", "切换"),
+    "kind.returning": ("returning", "返回"),
+    "kind.an exact identifier": ("an exact identifier", "精确标识符"),
+    "kind.about the conversation": ("about the conversation", "关于对话本身"),
+    "kind.nothing relevant": ("nothing relevant", "毫不相关"),
+    # --- inspect
+    "inspect_heading": (
+        "{turns:,} turns, {tokens:,} tokens, {topics:,} topics",
+        "{turns:,} 轮，{tokens:,} 个 token，{topics:,} 个话题",
+    ),
+    "inspect_turns": (
+        "a turn costs {least:,} to {most:,} tokens, {mean:,} on average",
+        "每轮 {least:,} 到 {most:,} 个 token，平均 {mean:,}",
+    ),
+    "cells": (
+        "a cell is a turn, or a few where the line is narrow; its height, their tokens",
+        "每格一轮（太窄时每格几轮），高度表示 token 数",
+    ),
+    "more_topics": (
+        "and {topics:,} smaller topics with {turns:,} turns (--json has all)",
+        "另有 {topics:,} 个较小的话题，共 {turns:,} 轮（--json 给出全部）",
+    ),
+    "use_heading": (
+        "tokens of history that each next question would have sent, at a budget of {budget:,}",
+        "预算 {budget:,} 时，每个新问题会带上的历史 token 数",
+    ),
+    "method": ("method", "方法"),
+    "on_average": ("on average", "平均"),
+    "at_the_end": ("at the end", "最后"),
+    "at_most": ("at most", "最多"),
+    "full_history": ("full history", "全部历史"),
+    "window": ("window", "最近窗口"),
+    "literal": ("literal specification", "规格字面实现"),
+    "minimal": ("gatekeeper, minimal", "gatekeeper（最小）"),
+    "fill": ("gatekeeper, fill", "gatekeeper（填满）"),
+    "selected": ("gatekeeper", "gatekeeper"),
+    # --- explain
+    "budget_line": (
+        "budget {budget:,}: {kept:,} kept, {free:,} free, {margin:,} left as a margin",
+        "预算 {budget:,}：已用 {kept:,}，空闲 {free:,}，预留余量 {margin:,}",
+    ),
+    "heat_heading": (
+        "what the kept turns hold of the question: how often each anchor stands in them",
+        "保留的轮次覆盖了问题的哪些锚点（出现次数）",
+    ),
+    "anchor": ("anchor", "锚点"),
+    "more_anchors": ("and {count:,} more anchors (--json has all)", "另有 {count:,} 个锚点（--json 给出全部）"),
+    "more_turns": ("and {count:,} more turns (--json has all)", "另有 {count:,} 轮（--json 给出全部）"),
+    "scores_heading": ("scores", "得分"),
+    "decisions_heading": ("decisions", "逐轮决定"),
+    "near_heading": ("near misses", "差一点就保留"),
+    "near_none": ("nothing was nearly kept", "没有差一点就保留的轮次"),
+    "score.lex_user": ("user", "用户"),
+    "score.lex_assistant": ("assistant", "助手"),
+    "score.exact": ("exact", "精确"),
+    "score.recency": ("recency", "新近"),
+    "score.feedback": ("feedback", "反馈"),
+    "score.neighbour": ("neighbour", "相邻"),
+    "score.fit": ("fit", "契合"),
+    "score.total": ("total", "总分"),
+    "value": ("value", "价值"),
+    "why.kept": (
+        "Turn {turn} is not left out: it is kept ({why}) and costs {tokens:,} tokens.",
+        "第 {turn} 轮没有被舍去：它被保留（{why}），占 {tokens:,} 个 token。",
+    ),
+    "why.trimmed": (
+        "Turn {turn} is not left out: its telling sentences are kept ({why}) and cost {tokens:,} tokens.",
+        "第 {turn} 轮没有被舍去：保留了其中的关键句（{why}），占 {tokens:,} 个 token。",
+    ),
+    "why.off_topic": (
+        "Turn {turn} is left out because the question belongs to another topic and the turn shares too little with it "
+        "({shared}).",
+        "第 {turn} 轮未选：问题属于另一个话题，而这一轮与它的共同点太少（{shared}）。",
+    ),
+    "why.no_shared_anchor": (
+        "Turn {turn} is left out because it shares nothing with the question.",
+        "第 {turn} 轮未选：它与问题没有任何共同点。",
+    ),
+    "why.not_a_candidate": (
+        "Turn {turn} is left out because other turns share more with the question than it does ({shared}).",
+        "第 {turn} 轮未选：其他轮次与问题的共同点比它（{shared}）更多。",
+    ),
+    "why.enough": (
+        "Turn {turn} is left out because the kept turns tell enough without it.",
+        "第 {turn} 轮未选：没有它，保留的轮次也已经足够。",
+    ),
+    "why.no_room": (
+        "Turn {turn} is left out because its {tokens:,} tokens no longer fitted into the budget.",
+        "第 {turn} 轮未选：它的 {tokens:,} 个 token 在预算里放不下了。",
+    ),
+    "why.repeat": (
+        "Turn {turn} is left out because it says what a kept turn says.",
+        "第 {turn} 轮未选：它说的内容，保留的轮次里已经有了。",
+    ),
+    "why.other": ("Turn {turn} is left out ({why}).", "第 {turn} 轮未选（{why}）。"),
+    "would.budget": (
+        "With a budget of {tokens:,} tokens there is room for it.",
+        "预算有 {tokens:,} 个 token 时就放得下它。",
+    ),
+    "would.eta": (
+        "With an eta of {eta:g} or more it is kept, or a turn that it repeats.",
+        "eta 不低于 {eta:g} 时会保留它，或它所重复的那一轮。",
+    ),
+    "would.naming": (
+        "A question that names {anchors} would find it.",
+        "问题里提到 {anchors} 就能找到它。",
+    ),
+    "shares": ("it shares {anchors}", "共同点：{anchors}"),
+    "shares_nothing": ("it shares nothing", "没有共同点"),
+    # --- compare
+    "compare_heading": (
+        "what each way would send for this question; the conversation: {turns:,} turns, {tokens:,} tokens",
+        "每种方法会为这个问题带上什么；对话共 {turns:,} 轮，{tokens:,} 个 token",
+    ),
+    "compare_budget": ("budget {budget:,}", "预算 {budget:,}"),
+    "anchors_held": ("anchors", "锚点"),
+    "which_turns": ("which turns", "哪些轮次"),
+    "over_budget": ("over the budget", "超出预算"),
+    "working": ("asking the conversation its own questions", "正在用对话自己的问题逐一提问"),
+}
+"""Everything else that is said, by a name of ours: in English, in Chinese."""
+
+
+class Texts:
+    """The texts of one language.
+
+    Args:
+        language: ``en`` or ``zh``.
+
+    >>> Texts(Language.en)("way_budget", tokens=1200), Texts(Language.zh)("way_budget", tokens=1200)
+    ('budget 1,200', '预算 1,200')
+    """
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+        self._column = 1 if language is Language.zh else 0
+
+    def __call__(self, name: str, **values: object) -> str:
+        """Return a text with its values filled in."""
+        text = TABLE[name][self._column]
+        return text.format(**values) if values else text
+
+    def why(self, name: str) -> str:
+        """Return what a reason of a decision means; a reason that is new here, as it is."""
+        return WHY_WORDS[name][self._column] if name in WHY_WORDS else name
+
+    def gate_reason(self, name: str) -> str:
+        """Return what a reason of the gate means; a reason that is new here, as it is."""
+        return GATE_REASONS[name][self._column] if name in GATE_REASONS else name
+
+
+ENGLISH = Texts(Language.en)
+"""The texts in English."""
+
+
+def texts_for(language: Language) -> Texts:
+    """Return the texts of a language, of the locale's for ``auto``."""
+    chosen = language_of(os.environ, locale.getlocale()[0]) if language is Language.auto else language
+    return Texts(chosen)
+
+
+def language_of(environment: Mapping[str, str], system: str | None = None) -> Language:
+    """Return the language that the environment asks for, Chinese or English.
+
+    Args:
+        environment: the first of ``LC_ALL``, ``LC_MESSAGES`` and ``LANG`` that is set speaks; ``LANGUAGE`` before it,
+            unless that is C (as gettext has it).
+        system: what the system says where none of them is set.
+
+    >>> language_of({"LANG": "zh_CN.UTF-8"}).value, language_of({"LC_ALL": "C", "LANG": "zh_CN.UTF-8"}).value
+    ('zh', 'en')
+    """
+    names = ("LC_ALL", "LC_MESSAGES", "LANG")
+    found = next((environment[name] for name in names if environment.get(name)), "")
+    if found and found.partition(".")[0] not in ("C", "POSIX"):
+        found = (environment.get("LANGUAGE") or found).partition(":")[0]
+    name = (found or system or "").lower()
+    return Language.zh if name.startswith(("zh", "chinese")) else Language.en

@@ -1,0 +1,79 @@
+"""The topics of a conversation over its turns: which turns each topic holds, returns among them, and what they cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+    from gatekeeper_core.selection.topics import Topic
+
+__all__ = ["Subject", "Timeline", "timeline_of"]
+
+
+class Subject(NamedTuple):
+    """A topic with every later one that goes back to it.
+
+    Attributes:
+        topic_ids: its segments, oldest first.
+        title: up to three of its anchors.
+        turn_ids: its turns, oldest first.
+        tokens: what they cost together.
+    """
+
+    topic_ids: tuple[int, ...]
+    title: tuple[str, ...]
+    turn_ids: tuple[int, ...]
+    tokens: int
+
+
+class Timeline(NamedTuple):
+    """A conversation by topics.
+
+    Attributes:
+        topics: the segments, oldest first.
+        subjects: the topics without repetition, by their first turn.
+        turn_tokens: what each turn costs.
+        topic_ids: the segment of each turn.
+    """
+
+    topics: tuple[Topic, ...]
+    subjects: tuple[Subject, ...]
+    turn_tokens: tuple[int, ...]
+    topic_ids: tuple[int, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values, without any message."""
+        return {
+            "turn_count": len(self.turn_tokens),
+            "history_tokens": sum(self.turn_tokens),
+            "topics": [{**topic._asdict(), "title": list(topic.title)} for topic in self.topics],
+            "turns": [
+                {"turn_id": turn_id, "topic_id": topic_id, "tokens": tokens}
+                for turn_id, (topic_id, tokens) in enumerate(zip(self.topic_ids, self.turn_tokens, strict=True))
+            ],
+        }
+
+
+def timeline_of(gatekeeper: ContextGatekeeper) -> Timeline:
+    """Return the timeline of a gatekeeper's conversation."""
+    topics, tokens = gatekeeper.topics, gatekeeper.turn_tokens
+    topic_ids = tuple(topic.topic_id for topic in topics for _ in range(topic.start, topic.stop))
+    return Timeline(topics, tuple(_subjects(topics, tokens)), tokens, topic_ids)
+
+
+def _subjects(topics: Sequence[Topic], tokens: Sequence[int]) -> list[Subject]:
+    first: dict[int, int] = {}
+    members: dict[int, list[Topic]] = {}
+    for topic in topics:
+        origin = topic.topic_id if topic.returns_to is None else first[topic.returns_to]
+        first[topic.topic_id] = origin
+        members.setdefault(origin, []).append(topic)
+    subjects = []
+    for segments in members.values():
+        turn_ids = tuple(turn_id for topic in segments for turn_id in range(topic.start, topic.stop))
+        cost = sum(tokens[turn_id] for turn_id in turn_ids)
+        subjects.append(Subject(tuple(topic.topic_id for topic in segments), segments[0].title, turn_ids, cost))
+    return subjects

@@ -1,0 +1,139 @@
+"""What stands behind a selection: the budget, anchors by turns, near misses, why a turn is left out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
+from gatekeeper_cli.explanation import MAX_NEAR, budget_use, grid_of, near_misses, why_not, would_keep
+from gatekeeper_cli.texts import ENGLISH, Language, Texts
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.result import Selection
+from tests.conversations import HOSTILE, PAIRS
+from tests.conversations import QUESTIONS as SHORT_QUESTIONS
+
+CHINESE = Texts(Language.zh)
+
+
+def explained(query: str, *, budget: int = 4000, mode: str = "minimal") -> Selection:
+    gatekeeper = ContextGatekeeper(budget, config=GatekeeperConfig(mode=mode))  # type: ignore[arg-type]
+    gatekeeper.sync(CONVERSATION)
+    return gatekeeper.explain(query)
+
+
+each_question = pytest.mark.parametrize("query", [question.text for question in QUESTIONS])
+
+
+@each_question
+@pytest.mark.parametrize("budget", [1, 7, 300, 1000, 100_000])
+def test_the_parts_of_the_budget_are_the_budget(query: str, budget: int) -> None:
+    selection = explained(query, budget=budget)
+    use = budget_use(selection)
+    assert use.kept == selection.tokens
+    assert sum(use) == budget
+    assert min(use) >= 0
+
+
+@each_question
+@pytest.mark.parametrize("mode", ["minimal", "fill"])
+def test_the_grid_says_of_each_anchor_what_the_selection_says(query: str, mode: str) -> None:
+    selection = explained(query, budget=800, mode=mode)
+    grid = grid_of(selection)
+    assert grid.turn_ids == tuple(turn.turn_id for turn in selection.turns)
+    held = {anchor for anchor, row in zip(grid.anchors, grid.counts, strict=True) if any(row)}
+    assert held == set(selection.covered)
+    assert set(grid.anchors) - held == set(selection.uncovered)
+
+
+def test_the_grid_counts_how_often_an_anchor_stands_in_a_turn() -> None:
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync([("port 端口, port 端口", "the port 端口")])
+    grid = grid_of(gatekeeper.explain("port 端口 `port`?"))
+    assert dict(zip(grid.anchors, grid.counts, strict=True)) == {"port": (3,), "端口": (3,)}
+
+
+def test_a_near_miss_is_a_turn_that_its_budget_keeps() -> None:
+    query = QUESTIONS[4].text
+    tight = explained(query, budget=120)
+    near = [decision for decision in near_misses(tight) if decision.kept_from_tokens]
+    assert near
+    assert [decision.kept_from_tokens for decision in near] == sorted(
+        decision.kept_from_tokens or 0 for decision in near
+    )
+    for decision in near:
+        again = explained(query, budget=decision.kept_from_tokens or 0).decision(decision.turn_id)
+        assert again.outcome != "dropped" or again.why in ("repeat", "enough")
+
+
+@each_question
+@pytest.mark.parametrize("budget", [60, 300, 4000])
+def test_near_misses_are_dropped_turns_each_once_with_a_way_to_keep_them(query: str, budget: int) -> None:
+    near = near_misses(explained(query, budget=budget, mode="fill"))
+    assert len(near) <= MAX_NEAR
+    assert len({decision.turn_id for decision in near}) == len(near)
+    assert all(decision.outcome == "dropped" and would_keep(decision, ENGLISH) for decision in near)
+
+
+@each_question
+def test_a_turn_beside_a_kept_one_that_was_no_candidate_says_what_names_it(query: str) -> None:
+    selection = explained(query)
+    kept = {turn.turn_id for turn in selection.turns}
+    for decision in near_misses(selection):
+        if decision.kept_with:
+            assert {decision.turn_id - 1, decision.turn_id + 1} & kept
+
+
+# --- why not
+
+
+def sentence(query: str, turn_id: int, texts: Texts = ENGLISH, **settings: int) -> str:
+    return why_not(explained(query, **settings).decision(turn_id), texts)  # type: ignore[arg-type]
+
+
+def test_a_turn_without_room_names_its_budget() -> None:
+    query = SHORT_QUESTIONS["english"]
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync(PAIRS["english"])
+    decision = gatekeeper.explain(query, token_budget=3).decision(0)
+    assert decision.why == "no_room"
+    assert why_not(decision, ENGLISH).endswith(
+        f"With a budget of {decision.kept_from_tokens} tokens there is room for it."
+    )
+    assert f"预算有 {decision.kept_from_tokens} 个 token 时" in why_not(decision, CHINESE)
+
+
+def test_a_turn_that_shares_nothing_names_what_would_find_it() -> None:
+    selection = explained(QUESTIONS[3].text)
+    decision = next(selection.decision(at) for at in range(41) if selection.decision(at).why == "no_shared_anchor")
+    said = why_not(decision, ENGLISH)
+    assert said.startswith(f"Turn {decision.turn_id} is left out because it shares nothing with the question.")
+    assert all(anchor in said for anchor in decision.kept_with)
+
+
+def test_a_kept_turn_is_said_to_be_kept() -> None:
+    selection = explained(QUESTIONS[4].text)
+    turn = selection.turns[0]
+    assert f"第 {turn.turn_id} 轮没有被舍去" in why_not(selection.decision(turn.turn_id), CHINESE)
+
+
+@given(
+    query=st.sampled_from([question.text for question in QUESTIONS]) | st.just(HOSTILE),
+    turn_id=st.integers(0, 40),
+    budget=st.sampled_from([1, 100, 400, 4000]),
+    mode=st.sampled_from(["minimal", "fill"]),
+)
+def test_every_turn_has_a_sentence_in_both_languages(query: str, turn_id: int, budget: int, mode: str) -> None:
+    decision = explained(query, budget=budget, mode=mode).decision(turn_id)
+    for texts, name in ((ENGLISH, f"Turn {turn_id} is "), (CHINESE, f"第 {turn_id} 轮")):
+        said = why_not(decision, texts)
+        assert said.startswith(name)
+        assert len(said.splitlines()) == 1
+        assert not set("{}\x00\ud800\u202e") & set(said)
+
+
+def test_a_reason_that_is_new_here_is_told_as_it_is() -> None:
+    decision = explained(QUESTIONS[4].text).decision(0)._replace(why="brand_new", outcome="dropped")  # type: ignore[arg-type]
+    assert why_not(decision, ENGLISH).startswith("Turn 0 is left out (brand_new).")

@@ -1,0 +1,281 @@
+"""``gatekeeper inspect``, ``explain`` and ``compare`` in the terminal and as JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gatekeeper_cli.comparison import compare_ways
+from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
+from gatekeeper_cli.explanation import grid_of, near_misses
+from gatekeeper_cli.timeline import Subject, Timeline, timeline_of
+from gatekeeper_cli.token_use import UsePoint, token_use
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from tests.conversations import HOSTILE, PAIRS, turns_of
+from tests.conversations import QUESTIONS as SHORT_QUESTIONS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+pytestmark = pytest.mark.cli
+
+DEMO = list(CONVERSATION)
+COMMANDS = {
+    "inspect": ("inspect", "{file}"),
+    "explain": ("explain", "{file}", "{query}", "--why-not", "0"),
+    "compare": ("compare", "{file}", "{query}", "--budget", "60,4000"),
+}
+each_command = pytest.mark.parametrize("command", COMMANDS)
+each_language = pytest.mark.parametrize("language", PAIRS)
+
+
+def run(*arguments: str) -> Result:
+    from typer.testing import CliRunner
+
+    from gatekeeper_cli.app import app
+
+    return CliRunner().invoke(app, arguments, catch_exceptions=False)
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Path:
+    return written(tmp_path, DEMO)
+
+
+def written(folder: Path, pairs: list[tuple[str, str]]) -> Path:
+    file = folder / "chat.jsonl"
+    file.write_text("".join(json.dumps({"user": user, "assistant": said}) + "\n" for user, said in pairs), "utf-8")
+    return file
+
+
+def ask(command: str, file: Path, query: str, *options: str) -> Result:
+    return run(
+        *(part.format(file=file, query="{query}").replace("{query}", query) for part in COMMANDS[command]), *options
+    )
+
+
+def shown_json(command: str, file: Path, query: str, *options: str) -> dict[str, Any]:
+    result = ask(command, file, query, "--json", *options)
+    assert (result.exit_code, result.stderr) == (0, "")
+    value: dict[str, Any] = json.loads(result.stdout)
+    return value
+
+
+# --- what the JSON holds
+
+
+def test_inspect_gives_the_timeline_and_the_use_of_tokens(chat: Path) -> None:
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync(DEMO)
+    value = shown_json("inspect", chat, "", "--budget", "500")
+    points = value.pop("token_use")
+    assert value.pop("token_budget") == 500
+    assert value == json.loads(json.dumps(timeline_of(gatekeeper).to_dict()))
+    assert points == [point._asdict() for point in token_use(turns_of(DEMO), token_budget=500)]
+
+
+@pytest.mark.parametrize("mode", ["minimal", "fill"])
+def test_explain_gives_the_selection_the_anchors_the_near_misses_and_the_turn_that_was_asked_for(
+    chat: Path, mode: str
+) -> None:
+    from gatekeeper_core.selection.plan import GatekeeperConfig
+
+    query = QUESTIONS[4].text
+    gatekeeper = ContextGatekeeper(300, config=GatekeeperConfig(mode=mode))  # type: ignore[arg-type]
+    gatekeeper.sync(DEMO)
+    selection = gatekeeper.explain(query)
+    value = shown_json("explain", chat, query, "--budget", "300", "--mode", mode)
+    assert value["selection"] == json.loads(json.dumps(selection.to_dict()))
+    assert value["anchors_by_turn"] == grid_of(selection).to_dict()
+    assert [near["turn_id"] for near in value["near_misses"]] == [near.turn_id for near in near_misses(selection)]
+    assert sum(value["budget"].values()) == 300
+    assert value["why_not"]["turn_id"] == 0
+    assert value["why_not"]["sentence"].startswith("Turn 0 is left out because ")
+
+
+def test_compare_gives_every_way_at_every_budget_once(chat: Path) -> None:
+    query = QUESTIONS[4].text
+    value = shown_json("compare", chat, query, "--budget", "100,900,100")
+    assert value == json.loads(json.dumps(compare_ways(turns_of(DEMO), query, budgets=(100, 900)).to_dict()))
+
+
+@each_command
+def test_the_question_that_waits_at_the_end_is_no_history(command: str, tmp_path: Path) -> None:
+    file = written(tmp_path, [*PAIRS["english"], (SHORT_QUESTIONS["english"], "")])
+    value = shown_json(command, file, SHORT_QUESTIONS["english"])
+    count = value.get("turn_count") or value["selection"]["turn_count"]
+    assert count == (6 if command == "inspect" else 5)
+
+
+# --- what the terminal shows
+
+
+@each_language
+def test_why_not_is_answered_first_in_one_sentence_of_its_language(language: str, tmp_path: Path) -> None:
+    file = written(tmp_path, PAIRS[language])
+    for lang in ("en", "zh"):
+        gatekeeper = ContextGatekeeper(3)
+        gatekeeper.sync(PAIRS[language])
+        needed = gatekeeper.explain(SHORT_QUESTIONS[language]).decision(0).kept_from_tokens
+        line = ask("explain", file, SHORT_QUESTIONS[language], "--budget", "3", "--lang", lang).stdout.splitlines()[0]
+        assert line.startswith("第 0 轮未选：" if lang == "zh" else "Turn 0 is left out because ")
+        assert str(needed) in ask("explain", file, SHORT_QUESTIONS[language], "--budget", "3", "--lang", lang).stdout
+
+
+def test_inspect_shows_a_row_for_each_topic_with_its_turns_and_tokens(chat: Path) -> None:
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync(DEMO)
+    timeline, lines = timeline_of(gatekeeper), run("inspect", str(chat)).stdout.splitlines()
+    assert f"41 turns, {sum(timeline.turn_tokens):,} tokens, {len(timeline.subjects)} topics" in lines[0]
+    for subject in timeline.subjects:
+        (row,) = [line for line in lines if line.startswith(f"{subject.topic_ids[0]} {subject.title[0][:8]}")]
+        assert f" {len(subject.turn_ids)} " in row
+        assert f" {subject.tokens:,} " in row
+
+
+def test_many_topics_are_cut_and_the_rest_is_counted() -> None:
+    from rich.console import Console
+
+    from gatekeeper_cli.inspect import inspect_view
+    from gatekeeper_cli.texts import ENGLISH
+
+    subjects = tuple(Subject((at,), ("word",), (at,), 5) for at in range(35))
+    timeline, use = Timeline((), subjects, (5,) * 35, tuple(range(35))), (UsePoint(0, 0, 0, 0),)
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(*inspect_view(timeline, use, token_budget=9, texts=ENGLISH))
+    assert "and 5 smaller topics with 5 turns" in console.export_text()
+
+
+def test_the_anchors_stand_by_turns_with_their_counts(chat: Path) -> None:
+    query = QUESTIONS[4].text
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync(DEMO)
+    grid = grid_of(gatekeeper.explain(query))
+    lines = [line.split() for line in run("explain", str(chat), query).stdout.splitlines()]
+    for anchor, counts in zip(grid.anchors, grid.counts, strict=True):
+        assert [anchor, *(str(count) if count else "·" for count in counts)] in lines
+
+
+@each_command
+@pytest.mark.parametrize("columns", [40, 120])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_nothing_is_wider_than_the_terminal(
+    command: str, columns: int, lang: str, chat: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rich.cells import cell_len
+
+    monkeypatch.setenv("COLUMNS", str(columns))
+    result = ask(command, chat, QUESTIONS[4].text, "--lang", lang)
+    assert result.exit_code == 0
+    assert max(map(cell_len, result.stdout.splitlines())) <= columns
+
+
+@each_command
+def test_the_output_is_in_the_language_of_the_locale(command: str, chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LC_ALL", "LC_MESSAGES", "LANGUAGE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    assert "轮" in ask(command, chat, "port?").stdout.splitlines()[0]
+    monkeypatch.setenv("LANG", "en_GB.UTF-8")
+    assert "turn" in ask(command, chat, "port?").stdout.splitlines()[0].lower()
+
+
+@pytest.mark.parametrize("command", ["demo", "select"])
+def test_the_older_commands_speak_both_languages(command: str, chat: Path) -> None:
+    arguments = ("demo",) if command == "demo" else ("select", str(chat), QUESTIONS[3].text, "--why")
+    chinese, english = (run(*arguments, "--lang", lang).stdout for lang in ("zh", "en"))
+    assert "gate: switch (explicit_return): it says that it goes back" in english
+    assert "门控：switch（explicit_return）：它说明要回到之前的话题" in chinese
+
+
+@each_command
+@pytest.mark.parametrize("options", [(), ("--json",)], ids=["terminal", "json"])
+def test_hostile_text_does_nothing_to_a_terminal(command: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    file = written(tmp_path, [(HOSTILE, HOSTILE), ("port 端口?", HOSTILE)])
+    result = ask(command, file, f"端口 port {HOSTILE}", *options)
+    assert result.exit_code == 0
+    assert not set("\x1b\x00\ud800") & set(result.stdout)
+    assert options or not set("\u202e\u2066") & set(result.stdout)
+
+
+@each_command
+def test_a_conversation_without_turns_is_shown(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "empty.json"
+    file.write_text("[]", encoding="utf-8")
+    options = () if command == "inspect" else ("anything",)
+    result = run(command, str(file), *options)
+    assert result.exit_code == 0
+    assert "0 turns" in result.stdout or "conversation is empty" in result.stdout
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("explain", "{file}", "q", "--why-not", "41"), "--why-not 41: the conversation has 41 turns, counted from 0"),
+        (("explain", "{file}", "q", "--budget", "0"), "--budget must be 1 or more tokens, got 0"),
+        (("inspect", "{file}", "--budget", "-3"), "--budget must be 1 or more tokens, got -3"),
+        (("compare", "{file}", "q", "--budget", "2000,,5"), "--budget must be whole numbers with commas between them"),
+        (("compare", "{file}", "q", "--budget", "9,0"), "--budget must be 1 or more tokens, got 0"),
+        (("inspect", "{file}.missing"), "{file}.missing: No such file or directory"),
+        (("explain", "{file}.missing", "q"), "{file}.missing: No such file or directory"),
+        (("compare", "{file}.missing", "q"), "{file}.missing: No such file or directory"),
+    ],
+)
+def test_wrong_input_is_one_line_and_status_2(arguments: tuple[str, ...], reason: str, chat: Path) -> None:
+    result = run(*(part.format(file=chat) for part in arguments))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"gatekeeper: {reason.format(file=chat)}")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [("--why-not", "-1"), ("--lang", "fr"), ("--mode", "most")], ids=" ".join)
+def test_a_wrong_option_ends_with_status_2(arguments: tuple[str, ...], chat: Path) -> None:
+    result = run("explain", str(chat), "q", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
+# --- completion
+
+
+@pytest.mark.parametrize("shell", ["bash"])
+def test_the_shell_is_told_how_to_complete_the_command(shell: str, tmp_path: Path) -> None:
+    import os
+    import subprocess
+    import sys
+
+    code = "from gatekeeper_cli import main; main()"
+    program = [sys.executable, "-c", code]
+    said = subprocess.run(
+        [*program, "--show-completion", shell],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=dict(os.environ, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1"),
+    )
+    assert said.returncode == 0, said.stderr
+    assert "_GATEKEEPER_COMPLETE" in said.stdout
+    offered = subprocess.run(
+        program,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=dict(
+            os.environ,
+            _GATEKEEPER_COMPLETE=f"complete_{shell}",
+            COMP_WORDS="gatekeeper in",
+            COMP_CWORD="1",
+            _TYPER_COMPLETE_ARGS="gatekeeper in",
+            _TYPER_COMPLETE_FISH_ACTION="get-args",
+        ),
+    )
+    assert "inspect" in offered.stdout
