@@ -213,6 +213,46 @@ def test_a_conversation_without_turns_is_shown(command: str, tmp_path: Path) -> 
     assert "0 turns" in result.stdout or "conversation is empty" in result.stdout
 
 
+# --- pages
+
+
+@pytest.mark.parametrize("command", ["inspect", "explain"])
+def test_a_page_is_written_and_its_line_names_it(command: str, chat: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.html"
+    for _ in range(2):  # an earlier report is replaced
+        result = ask(command, chat, QUESTIONS[4].text, "--html", str(out))
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert " ".join(result.stdout.split()).replace(" ", "").startswith(f"written:{out}(")
+    assert out.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("command", ["inspect", "explain"])
+def test_json_and_a_page_can_be_had_together(command: str, chat: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.html"
+    assert shown_json(command, chat, "INV-4035", "--html", str(out)) == shown_json(command, chat, "INV-4035")
+    assert out.exists()
+
+
+@pytest.mark.parametrize("command", ["inspect", "explain"])
+def test_the_conversation_itself_is_not_written_over(command: str, chat: Path) -> None:
+    before = chat.read_bytes()
+    result = ask(command, chat, "q", "--html", str(chat))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"gatekeeper: {chat}: is there already and is no report")
+    assert chat.read_bytes() == before
+
+
+def test_a_page_without_its_template_engine_names_the_extra(chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    for name in [name for name in sys.modules if name.startswith("gatekeeper_cli.html")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    result = run("inspect", str(chat), "--html", "-")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == 'gatekeeper: --html needs jinja2: pip install "context-gatekeeper[cli]"\n'
+
+
 # --- what is refused
 
 

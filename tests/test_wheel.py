@@ -109,6 +109,11 @@ def test_the_types_are_marked_as_usable(package: str, file_names: frozenset[str]
     assert f"{package}/py.typed" in file_names
 
 
+def test_style_script_and_templates_of_the_reports_travel_with_the_command(file_names: frozenset[str]) -> None:
+    templates = {f"templates/{name}.html.j2" for name in ("explanation", "page", "parts", "timeline")}
+    assert {f"gatekeeper_cli/html/{name}" for name in ("report.css", "report.js", *templates)} <= file_names
+
+
 def test_every_requirement_belongs_to_an_extra(metadata: Message) -> None:
     """000-03, 000-57: the library itself requires nothing."""
     assert [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line] == []

@@ -15,12 +15,14 @@ from gatekeeper_cli.output import (
     AsJson,
     Budget,
     File,
+    Force,
+    Html,
     Lang,
     Mode,
     Query,
     checked_budget,
-    print_json,
-    show,
+    conversation_name,
+    put_out,
     turns_of,
 )
 from gatekeeper_cli.refusal import refuse
@@ -61,6 +63,8 @@ def explain(
     why_not: WhyNot = None,
     budget: Budget = 4000,
     mode: Annotated[Mode, typer.Option(help="The smallest set, or as much as the budget holds.")] = Mode.minimal,
+    html: Html = None,
+    force: Force = False,
     as_json: AsJson = False,
     lang: Lang = Language.auto,
 ) -> None:
@@ -73,10 +77,20 @@ def explain(
         refuse(f"--why-not {why_not}: the conversation has {len(turns)} turns, counted from 0")
     selection = gatekeeper.explain(query)
     asked = None if why_not is None else selection.decision(why_not)
-    if as_json:
-        print_json(explanation_dict(selection, asked, texts))
-    else:
-        show(explain_view(selection, gatekeeper.topics, asked=asked, texts=texts))
+
+    def page() -> str:
+        from gatekeeper_cli.html.explanation_page import explanation_page
+
+        return explanation_page(selection, turns, asked=asked, name=conversation_name(file), texts=texts)
+
+    put_out(
+        value=(lambda: explanation_dict(selection, asked, texts)) if as_json else None,
+        page=page,
+        view=lambda: explain_view(selection, gatekeeper.topics, asked=asked, texts=texts),
+        html=html,
+        force=force,
+        texts=texts,
+    )
 
 
 def explanation_dict(selection: Selection, asked: Decision | None, texts: Texts) -> dict[str, Any]:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import track
 from rich.text import Text
 
 from gatekeeper_cli.charts import Axis, Cells
-from gatekeeper_cli.output import AsJson, Budget, File, Lang, checked_budget, print_json, show, turns_of
+from gatekeeper_cli.output import (
+    AsJson,
+    Budget,
+    File,
+    Force,
+    Html,
+    Lang,
+    checked_budget,
+    conversation_name,
+    put_out,
+    turns_of,
+)
 from gatekeeper_cli.texts import Language, texts_for
 from gatekeeper_cli.timeline import timeline_of
 from gatekeeper_cli.token_use import token_use
@@ -34,7 +45,14 @@ _TITLE_COLUMNS = 30
 _SLOW_TURNS = 100
 
 
-def inspect(file: File, budget: Budget = 4000, as_json: AsJson = False, lang: Lang = Language.auto) -> None:
+def inspect(
+    file: File,
+    budget: Budget = 4000,
+    html: Html = None,
+    force: Force = False,
+    as_json: AsJson = False,
+    lang: Lang = Language.auto,
+) -> None:
     """Show the topics of a conversation over its turns, and what each next question would have sent."""
     texts, tokens = texts_for(lang), checked_budget(budget)
     turns = turns_of(file)
@@ -42,11 +60,25 @@ def inspect(file: File, budget: Budget = 4000, as_json: AsJson = False, lang: La
     gatekeeper.sync(turns)
     timeline = timeline_of(gatekeeper)
     use = token_use(turns, token_budget=tokens, watched=_watched(texts))
-    if as_json:
+
+    def value() -> dict[str, Any]:
         points = [point._asdict() for point in use]
-        print_json({**timeline.to_dict(), "token_budget": tokens, "token_use": points})
-    else:
-        show(inspect_view(timeline, use, token_budget=tokens, texts=texts))
+        return {**timeline.to_dict(), "token_budget": tokens, "token_use": points}
+
+    def page() -> str:
+        from gatekeeper_cli.html.timeline_page import timeline_page
+
+        name = conversation_name(file)
+        return timeline_page(timeline, turns, use, token_budget=tokens, name=name, texts=texts)
+
+    put_out(
+        value=value if as_json else None,
+        page=page,
+        view=lambda: inspect_view(timeline, use, token_budget=tokens, texts=texts),
+        html=html,
+        force=force,
+        texts=texts,
+    )
 
 
 def _watched(texts: Texts) -> Callable[[Sequence[int]], Iterable[int]]:

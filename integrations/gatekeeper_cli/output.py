@@ -4,25 +4,45 @@ from __future__ import annotations
 
 import sys
 from enum import Enum
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
-from gatekeeper_cli.reading import InputError, read_turns, without_current
+from gatekeeper_cli.reading import STANDARD_INPUT, InputError, read_turns, without_current
 from gatekeeper_cli.refusal import refuse
+from gatekeeper_cli.showable import visible
 from gatekeeper_cli.texts import Language
 from gatekeeper_cli.views import write_json
+from gatekeeper_cli.writing import WriteError, write_report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from rich.console import RenderableType
 
+    from gatekeeper_cli.texts import Texts
     from gatekeeper_core.messages import Turn
 
-__all__ = ["AsJson", "Budget", "File", "Lang", "Mode", "Query", "checked_budget", "print_json", "show", "turns_of"]
+__all__ = [
+    "AsJson",
+    "Budget",
+    "File",
+    "Force",
+    "Html",
+    "Lang",
+    "Mode",
+    "Query",
+    "checked_budget",
+    "conversation_name",
+    "print_json",
+    "put_out",
+    "show",
+    "turns_of",
+]
 
 
 class Mode(str, Enum):
@@ -35,6 +55,11 @@ class Mode(str, Enum):
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Budget = Annotated[int, typer.Option("--budget", help="Tokens that the kept turns may cost together.")]
 File = Annotated[str, typer.Argument(help="A conversation; - reads standard input.", metavar="FILE")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is no report, too.")]
+Html = Annotated[
+    str | None,
+    typer.Option("--html", help="Write a page that opens in any browser; - is standard output.", metavar="OUT"),
+]
 Lang = Annotated[Language, typer.Option("--lang", help="The language of the output; auto is that of the locale.")]
 Query = Annotated[str, typer.Argument(help="The new question; it is not added to the conversation.", metavar="QUERY")]
 
@@ -59,6 +84,53 @@ def print_json(value: dict[str, Any]) -> None:
     """Write a value as JSON to standard output."""
     if sys.stdout is not None:  # None: the command was started with its output closed
         write_json(value, sys.stdout)
+
+
+def conversation_name(file: str) -> str:
+    """Return what a conversation is called in a report: its file's last part."""
+    return "-" if file == STANDARD_INPUT else PurePath(file).name
+
+
+def put_out(
+    *,
+    value: Callable[[], dict[str, Any]] | None,
+    page: Callable[[], str],
+    view: Callable[[], Iterable[RenderableType]],
+    html: str | None,
+    force: bool,
+    texts: Texts,
+) -> None:
+    """Write a page where one is asked for, JSON where that is, and else what the terminal shows.
+
+    Args:
+        value: makes the JSON; None where it is not asked for.
+        page: makes the page.
+        view: makes what the terminal shows.
+        html: the file of the page, or None.
+        force: whether any file may be replaced.
+        texts: in which language.
+    """
+    line = "" if html is None else _write_page(html, page, force=force, texts=texts)
+    if value is not None:
+        print_json(value())
+    elif html is None:
+        show(view())
+    elif html != STANDARD_INPUT:
+        show([Text(line)])
+
+
+def _write_page(html: str, page: Callable[[], str], *, force: bool, texts: Texts) -> str:
+    try:
+        from gatekeeper_cli.html.page import GENERATOR
+
+        size = write_report(html, page(), mark=GENERATOR, force=force)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("jinja2", "markupsafe"):
+            raise
+        refuse('--html needs jinja2: pip install "context-gatekeeper[cli]"')
+    except WriteError as error:
+        refuse(str(error))
+    return texts("written", file=visible(html), kilobytes=-(-size // 1024))
 
 
 def show(view: Iterable[RenderableType]) -> None:

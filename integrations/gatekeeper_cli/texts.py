@@ -241,6 +241,89 @@ TABLE: Mapping[str, tuple[str, str]] = {
     "anchors_held": ("anchors", "锚点"),
     "which_turns": ("which turns", "哪些轮次"),
     "over_budget": ("over the budget", "超出预算"),
+    # --- reports
+    "written": ("written: {file} ({kilobytes:,} KB)", "已写入：{file}（{kilobytes:,} KB）"),
+    "html.skip": ("Skip to the content", "跳到正文"),
+    "html.dark": ("Dark", "深色"),
+    "html.shown_turn": ("The turn that was chosen", "选中的轮次"),
+    "html.previous": ("Previous", "上一轮"),
+    "html.next": ("Next", "下一轮"),
+    "html.close": ("Close", "关闭"),
+    "html.footer": (
+        "Made by Context Gatekeeper. This file holds the messages shown in it; it loads nothing and sends nothing.",
+        "由 Context Gatekeeper 生成。文件里含有所显示的消息；它不加载也不发送任何内容。",
+    ),
+    "html.timeline": ("Conversation", "对话"),
+    "html.timeline_title": ("{name} – topics and tokens", "{name} – 话题与 token"),
+    "html.explanation": ("Selection explained · {name}", "选择说明 · {name}"),
+    "html.explanation_title": ("Why these turns – {query}", "为什么是这些轮次 – {query}"),
+    "html.tokens": ("tokens", "token"),
+    "html.figure_turns": ("Turns", "轮数"),
+    "html.figure_topics": ("Topics", "话题"),
+    "html.figure_history": ("Whole history", "全部历史"),
+    "html.figure_sent": ("Sent per question", "每个问题带上"),
+    "html.figure_sent_note": ("tokens of history, on average", "个历史 token（平均）"),
+    "html.figure_saved_note": ("against the full history", "与带上全部历史相比"),
+    "html.figure_saved_full": ("against the full history", "与带上全部历史相比"),
+    "html.figure_kept": ("Turns kept", "保留轮数"),
+    "html.figure_kept_note": ("of {count:,}", "共 {count:,} 轮"),
+    "html.figure_tokens": ("Tokens", "token 数"),
+    "html.figure_tokens_note": ("of {history:,}", "共 {history:,} 个"),
+    "html.figure_coverage": ("Coverage", "覆盖度"),
+    "html.figure_coverage_note": ("1.00: nothing of value is left", "1.00 表示没有遗漏有价值的内容"),
+    "html.figure_anchors": ("Anchors held", "覆盖的锚点"),
+    "html.figure_anchors_note": ("words of the question found in kept turns", "问题的关键词出现在保留的轮次里"),
+    "html.topics_heading": ("Topics over the turns", "话题时间线"),
+    "html.topics_note": (
+        "A row for each topic, returns to it included; a mark for each turn, as high as the turn is long. "
+        "Choose a mark to read the turn; with the keyboard, the arrows go from turn to turn.",
+        "每个话题一行（包括之后回到它的部分），每轮一个标记，高度表示长度。点选标记可阅读该轮；键盘用方向键逐轮移动。",
+    ),
+    "html.axis": ("numbers of the turns", "轮次编号"),
+    "html.use_heading": ("What each question would send", "每个问题会带上多少历史"),
+    "html.chart_summary": (
+        "Line chart. At turn {turn}: full history {full:,} tokens, window {window:,}, gatekeeper {selected:,}.",
+        "折线图。到第 {turn} 轮：全部历史 {full:,} 个 token，最近窗口 {window:,}，gatekeeper {selected:,}。",
+    ),
+    "html.as_table": ("The same as a table", "以表格显示"),
+    "html.turns_heading": ("Turns", "各轮内容"),
+    "html.turns_note": (
+        "The turns of the table above, whole; what is sent of a trimmed turn is its telling sentences.",
+        "上表中各轮的完整内容；被裁剪的轮次只带上其中的关键句。",
+    ),
+    "html.filter_text": ("Filter by text", "按文字筛选"),
+    "html.filter_topic": ("Filter by topic", "按话题筛选"),
+    "html.all_topics": ("All topics", "全部话题"),
+    "html.all": ("All", "全部"),
+    "html.count": ("{shown} of {count} turns", "{count} 轮中的 {shown} 轮"),
+    "html.turn": ("Turn {turn}", "第 {turn} 轮"),
+    "html.turn_facts": ("{topic} · {tokens:,} tokens", "{topic} · {tokens:,} 个 token"),
+    "html.decision_facts": ("{outcome} · {why} · {tokens:,} tokens", "{outcome} · {why} · {tokens:,} 个 token"),
+    "html.user": ("User", "用户"),
+    "html.assistant": ("Assistant", "助手"),
+    "html.cut": ("{count:,} more characters", "还有 {count:,} 个字符"),
+    "html.budget_heading": ("The budget", "预算"),
+    "html.used": ("kept turns", "保留的轮次"),
+    "html.free": ("free", "空闲"),
+    "html.margin": ("margin of the estimate", "估算余量"),
+    "html.strip_heading": ("Where the kept turns stand", "保留的轮次在哪里"),
+    "html.strip_note": (
+        "Tall and filled: kept. Hatched: trimmed. Outlined: a candidate that was left out. Low: no candidate.",
+        "高而实心：保留；斜纹：裁剪；空心：候选但未选；矮：不是候选。",
+    ),
+    "html.heat_heading": ("Anchors of the question by kept turns", "问题的锚点 × 保留的轮次"),
+    "html.near_note": (
+        "Turns that little would have kept: a larger budget or eta, or a question that names one of their anchors.",
+        "稍有不同就会保留的轮次：预算或 eta 大一些，或者问题里提到它的某个锚点。",
+    ),
+    "html.decisions_note": (
+        "Every candidate, what became of it at which stage, and what would have kept it.",
+        "每个候选在哪个阶段得到什么结果，以及怎样才会保留。",
+    ),
+    "html.scores_note": (
+        "total = fit × (1.5 × user + 0.7 × assistant + feedback + neighbour) + exact + 0.2 × recency",
+        "总分 = 契合 ×（1.5 × 用户 + 0.7 × 助手 + 反馈 + 相邻）+ 精确 + 0.2 × 新近",
+    ),
     "working": ("asking the conversation its own questions", "正在用对话自己的问题逐一提问"),
 }
 """Everything else that is said, by a name of ours: in English, in Chinese."""
@@ -260,9 +343,9 @@ class Texts:
         self.language = language
         self._column = 1 if language is Language.zh else 0
 
-    def __call__(self, name: str, **values: object) -> str:
+    def __call__(self, key: str, /, **values: object) -> str:
         """Return a text with its values filled in."""
-        text = TABLE[name][self._column]
+        text = TABLE[key][self._column]
         return text.format(**values) if values else text
 
     def why(self, name: str) -> str:

@@ -1,0 +1,179 @@
+"""The page of a selection: where the budget went, what each kept turn holds, every decision, the near misses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_cli.explanation import budget_use, grid_of, near_misses, why_not
+from gatekeeper_cli.html.geometry import bar_parts, cell_width, ticks_of
+from gatekeeper_cli.html.page import fitted, render
+from gatekeeper_cli.showable import visible, visible_lines
+from gatekeeper_cli.views import kept_with, listed, percent, verdict_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatekeeper_cli.explanation import Grid
+    from gatekeeper_cli.texts import Texts
+    from gatekeeper_core.messages import Turn
+    from gatekeeper_core.selection.result import Decision, Selection
+
+__all__ = ["explanation_page"]
+
+_MAX_QUESTION = 2_000
+_MAX_HEAT_TURNS = 60
+# Every listed turn has a row in a table or two beside its text: with these a page stays under 1 MB.
+_MAX_TEXT_BYTES = 250_000
+_MAX_LISTED, _MAX_SCORES = 400, 200
+_SCORE_PARTS = ("lex_user", "lex_assistant", "exact", "recency", "feedback", "neighbour", "fit", "total")
+_STRIP_TOP, _STRIP_BOTTOM = 20, 56
+
+
+def explanation_page(
+    selection: Selection, turns: Sequence[Turn], *, asked: Decision | None, name: str, texts: Texts
+) -> str:
+    """Return the page.
+
+    Args:
+        selection: what to explain.
+        turns: the conversation, oldest first.
+        asked: the decision on the turn that was asked for, or None.
+        name: what the conversation is called: the name of its file.
+        texts: in which language.
+    """
+    near, budget, grid = near_misses(selection), budget_use(selection), grid_of(selection)
+    decisions = {one.turn_id: one for one in (*near, *filter(None, [asked]), *selection.decisions)}
+    shown = _shown(decisions, selection, near, asked)
+    listed_decisions = [decisions[turn_id] for turn_id in sorted(shown)]
+    kept = [(turn.turn_id, "hatched" if turn.trimmed else "cell", turn.tokens) for turn in selection.turns]
+    width, scored = cell_width(len(turns)), [one for one in listed_decisions if one.score is not None]
+    best = sorted(scored, key=_total)[-_MAX_SCORES:]
+    return render(
+        "explanation",
+        texts=texts,
+        title=texts("html.explanation_title", query=visible(selection.query)[:80]),
+        name=visible(name),
+        query=visible_lines(selection.query[:_MAX_QUESTION]) + ("…" if len(selection.query) > _MAX_QUESTION else ""),
+        verdict=visible(verdict_line(selection.gate, texts).plain),
+        asked=why_not(asked, texts) if asked else "",
+        figures=_figures(selection, texts),
+        budget=budget,
+        budget_line=texts("budget_line", budget=selection.token_budget, **budget._asdict()),
+        bar=bar_parts(kept, free=budget.free, margin=budget.margin),
+        shown=shown,
+        strip=_strip(len(turns), decisions),
+        strip_width=max(1, len(turns) * width),
+        ticks=ticks_of(len(turns)),
+        cell_width=width,
+        bar_width=width - 2,
+        grid=grid,
+        heat_turns=grid.turn_ids[:_MAX_HEAT_TURNS],
+        heat_rows=_heat_rows(grid),
+        near=[_near_row(decision, texts) for decision in near],
+        decisions=[_decision_row(decision, texts) for decision in listed_decisions],
+        scores=[_score_row(decision) for decision in sorted(best, key=lambda one: one.turn_id)],
+        not_listed=len(decisions) - len(shown),
+        not_scored=len(scored) - len(best),
+        score_parts=_SCORE_PARTS,
+        turns=_turn_list(listed_decisions, turns, texts),
+    )
+
+
+def _shown(
+    decisions: dict[int, Decision], selection: Selection, near: Sequence[Decision], asked: Decision | None
+) -> frozenset[int]:
+    """Return the turns that are listed: what was asked for and kept, what was nearly kept, then the best scores."""
+    first = [*filter(None, [asked]), *(decisions[turn_id] for turn_id in selection.order), *near]
+    rest = sorted(decisions.values(), key=lambda one: -_total(one))
+    return frozenset(list(dict.fromkeys(one.turn_id for one in (*first, *rest)))[:_MAX_LISTED])
+
+
+def _total(decision: Decision) -> float:
+    return decision.score.total if decision.score else 0.0
+
+
+def _figures(selection: Selection, texts: Texts) -> list[tuple[str, str, str]]:
+    saved = percent(selection.history_tokens - selection.tokens, selection.history_tokens)
+    anchors = len(selection.covered) + len(selection.uncovered)
+    return [
+        (
+            texts("html.figure_kept"),
+            f"{len(selection.turns):,}",
+            texts("html.figure_kept_note", count=selection.turn_count),
+        ),
+        (
+            texts("html.figure_tokens"),
+            f"{selection.tokens:,}",
+            texts("html.figure_tokens_note", history=selection.history_tokens),
+        ),
+        (texts("saved"), saved, texts("html.figure_saved_full")),
+        (texts("html.figure_coverage"), f"{selection.coverage:.2f}", texts("html.figure_coverage_note")),
+        (texts("html.figure_anchors"), f"{len(selection.covered)}/{anchors}", texts("html.figure_anchors_note")),
+    ]
+
+
+def _strip(turn_count: int, decisions: dict[int, Decision]) -> list[dict[str, Any]]:
+    """Return a mark for each turn; kept, trimmed and dropped ones differ in form, not in colour alone."""
+    width, heights = cell_width(turn_count), {"kept": 1.0, "trimmed": 0.75, "dropped": 0.45}
+    kinds = {"kept": "cell", "trimmed": "hatched", "dropped": "o-dropped"}
+    marks = []
+    for turn_id in range(turn_count):
+        decision = decisions.get(turn_id)
+        height = round((_STRIP_BOTTOM - _STRIP_TOP) * heights[decision.outcome]) if decision else 4
+        kind = kinds[decision.outcome] if decision else "o-other"
+        marks.append(
+            {"turn_id": turn_id, "kind": kind, "x": turn_id * width, "y": _STRIP_BOTTOM - height, "height": height}
+        )
+    return marks
+
+
+def _heat_rows(grid: Grid) -> list[tuple[str, tuple[int, ...]]]:
+    return [
+        (visible(anchor), counts[:_MAX_HEAT_TURNS]) for anchor, counts in zip(grid.anchors, grid.counts, strict=True)
+    ]
+
+
+def _near_row(decision: Decision, texts: Texts) -> dict[str, Any]:
+    """Return why a turn is left out, parted after the number of the turn, where the sentence begins."""
+    turn = texts("html.turn", turn=decision.turn_id)
+    return {"turn_id": decision.turn_id, "turn": turn, "rest": why_not(decision, texts).removeprefix(turn)}
+
+
+def _decision_row(decision: Decision, texts: Texts) -> dict[str, Any]:
+    why = texts("stage_reason", stage=texts(f"stage.{decision.stage}"), why=texts.why(decision.why))
+    return {
+        "turn_id": decision.turn_id,
+        "outcome": decision.outcome,
+        "why": why,
+        "tokens": decision.tokens,
+        "shared": listed((*decision.shared, *decision.related), texts) if decision.shared or decision.related else "–",
+        "kept_with": kept_with(decision, texts),
+    }
+
+
+def _score_row(decision: Decision) -> dict[str, Any]:
+    parts = [f"{getattr(decision.score, name):.2f}" for name in _SCORE_PARTS]
+    value = "–" if decision.value is None else f"{decision.value:.2f}"
+    return {"turn_id": decision.turn_id, "outcome": decision.outcome, "parts": [*parts, value]}
+
+
+def _turn_list(decisions: Sequence[Decision], turns: Sequence[Turn], texts: Texts) -> list[dict[str, Any]]:
+    shown = [turns[decision.turn_id] for decision in decisions]
+    texts_of_turns = [text for turn in shown for text in (turn.user_text, turn.assistant_text)]
+    said = fitted(texts_of_turns, max_bytes=_MAX_TEXT_BYTES)
+    return [
+        {
+            "turn_id": decision.turn_id,
+            "subject": decision.topic_id,
+            "outcome": decision.outcome,
+            "facts": texts(
+                "html.decision_facts",
+                outcome=texts(f"outcome.{decision.outcome}"),
+                why=texts.why(decision.why),
+                tokens=decision.tokens,
+            ),
+            "user": said[2 * at],
+            "assistant": said[2 * at + 1],
+        }
+        for at, decision in enumerate(decisions)
+    ]

@@ -1,0 +1,112 @@
+"""One self-contained page: its style and script inline, and a policy that lets nothing else be loaded or run.
+
+Texts of the conversation pass through jinja's escaping and through ``visible_lines``: markup in them is text, and what
+would reorder a line is shown as a replacement character.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from gatekeeper_cli.showable import visible_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatekeeper_cli.texts import Texts
+
+__all__ = ["GENERATOR", "MAX_TEXT_BYTES", "Said", "fitted", "render"]
+
+GENERATOR = "Context Gatekeeper report"
+"""How a page says what made it; a file that says so may be replaced by a newer report."""
+
+MAX_TEXT_BYTES = 500_000
+"""What the texts of a page may take together, escaped. Source: ours; with the marks, 1,000 turns stay under 1 MB."""
+
+_FOLDER = Path(__file__).parent
+_LONGEST = 200_000
+_LEAST = 40
+
+
+class Said(NamedTuple):
+    """A text as a page shows it: its beginning, and how many characters are left out after it."""
+
+    text: str
+    hidden: int
+
+
+def fitted(texts: Sequence[str], *, max_bytes: int = MAX_TEXT_BYTES) -> list[Said]:
+    """Return texts that take so many bytes together, escaped: short ones whole, long ones cut at one common length.
+
+    Args:
+        texts: any texts.
+        max_bytes: for all of them; each may have 40 characters whatever that comes to.
+
+    >>> fitted(["abc", "x" * 100], max_bytes=80) == [("abc", 0), ("x" * 77, 23)]
+    True
+    """
+    shown = [visible_lines(text[:_LONGEST]) for text in texts]
+    rates = [len(str(escape(text)).encode()) / max(1, len(text)) for text in shown]
+    low, high = _LEAST, _LONGEST
+    while low < high:
+        middle = (low + high + 1) // 2
+        if sum(min(len(text), middle) * rate for text, rate in zip(shown, rates, strict=True)) <= max_bytes:
+            low = middle
+        else:
+            high = middle - 1
+    return [
+        Said(text[:low], max(0, len(text) - low, len(whole) - _LONGEST))
+        for text, whole in zip(shown, texts, strict=True)
+    ]
+
+
+def render(template: str, *, texts: Texts, **values: Any) -> str:
+    """Return a page.
+
+    Args:
+        template: the name of its file without endings: ``timeline`` or ``explanation``.
+        texts: in which language.
+        values: what the template asks for; a value that is missing is an error.
+    """
+    style, script = _source("report.css"), _source("report.js")
+    page = _environment().get_template(f"{template}.html.j2")
+    shared = {"say": texts, "policy": _policy(style, script), "generator": GENERATOR}
+    # Both are files of ours, and the policy lets run and apply just these: nothing in them is to be escaped.
+    inline = {"style": Markup(style), "script": Markup(script)}  # noqa: S704
+    return page.render(**shared, **inline, **values)
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(_FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+@cache
+def _source(name: str) -> str:
+    # A browser reads every line end as a line feed before it takes the hash.
+    return (_FOLDER / name).read_text(encoding="utf-8").replace("\r\n", "\n")
+
+
+def _policy(style: str, script: str) -> str:
+    return (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(source: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()

@@ -1,0 +1,116 @@
+"""The page of a conversation: its topics over its turns, its use of tokens, and its turns to read and filter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_cli.html.geometry import ROW_HEIGHT, cell_width, cells_of, line_chart, ticks_of
+from gatekeeper_cli.html.page import fitted, render
+from gatekeeper_cli.showable import visible
+from gatekeeper_cli.views import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatekeeper_cli.html.geometry import LineChart
+    from gatekeeper_cli.texts import Texts
+    from gatekeeper_cli.timeline import Subject, Timeline
+    from gatekeeper_cli.token_use import UsePoint
+    from gatekeeper_core.messages import Turn
+
+__all__ = ["subject_label", "timeline_page"]
+
+
+def timeline_page(
+    timeline: Timeline, turns: Sequence[Turn], use: Sequence[UsePoint], *, token_budget: int, name: str, texts: Texts
+) -> str:
+    """Return the page.
+
+    Args:
+        timeline: the conversation by topics.
+        turns: its turns, oldest first.
+        use: what its questions would have sent.
+        token_budget: for how many tokens.
+        name: what the conversation is called: the name of its file.
+        texts: in which language.
+    """
+    costs, width = timeline.turn_tokens, cell_width(len(timeline.turn_tokens))
+    rows = [_row(at, subject, timeline, texts) for at, subject in enumerate(timeline.subjects)]
+    return render(
+        "timeline",
+        texts=texts,
+        title=texts("html.timeline_title", name=visible(name)),
+        name=visible(name),
+        figures=_figures(timeline, use, texts),
+        rows=rows,
+        ticks=ticks_of(len(costs)),
+        chart_width=len(costs) * width,
+        cell_width=width,
+        bar_width=width - 1,
+        row_height=ROW_HEIGHT,
+        chart=_chart(use, texts),
+        use=use,
+        token_budget=token_budget,
+        turns=_turn_list(timeline, turns, rows, texts),
+    )
+
+
+def subject_label(subject: Subject, texts: Texts) -> str:
+    """Return the title of a topic after its number."""
+    title = texts("comma").join(map(visible, subject.title))
+    return f"{subject.topic_ids[0]} · {title}" if title else str(subject.topic_ids[0])
+
+
+def _row(at: int, subject: Subject, timeline: Timeline, texts: Texts) -> dict[str, Any]:
+    return {
+        "subject": at,
+        "name": subject_label(subject, texts),
+        "turns": len(subject.turn_ids),
+        "tokens": subject.tokens,
+        "cells": cells_of(subject.turn_ids, timeline.turn_tokens),
+    }
+
+
+def _turn_list(
+    timeline: Timeline, turns: Sequence[Turn], rows: Sequence[dict[str, Any]], texts: Texts
+) -> list[dict[str, Any]]:
+    at_turn = {turn_id: at for at, subject in enumerate(timeline.subjects) for turn_id in subject.turn_ids}
+    said = fitted([text for turn in turns for text in (turn.user_text, turn.assistant_text)])
+    return [
+        {
+            "turn_id": turn_id,
+            "subject": at_turn[turn_id],
+            "outcome": "",
+            "facts": texts(
+                "html.turn_facts", topic=rows[at_turn[turn_id]]["name"], tokens=timeline.turn_tokens[turn_id]
+            ),
+            "user": said[2 * turn_id],
+            "assistant": said[2 * turn_id + 1],
+        }
+        for turn_id in range(len(turns))
+    ]
+
+
+def _figures(timeline: Timeline, use: Sequence[UsePoint], texts: Texts) -> list[tuple[str, str, str]]:
+    costs = timeline.turn_tokens
+    figures = [
+        (texts("html.figure_turns"), f"{len(costs):,}", ""),
+        (texts("html.figure_topics"), f"{len(timeline.subjects):,}", ""),
+        (texts("html.figure_history"), f"{sum(costs):,}", texts("html.tokens")),
+    ]
+    if use and any(point.full for point in use):
+        full, selected = sum(point.full for point in use), sum(point.selected for point in use)
+        note = texts("html.figure_saved_note")
+        figures.append((texts("html.figure_sent"), f"{round(selected / len(use)):,}", texts("html.figure_sent_note")))
+        figures.append((texts("saved"), percent(full - selected, full), note))
+    return figures
+
+
+def _chart(use: Sequence[UsePoint], texts: Texts) -> LineChart | None:
+    if len(use) < 2:  # no line has one point
+        return None
+    labels = {"full": texts("full_history"), "window": texts("window"), "selected": texts("selected")}
+    last = use[-1]
+    values = {"full": last.full, "window": last.window, "selected": last.selected}
+    summary = texts("html.chart_summary", turn=last.turn_id, **values)
+    return line_chart(use, labels=labels, summary=summary)

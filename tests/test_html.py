@@ -1,0 +1,297 @@
+"""Reports as pages: what stands in the file, whatever the conversation holds. What a browser makes of it is tested apart."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import cache
+from html.parser import HTMLParser
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
+from gatekeeper_cli.texts import ENGLISH, Language, Texts
+from gatekeeper_cli.timeline import timeline_of
+from gatekeeper_cli.token_use import UsePoint, token_use
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.plan import GatekeeperConfig
+from tests.conversations import HOSTILE, PAIRS, long_talk, turns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+pytestmark = pytest.mark.cli
+
+CHINESE = Texts(Language.zh)
+MAX_BYTES = 1_000_000
+
+
+def timeline_html(
+    pairs: list[tuple[str, str]], *, texts: Texts = ENGLISH, use: Sequence[UsePoint] | None = None, name: str = "chat"
+) -> str:
+    from gatekeeper_cli.html.timeline_page import timeline_page
+
+    gatekeeper, turns = ContextGatekeeper(), turns_of(pairs)
+    gatekeeper.sync(turns)
+    points = token_use(turns, token_budget=4000) if use is None else use
+    return timeline_page(timeline_of(gatekeeper), turns, points, token_budget=4000, name=name, texts=texts)
+
+
+def explanation_html(
+    pairs: list[tuple[str, str]],
+    query: str,
+    *,
+    texts: Texts = ENGLISH,
+    budget: int = 4000,
+    mode: str = "minimal",
+    asked: int | None = None,
+) -> str:
+    from gatekeeper_cli.html.explanation_page import explanation_page
+
+    gatekeeper = ContextGatekeeper(budget, config=GatekeeperConfig(mode=mode))  # type: ignore[arg-type]
+    turns = turns_of(pairs)
+    gatekeeper.sync(turns)
+    selection = gatekeeper.explain(query)
+    decision = None if asked is None else selection.decision(asked)
+    return explanation_page(selection, turns, asked=decision, name="chat", texts=texts)
+
+
+@cache
+def hostile_pages() -> tuple[str, ...]:
+    pairs = [(f"{at} {HOSTILE}", f"{HOSTILE} {at}") for at in range(6)]
+    return (
+        timeline_html(pairs, name=HOSTILE),
+        explanation_html(pairs, f"{HOSTILE} `</style>` port 端口", asked=0),
+        explanation_html(pairs, HOSTILE, texts=CHINESE, budget=3, mode="fill", asked=5),
+    )
+
+
+class Seen(HTMLParser):
+    """The tags, attributes and texts of a page."""
+
+    VOID = frozenset({"meta", "input", "link", "img", "br"})
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str, str]] = []
+        self.texts: list[str] = []
+        self._open: list[str] = []
+        self.feed(page)
+        self.close()
+        assert not self._open, f"not closed: {self._open}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if tag not in self.VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if not self._open or self._open[-1] not in ("style", "script"):
+            self.texts.append(data)
+
+
+PAGES = {
+    "timeline": lambda texts: timeline_html(list(CONVERSATION), texts=texts),
+    "explanation": lambda texts: explanation_html(
+        list(CONVERSATION), QUESTIONS[4].text, texts=texts, asked=3, budget=300
+    ),
+}
+each_page = pytest.mark.parametrize("page", PAGES)
+
+
+@each_page
+@pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
+def test_a_page_is_well_formed_and_says_its_language(page: str, texts: Texts) -> None:
+    seen = Seen(PAGES[page](texts))
+    assert ("html", "lang", "en" if texts is ENGLISH else "zh-CN") in seen.attributes
+    assert seen.tags.count("h1") == 1
+    ids = [value for _, name, value in seen.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+    pointed = {value for _, name, value in seen.attributes if name == "aria-labelledby"}
+    pointed |= {value[1:] for _, name, value in seen.attributes if name == "href"}
+    assert pointed <= set(ids)
+
+
+@each_page
+def test_a_page_is_one_file_that_names_no_other(page: str) -> None:
+    seen = Seen(PAGES[page](ENGLISH))
+    assert not {"link", "img", "iframe", "object", "base", "form"} & set(seen.tags)
+    assert not [value for _, name, value in seen.attributes if name in ("src", "srcset", "action", "style")]
+    assert not [value for _, name, value in seen.attributes if name == "href" and not value.startswith("#")]
+    assert not [name for _, name, _ in seen.attributes if name.startswith("on")]
+    assert "http:" not in PAGES[page](ENGLISH).replace("http-equiv", "")
+    assert "https:" not in PAGES[page](ENGLISH)
+    assert "@import" not in PAGES[page](ENGLISH)
+
+
+@each_page
+def test_the_policy_allows_the_inline_style_and_script_and_nothing_else(page: str) -> None:
+    text = PAGES[page](ENGLISH)
+    (policy,) = re.findall('Content-Security-Policy" content="([^"]*)"', text)
+    hashes = []
+    for tag in ("style", "script"):
+        (source,) = re.findall(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        hashes.append(base64.b64encode(hashlib.sha256(source.encode()).digest()).decode())
+    policy = policy.replace("&#39;", "'")
+    assert policy == (
+        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    assert text.index("Content-Security-Policy") < text.index("<style>")
+
+
+def test_hostile_texts_are_text() -> None:
+    plain = set(Seen(timeline_html(PAIRS["mixed"])).tags) | set(
+        Seen(explanation_html(PAIRS["mixed"], "port", asked=0)).tags
+    )
+    for page in hostile_pages():
+        seen = Seen(page)
+        assert set(seen.tags) <= plain
+        assert not [name for _, name, _ in seen.attributes if name.startswith("on")]
+        assert page.count("</script>") == page.count("<script>") == 1
+        assert "<img src=x onerror=alert(1)>" in "".join(seen.texts)
+        assert "{{ 7 * 7 }} {% x %}" in "".join(seen.texts)
+        assert not set("\x00\x1b\ud800\u202e\u2066") & set(page)
+        page.encode()
+
+
+@given(text=st.text(st.characters(codec=None), max_size=60))
+def test_no_text_adds_a_mark(text: str) -> None:
+    calm = Seen(explanation_html([("port", "port")], "port", asked=0))
+    seen = Seen(explanation_html([("port", f"port {text}")], "port", asked=0))
+    assert len(seen.tags) == len(calm.tags)
+
+
+def test_equal_conversations_give_equal_pages() -> None:
+    assert timeline_html(PAIRS["mixed"]) == timeline_html(PAIRS["mixed"])
+
+
+@pytest.mark.parametrize("page", ["timeline", "explanation"])
+def test_a_thousand_long_turns_stay_under_a_megabyte(page: str) -> None:
+    from gatekeeper_cli.html.explanation_page import explanation_page
+    from gatekeeper_cli.html.timeline_page import timeline_page
+
+    # What a page says of topics and scores is as much for short turns as for long ones, and sooner there.
+    gatekeeper = ContextGatekeeper(20_000, config=GatekeeperConfig(mode="fill"))
+    gatekeeper.sync(turns_of(long_talk(1000, words=2)))
+    turns = turns_of(long_talk(1000, words=120))
+    assert sum(len(turn.user_text) + len(turn.assistant_text) for turn in turns) > MAX_BYTES
+    if page == "timeline":
+        use = [UsePoint(at * 4, at * 900, at * 10, at) for at in range(240)]
+        text = timeline_page(timeline_of(gatekeeper), turns, use, token_budget=4000, name="chat", texts=CHINESE)
+        assert text.count("<li id=") == 1000
+    else:
+        selection = gatekeeper.explain("cache sourdough Lisbon 钢琴 telescope 发票 花园 kubernetes")
+        text = explanation_page(selection, turns, asked=None, name="chat", texts=CHINESE)
+        assert text.count("<li id=") == 400
+        assert len(selection.decisions) > 600
+    assert len(text.encode()) < MAX_BYTES
+    seen = Seen(text)
+    ids = {value for _, name, value in seen.attributes if name == "id"}
+    assert {value[1:] for _, name, value in seen.attributes if name == "href"} <= ids
+
+
+def test_a_page_without_turns_says_so() -> None:
+    assert Seen(timeline_html([])).tags.count("li") == 0
+    assert Seen(explanation_html([], "anything")).tags
+
+
+def test_every_turn_is_there_with_its_topic_and_its_tokens() -> None:
+    gatekeeper, text = ContextGatekeeper(), timeline_html(list(CONVERSATION))
+    gatekeeper.sync(CONVERSATION)
+    shown = " ".join(Seen(text).texts)
+    for turn_id, tokens in enumerate(gatekeeper.turn_tokens):
+        assert re.search(rf"Turn {turn_id} +\d+ · [^·]* · {tokens} tokens", shown)
+        assert text.count(f'data-t="{turn_id}"') == 1
+
+
+def test_the_explanation_holds_the_answer_the_decisions_and_the_near_misses() -> None:
+    from gatekeeper_cli.explanation import near_misses, why_not
+
+    gatekeeper = ContextGatekeeper(300)
+    gatekeeper.sync(CONVERSATION)
+    selection = gatekeeper.explain(QUESTIONS[4].text)
+    shown = "".join(Seen(PAGES["explanation"](ENGLISH)).texts)
+    assert why_not(selection.decision(3), ENGLISH) in shown
+    near = near_misses(selection)
+    assert near
+    assert all(why_not(decision, ENGLISH) in shown for decision in near)
+    text = PAGES["explanation"](ENGLISH)
+    assert all(f'<li id="t{decision.turn_id}"' in text for decision in selection.decisions)
+
+
+# --- what is cut
+
+
+@given(
+    texts=st.lists(st.text(st.characters(codec=None), max_size=400), max_size=8),
+    max_bytes=st.integers(0, 2_000),
+)
+def test_texts_are_cut_at_one_length_and_fit(texts: list[str], max_bytes: int) -> None:
+    from markupsafe import escape
+
+    from gatekeeper_cli.html.page import fitted
+
+    said = fitted(texts, max_bytes=max_bytes)
+    cut = {len(part.text) for part in said if part.hidden}
+    assert len(cut) <= 1
+    assert all(len(part.text) <= min(cut, default=400) for part in said)
+    if not cut:
+        return
+    assert min(cut) >= 40
+    widest = max(len(str(escape(character)).encode()) for part in said for character in part.text)
+    total = sum(len(str(escape(part.text)).encode()) for part in said)
+    assert min(cut) == 40 or total <= max_bytes + widest * 40 * len(texts)
+
+
+# --- charts
+
+
+@given(most=st.integers(0, 10**9))
+def test_an_axis_has_a_few_round_numbers_that_reach_the_largest(most: int) -> None:
+    from gatekeeper_cli.html.geometry import nice_ticks
+
+    ticks = nice_ticks(most)
+    assert ticks[0] == 0
+    assert ticks[-1] >= most
+    assert 2 <= len(ticks) <= 6
+    assert str(ticks[1]).rstrip("0") in ("1", "2", "5")
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 10**6)] * 3), min_size=2, max_size=30))
+def test_the_lines_stay_in_their_chart_and_their_labels_apart(values: list[tuple[int, int, int]]) -> None:
+    from gatekeeper_cli.html.geometry import line_chart
+
+    use = [UsePoint(at, *numbers) for at, numbers in enumerate(values)]
+    chart = line_chart(use, labels={"full": "a", "window": "b", "selected": "c"}, summary="")
+    for line in chart.lines:
+        places = [tuple(map(float, point.split(","))) for point in line.points.split()]
+        assert len(places) == len(use)
+        assert all(chart.left <= x <= chart.right and 0 <= y <= chart.bottom for x, y in places)
+    heights = sorted(line.label_at for line in chart.lines)
+    assert all(later - sooner > 12 for sooner, later in pairwise(heights))
+
+
+def test_the_parts_of_the_bar_are_as_wide_as_they_are() -> None:
+    from gatekeeper_cli.html.geometry import bar_parts
+
+    parts = bar_parts([(3, "cell", 50), (5, "hatched", 25)], free=0, margin=25)
+    assert [(part["turn_id"], part["kind"], part["x"]) for part in parts] == [
+        (3, "cell", 0.0),
+        (5, "hatched", 500.0),
+        (None, "margin", 750.0),
+    ]

@@ -1,0 +1,91 @@
+"""Reports are written whole or not at all, and never over something else."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from gatekeeper_cli.writing import WriteError, write_report
+
+MARK = "made by the tests"
+PAGE = f"<!DOCTYPE html> {MARK} 你好"
+
+
+def write(path: Path, page: str = PAGE, *, force: bool = False) -> int:
+    return write_report(str(path), page, mark=MARK, force=force)
+
+
+def test_a_report_is_written_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
+    size = write(tmp_path / "a.html")
+    assert (tmp_path / "a.html").read_bytes() == PAGE.encode()
+    assert size == len(PAGE.encode())
+    assert os.name == "nt" or stat.S_IMODE((tmp_path / "a.html").stat().st_mode) == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
+
+
+@pytest.mark.parametrize("content", ["", f"older, {MARK}"], ids=["empty", "a report"])
+def test_an_empty_file_and_an_earlier_report_are_replaced_and_keep_who_may_read_them(
+    content: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.html"
+    file.write_text(content, encoding="utf-8")
+    file.chmod(0o644)
+    write(file)
+    assert file.read_bytes() == PAGE.encode()
+    assert os.name == "nt" or stat.S_IMODE(file.stat().st_mode) == 0o644
+
+
+def test_any_other_file_stays_unless_forced(tmp_path: Path) -> None:
+    file = tmp_path / "chat.json"
+    file.write_text("[]", encoding="utf-8")
+    with pytest.raises(WriteError, match=r"is there already and is no report: choose another name, or .* --force"):
+        write(file)
+    assert file.read_text(encoding="utf-8") == "[]"
+    write(file, force=True)
+    assert file.read_bytes() == PAGE.encode()
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real.html").write_text(MARK, encoding="utf-8")
+    (tmp_path / "link.html").symlink_to(tmp_path / "real.html")
+    write(tmp_path / "link.html")
+    assert (tmp_path / "link.html").is_symlink()
+    assert (tmp_path / "real.html").read_bytes() == PAGE.encode()
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    file = tmp_path / "a.html"
+    file.write_text(MARK, encoding="utf-8")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(WriteError, match="No space left on device"):
+        write(file)
+    assert file.read_text(encoding="utf-8") == MARK
+    assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("missing/a.html", "No such file or directory"), (".", "is no regular file"), ("a\0b", "null")],
+)
+def test_a_place_that_cannot_be_written_to_is_one_line_that_names_it(name: str, reason: str, tmp_path: Path) -> None:
+    with pytest.raises(WriteError, match=reason) as caught:
+        write_report(f"{tmp_path}/{name}", PAGE, mark=MARK)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_lone_surrogates_are_replaced(tmp_path: Path) -> None:
+    write(tmp_path / "a.html", f"{MARK} \ud800")
+    assert (tmp_path / "a.html").read_text(encoding="utf-8") == f"{MARK} ?"
+
+
+def test_a_dash_is_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    write_report("-", PAGE, mark=MARK)
+    assert capfdbinary.readouterr().out == PAGE.encode()
