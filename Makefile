@@ -15,7 +15,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-servers check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs site e2e recording thorough ci clean
+.PHONY: help demo test test-servers test-browser check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs site e2e recording thorough ci clean
 .PHONY: bench bench-agent-loop bench-builder bench-faults bench-memory bench-tool-results bench-speed bench-stores bench-summaries bench-tokens bench-full bench-model data-benchmarks
 
 help: ## list the targets
@@ -29,6 +29,9 @@ test: $(VENV)/.stamp-test ## run the tests and the code blocks of the documentat
 
 test-servers: $(VENV)/.stamp-servers ## run the tests that need PostgreSQL or Redis (apt-get install redis-server)
 	@GATEKEEPER_REQUIRE_SERVERS=1 $(RUN) pytest -q -n auto -m "servers or postgres" $(PYTEST_ARGS)
+
+test-browser: $(VENV)/.stamp-browser ## run the tests that look at pages in a browser (apt-get install chromium)
+	@GATEKEEPER_REQUIRE_SERVERS=1 $(RUN) pytest -q -m browser $(PYTEST_ARGS)
 
 check: format-check lint types test ## everything that must pass before a change goes in
 
@@ -142,6 +145,10 @@ $(VENV)/.stamp-test: pyproject.toml $(VENV)/.stamp-cli
 
 $(VENV)/.stamp-servers: pyproject.toml $(VENV)/.stamp-test
 	@$(PIP) install --group test-servers
+	@touch $@
+
+$(VENV)/.stamp-browser: pyproject.toml $(VENV)/.stamp-test
+	@$(PIP) install --group test-browser
 	@touch $@
 
 $(VENV)/.stamp-lint: pyproject.toml $(VENV)/.stamp-test

@@ -4,13 +4,13 @@ Environment:
     GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 20 examples, the same in each run), ``wheel`` (10, for what is tested
         again on the built wheel) or ``thorough`` (500, new ones).
     GATEKEEPER_FORBID_SKIPS: ``1`` turns each skipped test or module into a failure.
-    GATEKEEPER_REQUIRE_SERVERS: ``1`` turns a missing server into an error; without it its tests are skipped.
+    GATEKEEPER_REQUIRE_SERVERS: ``1`` turns a missing server or browser into an error; without it its tests are skipped.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -89,3 +89,12 @@ def redis_server() -> Iterator[RedisServer]:
 
     with running_or_skipped(RedisServer) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium, started when the first test asks for it."""
+    from tests.browser import running_or_skipped as running_browser
+
+    with running_browser() as started:
+        yield started

@@ -1,0 +1,91 @@
+"""A real browser for tests: the system's Chromium, without a window, through playwright.
+
+Nothing is downloaded: playwright comes with the group ``test-browser``, Chromium from the system (Debian: ``chromium``).
+With either missing, ``MissingBrowserError`` names what to install.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+class MissingBrowserError(Exception):
+    """The machine lacks a browser or what drives it; the message names the package."""
+
+
+def chromium() -> str:
+    """Return the browser's program."""
+    if find_spec("playwright") is None:
+        raise MissingBrowserError("no playwright: pip install --group test-browser")
+    found = next(filter(None, map(shutil.which, _NAMES)), None)
+    if found is None:
+        raise MissingBrowserError("no Chromium: apt-get install chromium")
+    return found
+
+
+@contextmanager
+def running_or_skipped() -> Iterator[Any]:
+    """Run a browser, or skip the test that asks for it; with GATEKEEPER_REQUIRE_SERVERS=1 that is an error."""
+    try:
+        program = chromium()
+    except MissingBrowserError as error:
+        if os.environ.get("GATEKEEPER_REQUIRE_SERVERS") == "1":
+            raise
+        pytest.skip(str(error))
+    from playwright.sync_api import sync_playwright
+
+    # As root, in a container, Chromium has no sandbox of its own; it opens files of ours and nothing else.
+    arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=arguments)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Opened:
+    """A page in a browser of its own, with everything that it said and asked for.
+
+    Attributes:
+        page: playwright's page.
+        said: messages on the console, errors of scripts, refusals of the policy.
+        asked: addresses that it asked for, its own file aside.
+    """
+
+    def __init__(self, browser: Any, file: Path, **settings: Any) -> None:
+        self._context = browser.new_context(**{"viewport": {"width": 1100, "height": 800}, **settings})
+        self.page = self._context.new_page()
+        self.page.set_default_timeout(5_000)
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", self._dismiss)
+        self.page.on("request", lambda request: self._note(request.url, file.as_uri()))
+        self.page.goto(file.as_uri())
+
+    def _dismiss(self, dialog: Any) -> None:
+        self.said.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _note(self, url: str, own: str) -> None:
+        if url.partition("#")[0] != own:
+            self.asked.append(url)
+
+    def close(self) -> None:
+        """Close it; it must have been silent."""
+        self._context.close()
+        assert (self.said, self.asked) == ([], [])
