@@ -26,6 +26,7 @@ HALL = frozenset(
         "errors",
         "events",
         "messages",
+        "notebook",
         "observation",
         "text",
         "token_budget",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from gatekeeper_core.context.rendering import PinRole, Rendered, render_parts
 from gatekeeper_core.context.shares import ContextBudget
 from gatekeeper_core.messages import Message, Provider
+from gatekeeper_core.notebook import notebook_table
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history import HistoryView
@@ -254,6 +255,25 @@ class BuiltContext:
             "misses": [f"{miss.part} {miss.status}" for miss in trace.misses],
             **{name: getattr(trace, name) for name in _PLAIN_FACTS},
         }
+
+    def _repr_html_(self) -> str:
+        """Return the messages as a table for a notebook: plain HTML, escaped, without script."""
+        trace, stats = self.trace, self.token_stats
+        left_out = sum(stop - start for start, stop in trace.left_out)
+        caption = (
+            f"{len(self.messages):,} messages, {stats.total:,} of {trace.budget_tokens:,} tokens; of the thread "
+            f"{self.metadata.included_message_count:,} sent, {left_out:,} left out"
+        )
+        rows = [
+            (one.part, "" if one.seq is None else one.seq, message.role, one.tokens, _said(message))
+            for one, message in zip(trace.parts, self.messages, strict=True)
+        ]
+        return notebook_table(caption, ("part", "seq", "role", "tokens", "begins with"), rows)
+
+
+def _said(message: Message) -> str:
+    """Return what a message says, or which tools it calls."""
+    return message.text or ", ".join(f"{call.name}()" for call in message.tool_calls)
 
 
 def fates_of(count: int, known: Iterable[tuple[int, Fate]]) -> tuple[MessageFate, ...]:

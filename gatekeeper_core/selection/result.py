@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
+from gatekeeper_core.notebook import notebook_table
 from gatekeeper_core.selection.constraints import render_constraints
 
 if TYPE_CHECKING:
@@ -227,6 +228,23 @@ class Selection:
             "counter": self.counter,
             "margin": self.margin,
         }
+
+    def _repr_html_(self) -> str:
+        """Return the kept turns as a table for a notebook: plain HTML, escaped, without script."""
+        gate = f"{self.gate.decision} ({self.gate.reason})"
+        caption = (
+            f"{len(self.turns):,} of {self.turn_count:,} turns, {self.tokens:,} of {self.history_tokens:,} tokens, "
+            f"budget {self.token_budget:,}, coverage {self.coverage:.2f}, gate: {gate}"
+        )
+        rows = [(turn.turn_id, turn.tokens, *self._notes(turn), turn.user, turn.assistant) for turn in self.turns]
+        return notebook_table(caption, ("turn", "tokens", "part", "why", "shared", "user", "assistant"), rows)
+
+    def _notes(self, turn: SelectedTurn) -> tuple[str, str, str]:
+        part = "trimmed" if turn.trimmed else "whole"
+        if self._account is None:
+            return part, "", ""
+        decision = self._account.decision(turn.turn_id)
+        return part, decision.why, ", ".join(decision.shared)
 
 
 def _decision_dict(decision: Decision) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from gatekeeper_core.notebook import UNSHOWABLE
+
 __all__ = ["visible", "visible_lines"]
 
-_UNSHOWABLE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
-)
+_UNSHOWABLE = re.compile(UNSHOWABLE)
 _UNSHOWABLE_IN_LINES = re.compile(f"(?![\t\n]){_UNSHOWABLE.pattern}")
 
 

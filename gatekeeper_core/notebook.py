@@ -1,0 +1,64 @@
+"""Values as small tables for notebooks: plain HTML without script or style sheet, everything in it escaped.
+
+What ``_repr_html_`` of a value gives is shown by Jupyter and its kin in place of ``repr``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+__all__ = ["UNSHOWABLE", "Row", "beginning", "notebook_table"]
+
+Row = Sequence[object]
+
+_MAX_ROWS = 100
+_MAX_CHARACTERS = 120
+UNSHOWABLE = (
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+"""A pattern of what is shown as a replacement character: control and bidirectional characters and lone surrogates.
+
+They are obeyed, reorder or break a line, or cannot be encoded."""
+
+
+def beginning(text: str) -> str:
+    r"""Return the beginning of a text on one line, with a replacement character for what cannot be shown.
+
+    >>> beginning("one\n  two \x1b[31m"), len(beginning("x" * 500))
+    ('one two \ufffd[31m', 121)
+    """
+    line = " ".join(text[: 4 * _MAX_CHARACTERS].split())
+    shown = line if len(line) <= _MAX_CHARACTERS else line[:_MAX_CHARACTERS] + "…"
+    return re.sub(UNSHOWABLE, "\ufffd", shown)
+
+
+def notebook_table(caption: str, headings: Sequence[str], rows: Sequence[Row]) -> str:
+    """Return a table as HTML; of more than 100 rows the first and the last 50, and how many lie between.
+
+    Args:
+        caption: what stands over it.
+        headings: one for each column.
+        rows: numbers, which are right-aligned with separators, or texts, of which the beginning is shown.
+
+    >>> notebook_table("two <turns>", ["turn"], [[1234]])
+    '<table><caption>two &lt;turns&gt;</caption><thead><tr><th scope="col">turn</th></tr></thead>\
+<tbody><tr><td align="right">1,234</td></tr></tbody></table>'
+    """
+    from html import escape  # here, because only notebooks need it
+
+    def cell(value: object) -> str:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return f'<td align="right">{value:,}</td>'
+        return f'<td align="left" dir="auto">{escape(beginning(str(value)))}</td>'
+
+    half, hidden = _MAX_ROWS // 2, len(rows) - _MAX_ROWS
+    lines = ["".join(map(cell, row)) for row in (rows if hidden <= 0 else (*rows[:half], *rows[-half:]))]
+    if hidden > 0:
+        lines.insert(half, f'<td colspan="{len(headings)}" align="left">… {hidden:,} more</td>')
+    head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return (
+        f"<table><caption>{escape(beginning(caption))}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
