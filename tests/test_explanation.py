@@ -12,6 +12,7 @@ from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from gatekeeper_core.selection.result import Selection
+from gatekeeper_core.token_estimate import budget_within
 from tests.conversations import HOSTILE, PAIRS
 from tests.conversations import QUESTIONS as SHORT_QUESTIONS
 
@@ -34,6 +35,7 @@ def test_the_parts_of_the_budget_are_the_budget(query: str, budget: int) -> None
     use = budget_use(selection)
     assert use.kept == selection.tokens
     assert sum(use) == budget
+    assert use.kept + use.free == budget_within(ContextGatekeeper().token_counter, budget)
     assert min(use) >= 0
 
 

@@ -50,6 +50,11 @@ def test_at_most_so_many_turns_ask_the_first_and_the_last_among_them(turn_count:
         assert (asked[0], asked[-1]) == (0, turn_count - 1)
 
 
+def test_costs_that_are_known_are_taken() -> None:
+    turns = turns_of(PAIRS["mixed"])
+    assert [point.full for point in token_use(turns, token_budget=300, turn_tokens=[1] * 5)] == [0, 1, 2, 3, 4]
+
+
 def test_a_conversation_without_turns_asks_nothing() -> None:
     assert token_use((), token_budget=10) == ()
 

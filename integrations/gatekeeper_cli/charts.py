@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.measure import Measurement
@@ -52,9 +53,9 @@ class Cells:
         most = max((total for row in self._rows for total in binned(row, size)), default=1)
         heights, empty = (_ASCII_HEIGHTS, " ") if options.ascii_only else (_HEIGHTS, "·")
         dim = Style(dim=True)
-        for total in binned(self._values, size):
-            height = -(-total * len(heights) // max(1, most)) - 1
-            yield Segment(heights[height]) if total else Segment(empty, dim)
+        for is_there, totals in groupby(binned(self._values, size), bool):
+            signs = (heights[-(-total * len(heights) // max(1, most)) - 1] if is_there else empty for total in totals)
+            yield Segment("".join(signs), None if is_there else dim)
         yield Segment.line()
 
 

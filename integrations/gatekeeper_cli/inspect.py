@@ -59,7 +59,7 @@ def inspect(
     gatekeeper = ContextGatekeeper(tokens)
     gatekeeper.sync(turns)
     timeline = timeline_of(gatekeeper)
-    use = token_use(turns, token_budget=tokens, watched=_watched(texts))
+    use = token_use(turns, token_budget=tokens, turn_tokens=timeline.turn_tokens, watched=_watched(texts))
 
     def value() -> dict[str, Any]:
         points = [point._asdict() for point in use]

@@ -52,6 +52,7 @@ def token_use(
     turns: Sequence[Turn],
     *,
     token_budget: int,
+    turn_tokens: Sequence[int] | None = None,
     config: GatekeeperConfig | None = None,
     watched: Callable[[Sequence[int]], Iterable[int]] = iter,
 ) -> tuple[UsePoint, ...]:
@@ -60,14 +61,13 @@ def token_use(
     Args:
         turns: the conversation, oldest first.
         token_budget: for the window and the selection, in tokens.
+        turn_tokens: what each turn costs, where a gatekeeper knows it already.
         config: the settings of the gatekeeper.
         watched: gives back the turns that ask, one by one, and may show how far they are.
     """
     history, listed = ContextGatekeeper(token_budget, config=config), tuple(turns)
-    whole = ContextGatekeeper(token_budget)
-    whole.sync(listed)
-    costs = whole.turn_tokens
-    before, room = (0, *accumulate(costs)), budget_within(whole.token_counter, token_budget)
+    costs = _costs(listed) if turn_tokens is None else turn_tokens
+    before, room = (0, *accumulate(costs)), budget_within(history.token_counter, token_budget)
     found = []
     for turn_id in watched(asked_turns(len(listed))):
         history.sync(listed[:turn_id])
@@ -75,3 +75,9 @@ def token_use(
         selected = history.explain(listed[turn_id].user_text).tokens
         found.append(UsePoint(turn_id, before[turn_id], sum(costs[at] for at in window), selected))
     return tuple(found)
+
+
+def _costs(turns: tuple[Turn, ...]) -> tuple[int, ...]:
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync(turns)
+    return gatekeeper.turn_tokens

@@ -27,7 +27,7 @@ __all__ = ["GENERATOR", "MAX_TEXT_BYTES", "Said", "fitted", "render"]
 GENERATOR = "Context Gatekeeper report"
 """How a page says what made it; a file that says so may be replaced by a newer report."""
 
-MAX_TEXT_BYTES = 500_000
+MAX_TEXT_BYTES = 450_000
 """What the texts of a page may take together, escaped. Source: ours; with the marks, 1,000 turns stay under 1 MB."""
 
 _FOLDER = Path(__file__).parent
