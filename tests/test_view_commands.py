@@ -112,6 +112,19 @@ def test_the_question_that_waits_at_the_end_is_no_history(command: str, tmp_path
     assert count == (6 if command == "inspect" else 5)
 
 
+@each_command
+def test_one_of_many_conversations_is_chosen_and_what_is_left_out_is_said(command: str, tmp_path: Path) -> None:
+    said = [{"from": "human", "value": "缓存 port?"}, {"from": "gpt", "value": "6380"}]
+    file = tmp_path / "many.json"
+    file.write_text(json.dumps([{"conversations": said}, {"conversations": [*said, *said]}]), encoding="utf-8")
+    refused = ask(command, file, "port?")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "--conversation" in refused.stderr
+    value = shown_json(command, file, "port?", "--conversation", "2")
+    assert value.get("turn_count", value.get("selection", {}).get("turn_count")) == 2
+    assert ask(command, file, "port?", "--from", "surprise").exit_code == 2
+
+
 # --- what the terminal shows
 
 

@@ -8,6 +8,7 @@ import typer
 from rich.text import Text
 
 from gatekeeper_cli.comparison import METHODS, compare_ways
+from gatekeeper_cli.opening import FromFormat, WhichConversation
 from gatekeeper_cli.output import AsJson, File, Lang, Query, checked_budget, print_json, show, turns_of
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.texts import Language, texts_for
@@ -32,11 +33,18 @@ Budgets = Annotated[
 
 
 def compare(
-    file: File, query: Query, budget: Budgets = "2000,4000", as_json: AsJson = False, lang: Lang = Language.auto
+    file: File,
+    query: Query,
+    budget: Budgets = "2000,4000",
+    as_json: AsJson = False,
+    form: FromFormat = None,
+    conversation: WhichConversation = None,
+    lang: Lang = Language.auto,
 ) -> None:
     """Compare what full history, a window, the literal specification and the gatekeeper would send for a question."""
     texts, budgets = texts_for(lang), _budgets(budget)
-    comparison = compare_ways(turns_of(file, query=query), query, budgets=budgets)
+    turns = turns_of(file, form=form, conversation=conversation, query=query)
+    comparison = compare_ways(turns, query, budgets=budgets)
     if as_json:
         print_json(comparison.to_dict())
     else:

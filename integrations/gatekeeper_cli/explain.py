@@ -11,6 +11,7 @@ from rich.text import Text
 
 from gatekeeper_cli.charts import Part, PartBar
 from gatekeeper_cli.explanation import budget_use, grid_of, near_misses, why_not
+from gatekeeper_cli.opening import FromFormat, WhichConversation
 from gatekeeper_cli.output import (
     AsJson,
     Budget,
@@ -66,11 +67,13 @@ def explain(
     html: Html = None,
     force: Force = False,
     as_json: AsJson = False,
+    form: FromFormat = None,
+    conversation: WhichConversation = None,
     lang: Lang = Language.auto,
 ) -> None:
     """Explain what a question keeps of a conversation, and why."""
     texts, tokens = texts_for(lang), checked_budget(budget)
-    turns = turns_of(file, query=query)
+    turns = turns_of(file, form=form, conversation=conversation, query=query)
     gatekeeper = ContextGatekeeper(tokens, config=GatekeeperConfig(mode=mode.value))
     gatekeeper.sync(turns)
     if why_not is not None and why_not >= len(turns):

@@ -10,6 +10,7 @@ from rich.progress import track
 from rich.text import Text
 
 from gatekeeper_cli.charts import Axis, Cells
+from gatekeeper_cli.opening import FromFormat, WhichConversation
 from gatekeeper_cli.output import (
     AsJson,
     Budget,
@@ -51,11 +52,13 @@ def inspect(
     html: Html = None,
     force: Force = False,
     as_json: AsJson = False,
+    form: FromFormat = None,
+    conversation: WhichConversation = None,
     lang: Lang = Language.auto,
 ) -> None:
     """Show the topics of a conversation over its turns, and what each next question would have sent."""
     texts, tokens = texts_for(lang), checked_budget(budget)
-    turns = turns_of(file)
+    turns = turns_of(file, form=form, conversation=conversation)
     gatekeeper = ContextGatekeeper(tokens)
     gatekeeper.sync(turns)
     timeline = timeline_of(gatekeeper)

@@ -11,7 +11,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from gatekeeper_cli.reading import STANDARD_INPUT, InputError, read_turns, without_current
+from gatekeeper_cli.opening import open_conversation, say_left_out
+from gatekeeper_cli.reading import STANDARD_INPUT, without_current
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.showable import visible
 from gatekeeper_cli.texts import Language
@@ -64,13 +65,14 @@ Lang = Annotated[Language, typer.Option("--lang", help="The language of the outp
 Query = Annotated[str, typer.Argument(help="The new question; it is not added to the conversation.", metavar="QUERY")]
 
 
-def turns_of(file: str, *, query: str | None = None) -> tuple[Turn, ...]:
-    """Return the turns of a file, without the query itself where it waits at the end; refuse what cannot be read."""
-    try:
-        turns = read_turns(file)
-    except InputError as error:
-        refuse(str(error))
-    return turns if query is None else without_current(turns, query=query)
+def turns_of(file: str, *, form: str | None, conversation: str | None, query: str | None = None) -> tuple[Turn, ...]:
+    """Return the turns of a file, without the query itself where it waits at the end; refuse what cannot be read.
+
+    What of the conversation was left out is said on standard error.
+    """
+    reading = open_conversation(file, form=form, conversation=conversation)
+    say_left_out(reading.left_out)
+    return reading.turns if query is None else without_current(reading.turns, query=query)
 
 
 def checked_budget(budget: int) -> int:
