@@ -163,7 +163,7 @@ upstream-tests: $(VENV)/.stamp-test
 	@$(PIP) install --group test-upstream
 	@$(VENV)/bin/python tests/upstream/compare.py
 
-LOWEST := langchain==1.0.0 langchain-classic==1.0.0 llama-index-core==0.14.25 pydantic==2.11.10
+LOWEST := langchain==1.0.0 langchain-classic==1.0.0 llama-index-core==0.14.25 pydantic==2.11.10 opentelemetry-api==1.30.0
 
 # Each on all data, or on samples with QUICK=--quick.
 data-benchmarks:
@@ -174,7 +174,7 @@ data-benchmarks:
 
 lowest-tests: pyproject.toml $(VENV)/.stamp-venv
 	@$(PIP) install --editable '.[$(EXTRAS)]' $(LOWEST) --group test --group test-adapters
-	@$(RUN) pytest -q -n auto -p no:cacheprovider tests/adapters --ignore=tests/adapters/test_benchmark_adapters.py $(PYTEST_ARGS)
+	@$(RUN) pytest -q -n auto -p no:cacheprovider tests/adapters tests/otel --ignore=tests/adapters/test_benchmark_adapters.py $(PYTEST_ARGS)
 
 $(VENV)/.stamp-bench: pyproject.toml $(VENV)/.stamp-test
 	@$(PIP) install --group bench

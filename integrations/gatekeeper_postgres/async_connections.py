@@ -19,7 +19,7 @@ from gatekeeper_core.errors import ConfigError, GatekeeperError, StorageError
 from gatekeeper_postgres.connections import StaleError
 from gatekeeper_postgres.errors import EXPECTED, typed
 from gatekeeper_postgres.servers import Server
-from gatekeeper_postgres.statements import Answer, Call, Calls, Statement, beginning, qualified
+from gatekeeper_postgres.statements import Answer, Call, Calls, Statement, beginning, observed, qualified
 
 __all__ = ["AsyncConnections"]
 
@@ -88,7 +88,8 @@ class AsyncConnections:
                 call = calls.throw(failure) if failure else calls.send(result)
                 failure = None
                 try:
-                    result = await run(call)
+                    with observed(call):
+                        result = await run(call)
                 except EXPECTED as error:
                     failure = typed(error, self.server.place)
                 except GatekeeperError as error:

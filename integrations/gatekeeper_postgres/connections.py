@@ -18,7 +18,7 @@ from psycopg_pool import ConnectionPool
 from gatekeeper_core.errors import GatekeeperError, StorageError
 from gatekeeper_postgres.errors import EXPECTED, typed
 from gatekeeper_postgres.servers import Server
-from gatekeeper_postgres.statements import Answer, Call, Calls, Statement, beginning, qualified
+from gatekeeper_postgres.statements import Answer, Call, Calls, Statement, beginning, observed, qualified
 
 __all__ = ["Connections", "StaleError"]
 
@@ -74,7 +74,8 @@ class Connections:
                 call = calls.throw(failure) if failure else calls.send(result)
                 failure = None
                 try:
-                    result = run(call)
+                    with observed(call):
+                        result = run(call)
                 except EXPECTED as error:
                     failure = typed(error, self.server.place)
                 except GatekeeperError as error:

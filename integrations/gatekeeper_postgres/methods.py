@@ -10,7 +10,14 @@ from array import array
 from collections.abc import Collection, Sequence
 
 from gatekeeper_core.errors import StorageError
-from gatekeeper_core.events import NO_VECTORS, PURGE_FAILED, VECTORS_UNINDEXED
+from gatekeeper_core.events import (
+    NO_VECTORS,
+    PURGE_FAILED,
+    STORE_CHECKED,
+    STORE_FORGOT,
+    STORE_OPENED,
+    VECTORS_UNINDEXED,
+)
 from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import tell
 from gatekeeper_core.storage.appending import EncodedMessage, check_name, encoded, reading_range
@@ -29,7 +36,7 @@ from gatekeeper_core.tokens import check_tokens
 from gatekeeper_postgres import blobs, forgetting, memories, schema, threads
 from gatekeeper_postgres.check import StoreInfo, problems, store_info
 from gatekeeper_postgres.schema import NEWEST, SchemaState, UnfitTablesError
-from gatekeeper_postgres.statements import Call, Calls, Lock, Statements, execute, lock_on, name_key, one
+from gatekeeper_postgres.statements import BACKEND, Call, Calls, Lock, Statements, execute, lock_on, name_key, one
 from gatekeeper_postgres.vectors import VectorType
 
 __all__ = ["Methods", "scope_key", "thread_key"]
@@ -69,6 +76,7 @@ class Methods:
         if migrate and not state.has_embeddings:
             state = yield from self._make_room_for_vectors(create=create, alone=alone)
         self.vectors = state.vectors if state.has_embeddings else None
+        tell(STORE_OPENED, backend=BACKEND, found_version=self.found_version, schema_version=NEWEST)
 
     def append_messages(
         self, tenant: str, thread: str, messages: Sequence[Message], *, expected_seq: int | None
@@ -218,8 +226,10 @@ class Methods:
             return (yield from forgetting.forget(target, self.vectors))
 
         target = named_target(tenant, thread=thread, user=user, source=source)
-        forgotten: Forgotten = yield Call(statements(), "write", (self._forgetting(tenant),))
-        return forgotten._replace(is_purged=(yield from self.purge()))
+        gone: Forgotten = yield Call(statements(), "write", (self._forgetting(tenant),))
+        forgotten = gone._replace(is_purged=(yield from self.purge()))
+        tell(STORE_FORGOT, backend=BACKEND, what=target.kind, **forgotten._asdict())
+        return forgotten
 
     def purge(self) -> Calls[bool]:
         """Let the server clear what was deleted, when nobody can see it any more, and return whether it has."""
@@ -250,7 +260,9 @@ class Methods:
 
     def check(self) -> Calls[tuple[str, ...]]:
         """Return what is wrong with the tables."""
-        return one(problems(), is_patient=True)
+        found: tuple[str, ...] = yield Call(problems(), is_patient=True)
+        tell(STORE_CHECKED, backend=BACKEND, problems=len(found), level="WARNING" if found else "INFO")
+        return found
 
     def info(self, place: str) -> Calls[StoreInfo]:
         """Return how much lies in the store."""

@@ -17,9 +17,12 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
+from gatekeeper_core.events import STORE_CALL
+from gatekeeper_core.observation import Stage, stage
 from gatekeeper_core.storage.codec import encode_text
 
 __all__ = [
+    "BACKEND",
     "MAX_NAME_BYTES",
     "Answer",
     "Call",
@@ -32,12 +35,16 @@ __all__ = [
     "execute",
     "lock_on",
     "name_key",
+    "observed",
     "one",
     "qualified",
     "rows_of",
 ]
 
 T = TypeVar("T")
+
+BACKEND = "postgres"
+"""What the store is called in what it tells."""
 
 MAX_NAME_BYTES = 400
 """Longest name that stands in an index as it is. Source: ours; an index takes rows of up to 2,704 bytes, and the widest
@@ -145,6 +152,13 @@ def lock_on(*names: str | bytes, shared: bool = False) -> Lock:
         running.update(b"%d:" % len(data))
         running.update(data)
     return Lock(int.from_bytes(running.digest(), "big", signed=True), shared)
+
+
+def observed(call: Call[Any]) -> Stage:
+    """Return the stage of one call, for those who watch; its outcome is the type of what the driver raised."""
+    called = stage(STORE_CALL)
+    called.tell(lambda: {"backend": BACKEND, "access": call.kind})
+    return called
 
 
 def beginning(call: Call[Any], timeouts: Timeouts) -> bytes:
