@@ -56,12 +56,16 @@ def test_every_event_is_told(records: list[logging.LogRecord]) -> None:
     assert {event.key for event in EVENTS} - {event_of(record).key for record in records} == ELSEWHERE.keys()
 
 
+def written(record: logging.LogRecord) -> str:
+    """Return all that a record holds but where the library is installed, which may hold any letter."""
+    return f"{record.getMessage()} {vars(record) | {'pathname': ''}}"
+
+
 @given(secrets, st.sampled_from(sorted(TALKS)))
 def test_no_record_holds_any_text(secret: str, script: str) -> None:
     for record in told(secret, script):
-        written = f"{record.getMessage()} {vars(record)}"
         for character in secret:
-            assert character not in written, (event_of(record).key, written)
+            assert character not in written(record), (event_of(record).key, written(record))
 
 
 WORDS = ("new topic", "redis", "sourdough", "marta", "minutes", "换个话题", "缓存", "监听", "端口", "发酵", "负责")
@@ -70,8 +74,10 @@ WORDS = ("new topic", "redis", "sourdough", "marta", "minutes", "换个话题", 
 
 def test_no_record_holds_a_word_of_the_talk(records: list[logging.LogRecord]) -> None:
     for record in records:
-        written = f"{record.getMessage()} {vars(record)}".casefold()
-        assert not [word for word in WORDS if word in written], (event_of(record).key, written)
+        assert not [word for word in WORDS if word in written(record).casefold()], (
+            event_of(record).key,
+            written(record),
+        )
 
 
 def test_a_record_says_where_it_comes_from(records: list[logging.LogRecord]) -> None:
