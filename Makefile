@@ -109,6 +109,7 @@ e2e: $(VENV)/.stamp-test ## two conversations over HTTP and the four checks; wit
 
 recording: $(VENV)/.stamp-cli ## record the terminal sessions of the README files
 	@$(VENV)/bin/python docs/record_chat.py
+	@$(VENV)/bin/python docs/record_terminal.py
 
 thorough: $(VENV)/.stamp-test ## everything long: 500 examples, hostile seeds, small machine, soak, every Python, benchmarks
 	@VENV="$(VENV)" MAKE="$(MAKE)" bash .ci/thorough

@@ -199,6 +199,12 @@ def test_the_recorded_session_of_the_readme_is_what_the_command_answers() -> Non
     run([sys.executable, str(ROOT / "docs" / "record_chat.py"), "--check"], ROOT)
 
 
+@pytest.mark.cli
+def test_the_terminal_pictures_of_the_readme_show_what_the_command_shows() -> None:
+    """Where they do not: make recording."""
+    run([sys.executable, str(ROOT / "docs" / "record_terminal.py"), "--check"], ROOT)
+
+
 MODULES = [
     gatekeeper_core.__name__,
     *(found.name for found in pkgutil.walk_packages(gatekeeper_core.__path__, f"{gatekeeper_core.__name__}.")),
