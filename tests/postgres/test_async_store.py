@@ -18,6 +18,7 @@ from gatekeeper_core.storage.vectors import unit_vector
 from gatekeeper_postgres import AsyncPostgresStore, PostgresStore
 from gatekeeper_postgres.schema import TABLES
 from tests.blob_store_contract import BlobStoreContract
+from tests.fault_record import fault_round
 from tests.memory_store_contract import MemoryStoreContract, record
 from tests.message_store_contract import MessageStoreContract, ids_of, said
 from tests.record_store_contract import RecordStoreContract
@@ -239,10 +240,11 @@ def test_a_call_that_is_cancelled_at_any_await_is_stored_as_a_whole_or_not_at_al
                     assert cancelled >= 3
                     assert all_rows(admin) == done
                     return
-                # The task goes on: what was begun is undone, or was done, and the connection is there again.
-                await asyncio.wait_for(other.last_seq("acme", "t2"), 10)
-                assert all_rows(admin) in (before, done)
-                assert store.check() == ()
+                with fault_round("PostgreSQL", "cancelled at the Nth await of a call") as found:
+                    # The task goes on: what was begun is undone, or was done, and the connection is there again.
+                    await asyncio.wait_for(other.last_seq("acme", "t2"), 10)
+                    found.content(all_rows(admin) in (before, done), "half a call")
+                    found.content(store.check() == (), "the check found something")
 
     with psycopg.connect(conninfo, autocommit=True) as admin:
         asyncio.run(work(admin))

@@ -2,15 +2,20 @@
 
 Environment:
     GATEKEEPER_FAULT_ROUNDS: how many times as many rounds as in CI are made, with other random numbers (default 1).
+    GATEKEEPER_FAULT_RECORD: a file for what each round looked for and found; see ``tests/fault_record.py``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 import pytest
@@ -21,6 +26,7 @@ from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_postgres import AsyncPostgresStore, PostgresStore, connections, schema
 from gatekeeper_postgres.schema import MIGRATIONS, TABLES
 from gatekeeper_postgres.statements import execute, one
+from tests.fault_record import fault_round
 from tests.memory_store_contract import record
 from tests.message_store_contract import ids_of, said
 from tests.servers import PostgresServer, running_or_skipped
@@ -30,23 +36,60 @@ from tests.test_sqlite_faults import CALLS, TIMES, Child, chance, error_of, one_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tests.fault_record import Round
+
+T = TypeVar("T")
+
 pytestmark = [
     pytest.mark.postgres,
     pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
 ]
 
+STORE = "PostgreSQL"
 ANN = MemoryScope("acme", "ann")
 
 
+class MortalServer(PostgresServer):
+    """A server that can be killed and started again at once."""
+
+    def command(self) -> list[str]:
+        """Put right what was cut off in the middle of a page, as servers do by default."""
+        return [*super().command(), "-c", "full_page_writes=on"]
+
+    def kill(self) -> None:
+        """End it and wait for all of its processes: while one of them lives, the next start is refused.
+
+        On a busy machine one that is killed takes half a second to go; and one that was begun while the list of them
+        was read is on no list.
+        """
+        super().kill()
+        deadline = time.monotonic() + 30
+        while left := self.processes():
+            assert time.monotonic() < deadline, f"processes that cannot be killed: {left}"
+            for pid in left:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.005)
+
+    def processes(self) -> list[int]:
+        """Return the processes that run a program of its folder, and so may hold its memory."""
+        found = []
+        for link in Path("/proc").glob("[0-9]*/exe"):
+            with suppress(OSError):  # it has ended, or is another user's
+                if link.readlink().is_relative_to(self.folder):
+                    found.append(int(link.parent.name))
+        return found
+
+
 @pytest.fixture(scope="module")
-def mortal() -> Iterator[PostgresServer]:
+def mortal() -> Iterator[MortalServer]:
     """A server that tests may kill."""
-    with running_or_skipped(PostgresServer) as server:
+    with running_or_skipped(MortalServer) as server:
         yield server
 
 
 @pytest.fixture
-def mortal_database(mortal: PostgresServer) -> Iterator[str]:
+def mortal_database(mortal: MortalServer) -> Iterator[str]:
     conninfo = mortal.database()
     yield conninfo
     mortal.drop(conninfo)
@@ -74,6 +117,16 @@ def test_a_database_that_is_not_there_is_said_to_be(postgres_server: PostgresSer
         PostgresStore(postgres_server.conninfo.replace("/postgres", "/nothing"))
 
 
+def answered(call: Callable[[], T], *, within_seconds: float = 60) -> T:
+    """Return what a call returns, repeated while the server is not there yet."""
+    deadline = time.monotonic() + within_seconds
+    while True:
+        with suppress(StorageError):
+            return call()
+        assert time.monotonic() < deadline, "the server is not there yet"
+        time.sleep(0.05)
+
+
 class Writer:
     """A thread that appends without end, and repeats each append until it is acknowledged."""
 
@@ -81,29 +134,43 @@ class Writer:
         self.acknowledged: list[str] = []
         self.words: list[str] = []
         self._store = store
+        self._failure: BaseException | None = None
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._write)
+        self._thread = threading.Thread(target=self._run)
         self._thread.start()
 
     def wait_for(self, more: int) -> None:
         wanted, deadline = len(self.acknowledged) + more, time.monotonic() + 60
         while len(self.acknowledged) < wanted:
-            assert time.monotonic() < deadline, "nothing is acknowledged any more"
+            self._raise_failure()
+            assert time.monotonic() < deadline, f"nothing is acknowledged any more: {self.words[-3:]}"
             time.sleep(0.01)
 
     def stop(self) -> None:
         self._stop.set()
         self._thread.join()
+        self._raise_failure()
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _run(self) -> None:
+        try:
+            self._write()
+        except BaseException as error:  # noqa: BLE001 - the test's own thread raises it
+            self._failure = error
 
     def _write(self) -> None:
         for number in range(10**6):
             while not self._stop.is_set():
                 try:
-                    assert self._store.append_messages("acme", "t1", said(number)) == number
+                    seq = self._store.append_messages("acme", "t1", said(number))
                 except StorageError as error:
                     self.words.append(str(error))
                     time.sleep(0.05)
                     continue
+                assert seq == number
                 self.acknowledged.append(f"m{number}")
                 break
             if self._stop.is_set():
@@ -111,39 +178,82 @@ class Writer:
 
 
 def test_what_was_acknowledged_survives_a_server_that_is_killed_in_the_middle(
-    mortal: PostgresServer, mortal_database: str
+    mortal: MortalServer, mortal_database: str
 ) -> None:
     """Each message once, in order, and the store goes on when the server is back."""
     with PostgresStore(mortal_database, connect_timeout_ms=3_000) as store:
         writer = Writer(store)
         try:
+            looked_at = refused = 0
             for number in rounds(2):
-                writer.wait_for(20)
-                time.sleep(chance("kill", number).random() * 0.02)
-                mortal.kill()
-                time.sleep(0.2)
-                mortal.start()
-                writer.wait_for(20)
+                with fault_round(
+                    STORE, "the server killed (SIGKILL of all its processes) while it is written to"
+                ) as found:
+                    writer.wait_for(20)
+                    time.sleep(chance("kill", number).random() * 0.02)
+                    mortal.kill()
+                    time.sleep(0.2)
+                    mortal.start()
+                    writer.wait_for(20)
+                    names = writer.acknowledged[looked_at:]
+                    # A copy of one of an earlier round would be refused by the index of ids, and is looked for at the end.
+                    messages = answered(lambda start=looked_at: store.read_messages("acme", "t1", from_seq=start))
+                    there = [message.id for message in messages]
+                    times = Counter(there)
+                    for place, name in enumerate(names):
+                        found.stored(there[place : place + 1] == [name] and times[name] == 1, name)
+                    for _ in writer.words[refused:]:
+                        found.refused()
+                    looked_at, refused = looked_at + len(names), len(writer.words)
         finally:
             writer.stop()
         assert all(words.startswith(f"{store.place}: ") and "postgres@" not in words for words in writer.words)
-        found = ids_of(store)
-        assert found[: len(writer.acknowledged)] == writer.acknowledged
-        assert len(found) == len(set(found)) <= len(writer.acknowledged) + 1
+        everything = ids_of(store)
+        assert everything[: len(writer.acknowledged)] == writer.acknowledged
+        assert len(everything) == len(set(everything)) <= len(writer.acknowledged) + 1
         assert store.check() == ()
 
 
+def test_a_killed_server_leaves_no_process_that_keeps_the_next_one_from_starting(mortal: MortalServer) -> None:
+    """Also where clients come and go, for each of which the server begins a process."""
+    stop = threading.Event()
+
+    def come_and_go() -> None:
+        while not stop.is_set():
+            with suppress(psycopg.Error):
+                psycopg.connect(mortal.conninfo, connect_timeout=2).close()
+
+    clients = [threading.Thread(target=come_and_go) for _ in range(3)]
+    for client in clients:
+        client.start()
+    try:
+        for _ in rounds(2):
+            assert mortal.processes()
+            mortal.kill()
+            assert mortal.processes() == []
+            mortal.start()
+    finally:
+        stop.set()
+        for client in clients:
+            client.join()
+
+
 def test_connections_that_a_restart_closed_are_replaced_without_an_error(
-    mortal: PostgresServer, mortal_database: str
+    mortal: MortalServer, mortal_database: str
 ) -> None:
     async def awaited() -> None:
         async with AsyncPostgresStore(mortal_database, min_connections=3) as other:
-            await asyncio.gather(*(other.append_messages("acme", f"t{n}", said(0)) for n in range(3)))
+            await asyncio.gather(*(other.append_messages("acme", f"u{n}", said(0)) for n in range(3)))
             mortal.stop()
             mortal.start()
-            assert await other.append_messages("acme", "t0", said(1)) == 1
+            assert await other.append_messages("acme", "u0", said(1)) == 1
+            for n in range(3):
+                there = await other.read_messages("acme", f"u{n}")
+                found.stored(there == tuple(said(0, 1) if n == 0 else said(0)), f"the messages of u{n}")
 
-    with PostgresStore(mortal_database, min_connections=3) as store:
+    fault = "the server restarted under open connections"
+    with fault_round(STORE, fault) as found, PostgresStore(mortal_database, min_connections=3) as store:
+        store.append_messages("acme", "t1", said(0))
         threads = [threading.Thread(target=store.last_seq, args=("acme", "t1")) for _ in range(8)]
         for thread in threads:
             thread.start()
@@ -151,12 +261,17 @@ def test_connections_that_a_restart_closed_are_replaced_without_an_error(
             thread.join()
         mortal.stop()
         mortal.start()
-        assert store.append_messages("acme", "t1", said(0)) == 0
-    asyncio.run(awaited())
+        assert store.append_messages("acme", "t1", said(1)) == 1
+        found.stored(ids_of(store) == ["m0", "m1"], "the messages of t1")
+    with fault_round(STORE, fault) as found:
+        asyncio.run(awaited())
 
 
-def test_a_call_while_the_server_is_away_ends_in_time(mortal: PostgresServer, mortal_database: str) -> None:
-    with PostgresStore(mortal_database, connect_timeout_ms=1_000) as store:
+def test_a_call_while_the_server_is_away_ends_in_time(mortal: MortalServer, mortal_database: str) -> None:
+    with (
+        fault_round(STORE, "the server away for a while") as found,
+        PostgresStore(mortal_database, connect_timeout_ms=1_000) as store,
+    ):
         store.append_messages("acme", "t1", said(0))
         mortal.stop()
         try:
@@ -164,28 +279,30 @@ def test_a_call_while_the_server_is_away_ends_in_time(mortal: PostgresServer, mo
             for _ in range(2):
                 with pytest.raises(StorageError, match=r"127\.0\.0\.1:\d+/test_\d+: "):
                     store.append_messages("acme", "t1", said(1))
+                found.refused()
             assert time.monotonic() - begin < 20
         finally:
             mortal.start()
-        deadline = time.monotonic() + 20
-        while True:
-            try:
-                assert store.append_messages("acme", "t1", said(1)) == 1
-                break
-            except StorageError:
-                assert time.monotonic() < deadline
+        there = answered(lambda: ids_of(store), within_seconds=20)
+        found.stored(there.count("m0") == 1, "the message before")
+        found.content(there == ["m0"], "a message that was refused")
+        assert answered(lambda: store.append_messages("acme", "t1", said(1)), within_seconds=20) == 1
 
 
 def test_a_server_that_takes_no_writes_is_read_all_the_same(store: PostgresStore, conninfo: str) -> None:
     fill(store)
     before = seen(store)
-    with PostgresStore(f"{conninfo}?options=-c%20default_transaction_read_only%3Don", migrate=False) as other:
-        assert seen(other) == before
+    with (
+        fault_round(STORE, "a server that takes no writes") as found,
+        PostgresStore(f"{conninfo}?options=-c%20default_transaction_read_only%3Don", migrate=False) as other,
+    ):
+        found.content(seen(other) == before, "what a reader sees")
         assert other.check() == ()
-        for write in CALLS.values():
+        for name, write in CALLS.items():
             with pytest.raises(StorageError, match="the server takes no writes"):
                 write(other)  # type: ignore[arg-type]
-    assert seen(store) == before
+            found.refused()
+            found.stored(seen(store) == before, f"what was there before: {name}")
 
 
 def test_a_role_without_rights_is_told(store: PostgresStore, conninfo: str) -> None:
@@ -210,10 +327,29 @@ def test_a_role_without_rights_is_told(store: PostgresStore, conninfo: str) -> N
 
 
 def test_a_statement_that_takes_too_long_is_undone(store: PostgresStore, conninfo: str) -> None:
-    with PostgresStore(conninfo, statement_timeout_ms=50) as hasty:
+    fill(store)
+    before = state(conninfo)
+    with (
+        fault_round(STORE, "a statement in the middle of a call takes too long") as found,
+        PostgresStore(conninfo, statement_timeout_ms=200) as hasty,
+        psycopg.connect(conninfo, autocommit=True) as admin,
+    ):
         with pytest.raises(StorageError, match=r"took too long and was undone: .* statement_timeout_ms"):
             hasty._connections.run(one(execute("SELECT pg_sleep(20)")))
-        assert hasty.append_messages("acme", "t1", said(0)) == 0
+        found.refused()
+        admin.execute(
+            "CREATE FUNCTION gatekeeper.slow() RETURNS trigger LANGUAGE plpgsql "
+            "AS 'BEGIN PERFORM pg_catalog.pg_sleep(20); RETURN NEW; END'"
+        )
+        # After the messages are in their table.
+        admin.execute("CREATE TRIGGER slow BEFORE UPDATE ON gatekeeper.threads EXECUTE FUNCTION gatekeeper.slow()")
+        with pytest.raises(StorageError, match="took too long and was undone"):
+            hasty.append_messages("acme", "t1", said(7, 8))
+        found.refused()
+        found.content(state(conninfo) == before, "half a call")
+        admin.execute("DROP FUNCTION gatekeeper.slow() CASCADE")
+        assert hasty.append_messages("acme", "t1", said(7)) == 2
+        found.stored(ids_of(store) == ["m0", "m1", "m7"], "the messages before and after")
 
 
 def test_a_writer_that_another_one_keeps_waiting_gives_up(store: PostgresStore, conninfo: str) -> None:
@@ -229,14 +365,19 @@ def test_a_writer_that_another_one_keeps_waiting_gives_up(store: PostgresStore, 
 
 
 def test_calls_wait_for_a_connection_no_longer_than_they_were_told(conninfo: str) -> None:
-    with PostgresStore(conninfo, max_connections=1, connect_timeout_ms=150) as store:
+    with (
+        fault_round(STORE, "all connections in use") as found,
+        PostgresStore(conninfo, max_connections=1, connect_timeout_ms=150) as store,
+    ):
         sleeper = threading.Thread(target=lambda: store._connections.run(one(execute("SELECT pg_sleep(1)"))))
         sleeper.start()
         time.sleep(0.2)
         with pytest.raises(StorageError, match="no connection in time: all are in use"):
-            store.last_seq("acme", "t1")
+            store.append_messages("acme", "t1", said(0))
+        found.refused()
         sleeper.join()
-        assert store.last_seq("acme", "t1") == -1
+        found.content(store.last_seq("acme", "t1") == -1, "a call that was refused")
+        assert store.append_messages("acme", "t1", said(1)) == 0
 
 
 class Failing(psycopg.Cursor[Any]):
@@ -266,6 +407,7 @@ def test_whichever_statement_fails_all_of_a_call_is_stored_or_nothing(
     fill(store)
     store.forget("acme", user="gone")
     before = state(conninfo)
+    fault = "the Nth statement of a call fails" + (", and its connection with it" if loses_connection else "")
     for number in range(100):
         Failing.left = number
         error = error_of(lambda: call(store))
@@ -276,8 +418,10 @@ def test_whichever_statement_fails_all_of_a_call_is_stored_or_nothing(
             return
         assert store.place in str(error)
         assert "made up" not in str(error)
-        assert state(conninfo) == before
-        assert store.last_seq("acme", "t1") == 1
+        with fault_round(STORE, fault) as found:
+            found.refused()
+            found.content(state(conninfo) == before, "half a call")
+            found.stored(store.last_seq("acme", "t1") == 1, "what was there before")
     pytest.fail("the call never came to its end")
 
 
@@ -294,18 +438,20 @@ def test_whichever_statement_of_forgetting_fails_the_rows_are_all_there_or_all_g
         store.begin_anew("acme")
         fill(store)
         before = seen(store)
-        Failing.left = number
-        try:
-            gone = store.forget("acme", thread="t1")
-        except StorageError:
+        with fault_round(STORE, "the Nth statement of forgetting fails") as found:
+            Failing.left = number
+            try:
+                gone = store.forget("acme", thread="t1")
+            except StorageError:
+                Failing.left = None
+                found.refused()
+                found.stored(seen(store) == before, "what was not forgotten")
+                outcomes.add("undone")
+                number += 1
+                continue
             Failing.left = None
-            assert seen(store) == before
-            outcomes.add("undone")
-            number += 1
-            continue
-        Failing.left = None
-        outcomes.add("purged" if gone.is_purged else "not purged")
-        assert ids_of(store) == []
+            outcomes.add("purged" if gone.is_purged else "not purged")
+            found.content(ids_of(store) == [], "what was forgotten")
         if gone.is_purged:
             break
         assert store.purge()
@@ -329,17 +475,20 @@ def test_a_kill_in_the_middle_of_a_migration_leaves_it_undone_or_done(store: Pos
                 time.sleep(10)
 
         Child(work).killed(after_seconds=chance("migration", number).random() * 0.03)
-        with psycopg.connect(conninfo, autocommit=True) as connection:
+        with (
+            fault_round(STORE, "kill -9 in the middle of a migration") as round_,
+            psycopg.connect(conninfo, autocommit=True) as connection,
+        ):
             wait_until_alone(connection)
             query = "SELECT version, (SELECT count(*) FROM pg_tables WHERE tablename LIKE 'added%%') FROM gatekeeper.context_gatekeeper"
             found = connection.execute(query, ()).fetchone()
-            assert found in ((1, 0), (2, 40))
+            round_.content(found in ((1, 0), (2, 40)), f"half a migration: {found}")
             if found == (2, 40):
                 done += 1
                 connection.execute("UPDATE gatekeeper.context_gatekeeper SET version = 1")
                 for n in range(40):
                     connection.execute(f"DROP TABLE gatekeeper.added_{n}".encode())
-        assert seen(store) == before
+            round_.stored(seen(store) == before, "what was there before")
     assert done < len(rounds(4))
     assert store._connections.run(one(schema.migrate("gatekeeper", (*MIGRATIONS, SLOW)), "write")) == 1
 
@@ -364,20 +513,37 @@ def test_what_was_acknowledged_survives_a_kill_of_a_worker_at_any_moment(store: 
         lines = Child(work).killed(after_seconds=0.05 + chance("kill", number).random() * 0.1)
         with psycopg.connect(conninfo, autocommit=True) as connection:
             wait_until_alone(connection)
-        assert store.check() == ()
-        names = [str(name) for name in ids_of(store)]
-        assert len(set(names)) == len(names) == store.last_seq("acme", "t1") + 1
-        batches = [name.rpartition("/")[0] for name in names[::3]]
-        assert names == [f"{batch}/{part}" for batch in batches for part in range(3)]
-        blobs = store.blobs_of("acme", "t1")
-        for batch in batches:
-            assert blobs.get("s", batch) == batch.encode() * 3_000
-        for kind, name in (line.split() for line in lines if " " in line):
-            if kind == "messages":
-                assert name in batches
-            elif kind == "memory":
-                assert store.get_memory(ANN, name) is not None
-                assert store.get_memory(ANN, f"{name}b") is not None
+        with fault_round(STORE, "kill -9 while it appends, saves records and memories, puts bodies aside") as found:
+            found.content(store.check() == (), "the check found something")
+            names = [str(name) for name in ids_of(store)]
+            assert len(set(names)) == len(names) == store.last_seq("acme", "t1") + 1
+            batches = [name.rpartition("/")[0] for name in names[::3]]
+            assert names == [f"{batch}/{part}" for batch in batches for part in range(3)]
+            blobs = store.blobs_of("acme", "t1")
+            is_last = number == len(rounds(3)) - 1
+            for batch in batches:
+                if is_last or batch.startswith(f"{number}-"):  # those of earlier rounds once more at the end
+                    found.content(blobs.get("s", batch) == batch.encode() * 3_000, f"the body of {batch}")
+            look_for(store, [line.split() for line in lines if " " in line], batches, found)
+
+
+def look_for(store: PostgresStore, acknowledged: list[list[str]], batches: list[str], found: Round) -> None:
+    """Look for what a worker has been told is stored."""
+    for kind, name in acknowledged:
+        if kind == "messages":
+            found.stored(batches.count(name) == 1, f"messages {name}")
+        elif kind == "blob":
+            found.stored(store.blobs_of("acme", "t1").get("s", name, 0, 5) == (name * 3)[:5].encode(), f"blob {name}")
+        elif kind == "memory":
+            both = [store.get_memory(ANN, each) for each in (name, f"{name}b")]
+            ids = [each.memory.id for each in store.find_memories(ANN, terms=[name], limit=2)]
+            found.stored(None not in both and ids == [name], f"memory {name}")
+    versions = [int(name) for kind, name in acknowledged if kind == "record"]
+    stored = store.load_record("acme", "t1", "summary")
+    if versions:
+        found.stored(stored is not None and versions[-1] <= stored.version <= versions[-1] + 1, "record")
+    if stored:
+        found.content(stored.body == f'"{stored.version}"', "record")
 
 
 def test_processes_that_write_to_one_thread_lose_and_double_nothing(store: PostgresStore, conninfo: str) -> None:
@@ -393,10 +559,13 @@ def test_processes_that_write_to_one_thread_lose_and_double_nothing(store: Postg
             finally:
                 os._exit(status)
         children.append(pid)
-    assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 4
-    found = ids_of(store)
-    assert sorted(map(str, found)) == sorted(f"m{100 * child + n}" for child in range(4) for n in range(20))
-    assert store.check() == ()
+    with fault_round(STORE, "four processes append to one thread, each append twice") as found:
+        assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 4
+        times = Counter(map(str, ids_of(store)))
+        for name in (f"m{100 * child + n}" for child in range(4) for n in range(20)):
+            found.stored(times[name] == 1, name)
+        assert times.total() == 4 * 20
+        found.content(store.check() == (), "the check found something")
 
 
 def test_eight_threads_that_mix_all_calls_lose_and_double_nothing(store: PostgresStore) -> None:
@@ -420,11 +589,15 @@ def test_eight_threads_that_mix_all_calls_lose_and_double_nothing(store: Postgre
         thread.start()
     for thread in threads:
         thread.join()
-    assert failures == []
-    assert sorted(map(str, ids_of(store, "acme", "shared"))) == sorted(appended)
-    task = store.load_record("acme", "shared", "task")
-    assert task is None or task.body == f'"{task.version}"'
-    assert store.check() == ()
+    with fault_round(STORE, "eight threads mix all calls") as found:
+        assert failures == []
+        times = Counter(map(str, ids_of(store, "acme", "shared")))
+        for name in appended:
+            found.stored(times[name] == 1, name)
+        assert times.total() == len(appended)
+        task = store.load_record("acme", "shared", "task")
+        found.content(task is None or task.body == f'"{task.version}"', "record")
+        found.content(store.check() == (), "the check found something")
 
 
 def test_writers_of_the_same_memories_in_another_order_never_block_each_other_for_good(store: PostgresStore) -> None:
