@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import sys
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 from gatekeeper_cli.reading import STANDARD_INPUT
+from gatekeeper_cli.whole_file import write_whole
 
 __all__ = ["WriteError", "write_report"]
 
@@ -42,7 +39,7 @@ def write_report(path: str, page: str, *, mark: str, force: bool = False) -> int
             sys.stdout.buffer.write(content)
         return len(content)
     try:
-        _write(Path(os.path.realpath(path)), path, content, mark=mark, force=force)
+        write_whole(path, [content], replace=_may_be_replaced(path, mark=mark, force=force))
     except OSError as error:
         raise WriteError(f"{path}: {error.strerror or error}") from error
     except ValueError as error:  # a NUL or a lone surrogate in the name
@@ -50,37 +47,17 @@ def write_report(path: str, page: str, *, mark: str, force: bool = False) -> int
     return len(content)
 
 
-def _write(target: Path, path: str, content: bytes, *, mark: str, force: bool) -> None:
-    mode = _mode_of(target, path, mark=mark, force=force)
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.", suffix=".part")
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is not None:
-            os.chmod(name, mode)
-        os.replace(name, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
-
-
-def _mode_of(target: Path, path: str, *, mark: str, force: bool) -> int | None:
-    """Return the mode of a file that may be replaced, None where there is none.
+def _may_be_replaced(path: str, *, mark: str, force: bool) -> bool:
+    """Return whether there is a file that a report may take the place of; where there is none, none may be.
 
     Raises:
         WriteError: there is something else.
     """
-    try:
-        mode = target.stat().st_mode
-    except FileNotFoundError:
-        return None
-    if not stat.S_ISREG(mode):
-        raise WriteError(f"{path}: is no regular file")
+    target = Path(path)
+    if not target.is_file():
+        return force
     with target.open("rb") as file:
         beginning = file.read(_LOOKED_AT)
     if beginning and mark.encode() not in beginning and not force:
         raise WriteError(f"{path}: is there already and is no report: choose another name, or replace it with --force")
-    return stat.S_IMODE(mode)
+    return True
