@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 import threading
 import time
 from collections import Counter
@@ -215,27 +216,20 @@ def test_what_was_acknowledged_survives_a_server_that_is_killed_in_the_middle(
 
 
 def test_a_killed_server_leaves_no_process_that_keeps_the_next_one_from_starting(mortal: MortalServer) -> None:
-    """Also where clients come and go, for each of which the server begins a process."""
-    stop = threading.Event()
-
-    def come_and_go() -> None:
-        while not stop.is_set():
-            with suppress(psycopg.Error):
-                psycopg.connect(mortal.conninfo, connect_timeout=2).close()
-
-    clients = [threading.Thread(target=come_and_go) for _ in range(3)]
-    for client in clients:
-        client.start()
-    try:
-        for _ in rounds(2):
-            assert mortal.processes()
-            mortal.kill()
+    """Also one that is on no list of its children: here a program of its folder that waits for its input."""
+    command = [str(mortal.folder / "package" / "postgres" / "bin" / "psql"), "-AtX", mortal.conninfo]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as unlisted:
+        assert unlisted.stdin is not None
+        assert unlisted.stdout is not None
+        unlisted.stdin.write(b"SELECT 1;\n")
+        assert unlisted.stdout.readline() == b"1\n"
+        assert unlisted.pid in mortal.processes()
+        mortal.kill()
+        try:
             assert mortal.processes() == []
-            mortal.start()
-    finally:
-        stop.set()
-        for client in clients:
-            client.join()
+        finally:
+            unlisted.kill()
+        mortal.start()
 
 
 def test_connections_that_a_restart_closed_are_replaced_without_an_error(
