@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -245,6 +246,37 @@ def test_a_call_that_is_cancelled_at_any_await_is_stored_as_a_whole_or_not_at_al
                     await asyncio.wait_for(other.last_seq("acme", "t2"), 10)
                     found.content(all_rows(admin) in (before, done), "half a call")
                     found.content(store.check() == (), "the check found something")
+
+    with psycopg.connect(conninfo, autocommit=True) as admin:
+        asyncio.run(work(admin))
+
+
+def test_an_opening_that_is_cancelled_at_any_await_makes_all_tables_or_none(conninfo: str) -> None:
+    """And leaves no connection behind."""
+
+    async def work(admin: psycopg.Connection[Any]) -> None:
+        clients = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'context-gatekeeper' AND datname = current_database()"
+        opened = cancelled = 0
+        number = 1
+        while not opened:
+            other = AsyncPostgresStore(conninfo)
+            with fault_round("PostgreSQL", "cancelled at the Nth await of its opening") as found:
+                try:
+                    await CancelledAt(other.open(), number)
+                except asyncio.CancelledError:
+                    cancelled += 1
+                else:
+                    opened += 1
+                await other.close()
+                there = admin.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'gatekeeper'").fetchone()
+                found.content(there in ((0,), (len(TABLES),)), f"some of the tables: {there}")
+                deadline = time.monotonic() + 10
+                while admin.execute(clients).fetchone() != (0,):
+                    assert time.monotonic() < deadline, "a connection was left open"
+                    await asyncio.sleep(0.01)
+            admin.execute("DROP SCHEMA IF EXISTS gatekeeper CASCADE")
+            number += 1 if EVERY_STEP else 5
+        assert cancelled >= 3
 
     with psycopg.connect(conninfo, autocommit=True) as admin:
         asyncio.run(work(admin))
