@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import subprocess
 import threading
 import time
 from collections import Counter
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
@@ -56,30 +54,6 @@ class MortalServer(PostgresServer):
     def command(self) -> list[str]:
         """Put right what was cut off in the middle of a page, as servers do by default."""
         return [*super().command(), "-c", "full_page_writes=on"]
-
-    def kill(self) -> None:
-        """End it and wait for all of its processes: while one of them lives, the next start is refused.
-
-        On a busy machine one that is killed takes half a second to go; and one that was begun while the list of them
-        was read is on no list.
-        """
-        super().kill()
-        deadline = time.monotonic() + 30
-        while left := self.processes():
-            assert time.monotonic() < deadline, f"processes that cannot be killed: {left}"
-            for pid in left:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            time.sleep(0.005)
-
-    def processes(self) -> list[int]:
-        """Return the processes that run a program of its folder, and so may hold its memory."""
-        found = []
-        for link in Path("/proc").glob("[0-9]*/exe"):
-            with suppress(OSError):  # it has ended, or is another user's
-                if link.readlink().is_relative_to(self.folder):
-                    found.append(int(link.parent.name))
-        return found
 
 
 @pytest.fixture(scope="module")
