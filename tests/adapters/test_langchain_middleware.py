@@ -664,6 +664,8 @@ def test_a_failed_selection_is_raised_where_that_is_wanted(monkeypatch: pytest.M
         sent(GatekeeperMiddleware(**OPTIONS), request_of([*talk(pairs), HumanMessage(question)]))
 
 
+# LangChain silences its own warning while it makes a request, for all threads or for none.
+@pytest.mark.filterwarnings("ignore:Direct attribute assignment to ModelRequest:DeprecationWarning")
 def test_many_threads_of_the_process_may_share_one_middleware() -> None:
     gate = GatekeeperMiddleware(**OPTIONS, max_bytes=40_000)
 
