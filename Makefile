@@ -15,7 +15,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-servers test-browser check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs site e2e recording thorough ci clean
+.PHONY: help demo test coverage test-servers test-browser check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs site e2e recording thorough ci clean
 .PHONY: bench bench-agent-loop bench-builder bench-faults bench-memory bench-tool-results bench-speed bench-stores bench-summaries bench-tokens bench-full bench-model data-benchmarks
 
 help: ## list the targets
@@ -29,6 +29,13 @@ test: $(VENV)/.stamp-test ## run the tests and the code blocks of the documentat
 
 test-servers: $(VENV)/.stamp-servers ## run the tests that need PostgreSQL or Redis (apt-get install redis-server)
 	@GATEKEEPER_REQUIRE_SERVERS=1 $(RUN) pytest -q -n auto -m "servers or postgres" $(PYTEST_ARGS)
+
+coverage: $(VENV)/.stamp-servers ## which lines of the library no test runs; build/coverage.txt
+	@$(PIP) install --group coverage --group test-browser --group docs
+	@mkdir -p build
+	@$(RUN) pytest -q -n auto --cov --cov-report= -W "ignore::coverage.exceptions.CoverageWarning" $(PYTEST_ARGS)
+	@$(RUN) coverage report >build/coverage.txt
+	@tail -n 1 build/coverage.txt
 
 test-browser: $(VENV)/.stamp-browser ## run the tests that look at pages in a browser (apt-get install chromium)
 	@GATEKEEPER_REQUIRE_SERVERS=1 $(RUN) pytest -q -m browser $(PYTEST_ARGS)
