@@ -118,7 +118,7 @@ recording: $(VENV)/.stamp-cli ## record the terminal sessions of the README file
 	@$(VENV)/bin/python docs/record_chat.py
 	@$(VENV)/bin/python docs/record_terminal.py
 
-thorough: $(VENV)/.stamp-test ## everything long: 500 examples, hostile seeds, small machine, soak, every Python, benchmarks
+thorough: $(VENV)/.stamp-servers ## everything long: 500 examples, hostile seeds, small machine, soak, every Python, benchmarks
 	@VENV="$(VENV)" MAKE="$(MAKE)" bash .ci/thorough
 
 ci: ## what the CI server runs, on what is committed
