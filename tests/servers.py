@@ -23,6 +23,7 @@ import os
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,7 @@ _PR_SET_PDEATHSIG = 1
 _START_SECONDS = 30
 _ATTEMPTS = 5
 _ORDINARY_USER = "nobody"
+_OPEN_TO_ALL = ("/tmp", "/var/tmp")  # noqa: S108 - a folder of our own is made in them
 
 # Nothing here has to survive the end of the system; what a killed server has written is there without it.
 _QUICK = ("fsync=off", "full_page_writes=off", "synchronous_commit=on")
@@ -318,7 +320,7 @@ class RedisServer(Server):
 
 def sweep() -> None:
     """End servers whose process was killed before it could, and delete their folders."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
+    for folder in _temporary_folder().glob(f"{FOLDER_PREFIX}*"):
         try:
             lock = _locked(folder)
         except OSError:  # in use, or another user's
@@ -337,10 +339,20 @@ def _read(path: Path) -> str:
         return ""
 
 
+def _temporary_folder() -> Path:
+    """Return where folders are made: as root, a place that the ordinary user can get to."""
+    usual = Path(tempfile.gettempdir()).resolve()
+    places = [usual, *map(Path, _OPEN_TO_ALL)] if os.geteuid() == 0 else [usual]
+    for place in places:
+        if place.is_dir() and all(folder.stat().st_mode & stat.S_IXOTH for folder in (place, *place.parents)):
+            return place
+    return usual
+
+
 def _own_folder() -> tuple[Path, int]:
     """Make a folder and hold it for as long as this process lives."""
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
+        folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX, dir=_temporary_folder()))
         (folder / _LOCK).touch()
         with contextlib.suppress(OSError):  # another process has swept it before it was held
             return folder, _locked(folder)

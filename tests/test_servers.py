@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -97,6 +98,17 @@ def test_a_killed_process_takes_its_server_along_and_the_next_run_sweeps_its_fol
     assert not other.is_ready()
     sweep()
     assert not Path(folder).exists()
+
+
+@servers
+def test_a_folder_for_temporary_files_that_nobody_else_may_enter_is_no_hindrance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL does not run as root, and the ordinary user must get to its files."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    tmp_path.chmod(0o700)
+    with running_or_skipped(PostgresServer) as server:
+        assert server.is_ready()
 
 
 @servers
