@@ -150,9 +150,8 @@ class ThreadRequests(Generic[Item]):
         self._on_error = on_error
         self._max_bytes = max_bytes
         self._lock = Lock()
-        self._last: OrderedDict[str, tuple[BuiltContext | None, int]] = (
-            OrderedDict()
-        )  # and about how many bytes it holds
+        # Each with about how many bytes it holds.
+        self._last: OrderedDict[str, tuple[BuiltContext | None, int]] = OrderedDict()
         self._last_bytes = 0
 
     @property

@@ -12,21 +12,9 @@ from gatekeeper_core.storage import sqlite_memories
 from gatekeeper_core.storage.base import Forgotten
 from gatekeeper_core.storage.codec import checksum, encode_text
 from gatekeeper_core.storage.forgetting import TENANT, Target, tombstone, tombstones_of
-from gatekeeper_core.storage.stored_rows import UserKey, verify
+from gatekeeper_core.storage.stored_rows import TABLES_OF_TENANT, TABLES_OF_THREAD, UserKey, verify
 
 __all__ = ["begin_anew", "forget", "purge", "refuse_forgotten"]
-
-_TABLES_OF_TENANT = (
-    "messages",
-    "threads",
-    "records",
-    "memory_terms",
-    "memory_sources",
-    "memories",
-    "blob_chunks",
-    "blobs",
-)
-_TABLES_OF_THREAD = ("messages", "threads", "records", "blob_chunks", "blobs")
 
 
 def refuse_forgotten(
@@ -65,9 +53,9 @@ def forget(connection: sqlite3.Connection, target: Target) -> Forgotten:
     connection.executemany("INSERT OR REPLACE INTO tombstones VALUES (?, ?, ?)", rows)
     tenant, name = encode_text(target.tenant), encode_text(target.name)
     if target.kind == TENANT:
-        gone = _delete(connection, _TABLES_OF_TENANT, "tenant = ?", (tenant,))
+        gone = _delete(connection, TABLES_OF_TENANT, "tenant = ?", (tenant,))
     elif target.kind == "thread":
-        gone = _delete(connection, _TABLES_OF_THREAD, "tenant = ? AND thread = ?", (tenant, name))
+        gone = _delete(connection, TABLES_OF_THREAD, "tenant = ? AND thread = ?", (tenant, name))
     else:
         gone = {}
     memories = gone.get("memories", 0)

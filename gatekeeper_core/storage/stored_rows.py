@@ -34,6 +34,8 @@ __all__ = [
     "RowSum",
     "ScopeKey",
     "StoredMemory",
+    "TABLES_OF_TENANT",
+    "TABLES_OF_THREAD",
     "ThreadKey",
     "UserKey",
     "check_blob",
@@ -44,6 +46,21 @@ __all__ = [
     "check_thread",
     "verify",
 ]
+
+TABLES_OF_TENANT = (
+    "messages",
+    "threads",
+    "records",
+    "memory_terms",
+    "memory_sources",
+    "memories",
+    "blob_chunks",
+    "blobs",
+)
+"""The tables that hold something of a tenant: all but the tombstones, in the order in which they are emptied."""
+
+TABLES_OF_THREAD = ("messages", "threads", "records", "blob_chunks", "blobs")
+"""Those that hold something of a thread."""
 
 CHUNK_BYTES = 32_768
 """Bytes of one piece. Source: ours; eight pages of the file, read in 20 µs."""

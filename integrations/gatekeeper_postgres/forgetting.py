@@ -12,25 +12,13 @@ from gatekeeper_core.errors import ForgottenError
 from gatekeeper_core.storage.base import Forgotten
 from gatekeeper_core.storage.codec import checksum
 from gatekeeper_core.storage.forgetting import TENANT, Target, tombstone, tombstones_of
-from gatekeeper_core.storage.stored_rows import UserKey, verify
+from gatekeeper_core.storage.stored_rows import TABLES_OF_TENANT, TABLES_OF_THREAD, UserKey, verify
 from gatekeeper_postgres import memories
 from gatekeeper_postgres.schema import NEWEST, TABLES, newer_schema
 from gatekeeper_postgres.statements import Statements, execute, name_key, rows_of
 from gatekeeper_postgres.vectors import VectorType
 
 __all__ = ["admit", "begin_anew", "forget", "is_unseen", "may_vacuum", "newest_transaction", "refuse_newer", "vacuum"]
-
-_TABLES_OF_TENANT = (
-    "messages",
-    "threads",
-    "records",
-    "memory_terms",
-    "memory_sources",
-    "memories",
-    "blob_chunks",
-    "blobs",
-)
-_TABLES_OF_THREAD = ("messages", "threads", "records", "blob_chunks", "blobs")
 
 _ADMIT = """
 SELECT (SELECT version FROM @context_gatekeeper),
@@ -89,10 +77,10 @@ def forget(target: Target, vectors: VectorType | None) -> Statements[Forgotten]:
     tenant, name = name_key(target.tenant), name_key(target.name)
     gone: dict[str, int] = {}
     if target.kind == TENANT:
-        for table in _TABLES_OF_TENANT:
+        for table in TABLES_OF_TENANT:
             gone[table] = yield from execute(f"DELETE FROM @{table} WHERE tenant = %s", tenant)  # noqa: S608 - no input
     elif target.kind == "thread":
-        for table in _TABLES_OF_THREAD:
+        for table in TABLES_OF_THREAD:
             where = f"DELETE FROM @{table} WHERE tenant = %s AND thread = %s"  # noqa: S608 - no input
             gone[table] = yield from execute(where, tenant, name)
     if target.kind == "user":
