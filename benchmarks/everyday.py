@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks.ablation import ablations
 from benchmarks.budget import block_costs, counter, take_in_order
 from benchmarks.data import Block, read_jsonl, sampled
+from benchmarks.excerpts import words_kept
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
 from benchmarks.report import options, print_table, write_json
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 OURS = "context-gatekeeper"
-SHARE_OF_WORDS = 0.7
-"""Share of its needed words that a cut turn must hold. Source: ours; labels are by turn, not by passage."""
 
 HANGING = ("follow_up", "elliptical", "refers", "correction")
 GOING_BACK = ("return_worded", "return_plain", "detail_same_topic", "word_form")
@@ -157,8 +156,7 @@ def measured(question: Question, sent: Iterable[Sent], blocks: Sequence[Block]) 
 
 
 def _holds_words(part: Sent, question: Question, block: Block) -> bool:
-    wanted = telling_terms(block.text) & question.told
-    return not part.trimmed or len(wanted & telling_terms(part.text)) >= SHARE_OF_WORDS * len(wanted)
+    return not part.trimmed or words_kept(part.text, block.text, question.told) is not False
 
 
 # --- the methods ----------------------------------------------------------------------------------------------------

@@ -9,8 +9,9 @@ adjacent messages of a session are a turn; the question alone is the query; the 
   of the best score, on the same scores.
 * ``--ablate``: the same with one part switched off at a time.
 
-Recall is the mean over questions of (evidence messages selected / evidence messages); all-hit the share of questions
-with every evidence message selected. Nothing is trimmed, so that a selected message is a whole one.
+A message is found if it is sent whole, or if 70 % of the words that it shares with the answer are in the excerpt that
+is sent; peers send whole messages. Recall is the mean over questions of (evidence messages found / evidence messages),
+all-hit the share of questions with every one found, and verbatim is recall where only whole messages count.
 """
 
 from __future__ import annotations
@@ -24,13 +25,18 @@ from benchmarks.budget import block_costs, counter, take_in_order
 from benchmarks.curves import compare
 from benchmarks.data import Conversation, read_locomo, sampled
 from benchmarks.embedding import kept_vectors
+from benchmarks.excerpts import words_kept
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
 from benchmarks.plot import write_plot
 from benchmarks.report import options, print_table, write_json
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core.selection.anchors import telling_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
+
+    from benchmarks.data import Block
+    from gatekeeper_core.selection.result import SelectedTurn
 
     Counter = Callable[[str], int]
     Ranking = Callable[[Conversation], Callable[[str, Collection[str]], list[int]]]
@@ -46,17 +52,25 @@ _LARGEST = BUDGETS[-1]
 
 
 class Tally:
-    """Sums recall, all-hit and tokens over questions."""
+    """Sums recall, all-hit, verbatim recall and tokens over questions."""
 
     def __init__(self) -> None:
-        self._recall = self._all_hit = 0.0
+        self._recall = self._all_hit = self._verbatim = 0.0
         self._tokens = self._questions = 0
 
-    def add(self, evidence: Collection[str], selected: Collection[str], tokens: int) -> None:
-        """Count one question."""
-        hits = sum(message in selected for message in evidence)
+    def add(self, evidence: Collection[str], whole: Collection[str], tokens: int, *, cut: Collection[str] = ()) -> None:
+        """Count one question.
+
+        Args:
+            evidence: the messages that hold its answer.
+            whole: messages that are sent whole.
+            tokens: what is sent costs so much.
+            cut: messages that are sent in part, with the words of the answer.
+        """
+        hits = sum(message in whole or message in cut for message in evidence)
         self._recall += hits / len(evidence)
         self._all_hit += hits == len(evidence)
+        self._verbatim += sum(message in whole for message in evidence) / len(evidence)
         self._tokens += tokens
         self._questions += 1
 
@@ -66,6 +80,7 @@ class Tally:
         return {
             "recall": 100 * self._recall / count,
             "all-hit": 100 * self._all_hit / count,
+            "verbatim": 100 * self._verbatim / count,
             "tokens": self._tokens / count,
         }
 
@@ -86,10 +101,24 @@ def measure_ours(
         gatekeeper = gatekeeper_for(conversation, config, count)
         for question in conversation.questions:
             for budget, tally in tallies.items():
-                selection = gatekeeper.explain(question.text, token_budget=budget, trim=False)
-                selected = _messages(conversation, (turn.turn_id for turn in selection.turns))
-                tally.add(question.evidence, selected, selection.tokens)
+                selection = gatekeeper.explain(question.text, token_budget=budget)
+                whole, cut = messages_sent(conversation.blocks, selection.turns, question.answer)
+                tally.add(question.evidence, whole, selection.tokens, cut=cut)
     return tallies
+
+
+def messages_sent(blocks: Sequence[Block], turns: Iterable[SelectedTurn], answer: str) -> tuple[set[str], set[str]]:
+    """Return the messages that are sent whole, and those of which the words of the answer are sent."""
+    whole, cut, told = set(), set(), telling_terms(answer)
+    for turn in turns:
+        block = blocks[turn.turn_id]
+        sides = zip(block.ids, (block.user, block.assistant), (turn.user, turn.assistant), strict=False)
+        for message, text, sent in sides:
+            if sent == text:
+                whole.add(message)
+            elif words_kept(sent, text, told):
+                cut.add(message)
+    return whole, cut
 
 
 def measure_ranking(conversations: Iterable[Conversation], rank: Ranking, count: Counter) -> dict[int, Tally]:
@@ -208,7 +237,7 @@ def ablation_rows(conversations: Sequence[Conversation], count: Counter) -> list
     for name, config in ablations(GatekeeperConfig()):
         fill = measure_ours(conversations, replace(config, mode="fill"), BUDGETS, count)
         minimal = measure_ours(conversations, config, (_LARGEST,), count)[_LARGEST].row()
-        stop = {"minimal": minimal["recall"], "minimal tokens": minimal["tokens"]}
+        stop = {"minimal": minimal["recall"], "verbatim": minimal["verbatim"], "minimal tokens": minimal["tokens"]}
         rows.append({**by_budget(name, fill, "recall"), **stop})
     return rows
 
@@ -223,6 +252,7 @@ def run(conversations: Sequence[Conversation], counter_name: str, *, peers: bool
     return {
         "fill": [by_budget(name, tallies, "recall") for name, tallies in fill],
         "fill, all-hit": [by_budget(name, tallies, "all-hit") for name, tallies in fill],
+        "fill, verbatim": [by_budget(name, tallies, "verbatim") for name, tallies in fill if name == OURS],
         "fill, tokens": [by_budget(name, tallies, "tokens") for name, tallies in fill],
         "minimal": minimal,
         "relative stop": relative,
@@ -241,6 +271,7 @@ def plotted(tables: dict[str, list[Row]]) -> dict[str, list[tuple[float, float]]
 
 TITLES = {
     "fill": "Evidence recall in per cent, fill mode, by token budget",
+    "fill, verbatim": "Recall of ours, whole messages alone, fill mode, by token budget",
     "fill, all-hit": "All-hit in per cent, fill mode, by token budget",
     "minimal": "Minimal mode over eta, at a budget of 4000 tokens",
     "relative stop": "A stop at a share tau of the best score, on the same scores",

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.ablation import EVERYTHING, PARTS, ablations
 from benchmarks.budget import block_costs, counter, take_in_order
-from benchmarks.data import Block, Question, read_locomo, sampled
+from benchmarks.data import Block, Conversation, Question, read_locomo, sampled
 from benchmarks.peers import PEERS, fused, missing, terms
 from benchmarks.selection import (
     BUDGETS,
@@ -20,9 +20,10 @@ from benchmarks.selection import (
     measure_ours,
     measure_ranking,
     measure_relative_stop,
+    messages_sent,
     oracle,
 )
-from gatekeeper_core import GatekeeperConfig, estimate_text_tokens
+from gatekeeper_core import GatekeeperConfig, SelectedTurn, estimate_text_tokens
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,8 +68,48 @@ def test_blocks_are_taken_in_order_and_what_does_not_fit_is_passed_over() -> Non
 def test_recall_and_all_hit_are_means_over_questions() -> None:
     tally = Tally()
     tally.add(("a", "b"), {"a"}, 100)
-    tally.add(("c",), {"c"}, 300)
-    assert tally.row() == {"recall": 75.0, "all-hit": 50.0, "tokens": 200.0}
+    tally.add(("c",), (), 300, cut={"c"})
+    assert tally.row() == {"recall": 75.0, "all-hit": 50.0, "verbatim": 25.0, "tokens": 200.0}
+
+
+LONG = Block(("m1", "m2"), "Our dog Biscuit snores. 饼干住在青岛。", "He eats salmon.")
+
+
+@pytest.mark.parametrize(
+    ("user", "answer", "whole", "cut"),
+    [
+        (LONG.user, "Biscuit", {"m1", "m2"}, set()),
+        ("Our dog Biscuit snores. …", "Biscuit, the dog", {"m2"}, {"m1"}),
+        ("… 饼干住在青岛。", "在青岛", {"m2"}, {"m1"}),
+        ("… 饼干住在青岛。", "Biscuit", {"m2"}, set()),
+        ("Our dog Biscuit snores. …", "Biscuit 住在青岛", {"m2"}, set()),
+        ("Our dog Biscuit snores. …", "a cat", {"m2"}, set()),
+        ("Our dog Biscuit snores. …", "", {"m2"}, set()),
+    ],
+    ids=["whole", "en, kept", "zh, kept", "en, cut away", "mixed, half of it", "other words", "no answer"],
+)
+def test_a_message_in_part_counts_where_the_words_of_the_answer_are_sent(
+    user: str, answer: str, whole: set[str], cut: set[str]
+) -> None:
+    turn = SelectedTurn(0, user, LONG.assistant, 20, trimmed=user != LONG.user)
+    assert messages_sent([LONG], [turn], answer) == (whole, cut)
+
+
+def test_a_turn_of_one_message_sends_one() -> None:
+    assert messages_sent([Block(("m",), "Hello", "")], [SelectedTurn(0, "Hello", "", 1, trimmed=False)], "") == (
+        {"m"},
+        set(),
+    )
+
+
+def test_ours_is_measured_with_the_excerpts_that_a_user_gets() -> None:
+    filler = " ".join(f"Then we talked about the weather of village number {at}." for at in range(40))
+    block = Block(("long", "short"), f"{filler} The puppy is called Biscuit. {filler}", "How sweet!")
+    question = Question("What is the puppy called?", ("long",), 4, "Biscuit")
+    ours = measure_ours([Conversation("1", (block,), (question,))], GatekeeperConfig(), (4000,), estimate_text_tokens)
+    row = ours[4000].row()
+    assert (row["recall"], row["verbatim"]) == (100.0, 0.0)
+    assert row["tokens"] < estimate_text_tokens(block.user)
 
 
 def test_the_gatekeeper_and_the_oracle_find_the_evidence_within_the_budget(locomo: Path) -> None:
@@ -160,7 +201,7 @@ def test_a_block_costs_both_texts_and_at_least_one_token() -> None:
 
 def test_nothing_is_selected_where_the_budget_is_too_small(locomo: Path) -> None:
     ours = measure_ours(read_locomo(locomo), GatekeeperConfig(), (1,), estimate_text_tokens)[1].row()
-    assert ours == {"recall": 0.0, "all-hit": 0.0, "tokens": 0.0}
+    assert ours == {"recall": 0.0, "all-hit": 0.0, "verbatim": 0.0, "tokens": 0.0}
 
 
 def test_the_exact_counter_asks_for_its_tables_instead_of_fetching_them(monkeypatch: pytest.MonkeyPatch) -> None:
