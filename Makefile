@@ -176,8 +176,8 @@ LOWEST := langchain==1.0.0 langchain-classic==1.0.0 llama-index-core==0.14.25 py
 # Each on all data, or on samples with QUICK=--quick.
 data-benchmarks:
 	@if [ -z "$$GATEKEEPER_DATA" ]; then \
-	  echo "selection, topics, pollution, memory, long_term_memory left out: set GATEKEEPER_DATA to the folder of their data"; exit; fi; \
-	for name in selection topics pollution memory long_term_memory; do \
+	  echo "selection, everyday, topics, memory, long_term_memory left out: set GATEKEEPER_DATA to the folder of their data"; exit; fi; \
+	for name in selection everyday topics memory long_term_memory; do \
 	  echo; echo "benchmarks.$$name"; $(RUN) benchmarks.$$name --data "$$GATEKEEPER_DATA" $(QUICK) || exit; done
 
 lowest-tests: pyproject.toml $(VENV)/.stamp-venv

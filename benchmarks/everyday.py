@@ -13,8 +13,9 @@ turns before it and sends some of them:
 The table of changes follows conversations where a new topic begins without a cue or with one: the share of questions
 that take a useless old turn along, at the change and at the question after it.
 
-Peers rank whole turns and fill ``--budget`` tokens; "cover alone" is the gatekeeper's own order by evidence without a
-topic decision, stopped at the same coverage, and "cover + newest turn" sends the newest turn beside it.
+Peers rank whole turns and fill ``--budget`` tokens, as does the gatekeeper in its mode ``fill``; "cover alone" is the
+gatekeeper's own order by evidence without a topic decision, stopped at the same coverage, and "cover + newest turn"
+sends the newest turn beside it.
 """
 
 from __future__ import annotations
@@ -177,8 +178,8 @@ class Method:
 class Gatekeeper(Method):
     """The library, with its excerpts."""
 
-    def __init__(self, count: Counter, config: GatekeeperConfig) -> None:
-        self._gatekeeper = ContextGatekeeper(config=config, token_counter=count)
+    def __init__(self, count: Counter, config: GatekeeperConfig, *, budget: int = 4000) -> None:
+        self._gatekeeper = ContextGatekeeper(budget, config=config, token_counter=count)
 
     def read(self, block: Block) -> None:
         self._gatekeeper.add_turn(block.user, block.assistant)
@@ -254,6 +255,7 @@ def methods(count: Counter, budget: int, *, peers: bool) -> dict[str, Callable[[
     made: dict[str, Callable[[], Method] | None] = {OURS: lambda: Gatekeeper(count, GatekeeperConfig())}
     if not peers:
         return made
+    made[f"{OURS}, fill"] = lambda: Gatekeeper(count, GatekeeperConfig(mode="fill"), budget=budget)
     made["cover alone"] = lambda: CoverAlone(count, newest=False)
     made["cover + newest turn"] = lambda: CoverAlone(count, newest=True)
     for name in PEERS:
@@ -390,7 +392,8 @@ def main() -> None:
     else:
         tables = run(talks, count, chosen.budget, peers=not chosen.ours_only)
     for name, rows in tables.items():
-        print_table(TITLES[name], [row for row in rows if row.get("method", OURS) == OURS or name != "groups"])
+        shown = [row for row in rows if row.get("method", OURS) == OURS or name != "groups"]
+        print_table(TITLES[name], shown, markdown=chosen.markdown)
     questions = sum(len(talk.questions) for talk in talks)
     print(f"\n{questions} questions to {len(talks)} conversations, tokens by {chosen.counter}")
     settings = {"counter": chosen.counter, "budget": chosen.budget, "questions": questions}
