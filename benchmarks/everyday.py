@@ -1,8 +1,9 @@
 """Needed turns: are the turns that the answer needs in the prompt, and how many tokens came along that it does not?
 
 Run ``python -m benchmarks.everyday --data DIR``, where ``DIR/everyday/everyday_dev.jsonl`` holds conversations with
-questions; each question names the turns that its answer needs and those that help. For each question a method sees the
-turns before it and sends some of them:
+questions; each question names the turns that its answer needs and those that help. ``--own`` measures on the questions
+beside this module instead, and ``--show`` prints what went wrong with each question. For each question a method sees
+the turns before it and sends some of them:
 
 * **needed**: mean share of the needed turns that are sent, whole or cut. **words**: the same, where a cut turn counts
   only if 70 % of its words that the question and its answer use are still there.
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.ablation import ablations
@@ -35,12 +37,16 @@ from gatekeeper_core.selection.anchors import telling_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
+
+    from gatekeeper_core import Selection
 
     Counter = Callable[[str], int]
     Row = dict[str, Any]
 
 OURS = "context-gatekeeper"
+OWN = Path(__file__).with_name("own_questions.jsonl")
+"""Conversations and questions of our own, in the form of the data."""
+
 
 HANGING = ("follow_up", "elliptical", "refers", "correction")
 GOING_BACK = ("return_worded", "return_plain", "detail_same_topic", "word_form")
@@ -184,8 +190,12 @@ class Gatekeeper(Method):
     def read(self, block: Block) -> None:
         self._gatekeeper.add_turn(block.user, block.assistant)
 
+    def explain(self, question: Question) -> Selection:
+        """Return the selection for a question."""
+        return self._gatekeeper.explain(question.text)
+
     def send(self, question: Question) -> list[Sent]:
-        turns = self._gatekeeper.explain(question.text).turns
+        turns = self.explain(question).turns
         return [Sent(turn.turn_id, f"{turn.user}\n{turn.assistant}", turn.tokens, turn.trimmed) for turn in turns]
 
 
@@ -293,12 +303,40 @@ class Tally:
 def ask(talks: Sequence[Talk], make: Callable[[], Method]) -> Iterator[tuple[Talk, Question, Outcome]]:
     """Yield what a method sends for each question, measured; each conversation is read once, turn by turn."""
     for talk in talks:
-        method, read = make(), 0
-        for question in talk.questions:
-            for block in talk.blocks[read : question.after]:
-                method.read(block)
-            read = max(read, question.after)
+        method = make()
+        for question in _in_turn(talk, method):
             yield talk, question, measured(question, method.send(question), talk.blocks)
+
+
+def _in_turn(talk: Talk, method: Method) -> Iterator[Question]:
+    """Yield each question when the method has read the turns before it."""
+    read = 0
+    for question in talk.questions:
+        for block in talk.blocks[read : question.after]:
+            method.read(block)
+        read = max(read, question.after)
+        yield question
+
+
+def mistakes(talks: Iterable[Talk], count: Counter) -> Iterator[str]:
+    """Yield an account of each question that lacks a needed turn, or that needs none and gets a useless one."""
+    for talk in talks:
+        method = Gatekeeper(count, GatekeeperConfig())
+        for question in _in_turn(talk, method):
+            selection = method.explain(question)
+            sent = {turn.turn_id: turn for turn in selection.turns}
+            missing = [group[0] for group in question.needed if sent.keys().isdisjoint(group)]
+            if not missing and (question.needed or sent.keys() <= question.useful):
+                continue
+            lines = [f"{talk.name} at {question.after}, {question.kind}: {question.text}"]
+            lines += [
+                f"sent {at}, {'useful' if at in question.useful else 'useless'}, {turn.tokens} tokens"
+                f"{' (cut)' if turn.trimmed else ''}, {selection.decision(at).why}: {talk.blocks[at].user[:60]}"
+                for at, turn in sent.items()
+            ]
+            lines += [f"missing {at}, {selection.decision(at).why}: {talk.blocks[at].user[:60]}" for at in missing]
+            lines.append(f"{selection.gate.decision} ({selection.gate.reason})")
+            yield "\n  ".join(lines)
 
 
 def by_group(asked: Iterable[tuple[Talk, Question, Outcome]]) -> dict[str, Tally]:
@@ -379,14 +417,22 @@ TITLES = {
 
 def main() -> None:
     """Measure, print the tables, write JSON if asked to."""
-    parser = options(__doc__, data="everyday/everyday_dev.jsonl")
+    parser = options(__doc__, data="everyday/everyday_dev.jsonl", required=False)
+    parser.add_argument("--own", action="store_true", help="measure on our own questions, which need no folder")
+    parser.add_argument("--show", action="store_true", help="print the questions that went wrong instead, with reasons")
     parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
     parser.add_argument("--budget", type=int, default=300, help="tokens that peers fill (300)")
     parser.add_argument("--file", default="everyday/everyday_dev.jsonl", help="the conversations, below the folder")
     parser.add_argument("--ablate", action="store_true", help="measure with each part off instead")
     chosen = parser.parse_args()
-    talks = sampled(read_everyday(chosen.data / chosen.file), 10 if chosen.quick else None)
+    if not chosen.own and chosen.data is None:
+        parser.error("--data is needed without --own")
+    talks = read_everyday(OWN if chosen.own else chosen.data / chosen.file)
+    talks = sampled(talks, 10 if chosen.quick else None)
     count = counter(chosen.counter)
+    if chosen.show:
+        print("\n".join(mistakes(talks, count)))
+        return
     if chosen.ablate:
         tables = {"ablation": ablation_rows(talks, count)}
     else:

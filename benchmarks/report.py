@@ -16,16 +16,17 @@ __all__ = ["commit", "mean_of_sets", "options", "print_table", "write_json"]
 SEED = 20_261_121
 
 
-def options(description: str | None, *, data: str) -> argparse.ArgumentParser:
+def options(description: str | None, *, data: str, required: bool = True) -> argparse.ArgumentParser:
     """Return a parser with the options that every benchmark on given data has.
 
     Args:
         description: the docstring of the benchmark; its first line is shown.
         data: what the folder of the data must hold.
+        required: whether nothing can be measured without it.
     """
     commit()
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help=f"folder that holds {data}")
+    parser.add_argument("--data", type=Path, required=required, help=f"folder that holds {data}")
     parser.add_argument("--quick", action="store_true", help="measure on an even sample")
     parser.add_argument("--ours-only", action="store_true", help="leave the peers out")
     parser.add_argument("--vectors", type=Path, help="keep the model's embeddings here from run to run (.npz)")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +14,7 @@ from benchmarks.data import Block
 from benchmarks.everyday import (
     GROUPS,
     OURS,
+    OWN,
     Given,
     Sent,
     Tally,
@@ -19,6 +23,7 @@ from benchmarks.everyday import (
     changes,
     measured,
     methods,
+    mistakes,
     read_everyday,
     run,
 )
@@ -104,3 +109,42 @@ def test_the_tables_name_ours_and_every_group(talks: list[Talk]) -> None:
 
 def test_blocks_keep_both_texts(talks: list[Talk]) -> None:
     assert talks[0].blocks[0] == Block(("0",), TURNS[0]["user"], TURNS[0]["assistant"])
+
+
+def test_our_own_questions_name_turns_before_them_and_all_kinds_occur() -> None:
+    talks = read_everyday(OWN)
+    for talk in talks:
+        for question in talk.questions:
+            named = {*question.useful}
+            assert all(0 <= at < question.after <= len(talk.blocks) for at in named), (talk.name, question.text)
+            assert not question.helpful & {group[0] for group in question.needed}, (talk.name, question.text)
+            if question.after < len(talk.blocks):
+                assert question.text == talk.blocks[question.after].user
+        asked = [question.after for question in talk.questions]
+        assert set(range(1, len(talk.blocks) + 1)) == set(asked), talk.name
+        assert all(block.user and block.assistant for block in talk.blocks)
+    kinds = {question.kind for talk in talks for question in talk.questions}
+    assert kinds == {kind for group in GROUPS.values() for kind in group}
+    assert [talk.language for talk in talks] == ["zh"] * 3 + ["en"] * 3 + ["mixed"] * 2
+
+
+def test_what_goes_wrong_is_shown_with_its_reasons(talks: list[Talk]) -> None:
+    asked = talks[0].questions[0]
+    wrong = replace(asked, needed=(), text="The port of Redis?")
+    right = replace(asked, text="The port of Redis?")
+    lost = replace(asked, after=4, kind="paraphrase", text="New topic: how fast is a zebra?")
+    (useless, missing) = mistakes([replace(talks[0], questions=(wrong, right, lost))], estimate_text_tokens)
+    assert useless.splitlines()[0] == "en-01 at 1, elliptical: The port of Redis?"
+    assert useless.splitlines()[1].startswith("  sent 0, useless, ")
+    assert missing.splitlines()[-1].startswith("  switch (")
+    assert missing.splitlines()[0] == "en-01 at 4, paraphrase: New topic: how fast is a zebra?"
+    assert missing.splitlines()[-2].startswith("  missing 0, ")
+
+
+@pytest.mark.parametrize(("arguments", "status"), [(["--own", "--ours-only"], 0), ([], 2)])
+def test_our_own_questions_need_no_folder(arguments: list[str], status: int) -> None:
+    command = [sys.executable, "-m", "benchmarks.everyday", *arguments]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == status
+    assert ("120 questions to 8 conversations" in ran.stdout) is (status == 0)
+    assert ("--data is needed" in ran.stderr) is (status == 2)
