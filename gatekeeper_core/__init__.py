@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.constraints import ConstraintConfig
     from gatekeeper_core.selection.coverage import CoverageConfig
     from gatekeeper_core.selection.gatekeeper import Block, ContextGatekeeper
-    from gatekeeper_core.selection.plan import GatekeeperConfig, PlanConfig
+    from gatekeeper_core.selection.plan import GatekeeperConfig
     from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
     from gatekeeper_core.selection.retrieval import RetrievalConfig, Score
     from gatekeeper_core.selection.topic_map import Topic
@@ -123,7 +123,6 @@ __all__ = [
     "Message",
     "MessageFormatError",
     "MessageStore",
-    "PlanConfig",
     "Reading",
     "RecordStore",
     "ResultContext",
@@ -216,7 +215,6 @@ _MODULES = {
     "Message": "messages",
     "MessageFormatError": "errors",
     "MessageStore": "storage.base",
-    "PlanConfig": "selection.plan",
     "Reading": "context.working_memory",
     "RecordStore": "storage.base",
     "ResultContext": "context.result_context",

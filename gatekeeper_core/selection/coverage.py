@@ -1,12 +1,14 @@
 """Minimum coverage: the fewest candidates that hold what matters, and where to stop.
 
-Each candidate has a value, its gain per unit of length::
+Each candidate has a worth, the share of the evidence that it is likely to hold, and a value, its gain per length::
 
-    q_i = m_i / sum of m over the pool,   m_i = (score_i / best score) ** sharpness
-    v_i = q_i * (unit_tokens / tokens_i) ** alpha * min(1, known / known_enough)
+    worth_i = m_i / sum of m over the pool * min(1, known / 0.3),   m_i = (score_i / best score) ** sharpness
+    value_i = worth_i * novelty_i * (90 / tokens_i) ** alpha
+    novelty_i = product over the kept turns k of (1 - likeness(i, k) ** 2)
 
-``q_i`` is the share of the evidence that the turn is likely to hold, ``known`` the share of the query's idf that the
-best single turn holds: where no turn knows the question, no turn is worth much. Candidates are taken by falling value;
+``known`` is the share of the query's idf that the best single turn holds: where no turn knows the question, no turn is
+worth much. ``likeness`` is the Jaccard index of two turns' terms, so near-equal turns cost one. Candidates are taken by
+falling value;
 
     coverage = 1 - sqrt(largest value not yet taken)
 
@@ -21,90 +23,82 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gatekeeper_core.errors import check_range
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterable, Sequence, Set
 
-__all__ = ["Candidate", "CoverageConfig", "Valued", "choose", "coverage_without", "value_candidates"]
+    from gatekeeper_core.selection.retrieval import Score
+
+__all__ = ["CoverageConfig", "coverage_without", "likeness", "value_of", "worths"]
+
+_POOL = 40  # of how many of the best turns the shares are taken
+_KNOWN_ENOUGH = 0.3
+_UNIT_TOKENS = 90  # the length at which a turn costs nothing extra: a usual turn of chat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageConfig:
-    """Where selection stops and what length costs.
+    """How much evidence is asked of a turn, where selection stops and what length costs.
 
     Attributes:
         eta: the coverage at which ``minimal`` selection stops, 0..1; lower gives fewer turns. Source: the
             specification (3.4).
         alpha: how much length counts against a turn, 0..1. Source: the form is the specification's, the value ours.
         sharpness: how fast the likely share of the evidence falls with the score, 0.1..20. Source: ours.
-        pool: over how many of the best turns the shares are taken, >= 1. Source: ours.
-        unit_tokens: the length at which a turn costs nothing extra, >= 1. Source: ours, a usual turn of chat.
-        known_enough: share of the query's idf in one turn that counts as knowing the question, 0..1. Source: ours.
+        evidence_share: share of the query's idf, 0..1, from which on a turn is evidence, as is one that holds a whole
+            identifier, version, quote or piece of code of it; half of it where another turn has as much or the user
+            returns to an earlier topic, twice where the user says that the topic is new. Source: ours.
     """
 
     eta: float = 0.85
     alpha: float = 0.7
-    sharpness: float = 2.3
-    pool: int = 40
-    unit_tokens: int = 60
-    known_enough: float = 0.4
+    sharpness: float = 2.6
+    evidence_share: float = 0.13
 
     def __post_init__(self) -> None:
-        check_range(self, "eta", "alpha", "known_enough", low=0, high=1)
+        check_range(self, "eta", "alpha", "evidence_share", low=0, high=1)
         check_range(self, "sharpness", low=0.1, high=20)
-        check_range(self, "pool", "unit_tokens", low=1, whole=True)
 
 
-class Candidate(NamedTuple):
-    """A turn that may be taken.
-
-    Attributes:
-        turn_id: 0-based position.
-        score: its evidence, >= 0.
-        tokens: what its excerpt costs, >= 1.
-    """
-
-    turn_id: int
-    score: float
-    tokens: int
-
-
-class Valued(NamedTuple):
-    """A candidate with its value; see the module's formula."""
-
-    turn_id: int
-    value: float
-
-
-def value_candidates(candidates: Sequence[Candidate], *, known: float, config: CoverageConfig) -> tuple[Valued, ...]:
-    """Return the candidates with their values, rounded to nine digits, highest first; of equals the newer one first.
+def worths(scores: Sequence[Score], eligible: Iterable[Score], *, sharpness: float) -> dict[int, float]:
+    """Return by turn the share of the evidence that it is likely to hold, 0..1, rounded to nine digits.
 
     Args:
-        candidates: in any order.
-        known: share of the query's idf that the best single turn holds, 0..1.
-        config: the form of the value.
-
-    >>> pair = [Candidate(0, 4.0, 60), Candidate(1, 2.0, 60)]
-    >>> [(v.turn_id, round(v.value, 3)) for v in value_candidates(pair, known=1.0, config=CoverageConfig())]
-    [(0, 0.831), (1, 0.169)]
+        scores: those of all turns that share a term with the query, best first.
+        eligible: those of the turns that may be taken.
+        sharpness: see the settings.
     """
-    best = max((candidate.score for candidate in candidates), default=0.0)
+    best = scores[0].total if scores else 0.0
     if best <= 0:
-        return ()
-    sharp = [(candidate.score / best) ** config.sharpness for candidate in candidates]
-    mass = sum(sorted(sharp, reverse=True)[: config.pool])
-    knowing = min(1.0, known / config.known_enough) if config.known_enough else 1.0
-    valued = [
-        Valued(
-            candidate.turn_id,
-            round(share / mass * (config.unit_tokens / candidate.tokens) ** config.alpha * knowing, 9),
-        )
-        for share, candidate in zip(sharp, candidates, strict=True)
-    ]
-    return tuple(sorted(valued, key=lambda each: (-each.value, -each.turn_id)))
+        return {}
+    listed = list(eligible)
+    mass = math.fsum((max(0.0, score.total) / best) ** sharpness for score in scores[:_POOL])
+    known = min(1.0, max((score.share for score in listed), default=0.0) / _KNOWN_ENOUGH)
+    return {each.turn_id: round((max(0.0, each.total) / best) ** sharpness / mass * known, 9) for each in listed}
+
+
+def value_of(worth: float, tokens: int, *, alpha: float) -> float:
+    """Return the value of a candidate: its worth per length, rounded to nine digits.
+
+    >>> value_of(0.5, 90, alpha=0.7), value_of(0.5, 180, alpha=1.0)
+    (0.5, 0.25)
+    """
+    return round(worth * (_UNIT_TOKENS / tokens) ** alpha, 9)
+
+
+def likeness(terms: Set[str], other: Set[str]) -> float:
+    """Return how alike two turns are, 0..1: the Jaccard index of their terms, 0.0 for two turns without terms.
+
+    Source: Jaccard 1912, "The distribution of the flora in the alpine zone".
+
+    >>> likeness({"redis", "port"}, {"redis", "cache"})
+    0.3333333333333333
+    """
+    shared = len(terms & other)
+    return shared / (len(terms) + len(other) - shared) if shared else 0.0
 
 
 def coverage_without(value: float) -> float:
@@ -114,21 +108,3 @@ def coverage_without(value: float) -> float:
     (0.85, 0.0)
     """
     return round(max(0.0, 1.0 - math.sqrt(value)), 4)
-
-
-def choose(valued: Sequence[Valued], *, eta: float, take: Callable[[int], bool]) -> tuple[Valued, ...]:
-    """Take candidates by falling value until the coverage is reached; return those that it was reached without.
-
-    At least one candidate is taken where one can be, however little it is worth.
-
-    Args:
-        valued: the candidates, highest value first.
-        eta: the coverage to stop at, 0..1; above 1 every candidate is offered.
-        take: takes a turn if there is room and need for it, and returns whether it did.
-    """
-    taken = False
-    for at, candidate in enumerate(valued):
-        if taken and coverage_without(candidate.value) >= eta:
-            return tuple(valued[at:])
-        taken = take(candidate.turn_id) or taken
-    return ()

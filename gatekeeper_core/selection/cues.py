@@ -42,6 +42,10 @@ class Cues(NamedTuple):
         correction: a wording that the last answer took the user wrong (我问的不是这个, "no, I meant").
         asks: "?" or the like where the text asks or requests something at its end.
         about_conversation: a question about the conversation itself and nothing else (我们都聊了什么).
+        continues: a beginning or an end that goes on with what was said (那…, …呢, "and", "then?").
+        edit: a wording that changes what was written before (改成, "shorter").
+        newest_state: a wording that asks for a thing after all changes (完整, "final").
+        asked_before: a wording that asks what the user asked or said (我问过, "did I ask").
     """
 
     referring: str | None = None
@@ -59,6 +63,15 @@ class Cues(NamedTuple):
     asks: str | None = None
     correction: str | None = None
     about_conversation: str | None = None
+    continues: str | None = None
+    edit: str | None = None
+    newest_state: str | None = None
+    asked_before: str | None = None
+
+    @property
+    def pointer(self) -> str | None:
+        """The wording that stands for something said before, if any."""
+        return self.referring or self.pronoun or self.said
 
 
 def read_cues(text: str) -> Cues:
@@ -89,6 +102,10 @@ def read_cues(text: str) -> Cues:
         correction=found(lexicon.CORRECTIONS),
         asks=request or ("?" if _asks(search) else None),
         about_conversation=_about_conversation(folded),
+        continues=_continues(folded),
+        edit=found(lexicon.EDITS),
+        newest_state=found(lexicon.NEWEST_STATE),
+        asked_before=found(lexicon.ASKED_BEFORE),
     )
 
 
@@ -311,6 +328,22 @@ def _english_pieces() -> re.Pattern[str]:
 def _at_start(words: tuple[str, str], folded: str) -> str | None:
     match = _pattern(words).match(folded)
     return match[0] if match else None
+
+
+def _continues(folded: str) -> str | None:
+    """Return the beginning or the end of a text that goes on with what was said."""
+    match = _continuation().match(folded) or _trailing().search(folded)
+    return match[0] if match else None
+
+
+@cache
+def _continuation() -> re.Pattern[str]:
+    return re.compile(lexicon.CONTINUATION)
+
+
+@cache
+def _trailing() -> re.Pattern[str]:
+    return re.compile(lexicon.TRAILING)
 
 
 def _asks(search: _Search) -> bool:

@@ -1,20 +1,11 @@
 """The gatekeeper: text in, the turns that the model needs out.
 
-One query goes one way: anchors, scores of the turns that share them, the gate's verdict, excerpts with their costs, the
-minimum cover. The verdict decides who may compete:
-
-* ``switch``: only turns with real evidence. Where the user says that he returns to an earlier topic, also the newest
-  turns of that topic, at most a quarter of the budget.
-* ``continue`` with the active topic likely: its turns, newest first, beside the evidence, each with the weight that the
-  gate gives to its topic.
-* ``continue`` in doubt: the evidence first, then the newest turns of the active topic, at most a quarter of the budget.
-* a word that points back: the last one or two turns first, trimmed rather than dropped.
-* a question about the conversation itself: both ends, then one turn of each topic.
+One query goes one way: anchors, scores of the turns that share them, the gate's verdict with its link to the newest
+turn, excerpts with their costs, the minimum cover (:mod:`gatekeeper_core.selection.plan` says in which order).
 """
 
 from __future__ import annotations
 
-import json
 import threading
 from array import array
 from collections.abc import Sequence
@@ -34,15 +25,15 @@ from gatekeeper_core.selection.records import Record, Records
 from gatekeeper_core.selection.retrieval import expand_query, read_query
 from gatekeeper_core.selection.snapshot import read_sections, write_sections
 from gatekeeper_core.selection.titles import titles
-from gatekeeper_core.selection.topics import Topic, TopicMap, Verdict, judge, topic_terms
-from gatekeeper_core.selection.verdicts import VerdictLog
+from gatekeeper_core.selection.topic_map import Topic, TopicMap
+from gatekeeper_core.selection.topics import judge, mended
+from gatekeeper_core.selection.verdicts import Verdict, VerdictLog
 from gatekeeper_core.text import split_thinking
 from gatekeeper_core.tokens import checked_counter, count_messages, describe_counter, is_ours
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
 
@@ -77,7 +68,6 @@ class _Asked(NamedTuple):
     """What the gate says of the newest question to the turns as they are; mostly it is the next turn's user text."""
 
     text: str
-    cues: Cues
     verdict: Verdict
 
 
@@ -291,18 +281,20 @@ class ContextGatekeeper:
             read = read_query(query, self._index, about=without_cues(query))
             cues = read_cues(query)
             with stage(GATE) as judged:
-                judgement = judge(read.idf, cues, self._topic_map, self._index, config=self._config.gate)
-                judged.tell(lambda: _facts(judgement.verdict, self._topic_map.topic_count))
-            self._asked = _Asked(query, cues, judgement.verdict)
+                verdict = judge(read.idf, cues, self._topic_map, self._index, config=self._config.gate)
+                judged.tell(lambda: _facts(verdict, self._topic_map.topic_count))
+            self._asked = _Asked(query, verdict)
             planner = Planner(
                 query=expand_query(read, self._index, config=self._config.retrieval),
-                judgement=judgement,
+                cues=cues,
+                verdict=verdict,
+                starts=self._topic_map.starts,
+                links=self._verdicts.link,
                 index=self._index,
                 records=self._records,
                 history_tokens=self._history_tokens,
                 token_budget=budget,
                 trim=trimming,
-                fill=self._config.mode == "fill",
                 config=self._config,
                 count=self._count,
             )
@@ -317,7 +309,6 @@ class ContextGatekeeper:
         :meth:`sync` builds it. Constraints are no part of it.
         """
         with self._lock:
-            counts = self._topic_map.term_counts
             tokens_user, tokens_assistant = self._records.token_columns()
             sections: dict[str, Any] = {
                 "texts": _digest(self._records.texts()),
@@ -326,8 +317,6 @@ class ContextGatekeeper:
                 "index": self._index.to_bytes(),
                 "tokens_user": tokens_user,
                 "tokens_assistant": tokens_assistant,
-                "terms": json.dumps(list(counts)).encode("ascii"),
-                "term_counts": array("Q", counts.values()),
             }
             for prefix, columns in (("verdicts", self._verdicts.columns()), ("topics", self._topic_map.columns())):
                 sections.update({f"{prefix}.{name}": column for name, column in columns.items()})
@@ -392,12 +381,11 @@ class ContextGatekeeper:
             return self._constraints.as_dict()
 
     def _returns_to(self, topic: Topic) -> int | None:
-        """Return the topic that a topic goes back to by the verdict on its first turn, as it is numbered now."""
+        """Return the topic that a topic goes back to by the verdict on its first turn."""
         resumed = self._verdicts[topic.start].resumed_topic
         if resumed is None:
             return None
-        earlier = self._topic_map.topic_of(self._topic_map.start_as_of(topic.start, resumed))
-        return earlier if earlier < topic.topic_id else None
+        return resumed if resumed < topic.topic_id else None
 
     def _restore(self, sections: Mapping[str, Any], turns: Sequence[Turn | tuple[str, str]]) -> None:
         """Take over what a snapshot holds, together with the turns that it was made of."""
@@ -417,11 +405,7 @@ class ContextGatekeeper:
             )
             self._index = TurnIndex.from_bytes(sections["index"])
             self._verdicts = VerdictLog.from_columns(_under("verdicts", sections), turn_count=len(turns))
-            self._topic_map = TopicMap.from_columns(
-                _under("topics", sections),
-                term_counts=dict(zip(json.loads(sections["terms"]), sections["term_counts"], strict=True)),
-                window=[topic_terms(*_turn_terms(record)) for record in self._records[-TopicMap.WINDOW :]],
-            )
+            self._topic_map = TopicMap.from_columns(_under("topics", sections), len(turns), **self._newest())
         except SnapshotError:
             raise
         except (LookupError, AttributeError, TypeError, ValueError) as error:
@@ -443,27 +427,24 @@ class ContextGatekeeper:
 
     def _append(self, record: Record) -> None:
         user_terms, assistant_terms = count_terms(record.user), count_terms(record.assistant)
-        cues, verdict = self._judged(record.user, user_terms)
+        verdict = self._judged(record.user, user_terms)
+        terms = {**user_terms, **assistant_terms}
+        verdict = mended(verdict, terms, self._topic_map, self._index)
         self._index.add(user_terms, assistant_terms, texts=_openings(record))
-        self._topic_map.add(
-            topic_terms(user_terms, assistant_terms),
-            cues=cues,
-            verdict=verdict,
-            question_open=ends_with_question(record.assistant or record.user),
-        )
+        self._topic_map.add(verdict, terms.keys(), question_open=_ends_open(record))
         self._verdicts.append(verdict)
         self._records.append(record)
         self._history_tokens += record.tokens
         self._synced = self._asked = None
 
-    def _judged(self, user_text: str, user_terms: Mapping[str, int]) -> tuple[Cues, Verdict]:
-        """Return the cues of the next turn's user text and the gate's verdict on it, known from asking it or not."""
+    def _judged(self, user_text: str, user_terms: Mapping[str, int]) -> Verdict:
+        """Return the gate's verdict on the next turn's user text, known from asking it or not."""
         asked = self._asked
         if asked is not None and asked.text == user_text:
-            return asked.cues, asked.verdict
-        cues, about = read_cues(user_text), without_cues(user_text)
+            return asked.verdict
+        about = without_cues(user_text)
         terms = query_terms(about, counts=user_terms if about == user_text else None)
-        return cues, judge(terms, cues, self._topic_map, self._index, config=self._config.gate).verdict
+        return judge(terms, read_cues(user_text), self._topic_map, self._index, config=self._config.gate)
 
     def _cut(self, turn_count: int) -> None:
         """Keep the first turns; what reads the list of records from before keeps its own."""
@@ -476,12 +457,13 @@ class ContextGatekeeper:
         self._verdicts.cut(turn_count)
         for user_terms, assistant_terms in reversed(removed):
             self._index.remove_last({**user_terms, **assistant_terms})
-        newest = self._records[-TopicMap.WINDOW :]
-        self._topic_map.cut(
-            turn_count,
-            removed=[topic_terms(*terms) for terms in removed],
-            window=[topic_terms(*_turn_terms(record)) for record in newest],
-        )
+        self._topic_map.cut(turn_count, **self._newest())
+
+    def _newest(self) -> dict[str, Any]:
+        """Return what the topic map holds of the newest turns."""
+        newest = self._records[-TopicMap.NEWEST :]
+        terms = [count_terms(record.user).keys() | count_terms(record.assistant).keys() for record in newest]
+        return {"newest": terms, "question_open": bool(newest) and _ends_open(newest[-1])}
 
 
 def _facts(verdict: Verdict, topic_count: int) -> dict[str, Any]:
@@ -513,6 +495,11 @@ def _under(prefix: str, sections: Mapping[str, Any]) -> dict[str, Any]:
 
 def _turn_terms(record: Record) -> tuple[dict[str, int], dict[str, int]]:
     return count_terms(record.user), count_terms(record.assistant)
+
+
+def _ends_open(record: Record) -> bool:
+    """Return whether the last words said in a turn are a question."""
+    return ends_with_question(record.assistant or record.user)
 
 
 def _openings(record: Record) -> tuple[str, str]:

@@ -8,8 +8,11 @@ from __future__ import annotations
 __all__ = [
     "ABOUT_CONVERSATION",
     "ACKNOWLEDGEMENTS",
+    "ASKED_BEFORE",
     "CHANGE_MARKERS",
+    "CONTINUATION",
     "CORRECTIONS",
+    "EDITS",
     "ENGLISH_STOP_WORDS",
     "EXPLICIT_RETURN",
     "EXPLICIT_SWITCH",
@@ -19,13 +22,14 @@ __all__ = [
     "INNER_POINTERS",
     "KANA_PARTICLES",
     "NAMED_THING",
+    "NEWEST_STATE",
     "NEW_THING",
     "NOT_REFERRING",
     "PRONOUNS",
     "QUESTIONS_ABOUT_YOU",
+    "QUESTION_WORDS",
     "REACTION",
     "REFERRING",
-    "QUESTION_WORDS",
     "REQUEST_OPENERS",
     "REQUEST_VERBS",
     "SAID_BEFORE",
@@ -36,6 +40,7 @@ __all__ = [
     "THAT_BEFORE",
     "THAT_OPENERS",
     "THAT_VERBS",
+    "TRAILING",
 ]
 
 ENGLISH_STOP_WORDS = frozenset(
@@ -228,6 +233,44 @@ CHANGE_MARKERS = (
     "|speaking of|changing|now,? (?:let's|i)|so,? tell me",
 )
 """Weaker signs of a change. Source: ours."""
+
+CONTINUATION = (
+    r"(?:(?:嗯+|哦|噢|哎|好的?|行|可以|对|啊|哈+|等下|等等|ok|okay)[，,。.！!、\s]*)?"
+    r"(?:那(?!个|些|里|边|儿|种|样|天|年)|还(?!款|钱|书|原)|再(?!见)|也|又|就|然后|所以|不过|但|可是|可我|可他|可她|可它|如果|要是|万一|改成|换成|除了|太|要不|或者"
+    r"|为什么|為什麼|为啥|這|这)"
+    r"|(?:(?:ok(?:ay)?|yes|yeah|yep|no|hmm|oh|wait|great|right|sure|cool|thanks|perfect|nice|got it|alright|sorry)[,.! ]+)*"
+    r"(?:and|but|so|or|then|what about|how about|what if|in that case|instead|if|even|plus|except|why not|any other"
+    r"|anything|too|bit|both|same|not)(?![a-z'])(?! (?:something|unrelated))"
+)
+"""How a text begins that goes on with what was said (那…, 还…, "and", "what if"), as a pattern. Source: ours."""
+
+TRAILING = r"(?:呢|的话|来着|來著)[？?。！!~\s]*$|(?<![a-z'])(?:then|though|too|instead|as well|either|so)[?.! ]*$"
+"""How a text ends that goes on with what was said (…呢, "then?"), as a pattern. Source: ours."""
+
+EDITS = (
+    "改成 改一 改得 改下 换成 换一 删掉 去掉 加上 加一 缩短 缩到 精简 压缩 写得 语气 润色 翻成 译成 正式点 口语 短一点 短点 长一点 长点 "
+    "改為 換成 刪掉 縮短 精簡",
+    "cut (?:it|this|that|the)|shorten|swap|replace|drop the|soften|trim|rewrite|rephrase|reword|shorter|longer|warmer"
+    "|softer|simpler|more formal|less formal|more casual|tighten|tone (?:it|down)|lower case|make it|change (?:the|it)"
+    "|instead",
+)
+"""Wordings that change what was written before. Source: ours."""
+
+NEWEST_STATE = (
+    "现在 目前 最新 最终 完整 全部 整个 全文 再来一遍 再发 重新发 合并 改完 現在 最終 整個",
+    "now|current|currently|latest|final|whole|full|entire|complete|all the changes|so far|up to now|updated|again",
+)
+"""Wordings that ask for the state of a thing after all changes: the turns that changed it are wanted, too. Source: ours."""
+
+ASKED_BEFORE = (
+    "我问了 我问过 我问的 我问你 我还问 我都问 我一共问 我总共问 我中途问 我中间问 我最开始问 我一开始问 我刚才问 我今天问 我第一个问 我第一次问 我第二次问 我中间插 "
+    "我跟你说过 我说过 我提过 我们聊了 我们聊过 我们说了 我问过哪 聊过哪 聊了几 問了 問過",
+    "(?:did|have|had) (?:i|we) (?:ever |first |also |just |originally )?"
+    "(?:ask|asked|say|said|tell|told|mention|mentioned|cover|covered|discuss|discussed|talk|talked|change|changed)"
+    "|my (?:first|second|third|last|original) (?:question|message)|(?:i|we) (?:first )?(?:asked|discussed|covered)"
+    "|how many (?:different )?(?:topics|subjects|questions)|question did i",
+)
+"""Wordings that ask what the user asked or said, or what was talked about. Source: ours."""
 
 SMALL_TALK = (
     "今天天气 明天天气 周末天气 讲个笑话 讲一个笑话 说个笑话 写首诗 写一首诗 今天星期几 现在几点 今天的新闻",

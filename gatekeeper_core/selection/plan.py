@@ -1,103 +1,63 @@
-"""The plan of one selection: who may compete, in which order turns are taken, and what becomes of the rest.
+"""The plan of one selection: which turns go along, in which order and form, and what becomes of the rest.
 
-One :class:`Planner` serves one query. It asks each stage once (scores, excerpts, values) and keeps the account: what
-was kept, what is left of the budget, and a decision for every candidate.
+One :class:`Planner` serves one query. In ``minimal`` mode it takes, in this order:
+
+1. **the newest turn**, by the link that the gate has read: its excerpt, a snippet, or nothing;
+2. **the turns before it**, as far back as the question points: each link of the chain weakens it;
+3. **evidence**, by value, until the rest is not worth its tokens; a turn that holds little of the question goes as a
+   snippet;
+4. **what came of the evidence**, where the question asks for the newest state: the turns that go on with it;
+5. **an overview**, where the question asks what was said: a snippet of each turn.
+
+In ``fill`` mode the same turns come first and the rest of the budget is filled with their surroundings.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import CANDIDATES, COVER
 from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, has_whole
 from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.constraints import ConstraintConfig
-from gatekeeper_core.selection.coverage import (
-    Candidate,
-    CoverageConfig,
-    Valued,
-    choose,
-    coverage_without,
-    value_candidates,
-)
+from gatekeeper_core.selection.coverage import CoverageConfig, coverage_without, likeness, value_of, worths
 from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
 from gatekeeper_core.selection.retrieval import RetrievalConfig, Score, score_turns
 from gatekeeper_core.selection.topics import GateConfig
-from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt, tight_excerpt
+from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt, one_side, tight_excerpt
 from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import describe_counter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
     from gatekeeper_core.selection.records import Record
     from gatekeeper_core.selection.result import Stage, Why
     from gatekeeper_core.selection.retrieval import Query
-    from gatekeeper_core.selection.topics import Judgement
+    from gatekeeper_core.selection.verdicts import Verdict
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["GatekeeperConfig", "PlanConfig", "Planner"]
+__all__ = ["GatekeeperConfig", "Planner"]
 
-_SMALLEST_CUT = 40
-_DEFAULT_GAP = 0.15  # 1 - eta where the floors hold as they are written
-_YOUNG = 6  # turns; up to so many a switch is taken at its word
-_REPEAT_OVERLAP = 0.7
+_FORMED_ABOVE = 0.0225  # value from which on a turn goes as its excerpt: that of a coverage of 0.85
+_CHAIN_STEP = 0.7  # what a link of the chain keeps
+_CHAIN_ABOVE = 0.3
+_CHAIN_TURNS = 3
+_STATE_LINK = 0.4
+_WEAK_SHARE = 0.05  # share of the query's idf from which on a turn may go as a snippet
+_WEAK_TURNS = 2
+_NEWEST_TOKENS = 300
+_OVERVIEW_TOKENS = 40
+_POLITE_TERMS = 2
+_REPEATED = 0.5  # novelty below which a turn that was not taken counts as a repeat
 _SHOWN_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "date", "amount", "quote", "code"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanConfig:
-    """How the turns of a topic compete with the evidence.
-
-    The floors hold at the default ``eta`` of 0.85 and scale with ``1 - eta``.
-
-    Attributes:
-        staying_enough: probability of the active topic from which on its turns compete freely, 0..1; below it the
-            evidence goes first. Source: ours.
-        newest_share: share of the budget that the newest turns get after the evidence, 0..1. Source: ours; without
-            a cap they displace evidence at small budgets.
-        resumed_share: share of the budget that the newest turns of a topic get that the query goes back to, 0..1.
-            Source: ours.
-        newest_decay: what a turn of the active topic keeps of its weight per turn of age, 0..1. Source: ours.
-        active_floor: weight below which a turn of the active topic is not taken, 0..1. Source: ours.
-        other_floor: weight below which a turn of another topic is not taken, 0..1. Source: ours.
-        relative_floor: share of the largest weight below which nothing is taken, 0..1. Source: ours.
-        switch_floor: how much higher the floor of the active topic is on ``switch`` in a conversation of up to six
-            turns, 0..1; in proportion less in a longer one. Source: ours.
-        resumed_enough: probability of the topic that a query returns to, from which on its newest turns are taken after
-            the evidence, too, within ``resumed_share``, 0..1. Source: ours.
-        evidence_elsewhere: how much more of the query the best turn of another topic must hold than any turn of the
-            active one, 0..1, so that a query that continues takes the evidence first and gives the newest turns no
-            more than ``newest_share``. Source: ours.
-        told_enough: share of the query that one turn holds, 0..1, from which on a switch that the query's own words
-            have found takes the evidence alone, not the newest turns of a likely topic, too; so does a whole hit.
-            Source: ours.
-        referring_turns: turns taken first where the query points back, >= 1. Source: specification 5.3 (1 to 2).
-    """
-
-    staying_enough: float = 0.5
-    newest_share: float = 0.25
-    resumed_share: float = 0.5
-    newest_decay: float = 0.94
-    active_floor: float = 0.40
-    other_floor: float = 0.25
-    relative_floor: float = 0.30
-    switch_floor: float = 0.45
-    resumed_enough: float = 0.25
-    evidence_elsewhere: float = 0.2
-    told_enough: float = 0.6
-    referring_turns: int = 2
-
-    def __post_init__(self) -> None:
-        check_range(self, "staying_enough", "newest_share", "resumed_share", "newest_decay", low=0, high=1)
-        check_range(self, "active_floor", "other_floor", "relative_floor", low=0, high=1)
-        check_range(self, "switch_floor", "resumed_enough", "evidence_elsewhere", "told_enough", low=0, high=1)
-        check_range(self, "referring_turns", low=1, whole=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,10 +68,9 @@ class GatekeeperConfig:
         mode: ``minimal`` gives the smallest set, ``fill`` uses the budget, best turns first.
         trim: whether long messages are cut to the sentences that matter.
         retrieval: weights of the score, candidates.
-        gate: thresholds of the topic gate.
-        coverage: where selection stops, what length costs.
-        trimming: what counts as long.
-        plan: how the newest turns compete.
+        gate: thresholds of the topic gate and of the link to the newest turn.
+        coverage: what counts as evidence, where selection stops, what length costs.
+        trimming: what counts as long, and how much is left of it.
         constraints: cap of the constraint zone.
     """
 
@@ -121,7 +80,6 @@ class GatekeeperConfig:
     gate: GateConfig = field(default_factory=GateConfig)
     coverage: CoverageConfig = field(default_factory=CoverageConfig)
     trimming: TrimmingConfig = field(default_factory=TrimmingConfig)
-    plan: PlanConfig = field(default_factory=PlanConfig)
     constraints: ConstraintConfig = field(default_factory=ConstraintConfig)
 
     def __post_init__(self) -> None:
@@ -130,341 +88,308 @@ class GatekeeperConfig:
 
 
 class Planner:
-    """Chooses the turns for one query; see the module :mod:`gatekeeper_core.selection.gatekeeper` for the rules."""
+    """Chooses the turns for one query; see the module for the order.
+
+    Args:
+        query: what is looked for, expanded.
+        cues: those of its wording.
+        verdict: the gate's verdict on it, with its link to the newest turn.
+        starts: the first turn of each topic, ascending.
+        links: gives how firmly the user's text of a turn hung on the turn before it, 0..1.
+        index: the conversation's index.
+        records: its turns.
+        history_tokens: what all turns cost.
+        token_budget: what the chosen ones may cost.
+        trim: whether long messages are cut.
+        config: the settings.
+        count: the token counter.
+    """
 
     def __init__(
         self,
         *,
         query: Query,
-        judgement: Judgement,
+        cues: Cues,
+        verdict: Verdict,
+        starts: Sequence[int],
+        links: Callable[[int], float],
         index: TurnIndex,
         records: Sequence[Record],
         history_tokens: int,
         token_budget: int,
         trim: bool,
-        fill: bool,
         config: GatekeeperConfig,
         count: TokenCounter,
     ) -> None:
         self._query = query
-        self._judgement = judgement
-        self._topic_map = judgement.topic_map
-        self._starts = judgement.topic_map.starts
+        self._cues = cues
+        self._verdict = verdict
+        self._starts = starts
+        self._links = links
         self._index = index
         self._records = records
         self._history_tokens = history_tokens
         self._given_budget = token_budget
         self._budget = budget_within(count, token_budget)
         self._trim = trim
-        self._fill = fill
+        self._fill = config.mode == "fill"
         self._config = config
         self._count = count
-        self._turn_count = len(records)
+        self._newest = len(records) - 1
         self._left = self._budget
         self._offered = 0
         self._kept: dict[int, Excerpt] = {}
         self._excerpts: dict[int, Excerpt] = {}
         self._terms: dict[int, frozenset[str]] = {}
         self._scores: dict[int, Score] = {}
+        self._worths: dict[int, float] = {}
+        self._weak: frozenset[int] = frozenset()
+        self._novelties: dict[int, tuple[int, float]] = {}
+        self._open: list[tuple[float, int]] = []
+        self._told: tuple[int, ...] = ()
+        self._missing = 0.0
+        self._etas: dict[int, float] | None = None
         self._values: dict[int, float] = {}
         self._outcomes: dict[int, _Outcome] = {}
 
     def selection(self, constraints: Mapping[str, str]) -> Selection:
         """Return the selection of this query; call it once."""
-        verdict = self._judgement.verdict
         with stage(CANDIDATES) as seen:
-            candidates = self._candidates()
-            seen.tell(lambda: {"turn_count": self._turn_count, "candidates": len(candidates)})
+            self._candidates()
+            seen.tell(lambda: {"turn_count": len(self._records), "candidates": len(self._worths)})
         with stage(COVER) as seen:
-            if verdict.reason == "about_conversation":
-                self._overview()
-            else:
-                if verdict.reason == "referring_word":
-                    self._inherit()
-                self._compete(candidates)
-            if self._fill and verdict.reason not in ("new_topic", "explicit_switch"):
-                self._surroundings()
+            if self._newest >= 0:
+                self._continuity()
+                evidence = [] if self._answers_only() else self._cover()
+                if self._cues.newest_state:
+                    self._newest_state(evidence)
+                if self._cues.about_conversation or self._cues.asked_before:
+                    self._overview()
+                if self._fill and not self._cues.switch:
+                    self._surroundings()
             seen.tell(lambda: {"turns_kept": len(self._kept), "tokens": self._budget - self._left})
         return self._result(constraints)
 
     # --- who may compete -----------------------------------------------------------------------------------------
 
-    def _candidates(self) -> list[Score]:
-        """Return the scored turns that the gate and the cap leave, best first; the others get their decision."""
+    def _candidates(self) -> None:
+        """Score the turns, and set apart those that hold little of the question and those beyond the cap."""
         limit = self._config.retrieval.candidates
-        if self._fill and self._turn_count:
-            limit = max(limit, 2 * self._budget * self._turn_count // max(1, self._history_tokens))
-        depth = max(limit, self._config.coverage.pool)
+        if self._fill and self._records:
+            limit = max(limit, 2 * self._budget * len(self._records) // max(1, self._history_tokens))
+        depth = max(limit, 40)
         scores = score_turns(self._query, self._index, config=self._config.retrieval, depth=depth, texts=self._texts)
         self._scores = {score.turn_id: score for score in scores}
-        passing: list[Score] = []
-        others: list[Score] = []
-        for score in scores:
-            (passing if self._evidenced(score) else others).append(score)
-        if self._fill and self._judgement.verdict.reason != "explicit_switch":
-            passing, others = passing + others, []  # a verdict that may be wrong orders them, no more
-        for score in others:
-            self._drop(score.turn_id, "gate", "off_topic")
-        self._value(passing, limit)
-        for score in passing[limit:]:
+        enough, least = self._floors(scores)
+        for score in scores[limit:]:
             self._drop(score.turn_id, "recall", "not_a_candidate")
-        return passing[:limit]
+        passing = [score for score in scores[:limit] if score.whole or score.share >= least]
+        for score in scores[:limit]:
+            if not score.whole and score.share < least:
+                self._drop(score.turn_id, "cover", "little_evidence")
+        self._worths = worths(scores, passing, sharpness=self._config.coverage.sharpness)
+        self._weak = frozenset(score.turn_id for score in passing if not score.whole and score.share < enough)
 
-    def _evidenced(self, score: Score) -> bool:
-        """Return whether a turn has the evidence to compete: any on ``continue``, real evidence on ``switch``.
-
-        A return is a switch that the query's own evidence has found, so half as much is asked of a turn, and the topic
-        that it goes back to competes as a whole. Where the user says that the topic is new, twice as much is asked.
-        """
-        share = self._config.gate.evidence_share
-        verdict, enough = self._judgement.verdict, min(share, self._floor(share))
-        if verdict.decision == "continue" or score.whole:
-            return True
-        if verdict.resumed_topic is None:
-            return score.share >= min(1.0, enough * (2 if verdict.reason == "explicit_switch" else 1))
-        return self._topic_of(score.turn_id) == verdict.resumed_topic or score.share >= enough / 2
-
-    def _value(self, passing: Sequence[Score], limit: int) -> None:
-        """Work out what each turn is worth; what an excerpt costs counts for those that may be taken."""
-        known = max((score.share for score in passing), default=0.0)
-        candidates = [
-            Candidate(score.turn_id, self._evidence(score), self._cost(score.turn_id, place < limit))
-            for place, score in enumerate(passing)
-        ]
-        coverage = replace(self._config.coverage, alpha=0.0) if self._fill else self._config.coverage
-        self._values = dict(value_candidates(candidates, known=known, config=coverage))
-
-    def _cost(self, turn_id: int, may_be_taken: bool) -> int:
-        return self._excerpt(turn_id).tokens if may_be_taken and not self._fill else self._records[turn_id].tokens
-
-    def _evidence(self, score: Score) -> float:
-        """Return the score of a turn, raised by as much as its topic is likely to be the query's."""
-        probability = self._judgement.probabilities.get(self._topic_of(score.turn_id), 0.0)
-        return score.total * (1.0 + 0.5 * probability)
+    def _floors(self, scores: Sequence[Score]) -> tuple[float, float]:
+        """Return the share of the query that is evidence, and the share that is worth a snippet."""
+        enough = self._config.coverage.evidence_share
+        if self._cues.switch:
+            return min(1.0, 2 * enough), enough
+        if self._fill:
+            return 0.0, 0.0  # what is left of the budget costs nothing
+        elsewhere = (score for score in scores if score.turn_id != self._newest)
+        if self._cues.back or any(score.whole or score.share >= enough for score in elsewhere):
+            enough /= 2
+        return enough, min(enough, _WEAK_SHARE)
 
     # --- the ways to choose ----------------------------------------------------------------------------------------
 
-    def _compete(self, candidates: Sequence[Score]) -> None:
-        """Take turns by topic and evidence together; the evidence first where it speaks against the active topic."""
-        verdict = self._judgement.verdict
-        doubtful = verdict.staying < self._config.plan.staying_enough
-        if verdict.decision == "switch":
-            doubtful = doubtful or verdict.reason == "explicit_switch" or self._fill or self._told(candidates)
-        else:
-            doubtful = doubtful and (self._fill or verdict.reason != "referring_word")
-            doubtful = doubtful or (self._fill and verdict.reason == "ambiguous")
-            doubtful = doubtful or self._evidence_elsewhere(candidates)
-        if not doubtful:
-            self._by_topic(candidates)
+    def _continuity(self) -> None:
+        """Take the newest turn and those before it, as firmly as the question hangs on them."""
+        gate, need = self._config.gate, self._verdict.link
+        if self._cues.switch or need < gate.snippet_above or (self._fill and need < gate.whole_above):
             return
-        self._cover(candidates)
-        if verdict.decision == "continue":
-            self._newest(self._topic_map.topic_count - 1, verdict.staying, floor=self._config.plan.active_floor)
-        elif verdict.reason == "explicit_return" and verdict.resumed_topic is not None:
-            self._newest(verdict.resumed_topic, 1.0, floor=self._config.plan.resumed_enough)
-        elif verdict.reason in ("new_topic", "return") and not self._fill and not self._told(candidates):
-            self._likely_topics()
-
-    def _told(self, candidates: Sequence[Score]) -> bool:
-        """Return whether one turn holds most of what the query tells, or something of it word for word."""
-        return any(score.whole or score.share >= self._config.plan.told_enough for score in candidates)
-
-    def _likely_topics(self) -> None:
-        """Take the newest turns of the topics that a query may belong to all the same: a wrong switch is cheap."""
-        verdict, plan = self._judgement.verdict, self._config.plan
-        self._newest(self._topic_map.topic_count - 1, verdict.staying, floor=self._active_floor())
-        if verdict.resumed_topic is not None and self._turn_count > _YOUNG:
-            probability = self._judgement.probabilities.get(verdict.resumed_topic, 0.0)
-            self._newest(verdict.resumed_topic, probability, floor=plan.resumed_enough)
-
-    def _cover(self, candidates: Sequence[Score]) -> None:
-        """Take the evidence, by value, until it is covered."""
-        open_ones = [score for score in candidates if score.turn_id not in self._kept]
-        order = sorted(
-            (score for score in open_ones if score.turn_id in self._values),
-            key=lambda score: (-self._values[score.turn_id], -score.turn_id),
-        )
-        rest = choose(
-            [Valued(score.turn_id, self._values[score.turn_id]) for score in order],
-            eta=2.0 if self._fill else self._config.coverage.eta,
-            take=lambda turn_id: self._take(turn_id, "cover", "evidence"),
-        )
-        worthless = [score.turn_id for score in open_ones if score.turn_id not in self._values]  # by weights of 0
-        for turn_id in [*(each.turn_id for each in rest), *worthless]:
-            self._drop(turn_id, "cover", "enough")
-
-    def _evidence_elsewhere(self, candidates: Sequence[Score]) -> bool:
-        """Return whether the best turn of all is of another topic and tells much more than any of the active one."""
-        if not candidates or self._topic_of(candidates[0].turn_id) == self._judgement.verdict.active_topic:
-            return False
-        active = self._judgement.verdict.active_topic
-        known = max((score.share for score in candidates if self._topic_of(score.turn_id) == active), default=0.0)
-        return candidates[0].share - known >= self._config.plan.evidence_elsewhere
-
-    def _by_topic(self, candidates: Sequence[Score]) -> None:
-        """Take turns by the weight of their topic and their evidence, until neither is worth it."""
-        plan, weights = self._config.plan, self._topic_weights(candidates)
-        largest, active_floor = max(weights.values(), default=0.0), self._active_floor()
-        for turn_id in sorted(weights, key=lambda turn: (-weights[turn], -turn)):
-            topic, score = self._topic_of(turn_id), self._scores.get(turn_id)
-            active = topic == self._judgement.verdict.active_topic
-            floor = self._floor(max(active_floor if active else plan.other_floor, plan.relative_floor * largest))
-            full = not self._fill and len(self._kept) >= self._config.retrieval.candidates
-            if not full and (weights[turn_id] >= floor or self._fill or (score and score.whole)):
-                why: Why = "active_topic" if active else "evidence" if score else "resumed_topic"
-                self._take(turn_id, "cover" if why == "evidence" else "topic", why)
-            elif score:
-                self._drop(turn_id, "topic", "enough")
-
-    def _active_floor(self) -> float:
-        """Return the floor of the active topic: on ``switch`` the higher, the younger the conversation.
-
-        A young one is mostly one topic, and a switch is taken at its word; in a longer one the topic may well go on.
-        """
-        plan = self._config.plan
-        if self._judgement.verdict.decision == "continue":
-            return plan.active_floor
-        return min(1.0, plan.active_floor + plan.switch_floor * min(1.0, _YOUNG / max(1, self._turn_count)))
-
-    def _topic_weights(self, candidates: Sequence[Score]) -> dict[int, float]:
-        """Return by turn how likely it belongs to what the query is about, with a share for its own evidence."""
-        active, best = self._topic_map.topic_count - 1, max((score.total for score in candidates), default=0.0)
-        weights = {score.turn_id: score.total / best if best else 0.0 for score in candidates}
-        probabilities, resumed = self._topic_probabilities(), self._judgement.verdict.resumed_topic
-        for topic, probability in probabilities.items():
-            if topic in (active, resumed) and (topic == active or probability >= self._config.plan.resumed_enough):
-                weights.update((turn_id, weights.get(turn_id, 0.0)) for turn_id in self._newest_of(topic))
-        for turn_id, evidence in weights.items():
-            topic = self._topic_of(turn_id)
-            if topic == active:
-                share = self._config.plan.newest_decay ** (self._turn_count - 1 - turn_id)
-            else:
-                share = 0.8 + 0.2 * evidence
-            weights[turn_id] = round(probabilities.get(topic, 0.0) * share + 0.2 * evidence, 6)
-        return weights
-
-    def _topic_probabilities(self) -> Mapping[int, float]:
-        """Return by topic how likely it is the query's; the active one is out where the user says that he returns."""
-        verdict, probabilities = self._judgement.verdict, self._judgement.probabilities
-        if verdict.reason != "explicit_return":
-            return probabilities
-        earlier = {k: value for k, value in probabilities.items() if k != verdict.active_topic}
-        total = sum(earlier.values())
-        return {k: value / total for k, value in earlier.items()} if total else {}
-
-    def _floor(self, at_default: float) -> float:
-        """Return a floor of the plan at the ``eta`` in force: ``eta`` is the one knob between few turns and many."""
-        return min(1.0, at_default * (1.0 - self._config.coverage.eta) / _DEFAULT_GAP)
-
-    def _inherit(self) -> None:
-        """Take the newest turns that a referring word points at; the first of them is cut rather than dropped."""
-        for age in range(min(self._config.plan.referring_turns, self._turn_count)):
-            self._take(self._turn_count - 1 - age, "inherit", "referring_word")
-
-    def _newest(self, topic_id: int, weight: float, *, floor: float) -> None:
-        """Take the newest turns of a topic, within their share of the budget, while their weight is enough."""
-        active, plan = topic_id == self._judgement.verdict.active_topic, self._config.plan
-        share = plan.newest_share if active else plan.resumed_share
-        room = self._left if self._fill else min(self._left, int(self._budget * share))
-        why: Why = "active_topic" if active else "resumed_topic"
-        for turn_id in self._newest_of(topic_id):
-            if weight < self._floor(floor) and not self._fill:
+        if need < gate.whole_above:
+            self._take(self._newest, self._snippet(self._newest), "link", "newest_turn")
+            return
+        whole = self._excerpt(self._newest)
+        self._take(self._newest, self._at_most(whole, self._newest, _NEWEST_TOKENS), "link", "newest_turn")
+        if not self._verdict.overlap and self._newest:  # nothing of it is told there: it may point further back
+            self._take(self._newest - 1, self._snippet(self._newest - 1), "link", "earlier_turn")
+        for turn_id in range(self._newest - 1, max(-1, self._newest - 1 - _CHAIN_TURNS), -1):
+            need *= _CHAIN_STEP * self._links(turn_id + 1)
+            if need < _CHAIN_ABOVE:
                 return
-            if turn_id not in self._kept:
-                if self._excerpt(turn_id).tokens > room:
-                    return
-                if self._take(turn_id, "topic", why):
-                    room -= self._kept[turn_id].tokens
-            weight *= self._config.plan.newest_decay
+            self._take(turn_id, self._form(turn_id, firm=True), "link", "earlier_turn")
+
+    def _answers_only(self) -> bool:
+        """Return whether the question is none: thanks or an acknowledgement, in a word or two."""
+        cues = self._cues
+        polite = cues.thanks or cues.acknowledgement
+        return bool(polite) and not cues.asks and not self._fill and len(self._query.idf) <= _POLITE_TERMS
+
+    def _cover(self) -> list[int]:
+        """Take the evidence, by value, until it is covered; return it, the most valuable first."""
+        eta = 2.0 if self._fill else self._config.coverage.eta
+        self._open = [(-self._bound(turn_id), -turn_id) for turn_id in self._worths if turn_id not in self._kept]
+        heapify(self._open)
+        taken: list[int] = []
+        weak = 0
+        while self._open:
+            turn_id, part, value = self._most_valuable(self._open, list(self._kept))
+            if coverage_without(value) >= eta:
+                heappush(self._open, (-value, -turn_id))
+                self._missing = value
+                break
+            weak += turn_id in self._weak
+            if turn_id in self._weak and weak > _WEAK_TURNS:
+                self._drop(turn_id, "cover", "little_evidence")
+            elif self._take(turn_id, part, "cover", "evidence"):
+                taken.append(turn_id)
+            else:
+                self._missing = max(self._missing, value)
+        self._told = tuple(self._kept)
+        for _, negative in self._open:
+            repeats = self._novelty(-negative, self._told) < _REPEATED
+            self._drop(-negative, "cover", "repeat" if repeats else "enough")
+        return taken
+
+    def _most_valuable(self, candidates: list[tuple[float, int]], told: Sequence[int]) -> tuple[int, Excerpt, float]:
+        """Take the candidate of the highest value out of a heap, with what is sent of it; of equals the newer one.
+
+        Each waits by a value that it cannot exceed and is valued again when it comes up: novelty only falls. Source:
+        Minoux 1978, "Accelerated greedy algorithms for maximizing submodular set functions".
+
+        Args:
+            candidates: the heap, not empty: negative values and turns.
+            told: the turns that are kept.
+        """
+        while True:
+            bound, negative = heappop(candidates)
+            part, value = self._valued(-negative, told)
+            if value >= -bound or not candidates or (-value, negative) <= candidates[0]:
+                self._values[-negative] = value
+                return -negative, part, value
+            heappush(candidates, (-value, negative))
+
+    def _valued(self, turn_id: int, told: Sequence[int]) -> tuple[Excerpt, float]:
+        """Return what is sent of a candidate, and its value beside the turns that are kept."""
+        alpha, worth = self._config.coverage.alpha, self._worths[turn_id] * self._novelty(turn_id, told)
+        part = self._form(turn_id, firm=turn_id not in self._weak)
+        if self._fill:
+            return part, value_of(worth, self._records[turn_id].tokens, alpha=alpha)
+        value = value_of(worth, part.tokens, alpha=alpha)
+        if value > _FORMED_ABOVE or not self._long(turn_id):
+            return part, value
+        part = self._snippet(turn_id)
+        return part, value_of(worth, part.tokens, alpha=alpha)
+
+    def _bound(self, turn_id: int) -> float:
+        """Return the value that a turn has at most: new, and at the price of its cheapest form."""
+        tokens = self._records[turn_id].tokens
+        if self._trim and not self._fill and (self._long(turn_id) or self._index.speakers.are_two_people()):
+            tokens = 1
+        return value_of(self._worths[turn_id], tokens, alpha=self._config.coverage.alpha)
+
+    def _novelty(self, turn_id: int, told: Sequence[int]) -> float:
+        """Return what the kept turns leave of a turn's worth, 0..1; a longer row of them goes on with the last one."""
+        seen, novelty = self._novelties.get(turn_id, (0, 1.0))
+        for other in told[seen:]:
+            novelty *= 1.0 - likeness(self._terms_of(turn_id), self._terms_of(other)) ** 2
+        self._novelties[turn_id] = len(told), novelty
+        return novelty
+
+    def _newest_state(self, evidence: Sequence[int]) -> None:
+        """Take the turns that go on with the best evidence: a draft is in the turn that changed it last."""
+        for turn_id in evidence[:2]:
+            for later in range(turn_id + 1, min(self._newest, turn_id + _CHAIN_TURNS) + 1):
+                if self._links(later) < _STATE_LINK:
+                    break
+                self._take(later, self._form(later, firm=True), "link", "later_turn")
+
+    def _overview(self) -> None:
+        """Take a snippet of each turn, as far as candidates go: both ends, what opens a topic, then the newest."""
+        starts = reversed(self._starts)
+        order = dict.fromkeys([self._newest, 0, *starts, *range(self._newest, -1, -1)])
+        for turn_id in list(order)[: self._config.retrieval.candidates]:
+            self._take(turn_id, self._snippet(turn_id, _OVERVIEW_TOKENS), "overview", "overview")
 
     def _surroundings(self) -> None:
-        """Take the turns next to the evidence, the most valuable evidence first.
+        """Fill the budget: the newest turn, the turns next to the evidence, then the newest ones.
 
         A larger budget keeps more evidence, whose own neighbours then come first: they count as offered before.
         """
-        evidence = [turn_id for turn_id in self._kept if turn_id in self._values]
-        evidence.sort(key=lambda turn_id: (-self._values[turn_id], -turn_id))
-        reached = {near for turn_id in evidence for near in self._next_to(turn_id)}
-        elsewhere = {near for turn_id in self._values for near in self._next_to(turn_id)} - reached
-        self._offered += sum(self._records[near].tokens for near in elsewhere if near not in self._outcomes)
-        for turn_id in evidence:
-            for near in self._next_to(turn_id):
-                self._take(near, "cover", "neighbour")
+        evidence = sorted(self._kept.keys() & self._worths.keys(), key=lambda turn: (-self._worths[turn], -turn))
+        near = [beside for turn_id in evidence for beside in (turn_id + 1, turn_id - 1)]
+        near = [turn_id for turn_id in near if 0 <= turn_id <= self._newest]
+        for turn_id in dict.fromkeys([self._newest, *near, *range(self._newest, -1, -1)]):
+            if self._left < 1:
+                return
+            self._take(turn_id, self._excerpt(turn_id), "cover", "neighbour")
 
-    def _next_to(self, turn_id: int) -> list[int]:
-        return [near for near in (turn_id + 1, turn_id - 1) if 0 <= near < self._turn_count]
+    # --- what is sent of a turn --------------------------------------------------------------------------------------
 
-    def _overview(self) -> None:
-        """Take the last and the first turn, then the first turn of each topic, newest topic first."""
-        if not self._turn_count:
-            return
-        order = dict.fromkeys([self._turn_count - 1, 0, *reversed(self._starts)])
-        allowance = max(_SMALLEST_CUT, self._budget // len(order))
-        for turn_id in order:
-            self._take(turn_id, "overview", "overview", allowance=allowance)
+    def _form(self, turn_id: int, *, firm: bool) -> Excerpt:
+        """Return what is sent of a turn: its excerpt where there is reason enough, else a snippet."""
+        if not firm and not self._fill:
+            return self._snippet(turn_id)
+        part = self._excerpt(turn_id)
+        return part if self._fill else self._at_most(part, turn_id, self._config.trimming.max_tokens)
 
-    def _newest_of(self, topic_id: int) -> Iterable[int]:
-        """Return the newest 40 turns of a topic, newest first."""
-        if topic_id < 0:
-            return ()
-        topic = self._topic_map.topic(topic_id)
-        return range(topic.stop - 1, max(topic.start, topic.stop - 40) - 1, -1)
+    def _excerpt(self, turn_id: int) -> Excerpt:
+        if turn_id not in self._excerpts:
+            whole = self._whole(turn_id)
+            if self._trim:
+                whole = excerpt(whole, self._query, config=self._config.trimming, count=self._count)
+                if self._index.speakers.are_two_people() and self._records[turn_id].source is None:
+                    whole = one_side(whole, self._query)
+            self._excerpts[turn_id] = whole
+        return self._excerpts[turn_id]
+
+    def _snippet(self, turn_id: int, tokens: int | None = None) -> Excerpt:
+        """Return the best of a long turn, of a short one all of it."""
+        return self._at_most(self._whole(turn_id), turn_id, self._least(turn_id) if tokens is None else tokens)
+
+    def _at_most(self, part: Excerpt, turn_id: int, tokens: int) -> Excerpt:
+        """Return what is sent of a turn cut to some tokens, where it can be cut."""
+        return part if part.tokens <= tokens else self._tight(turn_id, tokens) or part
+
+    def _least(self, turn_id: int) -> int:
+        """Return what the smallest form of a turn costs at most."""
+        return self._config.trimming.snippet_tokens if self._long(turn_id) else self._records[turn_id].tokens
+
+    def _long(self, turn_id: int) -> bool:
+        return self._trim and self._records[turn_id].tokens > self._config.trimming.min_tokens
+
+    def _tight(self, turn_id: int, room: int) -> Excerpt | None:
+        if not self._trim or room < 1:
+            return None
+        whole = self._whole(turn_id)
+        return tight_excerpt(whole, self._query, budget_tokens=room, config=self._config.trimming, count=self._count)
+
+    def _whole(self, turn_id: int) -> Excerpt:
+        record = self._records[turn_id]
+        return Excerpt(record.user, record.assistant, record.tokens_user, record.tokens_assistant)
 
     # --- taking and dropping -----------------------------------------------------------------------------------------
 
-    def _take(self, turn_id: int, stage: Stage, why: Why, *, allowance: int | None = None) -> bool:
-        """Keep a turn if it fits, cut if need be, and return whether it was kept."""
+    def _take(self, turn_id: int, part: Excerpt, where: Stage, why: Why) -> bool:
+        """Keep a part of a turn if it fits, cut further if need be, and return whether it was kept."""
         if turn_id in self._kept:
             return False
-        if self._repeats_kept(turn_id):
-            self._drop(turn_id, stage, "repeat")
-            return False
-        room = self._left if allowance is None else min(self._left, allowance)
-        part = self._excerpt(turn_id)
         self._offered += part.tokens
-        if part.tokens > room:
-            cut = self._tight(turn_id, room) if self._trim else None
-            part = cut if cut is not None else part
-        if part.tokens > (room if self._kept else self._left):
-            self._drop(turn_id, stage, "no_room")
+        if part.tokens > self._left:
+            part = self._tight(turn_id, self._left) or part
+        if part.tokens > self._left:
+            self._drop(turn_id, where, "no_room")
             return False
         self._kept[turn_id] = part
-        self._outcomes[turn_id] = _Outcome(stage, why, part.tokens, self._offered)
+        self._outcomes[turn_id] = _Outcome(where, why, part.tokens, self._offered)
         self._left -= part.tokens
         return True
 
-    def _tight(self, turn_id: int, room: int) -> Excerpt | None:
-        whole = self._whole(turn_id)
-        if room < min(_SMALLEST_CUT, whole.tokens // 4):
-            return None
-        return tight_excerpt(whole, self._query, budget_tokens=room, config=self._config.trimming, count=self._count)
-
-    def _repeats_kept(self, turn_id: int) -> bool:
-        """Return whether a turn says nothing that a kept one does not: same shared anchors, nearly the same terms."""
-        score = self._scores.get(turn_id)
-        if score is None:
-            return False
-        for kept in self._kept:
-            other = self._scores.get(kept)
-            if other is not None and score.matched == other.matched and self._alike(turn_id, kept):
-                return True
-        return False
-
-    def _alike(self, one: int, other: int) -> bool:
-        lengths = sorted(len(self._records[turn].user) + len(self._records[turn].assistant) for turn in (one, other))
-        if lengths[0] < _REPEAT_OVERLAP * lengths[1]:
-            return False
-        first, second = self._terms_of(one), self._terms_of(other)
-        return len(first & second) >= _REPEAT_OVERLAP * len(first | second)
-
-    def _terms_of(self, turn_id: int) -> frozenset[str]:
-        if turn_id not in self._terms:
-            record = self._records[turn_id]
-            self._terms[turn_id] = frozenset(count_terms(record.user)) | frozenset(count_terms(record.assistant))
-        return self._terms[turn_id]
-
-    def _drop(self, turn_id: int, stage: Stage, why: Why) -> None:
-        self._outcomes[turn_id] = _Outcome(stage, why, None, self._offered)
+    def _drop(self, turn_id: int, where: Stage, why: Why) -> None:
+        self._outcomes[turn_id] = _Outcome(where, why, None, self._offered)
 
     # --- what is looked up -------------------------------------------------------------------------------------------
 
@@ -475,17 +400,10 @@ class Planner:
         record = self._records[turn_id]
         return record.user, record.assistant
 
-    def _whole(self, turn_id: int) -> Excerpt:
-        record = self._records[turn_id]
-        return Excerpt(record.user, record.assistant, record.tokens_user, record.tokens_assistant)
-
-    def _excerpt(self, turn_id: int) -> Excerpt:
-        if turn_id not in self._excerpts:
-            whole = self._whole(turn_id)
-            if self._trim:
-                whole = excerpt(whole, self._query, config=self._config.trimming, count=self._count)
-            self._excerpts[turn_id] = whole
-        return self._excerpts[turn_id]
+    def _terms_of(self, turn_id: int) -> frozenset[str]:
+        if turn_id not in self._terms:
+            self._terms[turn_id] = frozenset().union(*map(count_terms, self._texts(turn_id)))
+        return self._terms[turn_id]
 
     def _shared(self, terms: frozenset[str]) -> tuple[str, ...]:
         """Return the anchors of the query that a set of its terms stands for, as the query writes them."""
@@ -509,46 +427,6 @@ class Planner:
         """Return the decision on any turn, also on one that was no candidate."""
         return self._decided(turn_id) if turn_id in self._outcomes else self._undecided(turn_id)
 
-    # --- the result --------------------------------------------------------------------------------------------------
-
-    def _result(self, constraints: Mapping[str, str]) -> Selection:
-        missing = [
-            value
-            for turn_id, value in self._values.items()
-            if turn_id not in self._kept and self._why(turn_id) not in ("repeat", "not_a_candidate")
-        ]
-        turns = tuple(
-            SelectedTurn(turn_id, part.user, part.assistant, part.tokens, part.trimmed)
-            for turn_id, part in sorted(self._kept.items())
-        )
-        return Selection(
-            query=self._query.text,
-            turns=turns,
-            tokens=sum(turn.tokens for turn in turns),
-            token_budget=self._given_budget,
-            history_tokens=self._history_tokens,
-            turn_count=self._turn_count,
-            gate=self._judgement.verdict,
-            coverage=coverage_without(max(missing, default=0.0)),
-            constraints=dict(constraints),
-            smallest_needed_tokens=self._smallest_needed(),
-            order=tuple(self._kept),
-            **describe_counter(self._count),
-            _account=self,
-        )
-
-    def _why(self, turn_id: int) -> Why | None:
-        outcome = self._outcomes.get(turn_id)
-        return outcome.why if outcome else None
-
-    def _smallest_needed(self) -> int | None:
-        """Return what the smallest candidate would have needed, where there are candidates and none fitted."""
-        if self._kept:
-            return None
-        refused = [turn_id for turn_id, outcome in self._outcomes.items() if outcome.why == "no_room"]
-        needed = min((self._excerpt(turn_id).tokens for turn_id in refused), default=None)
-        return None if needed is None else budget_for(self._count, needed)
-
     def anchors(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the anchors of the query that the kept text holds, and those that it does not."""
         held: set[str] = set()
@@ -566,24 +444,65 @@ class Planner:
             (covered if found else uncovered)[anchor.text] = None
         return tuple(covered), tuple(text for text in uncovered if text not in covered)
 
+    def _result(self, constraints: Mapping[str, str]) -> Selection:
+        turns = tuple(
+            SelectedTurn(turn_id, part.user, part.assistant, part.tokens, part.trimmed)
+            for turn_id, part in sorted(self._kept.items())
+        )
+        return Selection(
+            query=self._query.text,
+            turns=turns,
+            tokens=sum(turn.tokens for turn in turns),
+            token_budget=self._given_budget,
+            history_tokens=self._history_tokens,
+            turn_count=len(self._records),
+            gate=self._verdict,
+            coverage=coverage_without(self._missing),
+            constraints=dict(constraints),
+            smallest_needed_tokens=self._smallest_needed(),
+            order=tuple(self._kept),
+            **describe_counter(self._count),
+            _account=self,
+        )
+
+    def _smallest_needed(self) -> int | None:
+        """Return what the smallest candidate would have needed, where there are candidates and none fitted."""
+        if self._kept:
+            return None
+        refused = [turn_id for turn_id, outcome in self._outcomes.items() if outcome.why == "no_room"]
+        needed = min((self._excerpt(turn_id).tokens for turn_id in refused), default=None)
+        return None if needed is None else budget_for(self._count, needed)
+
     def _decided(self, turn_id: int) -> Decision:
         """Return the decision on a turn that was a candidate or was kept."""
-        stage, why, tokens, offered = self._outcomes[turn_id]
-        score, value, part = self._scores.get(turn_id), self._values.get(turn_id), self._kept.get(turn_id)
+        where, why, tokens, offered = self._outcomes[turn_id]
+        score, part, etas = self._scores.get(turn_id), self._kept.get(turn_id), self._sooner()
         return Decision(
             turn_id=turn_id,
             outcome="dropped" if part is None else "trimmed" if part.trimmed else "kept",
-            stage=stage,
+            stage=where,
             why=why,
             topic_id=self._topic_of(turn_id),
             tokens=self._excerpt(turn_id).tokens if tokens is None else tokens,
             shared=self._shared(score.matched if score else frozenset()),
             related=self._written(turn_id, score.related) if score else (),
             score=score,
-            value=value,
+            value=self._values.get(turn_id),
             kept_from_tokens=budget_for(self._count, offered) if why == "no_room" else None,
-            kept_from_eta=_eta_above(value) if why == "enough" and stage == "cover" else None,
+            kept_from_eta=etas.get(turn_id) if why == "enough" else None,
         )
+
+    def _sooner(self) -> Mapping[int, float]:
+        """Return by turn that was enough without the smallest ``eta``, to four digits, that does not stop before it."""
+        if self._etas is None:
+            rest, told, least, etas = list(self._open), list(self._told), 1.0, {}
+            while rest:
+                turn_id, _, value = self._most_valuable(rest, told)
+                least = min(least, value)
+                etas[turn_id] = min(1.0, round(coverage_without(least) + 0.0001, 4))
+                told.append(turn_id)
+            self._etas = etas
+        return self._etas
 
     def _undecided(self, turn_id: int) -> Decision:
         """Return the decision on a turn that was no candidate."""
@@ -611,11 +530,6 @@ class _Outcome(NamedTuple):
     why: Why
     tokens: int | None
     offered: int
-
-
-def _eta_above(value: float | None) -> float | None:
-    """Return the smallest ``eta``, to four digits, that does not stop before a candidate of this value."""
-    return None if value is None else min(1.0, round(coverage_without(value) + 0.0001, 4))
 
 
 def _telling_anchors(record: Record) -> tuple[str, ...]:

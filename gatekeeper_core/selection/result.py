@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gatekeeper_core.selection.retrieval import Score
-    from gatekeeper_core.selection.topics import Verdict
+    from gatekeeper_core.selection.verdicts import Verdict
 
 __all__ = ["SCHEMA_VERSION", "Account", "Decision", "Outcome", "SelectedTurn", "Selection", "Stage", "Why"]
 
@@ -20,15 +20,15 @@ SCHEMA_VERSION = 1
 """Version of the JSON that :meth:`Selection.to_dict` gives; it grows when a field changes its meaning or goes."""
 
 Outcome = Literal["kept", "trimmed", "dropped"]
-Stage = Literal["recall", "gate", "cover", "topic", "inherit", "overview"]
+Stage = Literal["recall", "link", "cover", "overview"]
 Why = Literal[
     "evidence",
-    "active_topic",
-    "resumed_topic",
-    "referring_word",
+    "newest_turn",
+    "earlier_turn",
+    "later_turn",
     "overview",
     "neighbour",
-    "off_topic",
+    "little_evidence",
     "no_shared_anchor",
     "not_a_candidate",
     "enough",
@@ -61,10 +61,9 @@ class Decision(NamedTuple):
     Attributes:
         turn_id: 0-based position in the conversation.
         outcome: ``kept``, ``trimmed`` or ``dropped``.
-        stage: the stage that decided: ``recall`` (shares nothing, or too little to be a candidate), ``gate`` (belongs
-            to another topic), ``cover`` (taken, or enough without it, or no room), ``topic`` (stands in the topic that
-            the query belongs to), ``inherit`` (the query points back to it), ``overview`` (the query asks about the
-            conversation).
+        stage: the stage that decided: ``recall`` (shares nothing, or too little to be a candidate), ``link`` (the query
+            hangs on it, or on evidence that it goes on with), ``cover`` (taken as evidence, or too little of it, or
+            enough without it, or no room), ``overview`` (the query asks what was said).
         why: the reason as a fixed word.
         topic_id: the topic that the turn stands in.
         tokens: what the turn costs as a whole, or what is kept of it.

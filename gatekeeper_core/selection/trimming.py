@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, count_terms
+from gatekeeper_core.selection.cues import ends_with_question
 from gatekeeper_core.selection.needles import Haystack
 from gatekeeper_core.text import Span, is_question, sentences
 from gatekeeper_core.truncation import truncate_to_tokens
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.retrieval import Query
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["Excerpt", "TrimmingConfig", "excerpt", "tight_excerpt"]
+__all__ = ["Excerpt", "TrimmingConfig", "excerpt", "one_side", "tight_excerpt"]
+
+_WORTH_LEAVING = 15
 
 _LONGEST_BREAK = 100
 """Characters of white space that are kept between two sentences; more is a gap. Source: ours."""
@@ -36,16 +39,21 @@ class TrimmingConfig:
     Attributes:
         min_tokens: a message of at most so many tokens is left whole, >= 0. Source: ours; trimming short turns costs
             evidence and saves little.
+        max_tokens: what a turn is cut to that is taken for its evidence, >= 1. Source: ours.
+        snippet_tokens: what a turn is cut to that tells little of the question, >= 1. Source: ours.
         neighbours: sentences kept on either side of one that matches, >= 0. Source: ours.
         gap: what stands where sentences were left out. Source: ours.
     """
 
     min_tokens: int = 120
+    max_tokens: int = 200
+    snippet_tokens: int = 60
     neighbours: int = 1
     gap: str = " … "
 
     def __post_init__(self) -> None:
         check_range(self, "min_tokens", "neighbours", low=0, whole=True)
+        check_range(self, "max_tokens", "snippet_tokens", low=1, whole=True)
         if not isinstance(self.gap, str):
             raise TypeError(f"TrimmingConfig.gap must be a str, got {type(self.gap).__name__}")
 
@@ -118,6 +126,24 @@ def tight_excerpt(
         return None
     part = _cut(whole, user, assistant, count)
     return part if part.tokens <= budget_tokens else None
+
+
+def one_side(part: Excerpt, query: Query) -> Excerpt:
+    """Return a turn of two people without the side that shares nothing with the query, where that saves 15 tokens.
+
+    The answer to a question stays. Source: ours.
+
+    Args:
+        part: the turn, whole or cut.
+        query: what is looked for.
+    """
+    wanted = {term for term in _wanted(query) if len(term) > 1}
+    user, assistant = (not wanted.isdisjoint(count_terms(text)) for text in (part.user, part.assistant))
+    if assistant and not user and part.tokens_user >= _WORTH_LEAVING:
+        return part._replace(user="", tokens_user=0, trimmed=True)
+    if user and not assistant and part.tokens_assistant >= _WORTH_LEAVING and not ends_with_question(part.user):
+        return part._replace(assistant="", tokens_assistant=0, trimmed=True)
+    return part
 
 
 def _cut(whole: Excerpt, user: str, assistant: str, count: TokenCounter) -> Excerpt:

@@ -1,4 +1,4 @@
-"""What the gate says of a query, and its verdicts on every turn so far, kept in columns: 19 bytes a turn."""
+"""Verdicts: what the gate says of a question, and of every turn so far, kept in columns of 21 bytes a turn."""
 
 from __future__ import annotations
 
@@ -27,11 +27,16 @@ GateReason = Literal[
     "return",
 ]
 
-_DECISIONS = ("continue", "switch")
+_DECISIONS: tuple[tuple[Literal["continue", "switch"], bool], ...] = (
+    ("continue", False),
+    ("switch", False),
+    ("switch", True),  # mended
+)
 _REASONS: tuple[GateReason, ...] = get_args(GateReason)
 _NONE = -1
 _DIGITS = 10_000  # the gate rounds its measures, 0..1, to four digits
-_COLUMNS = {"rules": "B", "cues": "i", "active": "i", "resumed": "i", "overlap": "H", "new_ratio": "H", "staying": "H"}
+_MEASURES = ("overlap", "new_ratio", "staying", "link")
+_COLUMNS = {"rules": "B", "cues": "i", "active": "i", "resumed": "i", **dict.fromkeys(_MEASURES, "H")}
 
 
 class Verdict(NamedTuple):
@@ -40,12 +45,15 @@ class Verdict(NamedTuple):
     Attributes:
         decision: ``continue`` or ``switch``.
         reason: which rule decided.
-        overlap: how much speaks for staying in the active topic, 0..1.
-        new_ratio: share of the query's informative terms that the active topic does not hold, 0..1.
+        overlap: share of the query's information that the newest turns of the active topic hold, 0..1.
+        new_ratio: share of the query's terms that they do not hold, 0..1.
         cue: the wording that decided or spoke along, or None.
         active_topic: id of the last topic of the conversation, or None in an empty one.
         resumed_topic: id of the earlier topic that a ``switch`` goes back to, or None.
-        staying: probability of staying, 0..1.
+        staying: probability of staying with the active topic, 0..1.
+        link: how firmly the query hangs on the newest turn, 0..1; a probability, too.
+        mended: whether the turn's answer showed that this ``switch`` was none, so that no topic begins with the turn;
+            False for a query that has no answer yet.
     """
 
     decision: Literal["continue", "switch"]
@@ -56,6 +64,13 @@ class Verdict(NamedTuple):
     active_topic: int | None = None
     resumed_topic: int | None = None
     staying: float = 0.0
+    link: float = 0.0
+    mended: bool = False
+
+    @property
+    def opens_topic(self) -> bool:
+        """Whether a topic begins with the turn."""
+        return self.decision == "switch" and not self.mended
 
 
 class VerdictLog(Sequence[Verdict]):
@@ -67,26 +82,17 @@ class VerdictLog(Sequence[Verdict]):
     (1, 'new_topic', 'new topic')
     """
 
-    __slots__ = (
-        "_active",
-        "_cue_places",
-        "_cue_texts",
-        "_cues",
-        "_new_ratio",
-        "_overlap",
-        "_resumed",
-        "_rules",
-        "_staying",
-    )
+    __slots__ = ("_cue_places", "_cue_texts", *(f"_{name}" for name in _COLUMNS))
+
+    _rules: array[int]
+    _cues: array[int]
+    _active: array[int]
+    _resumed: array[int]
+    _link: array[int]
 
     def __init__(self) -> None:
-        self._rules = array("B")
-        self._cues = array("i")
-        self._active = array("i")
-        self._resumed = array("i")
-        self._overlap = array("H")
-        self._new_ratio = array("H")
-        self._staying = array("H")
+        for name, typecode in _COLUMNS.items():
+            setattr(self, f"_{name}", array(typecode))
         self._cue_texts: list[str] = []
         self._cue_places: dict[str, int] = {}
 
@@ -107,14 +113,13 @@ class VerdictLog(Sequence[Verdict]):
 
     def append(self, verdict: Verdict) -> None:
         """Take in the verdict on the next turn."""
-        rule = _REASONS.index(verdict.reason) * len(_DECISIONS) + _DECISIONS.index(verdict.decision)
-        self._rules.append(rule)
+        decision = _DECISIONS.index((verdict.decision, verdict.mended))
+        self._rules.append(_REASONS.index(verdict.reason) * len(_DECISIONS) + decision)
         self._cues.append(_NONE if verdict.cue is None else self._place(verdict.cue))
         self._active.append(_NONE if verdict.active_topic is None else verdict.active_topic)
         self._resumed.append(_NONE if verdict.resumed_topic is None else verdict.resumed_topic)
-        self._overlap.append(round(verdict.overlap * _DIGITS))
-        self._new_ratio.append(round(verdict.new_ratio * _DIGITS))
-        self._staying.append(round(verdict.staying * _DIGITS))
+        for name in _MEASURES:
+            getattr(self, f"_{name}").append(round(getattr(verdict, name) * _DIGITS))
 
     def cut(self, turn_count: int) -> None:
         """Keep only the verdicts on the first turns."""
@@ -125,6 +130,10 @@ class VerdictLog(Sequence[Verdict]):
         """Return copies of the columns and of the cues' texts, for a snapshot."""
         columns: dict[str, array[Any] | bytes] = {name: getattr(self, f"_{name}")[:] for name in _COLUMNS}
         return {**columns, "cue_texts": json.dumps(self._cue_texts).encode("ascii")}
+
+    def link(self, turn_id: int) -> float:
+        """Return how firmly the user's text of a turn hung on the turn before it, 0..1."""
+        return self._link[turn_id] / _DIGITS
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, Any], *, turn_count: int) -> VerdictLog:
@@ -150,15 +159,15 @@ class VerdictLog(Sequence[Verdict]):
         return place
 
     def _verdict(self, place: int) -> Verdict:
-        reason, decision = divmod(self._rules[place], len(_DECISIONS))
+        reason, rule = divmod(self._rules[place], len(_DECISIONS))
+        decision, mended = _DECISIONS[rule]
         cue, active, resumed = self._cues[place], self._active[place], self._resumed[place]
         return Verdict(
-            "switch" if decision else "continue",
+            decision,
             _REASONS[reason],
-            overlap=self._overlap[place] / _DIGITS,
-            new_ratio=self._new_ratio[place] / _DIGITS,
             cue=None if cue == _NONE else self._cue_texts[cue],
             active_topic=None if active == _NONE else active,
             resumed_topic=None if resumed == _NONE else resumed,
-            staying=self._staying[place] / _DIGITS,
+            mended=mended,
+            **{name: getattr(self, f"_{name}")[place] / _DIGITS for name in _MEASURES},
         )

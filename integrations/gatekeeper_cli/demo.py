@@ -9,7 +9,7 @@ from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 if TYPE_CHECKING:
     from gatekeeper_core.selection.result import Selection
-    from gatekeeper_core.selection.topics import Topic
+    from gatekeeper_core.selection.topic_map import Topic
 
 __all__ = ["DEMO_BUDGET_TOKENS", "Answer", "Demo", "demo_dict", "run_demo"]
 

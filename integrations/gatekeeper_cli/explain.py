@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from gatekeeper_cli.explanation import Grid
     from gatekeeper_cli.texts import Texts
     from gatekeeper_core.selection.result import Decision, Selection
-    from gatekeeper_core.selection.topics import Topic
+    from gatekeeper_core.selection.topic_map import Topic
 
 __all__ = ["SCORE_PARTS", "explain", "explain_view", "explanation_dict"]
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-    from gatekeeper_core.selection.topics import Topic
+    from gatekeeper_core.selection.topic_map import Topic
 
 __all__ = ["Subject", "Timeline", "timeline_of"]
 

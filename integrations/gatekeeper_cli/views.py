@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from gatekeeper_cli.texts import Texts
     from gatekeeper_core.selection.gatekeeper import Block
     from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
-    from gatekeeper_core.selection.topics import Topic, Verdict
+    from gatekeeper_core.selection.topic_map import Topic
+    from gatekeeper_core.selection.verdicts import Verdict
 
 __all__ = [
     "as_json",
