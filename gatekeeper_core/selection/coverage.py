@@ -2,13 +2,12 @@
 
 Each candidate has a worth, the share of the evidence that it is likely to hold, and a value, its gain per length::
 
-    worth_i = m_i / sum of m over the pool * min(1, known / 0.3),   m_i = (score_i / best score) ** sharpness
+    worth_i = m_i / sum of m over the pool,   m_i = (score_i / best score) ** sharpness
     value_i = worth_i * novelty_i * (90 / tokens_i) ** alpha
     novelty_i = product over the kept turns k of (1 - likeness(i, k) ** 2)
 
-``known`` is the share of the query's idf that the best single turn holds: where no turn knows the question, no turn is
-worth much. ``likeness`` is the Jaccard index of two turns' terms, so near-equal turns cost one. Candidates are taken by
-falling value;
+``likeness`` is the Jaccard index of two turns' terms, so near-equal turns cost one. Candidates are taken by falling
+value;
 
     coverage = 1 - sqrt(largest value not yet taken)
 
@@ -23,19 +22,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.errors import check_range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence, Set
+    from collections.abc import Sequence, Set
 
     from gatekeeper_core.selection.retrieval import Score
 
 __all__ = ["CoverageConfig", "coverage_without", "likeness", "value_of", "worths"]
 
 _POOL = 40  # of how many of the best turns the shares are taken
-_KNOWN_ENOUGH = 0.3
 _UNIT_TOKENS = 90  # the length at which a turn costs nothing extra: a usual turn of chat
 
 
@@ -48,36 +47,34 @@ class CoverageConfig:
             specification (3.4).
         alpha: how much length counts against a turn, 0..1. Source: the form is the specification's, the value ours.
         sharpness: how fast the likely share of the evidence falls with the score, 0.1..20. Source: ours.
-        evidence_share: share of the query's idf, 0..1, from which on a turn is evidence, as is one that holds a whole
-            identifier, version, quote or piece of code of it; half of it where another turn has as much or the user
-            returns to an earlier topic, twice where the user says that the topic is new. Source: ours.
+        evidence_share: share of the query's information, 0..1, from which on a turn is evidence, as is one that holds a
+            whole identifier, version, quote or piece of code of it; half of it where another turn has as much or the
+            user returns to an earlier topic, twice where the user says that the topic is new. Source: ours.
     """
 
     eta: float = 0.85
-    alpha: float = 0.7
+    alpha: float = 0.85
     sharpness: float = 2.6
-    evidence_share: float = 0.13
+    evidence_share: float = 0.08
 
     def __post_init__(self) -> None:
         check_range(self, "eta", "alpha", "evidence_share", low=0, high=1)
         check_range(self, "sharpness", low=0.1, high=20)
 
 
-def worths(scores: Sequence[Score], eligible: Iterable[Score], *, sharpness: float) -> dict[int, float]:
+def worths(scores: Sequence[Score], *, sharpness: float) -> dict[int, float]:
     """Return by turn the share of the evidence that it is likely to hold, 0..1, rounded to nine digits.
 
     Args:
         scores: those of all turns that share a term with the query, best first.
-        eligible: those of the turns that may be taken.
         sharpness: see the settings.
     """
     best = scores[0].total if scores else 0.0
     if best <= 0:
         return {}
-    listed = list(eligible)
-    mass = math.fsum((max(0.0, score.total) / best) ** sharpness for score in scores[:_POOL])
-    known = min(1.0, max((score.share for score in listed), default=0.0) / _KNOWN_ENOUGH)
-    return {each.turn_id: round((max(0.0, each.total) / best) ** sharpness / mass * known, 9) for each in listed}
+    sharp = {score.turn_id: (max(0.0, score.total) / best) ** sharpness for score in scores}
+    mass = math.fsum(islice(sharp.values(), _POOL))
+    return {turn_id: round(share / mass, 9) for turn_id, share in sharp.items()}
 
 
 def value_of(worth: float, tokens: int, *, alpha: float) -> float:

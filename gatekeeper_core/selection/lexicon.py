@@ -16,7 +16,9 @@ __all__ = [
     "ENGLISH_STOP_WORDS",
     "EXPLICIT_RETURN",
     "EXPLICIT_SWITCH",
+    "GENERIC_WORDS",
     "GREETINGS",
+    "HAN_GENERIC",
     "HAN_LIGHT",
     "HAN_PARTICLES",
     "INNER_POINTERS",
@@ -76,6 +78,28 @@ HAN_LIGHT = frozenset(
     "多少几吧请问做得地着过因所但而且如果若则并于其此每各该每将已曾正刚先后前里上下中间时候样一这這個還沒說會為麼誰幾讓對從來"
 )
 """Chinese function characters: a pair that holds one weighs less. Source: ours (pronouns, copulas, adverbs, measure words)."""
+
+GENERIC_WORDS = frozenset(
+    """
+    one two three four five six seven eight nine ten eleven twelve twenty thirty fifty hundred thousand million first
+    second third fourth fifth last half quarter double couple dozen twice minute hour day week weekend month year today
+    tomorrow yesterday morning afternoon evening tonight night noon midnight time moment date euro dollar pound cent buck
+    metre meter km kilometre kilometer mile cm mm inch foot feet gram kg kilo litre liter degree percent good better best
+    great nice bad worse worst big small large little tiny long short high low new old young fast slow quick easy hard
+    cheap cheaper expensive early late right wrong left full empty same different normal real main whole next start stop
+    begin end finish keep work help need try find buy cost price pay look check change turn run move bring put set leave
+    call ask tell show send make happen mean matter add people person man woman guy kid part place point bit lot number
+    side line case reason question answer problem idea stuff order amount sure fine worth often usually maybe probably
+    currently recently home hand name word write read
+    """.split()  # noqa: SIM905 - as above
+)
+"""English words that hardly tell one topic from another: numbers, units, times, plain verbs and adjectives. Source: ours."""
+
+HAN_GENERIC = HAN_LIGHT | frozenset(
+    "一二三四五六七八九十百千万两第次天年月日周点分钟号半只种件份块元钱岁斤克米度候大小好新老高低长短快慢早晚后左右外内现在开始用"
+    "看吃行成出进完起应该直比较概何一二三四五六七八九十百千萬兩鐘號塊錢歲長後開進應該較"
+)
+"""Chinese characters of which a pair of two tells hardly any topic: numerals, units, plain verbs. Source: ours."""
 
 KANA_PARTICLES = frozenset("はがをにでとものへやかねよなさしてたますいるれ")
 """Hiragana that mostly carry grammar: a pair made of two of them is no anchor. Source: ours (particles, endings)."""
@@ -249,12 +273,12 @@ TRAILING = r"(?:呢|的话|来着|來著)[？?。！!~\s]*$|(?<![a-z'])(?:then|t
 
 EDITS = (
     "改成 改一 改得 改下 换成 换一 删掉 去掉 加上 加一 缩短 缩到 精简 压缩 写得 语气 润色 翻成 译成 正式点 口语 短一点 短点 长一点 长点 "
-    "改為 換成 刪掉 縮短 精簡",
+    "写错了 说错了 记错了 看错了 弄错了 打错了 不对 更正 纠正 改為 換成 刪掉 縮短 精簡 寫錯了 說錯了 不對",
     "cut (?:it|this|that|the)|shorten|swap|replace|drop the|soften|trim|rewrite|rephrase|reword|shorter|longer|warmer"
     "|softer|simpler|more formal|less formal|more casual|tighten|tone (?:it|down)|lower case|make it|change (?:the|it)"
-    "|instead",
+    "|instead|(?:i|you) (?:misread|misheard|got (?:it|that) wrong)|typo|my mistake|that's wrong|should be",
 )
-"""Wordings that change what was written before. Source: ours."""
+"""Wordings that change or correct what was written before. Source: ours."""
 
 NEWEST_STATE = (
     "现在 目前 最新 最终 完整 全部 整个 全文 再来一遍 再发 重新发 合并 改完 現在 最終 整個",

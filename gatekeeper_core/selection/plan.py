@@ -14,6 +14,7 @@ In ``fill`` mode the same turns come first and the rest of the budget is filled 
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
@@ -28,7 +29,7 @@ from gatekeeper_core.selection.constraints import ConstraintConfig
 from gatekeeper_core.selection.coverage import CoverageConfig, coverage_without, likeness, value_of, worths
 from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
 from gatekeeper_core.selection.retrieval import RetrievalConfig, Score, score_turns
-from gatekeeper_core.selection.topics import GateConfig
+from gatekeeper_core.selection.topics import LEAST_INFORMATION, GateConfig, information
 from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt, one_side, tight_excerpt
 from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import describe_counter
@@ -51,9 +52,9 @@ _CHAIN_STEP = 0.7  # what a link of the chain keeps
 _CHAIN_ABOVE = 0.3
 _CHAIN_TURNS = 3
 _STATE_LINK = 0.4
-_WEAK_SHARE = 0.05  # share of the query's idf from which on a turn may go as a snippet
+_WEAK_SHARE = 0.01  # of the query's information, with each doubling of the turns: more of them share a word by chance
 _WEAK_TURNS = 2
-_NEWEST_TOKENS = 300
+_NEWEST_TOKENS = 350
 _OVERVIEW_TOKENS = 40
 _POLITE_TERMS = 2
 _REPEATED = 0.5  # novelty below which a turn that was not taken counts as a repeat
@@ -180,27 +181,45 @@ class Planner:
         depth = max(limit, 40)
         scores = score_turns(self._query, self._index, config=self._config.retrieval, depth=depth, texts=self._texts)
         self._scores = {score.turn_id: score for score in scores}
-        enough, least = self._floors(scores)
+        told = self._told_by(scores)
+        enough, least = self._floors(scores, told)
         for score in scores[limit:]:
             self._drop(score.turn_id, "recall", "not_a_candidate")
-        passing = [score for score in scores[:limit] if score.whole or score.share >= least]
+        worth = worths(scores, sharpness=self._config.coverage.sharpness)
         for score in scores[:limit]:
-            if not score.whole and score.share < least:
+            if score.whole or told[score.turn_id] >= least:
+                self._worths[score.turn_id] = worth.get(score.turn_id, 0.0)
+            else:
                 self._drop(score.turn_id, "cover", "little_evidence")
-        self._worths = worths(scores, passing, sharpness=self._config.coverage.sharpness)
-        self._weak = frozenset(score.turn_id for score in passing if not score.whole and score.share < enough)
+        whole = {score.turn_id for score in scores if score.whole}
+        self._weak = frozenset(turn_id for turn_id in self._worths if told[turn_id] < enough and turn_id not in whole)
 
-    def _floors(self, scores: Sequence[Score]) -> tuple[float, float]:
+    def _told_by(self, scores: Sequence[Score]) -> dict[int, float]:
+        """Return by turn the share of the query's information that it holds, 0..1; a related term counts its credit."""
+        worth = information(self._query.idf, self._index)
+        mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
+        credit_of = {related.term: (related.stands_for, related.credit) for related in self._query.related}
+        told = {}
+        for score in scores:
+            held = dict.fromkeys(score.matched, 1.0)
+            for term in score.related:
+                own, credit = credit_of[term]
+                held[own] = max(held.get(own, 0.0), credit)
+            told[score.turn_id] = round(math.fsum(worth[term] * credit for term, credit in held.items()) / mass, 6)
+        return told
+
+    def _floors(self, scores: Sequence[Score], told: Mapping[int, float]) -> tuple[float, float]:
         """Return the share of the query that is evidence, and the share that is worth a snippet."""
         enough = self._config.coverage.evidence_share
         if self._cues.switch:
             return min(1.0, 2 * enough), enough
         if self._fill:
             return 0.0, 0.0  # what is left of the budget costs nothing
-        elsewhere = (score for score in scores if score.turn_id != self._newest)
-        if self._cues.back or any(score.whole or score.share >= enough for score in elsewhere):
+        if self._cues.back or any(
+            score.whole or told[score.turn_id] >= enough for score in scores if score.turn_id != self._newest
+        ):
             enough /= 2
-        return enough, min(enough, _WEAK_SHARE)
+        return enough, min(enough, _WEAK_SHARE * math.log2(len(self._records) + 1))
 
     # --- the ways to choose ----------------------------------------------------------------------------------------
 
@@ -214,7 +233,9 @@ class Planner:
             return
         whole = self._excerpt(self._newest)
         self._take(self._newest, self._at_most(whole, self._newest, _NEWEST_TOKENS), "link", "newest_turn")
-        if not self._verdict.overlap and self._newest:  # nothing of it is told there: it may point further back
+        if (
+            not self._verdict.overlap and self._newest > self._starts[-1]
+        ):  # nothing told there: it may point further back
             self._take(self._newest - 1, self._snippet(self._newest - 1), "link", "earlier_turn")
         for turn_id in range(self._newest - 1, max(-1, self._newest - 1 - _CHAIN_TURNS), -1):
             need *= _CHAIN_STEP * self._links(turn_id + 1)

@@ -22,11 +22,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import ConfigError, check_range
-from gatekeeper_core.selection.anchors import term_weight
+from gatekeeper_core.selection.anchors import stem, term_weight
 from gatekeeper_core.selection.background import background_frequencies
+from gatekeeper_core.selection.lexicon import GENERIC_WORDS, HAN_GENERIC
 from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.verdicts import Verdict
 
@@ -43,6 +45,12 @@ _MAX_POSTINGS = 400
 _MAX_ALL_POSTINGS = 2_000
 _UNLISTED_FREQUENCY = 3e-5
 _COMMONEST = 4.0  # nats: about what the commonest listed word tells
+_RARE_WORD = 6.4  # nats that an unlisted word tells above it, -ln(3e-5) - 4
+_PAIR = 0.4  # of a word, for the pairs across two words
+_GENERIC = 0.25
+LEAST_INFORMATION = 2 * _RARE_WORD
+"""What a question is taken to tell at least, in nats, so that "two" alone is no evidence. Source: ours: two rare words."""
+
 _MENDING_SHARE = 0.3
 
 
@@ -62,7 +70,7 @@ class GateConfig:
     switch_below: float = 0.20
     new_above: float = 0.70
     whole_above: float = 0.30
-    snippet_above: float = 0.12
+    snippet_above: float = 0.10
 
     def __post_init__(self) -> None:
         check_range(self, "continue_above", "switch_below", "new_above", low=0, high=1)
@@ -78,12 +86,12 @@ class _Signs(NamedTuple):
 
     Attributes:
         terms: how many indexed terms it has.
-        size: its content words; a Han character counts as half a word.
+        size: what it tells in everyday talk, in rare words.
         newest: what the newest turn holds.
         near: what the newest turns of the active topic hold.
         elsewhere: what the best earlier turn holds.
         topic: the earlier topic of that turn, or None.
-        new_ratio: share of its terms that the newest turns of the active topic do not hold.
+        new_ratio: share of its terms of full weight that the newest turns of the active topic do not hold.
     """
 
     terms: int
@@ -109,14 +117,13 @@ def judge(terms: Collection[str], cues: Cues, topic_map: TopicMap, index: TurnIn
         return Verdict("switch", "first_turn", overlap=0.0, new_ratio=1.0)
     signs = _read(terms, topic_map, index)
     z = _link(signs, cues)
-    length = math.log(max(1, len(terms)) / index.mean_user_length)
     measured = Verdict(
         "continue",
         "ambiguous",
         overlap=round(signs.near, 4),
         new_ratio=round(signs.new_ratio, 4),
         active_topic=topic_map.topic_count - 1,
-        staying=round(_logistic(_staying(z, signs, cues, length, question_open=topic_map.question_open)), 4),
+        staying=round(_logistic(_staying(z, signs, cues, question_open=topic_map.question_open)), 4),
         link=round(_logistic(z), 4),
     )
     return _decided(measured, signs, cues, topic_map, config)
@@ -125,26 +132,24 @@ def judge(terms: Collection[str], cues: Cues, topic_map: TopicMap, index: TurnIn
 def _link(signs: _Signs, cues: Cues) -> float:
     """Return the log odds that a question cannot do without the newest turn."""
     ahead = (signs.elsewhere - signs.newest) * min(1.0, signs.size / 3)
-    z = -1.9 + 4.7 * math.sqrt(signs.newest) + 2.2 / (1 + signs.size) - 4.5 * ahead
-    z += 1.4 * bool(cues.continues) + 0.6 * bool(cues.edit) - 0.2 * bool(cues.asks)
-    z -= 1.1 * bool(cues.switch or cues.back or cues.change)
+    z = -2.4 + 5.2 * math.sqrt(signs.newest) + 2.2 / (1 + signs.size) - 4.5 * ahead
+    z += 1.5 * bool(cues.continues) + 0.6 * bool(cues.edit) - 0.2 * bool(cues.asks)
+    z -= 1.2 * bool(cues.switch or cues.back or cues.change)
     complete = not (cues.continues or cues.pointer) and signs.terms > 0
-    return z - 0.8 * complete * (1 - signs.near) * min(1.0, max(0.0, (signs.size - 1) / 3))
+    return z - 0.7 * complete * (1 - signs.near) * min(1.0, max(0.0, (signs.size - 1) / 3))
 
 
-def _staying(link: float, signs: _Signs, cues: Cues, length: float, *, question_open: bool) -> float:
+def _staying(link: float, signs: _Signs, cues: Cues, *, question_open: bool) -> float:
     """Return the log odds that a question stays with the active topic.
 
     Args:
         link: the log odds of its link.
         signs: those of its terms.
         cues: those of its wording.
-        length: log of its length against a usual user's text.
         question_open: whether the newest turn ended with a question.
     """
-    z = 1.2 + 0.5 * link + 1.4 * math.sqrt(signs.near) - 0.6 * max(-2.0, min(1.5, length))
-    z += 1.9 * question_open + 1.5 * bool(cues.thanks) - 1.4 * bool(cues.request) - 1.2 * bool(cues.about_you)
-    return z
+    z = 3.0 + 0.6 * link + 1.4 * question_open - 1.85 * min(1.0, signs.size / 4)
+    return z - 0.9 * bool(cues.asks) - 0.55 * bool(cues.request) - 1.5 * bool(cues.about_you)
 
 
 def _decided(measured: Verdict, signs: _Signs, cues: Cues, topic_map: TopicMap, config: GateConfig) -> Verdict:
@@ -198,37 +203,56 @@ def information(terms: Iterable[str], index: TurnIndex) -> dict[str, float]:
 
     ::
 
-        weight * max(0, -ln background - 4) * max(0.2, ln((n + 1) / (df + 0.5)) / ln(n + 1))
+        surprise(term) * max(0.2, ln((n + 1) / (df + 0.5)) / ln(n + 1))
 
-    Source: ours; the forms are self-information (Shannon 1948) and a normalised inverse document frequency.
+    Source: ours; self-information (Shannon 1948) and a normalised inverse document frequency.
     """
-    background, turns = background_frequencies(), len(index) + 1
-    scale = math.log(turns)
-    found = {}
-    for term in terms:
-        surprise = -math.log(background.get(term, _UNLISTED_FREQUENCY)) - _COMMONEST
-        rarity = math.log(turns / (index.document_frequency(term) + 0.5)) / scale if scale else 1.0
-        found[term] = term_weight(term) * max(0.0, surprise) * max(0.2, rarity)
-    return found
+    turns = len(index) + 1
+    scale = math.log(turns) or 1.0
+    return {
+        term: surprise(term) * max(0.2, math.log(turns / (index.document_frequency(term) + 0.5)) / scale)
+        for term in terms
+    }
+
+
+@lru_cache(maxsize=16_384)
+def surprise(term: str) -> float:
+    """Return what a term tells in everyday talk, in nats above the commonest; a quarter of it for a generic one.
+
+    >>> surprise("gateway") > 3 * surprise("week") > 0
+    True
+    """
+    nats = max(0.0, -math.log(background_frequencies().get(term, _UNLISTED_FREQUENCY)) - _COMMONEST)
+    return term_weight(term) * nats * (_GENERIC if _is_generic(term) else 1.0)
+
+
+def _is_generic(term: str) -> bool:
+    return term in _generic_stems() if term.isascii() else HAN_GENERIC.issuperset(term)
+
+
+@cache
+def _generic_stems() -> frozenset[str]:
+    return frozenset(map(stem, GENERIC_WORDS))
 
 
 def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Signs:
     """Return what the terms of a question tell of the conversation."""
     worth = information(terms, index)
-    mass = math.fsum(worth.values()) or 1.0
+    mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
     *_, newest = near = topic_map.newest_turns
     held = {term for term in worth if any(term in turn for turn in near)}
+    telling = {term for term in worth if term_weight(term) == 1.0}
     shares = _shares(worth, _newest_postings(worth, index), before=len(index) - 1)
     best = max(shares, key=lambda turn: (shares[turn], turn), default=None)
     earlier = None if best is None else topic_map.topic_of(best)
     return _Signs(
         terms=len(worth),
-        size=math.fsum(1.0 if term.isascii() else 0.5 for term in worth if len(term) == 1 or term.isascii()),
+        size=math.fsum(surprise(term) * (1.0 if term.isascii() else _PAIR) for term in worth) / _RARE_WORD,
         newest=math.fsum(value for term, value in worth.items() if term in newest) / mass,
         near=math.fsum(value for term, value in worth.items() if term in held) / mass,
         elsewhere=shares[best] / mass if best is not None else 0.0,
         topic=None if earlier == topic_map.topic_count - 1 else earlier,
-        new_ratio=1 - len(held) / max(1, len(worth)),
+        new_ratio=1 - len(held & telling) / len(telling) if telling else 0.0,
     )
 
 

@@ -46,7 +46,7 @@ class TrimmingConfig:
     """
 
     min_tokens: int = 120
-    max_tokens: int = 200
+    max_tokens: int = 220
     snippet_tokens: int = 60
     neighbours: int = 1
     gap: str = " … "

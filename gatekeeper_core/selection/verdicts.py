@@ -46,7 +46,7 @@ class Verdict(NamedTuple):
         decision: ``continue`` or ``switch``.
         reason: which rule decided.
         overlap: share of the query's information that the newest turns of the active topic hold, 0..1.
-        new_ratio: share of the query's terms that they do not hold, 0..1.
+        new_ratio: share of the query's terms of full weight that they do not hold, 0..1.
         cue: the wording that decided or spoke along, or None.
         active_topic: id of the last topic of the conversation, or None in an empty one.
         resumed_topic: id of the earlier topic that a ``switch`` goes back to, or None.
