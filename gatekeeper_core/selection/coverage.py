@@ -49,7 +49,7 @@ class CoverageConfig:
         sharpness: how fast the likely share of the evidence falls with the score, 0.1..20. Source: ours.
         evidence_share: share of the query's information, 0..1, from which on a turn is evidence, as is one that holds a
             whole identifier, version, quote or piece of code of it; half of it where another turn has as much or the
-            user returns to an earlier topic, twice where the user says that the topic is new. Source: ours.
+            user returns to an earlier topic, thrice where the user says that the topic is new. Source: ours.
     """
 
     eta: float = 0.85

@@ -212,7 +212,7 @@ class Planner:
         """Return the share of the query that is evidence, and the share that is worth a snippet."""
         enough = self._config.coverage.evidence_share
         if self._cues.switch:
-            return min(1.0, 2 * enough), enough
+            return min(1.0, 3 * enough), min(1.0, 3 * enough)
         if self._fill:
             return 0.0, 0.0  # what is left of the budget costs nothing
         if self._cues.back or any(

@@ -51,7 +51,7 @@ _GENERIC = 0.25
 LEAST_INFORMATION = 2 * _RARE_WORD
 """What a question is taken to tell at least, in nats, so that "two" alone is no evidence. Source: ours: two rare words."""
 
-_MENDING_SHARE = 0.3
+_MENDING_SHARE = 0.15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +182,7 @@ def _decided(measured: Verdict, signs: _Signs, cues: Cues, topic_map: TopicMap, 
 def mended(verdict: Verdict, terms: Mapping[str, int], topic_map: TopicMap, index: TurnIndex) -> Verdict:
     """Return the verdict on a finished turn, mended where its answer shows that the switch was none.
 
-    A switch that no wording says is taken back where the newest turns of the topic before hold 0.3 or more of the
+    A switch that no wording says is taken back where the newest turns of the topic before hold 0.15 or more of the
     turn's information, question and answer together. Source: ours.
 
     Args:
