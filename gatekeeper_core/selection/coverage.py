@@ -3,7 +3,7 @@
 Each candidate has a worth, the share of the evidence that it is likely to hold, and a value, its gain per length::
 
     worth_i = m_i / sum of m over the pool,   m_i = (score_i / best score) ** sharpness
-    value_i = worth_i * novelty_i * (90 / tokens_i) ** alpha
+    value_i = worth_i * novelty_i * (90 / max(30, tokens_i)) ** alpha
     novelty_i = product over the kept turns k of (1 - likeness(i, k) ** 2)
 
 ``likeness`` is the Jaccard index of two turns' terms, so near-equal turns cost one. Candidates are taken by falling
@@ -36,6 +36,7 @@ __all__ = ["CoverageConfig", "coverage_without", "likeness", "value_of", "worths
 
 _POOL = 40  # of how many of the best turns the shares are taken
 _UNIT_TOKENS = 90  # the length at which a turn costs nothing extra: a usual turn of chat
+_LEAST_TOKENS = 30  # what the shortest turn counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,7 @@ def value_of(worth: float, tokens: int, *, alpha: float) -> float:
     >>> value_of(0.5, 90, alpha=0.7), value_of(0.5, 180, alpha=1.0)
     (0.5, 0.25)
     """
-    return round(worth * (_UNIT_TOKENS / tokens) ** alpha, 9)
+    return round(worth * (_UNIT_TOKENS / max(_LEAST_TOKENS, tokens)) ** alpha, 9)
 
 
 def likeness(terms: Set[str], other: Set[str]) -> float:

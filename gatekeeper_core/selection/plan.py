@@ -145,6 +145,7 @@ class Planner:
         self._scores: dict[int, Score] = {}
         self._worths: dict[int, float] = {}
         self._weak: frozenset[int] = frozenset()
+        self._as_snippet: set[int] = set()
         self._novelties: dict[int, tuple[int, float]] = {}
         self._open: list[tuple[float, int]] = []
         self._told: tuple[int, ...] = ()
@@ -241,7 +242,7 @@ class Planner:
             need *= _CHAIN_STEP * self._links(turn_id + 1)
             if need < _CHAIN_ABOVE:
                 return
-            self._take(turn_id, self._form(turn_id, firm=True), "link", "earlier_turn")
+            self._take(turn_id, self._form(turn_id), "link", "earlier_turn")
 
     def _answers_only(self) -> bool:
         """Return whether the question is none: thanks or an acknowledgement, in a word or two."""
@@ -257,7 +258,7 @@ class Planner:
         taken: list[int] = []
         weak = 0
         while self._open:
-            turn_id, part, value = self._most_valuable(self._open, list(self._kept))
+            turn_id, value = self._most_valuable(self._open, list(self._kept))
             if coverage_without(value) >= eta:
                 heappush(self._open, (-value, -turn_id))
                 self._missing = value
@@ -265,7 +266,7 @@ class Planner:
             weak += turn_id in self._weak
             if turn_id in self._weak and weak > _WEAK_TURNS:
                 self._drop(turn_id, "cover", "little_evidence")
-            elif self._take(turn_id, part, "cover", "evidence"):
+            elif self._take(turn_id, self._form(turn_id), "cover", "evidence"):
                 taken.append(turn_id)
             else:
                 self._missing = max(self._missing, value)
@@ -275,8 +276,8 @@ class Planner:
             self._drop(-negative, "cover", "repeat" if repeats else "enough")
         return taken
 
-    def _most_valuable(self, candidates: list[tuple[float, int]], told: Sequence[int]) -> tuple[int, Excerpt, float]:
-        """Take the candidate of the highest value out of a heap, with what is sent of it; of equals the newer one.
+    def _most_valuable(self, candidates: list[tuple[float, int]], told: Sequence[int]) -> tuple[int, float]:
+        """Take the candidate of the highest value out of a heap; of equals the newer one.
 
         Each waits by a value that it cannot exceed and is valued again when it comes up: novelty only falls. Source:
         Minoux 1978, "Accelerated greedy algorithms for maximizing submodular set functions".
@@ -287,38 +288,52 @@ class Planner:
         """
         while True:
             bound, negative = heappop(candidates)
-            part, value = self._valued(-negative, told)
+            value = self._value(-negative, told)
             if value >= -bound or not candidates or (-value, negative) <= candidates[0]:
                 self._values[-negative] = value
-                return -negative, part, value
+                return -negative, value
             heappush(candidates, (-value, negative))
 
-    def _valued(self, turn_id: int, told: Sequence[int]) -> tuple[Excerpt, float]:
-        """Return what is sent of a candidate, and its value beside the turns that are kept."""
+    def _value(self, turn_id: int, told: Sequence[int]) -> float:
+        """Return the value of a candidate beside the turns that are kept, and note what is to be sent of it."""
         alpha, worth = self._config.coverage.alpha, self._worths[turn_id] * self._novelty(turn_id, told)
-        part = self._form(turn_id, firm=turn_id not in self._weak)
-        if self._fill:
-            return part, value_of(worth, self._records[turn_id].tokens, alpha=alpha)
-        value = value_of(worth, part.tokens, alpha=alpha)
-        if value > _FORMED_ABOVE or not self._long(turn_id):
-            return part, value
-        part = self._snippet(turn_id)
-        return part, value_of(worth, part.tokens, alpha=alpha)
+        self._as_snippet.discard(turn_id)
+        value = value_of(worth, self._price(turn_id), alpha=alpha)
+        if self._fill or not self._long(turn_id) or (value > _FORMED_ABOVE and turn_id not in self._weak):
+            return value
+        self._as_snippet.add(turn_id)
+        return value_of(worth, self._config.trimming.snippet_tokens, alpha=alpha)
+
+    def _price(self, turn_id: int) -> int:
+        """Return what a candidate costs as its excerpt, at most."""
+        if self._fill or turn_id in self._weak:
+            return self._records[turn_id].tokens
+        return min(self._excerpt(turn_id).tokens, self._config.trimming.max_tokens)
 
     def _bound(self, turn_id: int) -> float:
         """Return the value that a turn has at most: new, and at the price of its cheapest form."""
-        tokens = self._records[turn_id].tokens
-        if self._trim and not self._fill and (self._long(turn_id) or self._index.speakers.are_two_people()):
-            tokens = 1
-        return value_of(self._worths[turn_id], tokens, alpha=self._config.coverage.alpha)
+        cheap = self._trim and not self._fill and (self._long(turn_id) or self._index.speakers.are_two_people())
+        return value_of(
+            self._worths[turn_id], 1 if cheap else self._records[turn_id].tokens, alpha=self._config.coverage.alpha
+        )
 
     def _novelty(self, turn_id: int, told: Sequence[int]) -> float:
         """Return what the kept turns leave of a turn's worth, 0..1; a longer row of them goes on with the last one."""
         seen, novelty = self._novelties.get(turn_id, (0, 1.0))
         for other in told[seen:]:
-            novelty *= 1.0 - likeness(self._terms_of(turn_id), self._terms_of(other)) ** 2
+            if self._may_repeat(turn_id, other):
+                novelty *= 1.0 - likeness(self._terms_of(turn_id), self._terms_of(other)) ** 2
         self._novelties[turn_id] = len(told), novelty
         return novelty
+
+    def _may_repeat(self, turn_id: int, other: int) -> bool:
+        """Return whether two turns may be alike: of about a length, and with most of their hits in common."""
+        short, long = sorted(self._records[turn].tokens for turn in (turn_id, other))
+        if 2 * short < long:
+            return False
+        score, kept = self._scores.get(turn_id), self._scores.get(other)
+        hits, known = (each.matched if each else frozenset() for each in (score, kept))
+        return 2 * len(hits & known) >= len(hits | known)
 
     def _newest_state(self, evidence: Sequence[int]) -> None:
         """Take the turns that go on with the best evidence: a draft is in the turn that changed it last."""
@@ -326,7 +341,7 @@ class Planner:
             for later in range(turn_id + 1, min(self._newest, turn_id + _CHAIN_TURNS) + 1):
                 if self._links(later) < _STATE_LINK:
                     break
-                self._take(later, self._form(later, firm=True), "link", "later_turn")
+                self._take(later, self._form(later), "link", "later_turn")
 
     def _overview(self) -> None:
         """Take a snippet of each turn, as far as candidates go: both ends, what opens a topic, then the newest."""
@@ -350,9 +365,9 @@ class Planner:
 
     # --- what is sent of a turn --------------------------------------------------------------------------------------
 
-    def _form(self, turn_id: int, *, firm: bool) -> Excerpt:
-        """Return what is sent of a turn: its excerpt where there is reason enough, else a snippet."""
-        if not firm and not self._fill:
+    def _form(self, turn_id: int) -> Excerpt:
+        """Return what is sent of a turn: its excerpt, or a snippet where it is noted for that."""
+        if turn_id in self._as_snippet:
             return self._snippet(turn_id)
         part = self._excerpt(turn_id)
         return part if self._fill else self._at_most(part, turn_id, self._config.trimming.max_tokens)
@@ -423,7 +438,7 @@ class Planner:
 
     def _terms_of(self, turn_id: int) -> frozenset[str]:
         if turn_id not in self._terms:
-            self._terms[turn_id] = frozenset().union(*map(count_terms, self._texts(turn_id)))
+            self._terms[turn_id] = frozenset().union(*(count_terms(text) for text in self._texts(turn_id)))
         return self._terms[turn_id]
 
     def _shared(self, terms: frozenset[str]) -> tuple[str, ...]:
@@ -518,7 +533,7 @@ class Planner:
         if self._etas is None:
             rest, told, least, etas = list(self._open), list(self._told), 1.0, {}
             while rest:
-                turn_id, _, value = self._most_valuable(rest, told)
+                turn_id, value = self._most_valuable(rest, told)
                 least = min(least, value)
                 etas[turn_id] = min(1.0, round(coverage_without(least) + 0.0001, 4))
                 told.append(turn_id)
