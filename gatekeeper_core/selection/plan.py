@@ -272,8 +272,7 @@ class Planner:
                 self._missing = max(self._missing, value)
         self._told = tuple(self._kept)
         for _, negative in self._open:
-            repeats = self._novelty(-negative, self._told) < _REPEATED
-            self._drop(-negative, "cover", "repeat" if repeats else "enough")
+            self._drop(-negative, "cover", "enough")
         return taken
 
     def _most_valuable(self, candidates: list[tuple[float, int]], told: Sequence[int]) -> tuple[int, float]:
@@ -327,13 +326,12 @@ class Planner:
         return novelty
 
     def _may_repeat(self, turn_id: int, other: int) -> bool:
-        """Return whether two turns may be alike: of about a length, and with most of their hits in common."""
-        short, long = sorted(self._records[turn].tokens for turn in (turn_id, other))
-        if 2 * short < long:
-            return False
+        """Return whether two turns may be alike: with the same hits, and neither twice as long as the other."""
         score, kept = self._scores.get(turn_id), self._scores.get(other)
-        hits, known = (each.matched if each else frozenset() for each in (score, kept))
-        return 2 * len(hits & known) >= len(hits | known)
+        if score is None or kept is None or score.matched != kept.matched:
+            return False
+        short, long = sorted(self._records[turn].tokens for turn in (turn_id, other))
+        return 2 * short >= long
 
     def _newest_state(self, evidence: Sequence[int]) -> None:
         """Take the turns that go on with the best evidence: a draft is in the turn that changed it last."""
@@ -438,7 +436,8 @@ class Planner:
 
     def _terms_of(self, turn_id: int) -> frozenset[str]:
         if turn_id not in self._terms:
-            self._terms[turn_id] = frozenset().union(*(count_terms(text) for text in self._texts(turn_id)))
+            texts = self._texts(turn_id)
+            self._terms[turn_id] = frozenset().union(*(count_terms(text, with_quantities=False) for text in texts))
         return self._terms[turn_id]
 
     def _shared(self, terms: frozenset[str]) -> tuple[str, ...]:
@@ -512,7 +511,9 @@ class Planner:
     def _decided(self, turn_id: int) -> Decision:
         """Return the decision on a turn that was a candidate or was kept."""
         where, why, tokens, offered = self._outcomes[turn_id]
-        score, part, etas = self._scores.get(turn_id), self._kept.get(turn_id), self._sooner()
+        score, part = self._scores.get(turn_id), self._kept.get(turn_id)
+        if why == "enough" and self._novelty(turn_id, self._told) < _REPEATED:
+            why = "repeat"
         return Decision(
             turn_id=turn_id,
             outcome="dropped" if part is None else "trimmed" if part.trimmed else "kept",
@@ -525,7 +526,7 @@ class Planner:
             score=score,
             value=self._values.get(turn_id),
             kept_from_tokens=budget_for(self._count, offered) if why == "no_room" else None,
-            kept_from_eta=etas.get(turn_id) if why == "enough" else None,
+            kept_from_eta=self._sooner().get(turn_id) if why == "enough" else None,
         )
 
     def _sooner(self) -> Mapping[int, float]:

@@ -243,7 +243,8 @@ def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Sig
     held = {term for term in worth if any(term in turn for turn in near)}
     telling = {term for term in worth if term_weight(term) == 1.0}
     shares = _shares(worth, _newest_postings(worth, index), before=len(index) - 1)
-    best = max(shares, key=lambda turn: (shares[turn], turn), default=None)
+    most = max(shares.values(), default=0.0) - 1e-9  # sums in another order may differ in their last digits
+    best = max((turn for turn, share in shares.items() if share >= most), default=None)
     earlier = None if best is None else topic_map.topic_of(best)
     return _Signs(
         terms=len(worth),
@@ -272,13 +273,16 @@ def _newest_postings(terms: Iterable[str], index: TurnIndex) -> dict[str, Sequen
 
 
 def _shares(worth: Mapping[str, float], postings: Mapping[str, Sequence[int]], *, before: int) -> dict[int, float]:
-    """Return by turn before a position how much information of the terms it holds, rounded to nine digits."""
+    """Return by turn before a position how much information of the terms it holds."""
     shares: dict[int, float] = {}
     for term, value in worth.items():
         for posting in postings[term]:
             turn = posting >> TURN_BITS
-            shares[turn] = shares.get(turn, 0.0) + value
-    return {turn: round(share, 9) for turn, share in shares.items() if turn < before}
+            if turn in shares:
+                shares[turn] += value
+            elif turn < before:
+                shares[turn] = value
+    return shares
 
 
 def _logistic(z: float) -> float:
