@@ -68,7 +68,9 @@ STAGES = (
 )
 STANDS_ALONE = "constraints"  # imports no stage, and no stage that judges turns knows it
 KNOW_CONSTRAINTS = frozenset({"result", "plan", "gatekeeper"})
-DATA = frozenset({"token_profiles", "selection.background", "selection.lexicon", "selection.thesaurus"})
+DATA = frozenset(
+    {"token_profiles", "selection.background", "selection.lexicon", "selection.thesaurus", "selection.word_forms"}
+)
 BANNED_MODULES = frozenset({"dill", "marshal", "pickle", "shelve", "yaml"})
 BANNED_CALLS = frozenset({"__import__", "eval", "exec"})
 ENVIRONMENT = frozenset({"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"})
