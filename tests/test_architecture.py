@@ -43,6 +43,7 @@ ROOMS = {
 }
 STAGES = (
     "quantities",
+    "dates",
     "anchors",
     "snapshot",
     "speakers",
