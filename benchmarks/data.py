@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -36,11 +37,12 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Two adjacent messages of one session; ``ids`` are the messages in it."""
+    """Two adjacent messages of one session; ``ids`` are the messages in it, ``written`` when the session was."""
 
     ids: tuple[str, ...]
     user: str
     assistant: str
+    written: datetime | None = None
 
     @property
     def text(self) -> str:
@@ -127,7 +129,10 @@ def sampled(items: Sequence[_T], count: int | None) -> list[_T]:
 
 
 def read_locomo(path: Path) -> list[Conversation]:
-    """Return the conversations of a LoCoMo file, as blocks of two messages, with their answerable questions."""
+    """Return the conversations of a LoCoMo file, as blocks of two messages, with their answerable questions.
+
+    A block tells when its session was, where the file does ("1:56 pm on 8 May, 2023").
+    """
     return [_conversation(row) for row in read_jsonl(path)]
 
 
@@ -149,7 +154,8 @@ def _blocks(turns: list[dict[str, Any]]) -> Iterator[Block]:
         if at + 1 < len(turns) and turns[at + 1]["session"] == turns[at]["session"]:
             pair.append(turns[at + 1])
         texts = [f"{turn['speaker']}: {turn['text']}" for turn in pair]
-        yield Block(tuple(turn["id"] for turn in pair), texts[0], texts[1] if len(texts) > 1 else "")
+        written = datetime.strptime(pair[0]["date"], "%I:%M %p on %d %B, %Y") if pair[0]["date"] else None
+        yield Block(tuple(turn["id"] for turn in pair), texts[0], texts[1] if len(texts) > 1 else "", written)
         at += len(pair)
 
 

@@ -8,6 +8,7 @@ adjacent messages of a session are a turn; the question alone is the query; the 
 * ``minimal``: the default stop, over ``eta``: recall against the mean tokens spent; beside it a stop at a share ``tau``
   of the best score, on the same scores.
 * ``--ablate``: the same with one part switched off at a time.
+* ``--dates``: the messages tell when their session was held, which a question may name. Peers are not told.
 
 A message is found if it is sent whole, or if 70 % of the words that it shares with the answer are in the excerpt that
 is sent; peers send whole messages. Recall is the mean over questions of (evidence messages found / evidence messages),
@@ -23,13 +24,13 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.ablation import ablations
 from benchmarks.budget import block_costs, counter, take_in_order
 from benchmarks.curves import compare
-from benchmarks.data import Conversation, read_locomo, sampled
+from benchmarks.data import Block, Conversation, read_locomo, sampled
 from benchmarks.embedding import kept_vectors
 from benchmarks.excerpts import words_kept
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
 from benchmarks.plot import write_plot
 from benchmarks.report import options, print_table, write_json
-from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, Turn
 from gatekeeper_core.selection.anchors import telling_terms
 
 if TYPE_CHECKING:
@@ -86,10 +87,22 @@ class Tally:
 
 
 def gatekeeper_for(conversation: Conversation, config: GatekeeperConfig, count: Counter) -> ContextGatekeeper:
-    """Return a gatekeeper that has read a conversation."""
+    """Return a gatekeeper that has read a conversation, with the dates of its sessions where they are known."""
     gatekeeper = ContextGatekeeper(config=config, token_counter=count)
-    gatekeeper.sync([(block.user, block.assistant) for block in conversation.blocks])
+    gatekeeper.sync([_turn(block) for block in conversation.blocks])
     return gatekeeper
+
+
+def _turn(block: Block) -> Turn | tuple[str, str]:
+    if block.written is None:
+        return block.user, block.assistant
+    turn = Turn.of(block.user, block.assistant)
+    return turn._replace(messages=tuple(replace(message, created_at=block.written) for message in turn.messages))
+
+
+def without_dates(conversation: Conversation) -> Conversation:
+    """Return a conversation of which nobody knows when it was held."""
+    return replace(conversation, blocks=tuple(replace(block, written=None) for block in conversation.blocks))
 
 
 def measure_ours(
@@ -285,9 +298,12 @@ def main() -> None:
     parser = options(__doc__, data="selection/locomo_dev.jsonl")
     parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
     parser.add_argument("--ablate", action="store_true", help="measure with each part off instead")
+    parser.add_argument("--dates", action="store_true", help="tell when each session was held")
     parser.add_argument("--plot", type=Path, help="also draw the curves here, as SVG")
     chosen = parser.parse_args()
     conversations = read_locomo(chosen.data / "selection" / "locomo_dev.jsonl")
+    if not chosen.dates:
+        conversations = [without_dates(each) for each in conversations]
     if chosen.quick:
         conversations = [
             replace(each, questions=tuple(sampled(each.questions, QUICK_QUESTIONS)))
@@ -304,7 +320,7 @@ def main() -> None:
             print_table(title, tables[name], markdown=chosen.markdown)
     questions = sum(len(each.questions) for each in conversations)
     print(f"\n{questions} questions, tokens by {chosen.counter}")
-    settings = {"counter": chosen.counter, "quick": chosen.quick, "questions": questions}
+    settings = {"counter": chosen.counter, "quick": chosen.quick, "dates": chosen.dates, "questions": questions}
     write_json(chosen.json, "selection", settings, tables)
 
 

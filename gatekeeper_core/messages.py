@@ -11,10 +11,12 @@ Everything here is a frozen value. A position is always the 0-based index in the
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from datetime import datetime
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, cast
 
@@ -67,6 +69,12 @@ MEDIA_TYPES: Mapping[str, MediaKind] = {
     "input_file": "document",
 }
 """What the types of content parts that hold no text are, in the formats of OpenAI and Anthropic."""
+
+_TIME = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
+    r"(?:[T ]([0-9]{2}:[0-9]{2})(?:(:[0-9]{2})(?:[.,]([0-9]{1,9}))?)?"
+    r"(Z|[+-][0-9]{2}:?[0-9]{2}|[+-][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{6})?)?)?"
+)
 
 _RESULT_END_CHARS = 1_000
 """Characters searched at each end of a tool result. Source: design, "Turns"."""
@@ -171,6 +179,8 @@ class Message:
         id: the caller's own identifier; nothing here depends on it.
         metadata: marks that are never sent as text, such as those of a summary that stands for other messages. Any
             mapping of texts, whole numbers and truth values may be given; it is kept as a ``Metadata``.
+        created_at: when it was written, in the time of its writer: a question may ask for the turn by its date. With
+            or without a time zone; None where it is not known.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -188,10 +198,12 @@ class Message:
     name: str | None = None
     id: str | None = None
     metadata: Mapping[str, str | int] = _UNMARKED
+    created_at: datetime | None = None
 
     def __post_init__(self) -> None:
         unnamed = self.tool_calls == () and self.tool_call_id is None and self.name is None and self.id is None
-        if unnamed and self.metadata is _UNMARKED and type(self.content) is str and self.role in _ROLES:
+        unmarked = self.metadata is _UNMARKED and self.created_at is None
+        if unnamed and unmarked and type(self.content) is str and self.role in _ROLES:
             return  # most messages are like this, and all of a history are made anew at every look at it
         _require_str("role", self.role)
         if self.role not in _ROLES:
@@ -202,6 +214,8 @@ class Message:
         for key in ("tool_call_id", "name", "id"):
             if getattr(self, key) is not None:
                 _require_str(key, getattr(self, key))
+        if self.created_at is not None and not isinstance(self.created_at, datetime):
+            raise TypeError(f"created_at must be a datetime or None, got {type(self.created_at).__name__}")
         if not isinstance(self.metadata, Metadata):
             object.__setattr__(self, "metadata", Metadata(self.metadata))  # frozen, and hashable like the rest
 
@@ -225,6 +239,7 @@ class Message:
         * Anthropic's ``tool_result`` parts read as their text, within the user message that holds them. Such a message
           stays a user message: split it into tool messages beforehand where its results are to answer calls.
         * ``metadata``: its texts, whole numbers and truth values; what else is in it is ignored.
+        * ``created_at``: a datetime, or its text in ISO 8601 ("2024-06-03T09:30:00+02:00"); anything else is ignored.
 
         Args:
             data: the dict; keys that are not named above are ignored.
@@ -234,8 +249,8 @@ class Message:
             TypeError: ``data`` is no mapping.
             MessageFormatError: the dict cannot be read; the reason names the key, never the text.
 
-        >>> Message.from_dict({"role": "user", "content": "hi"})
-        Message(role='user', content='hi', tool_calls=(), tool_call_id=None, name=None, id=None, metadata={})
+        >>> Message.from_dict({"role": "user", "content": None}) == Message("user", "")
+        True
         """
         if not isinstance(data, Mapping):
             raise TypeError(f"data must be a mapping, got {type(data).__name__}")
@@ -250,8 +265,8 @@ class Message:
         A media part has no data to give: it becomes ``{"type": kind}``, which marks its place and cannot be sent.
 
         Args:
-            for_provider: whether to leave out ``id`` and ``metadata``: providers refuse fields that they do not
-                know. False: everything, for a store.
+            for_provider: whether to leave out ``id``, ``metadata`` and ``created_at``: providers refuse fields that
+                they do not know. False: everything, for a store.
 
         >>> Message("assistant", "", tool_calls=(ToolCall("c1", "now", "{}"),)).to_dict()["content"] is None
         True
@@ -269,6 +284,8 @@ class Message:
                 data[key] = getattr(self, key)
         if self.metadata and not for_provider:
             data["metadata"] = dict(self.metadata)
+        if self.created_at is not None and not for_provider:
+            data["created_at"] = self.created_at.isoformat()
         return data
 
 
@@ -308,6 +325,7 @@ def _read_message(data: Mapping[str, Any]) -> Message:
         name=name,
         id=_optional_text(data, "id"),
         metadata=_read_metadata(data.get("metadata")),
+        created_at=_read_time(data.get("created_at")),
     )
 
 
@@ -315,6 +333,23 @@ def _read_metadata(marks: object) -> Metadata:
     if not isinstance(marks, Mapping) or not marks:
         return _UNMARKED
     return Metadata({k: v for k, v in marks.items() if isinstance(k, str) and isinstance(v, (str, int))})
+
+
+def _read_time(value: object) -> datetime | None:
+    """Return a time that is one or is written as one, whichever forms this version of Python reads by itself."""
+    if isinstance(value, datetime):
+        return value
+    match = _TIME.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        return None
+    day, minute, second, fraction, zone = match.groups("")
+    if len(zone) == len("+0200"):
+        zone = f"{zone[:3]}:{zone[3:]}"
+    written = f"{day}T{minute or '00:00'}{second or ':00'}.{fraction[:6]:0<6}{zone.replace('Z', '+00:00')}"
+    try:
+        return datetime.fromisoformat(written)
+    except ValueError:  # 2024-02-30
+        return None
 
 
 def _read_content(content: object) -> tuple[str | tuple[Part, ...], tuple[ToolCall, ...]]:
@@ -478,6 +513,11 @@ class Turn(NamedTuple):
         question = Message("user", user_text)
         messages = (question, Message("assistant", assistant_text)) if assistant_text else (question,)
         return cls(messages, start, start + len(messages))
+
+    @property
+    def created_at(self) -> datetime | None:
+        """When its first message that tells a time was written, or None."""
+        return next((message.created_at for message in self.messages if message.created_at is not None), None)
 
     @property
     def user_text(self) -> str:

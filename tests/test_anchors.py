@@ -286,7 +286,7 @@ def test_flags_and_paths_are_identifiers(text: str, term: str) -> None:
     [
         ("get_user_address", ["get_user_address", "user", "address"]),
         ("getUserAddress", ["getuseraddress", "user", "address"]),
-        ("payment.retry_policy", ["payment.retry_policy", "payment", "retry", "policy"]),
+        ("payment.retry_policy", ["payment.retry_policy", "pay", "retry", "policy"]),
         ("docs/setup-guide.md", ["docs/setup-guide.md", "doc", "setup", "guid", "md"]),
         ("redis7.conf", ["redis7.conf", "redis", "conf"]),
         ("HTTP2_ERROR", ["http2_error", "http", "error"]),

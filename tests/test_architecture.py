@@ -43,6 +43,7 @@ ROOMS = {
 }
 STAGES = (
     "quantities",
+    "dates",
     "anchors",
     "snapshot",
     "speakers",
@@ -68,7 +69,9 @@ STAGES = (
 )
 STANDS_ALONE = "constraints"  # imports no stage, and no stage that judges turns knows it
 KNOW_CONSTRAINTS = frozenset({"result", "plan", "gatekeeper"})
-DATA = frozenset({"token_profiles", "selection.background", "selection.lexicon", "selection.thesaurus"})
+DATA = frozenset(
+    {"token_profiles", "selection.background", "selection.lexicon", "selection.thesaurus", "selection.word_forms"}
+)
 BANNED_MODULES = frozenset({"dill", "marshal", "pickle", "shelve", "yaml"})
 BANNED_CALLS = frozenset({"__import__", "eval", "exec"})
 ENVIRONMENT = frozenset({"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"})

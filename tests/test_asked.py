@@ -13,6 +13,7 @@ LINES = [
     "invoice INV-90317 total 481.22",
     "订单 8812 已经退款",
     "she bought bolts",
+    "the subscription was organized by Ann",
 ]
 
 
@@ -24,6 +25,8 @@ LINES = [
         ("退款的是哪个订单？", 51),
         ("Invoice inv-90317 的金额", 50),
         ("who buys a bolt?", 52),
+        ("who subscribes?", 53),
+        ("谁 organise 的？", 53),
     ],
 )
 def test_the_line_with_the_rarest_words_of_the_question_is_first(query: str, line: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,11 +18,13 @@ from benchmarks.selection import (
     above_share,
     by_budget,
     comparison_rows,
+    gatekeeper_for,
     measure_ours,
     measure_ranking,
     measure_relative_stop,
     messages_sent,
     oracle,
+    without_dates,
 )
 from gatekeeper_core import GatekeeperConfig, SelectedTurn, estimate_text_tokens
 
@@ -54,6 +57,16 @@ def test_a_block_is_two_adjacent_messages_of_one_session(locomo: Path) -> None:
     (conversation,) = read_locomo(locomo)
     assert [block.ids for block in conversation.blocks] == [("D1:1", "D1:2"), ("D1:3",), ("D2:1", "D2:2")]
     assert conversation.blocks[1] == Block(("D1:3",), "Ann: I also started pottery lessons.", "")
+
+
+def test_a_block_tells_when_its_session_was_where_that_is_known(locomo: Path) -> None:
+    locomo.write_text(locomo.read_text(encoding="utf-8").replace('"date": ""', '"date": "1:56 pm on 8 May, 2023"', 1))
+    (conversation,) = read_locomo(locomo)
+    assert [block.written for block in conversation.blocks] == [datetime(2023, 5, 8, 13, 56), None, None]
+    gatekeeper = gatekeeper_for(conversation, GatekeeperConfig(), estimate_text_tokens)
+    asked = gatekeeper.explain("What did Ann tell on 8 May?", asked_at=datetime(2023, 5, 20))
+    assert [each.turn_id for each in asked.decisions if each.score and "@05-08" in each.score.matched] == [0]
+    assert without_dates(conversation).blocks[0].written is None
 
 
 def test_questions_without_an_answer_or_known_evidence_are_left_out(locomo: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import datetime
 from itertools import pairwise
 from typing import get_args
 
@@ -90,8 +92,13 @@ def test_a_context_without_a_pin_is_rendered_as_well() -> None:
 def test_dicts_are_those_of_the_rendered_messages() -> None:
     """001-32: tool fields survive."""
     dicts = context_of().to_dicts()
-    assert dicts == [message.to_dict() for message in context_of().render()]
+    assert dicts == [message.to_dict(for_provider=True) for message in context_of().render()]
     assert dicts[2]["tool_calls"][0]["id"] == dicts[3]["tool_call_id"] == "a"
+
+
+def test_dicts_hold_no_field_that_a_provider_refuses() -> None:
+    marked = [replace(message, id="m", metadata={"a": 1}, created_at=datetime(2024, 6, 3)) for message in RUN]
+    assert context_of(marked).to_dicts() == context_of().to_dicts()
 
 
 @pytest.mark.parametrize(("provider", "pin_as"), [("other", None), ("openai", "footer"), ("anthropic", "system")])

@@ -6,6 +6,7 @@ import pickle
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 from typing import Any, get_args
 
 import pytest
@@ -234,6 +235,7 @@ any_messages = st.builds(
     name=optional_texts,
     id=optional_texts,
     metadata=st.dictionaries(texts, texts | st.integers() | st.booleans(), max_size=2),
+    created_at=st.none() | st.datetimes(timezones=st.none() | st.timezones()),
 )
 
 
@@ -249,7 +251,34 @@ def test_what_goes_to_a_provider_holds_no_field_of_ours(message: Message) -> Non
     data = message.to_dict(for_provider=True)
     assert data.keys() <= {"role", "content", "tool_calls", "tool_call_id", "name"}
     assert {**message.to_dict(), **data} == message.to_dict()
-    assert Message.from_dict(data) == replace(message, id=None, metadata={})
+    assert Message.from_dict(data) == replace(message, id=None, metadata={}, created_at=None)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("2024-06-03T09:30:00+02:00", datetime(2024, 6, 3, 9, 30, tzinfo=timezone(timedelta(hours=2)))),
+        ("2024-06-03T07:30:00.5Z", datetime(2024, 6, 3, 7, 30, 0, 500_000, timezone.utc)),
+        ("2024-06-03 07:30-0500", datetime(2024, 6, 3, 7, 30, tzinfo=timezone(timedelta(hours=-5)))),
+        ("2024-06-03T07:30:00.123456789", datetime(2024, 6, 3, 7, 30, 0, 123_456)),
+        ("2024-06-03", datetime(2024, 6, 3)),
+        (datetime(2024, 6, 3), datetime(2024, 6, 3)),
+        *((foreign, None) for foreign in ("2024-02-30", "yesterday", "", "20240603", 1717400000, None, ["2024-06-03"])),
+    ],
+)
+def test_a_time_is_read_where_it_is_one(written: object, read: datetime | None) -> None:
+    assert Message.from_dict({"role": "user", "content": "x", "created_at": written}).created_at == read
+
+
+def test_a_turn_was_written_when_its_first_message_with_a_time_was() -> None:
+    noon = datetime(2024, 6, 3, 12)
+    (turn,) = group_turns([user("x"), replace(assistant("y"), created_at=noon)])
+    assert (turn.created_at, Turn.of("x", "y").created_at) == (noon, None)
+
+
+def test_a_time_that_is_none_is_refused() -> None:
+    with pytest.raises(TypeError, match="created_at must be a datetime"):
+        Message("user", "x", created_at="2024-06-03")  # type: ignore[arg-type]
 
 
 def test_to_dict_gives_the_chat_format() -> None:

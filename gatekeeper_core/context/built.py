@@ -232,8 +232,8 @@ class BuiltContext:
         return render_parts(self.messages, provider=provider, pin=pin, pin_as=pin_as)
 
     def to_dicts(self, *, provider: Provider = "openai", pin_as: PinRole | None = None) -> list[dict[str, Any]]:
-        """Return the rendered messages as dicts in OpenAI's chat format; arguments and errors as for :meth:`render`."""
-        return [message.to_dict() for message in self.render(provider=provider, pin_as=pin_as)]
+        """Return the rendered messages as dicts in OpenAI's chat format, ready to send; otherwise as :meth:`render`."""
+        return [message.to_dict(for_provider=True) for message in self.render(provider=provider, pin_as=pin_as)]
 
     def facts(self) -> dict[str, Any]:
         """Return flat JSON-ready facts for logs and events: counts and ids, never text.

@@ -362,6 +362,7 @@ def _choose(
         mode=mode,
         floor_turns=floor_turns,
         window_from=window_from,
+        asked_at=history.current.created_at if history.current else None,
     )
 
 

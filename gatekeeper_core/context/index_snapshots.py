@@ -29,6 +29,7 @@ from gatekeeper_core.errors import ConflictError, CorruptionError, SnapshotError
 from gatekeeper_core.messages import TextPart
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.records import days_of
 from gatekeeper_core.storage.base import is_in_process
 from gatekeeper_core.tokens import describe_counter, is_ours
 
@@ -297,7 +298,7 @@ def _turns_digest(turns: Sequence[Turn]) -> str:
     """Return what tells turns from others that would be indexed, or counted, in another way."""
     said = messages_digest(chain.from_iterable(turn.messages for turn in turns))
     shapes = [[_shape(message) for message in turn.messages] for turn in turns]
-    return _digest(f"{said}{shapes}".encode())
+    return _digest(f"{said}{shapes}{list(days_of(turns))}".encode())
 
 
 def _shape(message: Message) -> int | list[int]:

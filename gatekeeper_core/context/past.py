@@ -20,6 +20,8 @@ from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.token_estimate import budget_for
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from gatekeeper_core.selection.result import Selection
 
 __all__ = ["Choice", "HistoryMode", "HistoryStatus", "choose_past", "fitting_turns"]
@@ -56,6 +58,7 @@ def choose_past(
     mode: HistoryMode = "gated",
     floor_turns: int = 0,
     window_from: int = 0,
+    asked_at: datetime | None = None,
 ) -> Choice:
     """Return the past turns to keep.
 
@@ -69,6 +72,7 @@ def choose_past(
         floor_turns: see the module, at least 0.
         window_from: position of the first message that the window of mode ``window`` may hold: what a summary stands
             for comes before it. A turn that is covered in part belongs to the window.
+        asked_at: when the question is asked, where it is known.
     """
     if not past:
         return Choice((), "passthrough", "no_past_turns")
@@ -80,7 +84,7 @@ def choose_past(
     if room < 1:
         return Choice((), "nothing_fits", "no_room")
     budget = budget_for(gatekeeper.token_counter, room)  # the margin is taken off already, and is taken off there
-    selection = gatekeeper.explain(query, token_budget=budget, trim=False)
+    selection = gatekeeper.explain(query, token_budget=budget, trim=False, asked_at=asked_at)
     if mode == "hybrid":
         floor = _newest(costs, max(0, len(costs) - floor_turns), room)[::-1]
         turns = _all_fitting(floor, selection.order, costs, room)

@@ -230,7 +230,8 @@ def _with_details(read: _Sure, upto_seq: int) -> _Sure:
     for message in read.thread.messages[read.upto_seq + 1 : upto_seq + 1]:
         parts = None if isinstance(message.content, str) else message.content
         # What ``Thread.digests`` does not tell apart. ASCII: two versions of Python must write it alike.
-        details.update(ascii((message.id, sorted(message.metadata.items()), parts)).encode("ascii"))
+        written = message.created_at and message.created_at.isoformat()
+        details.update(ascii((message.id, sorted(message.metadata.items()), parts, written)).encode("ascii"))
     return read._replace(upto_seq=upto_seq, details=details)
 
 

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, HAN_LIGHT, HAN_PARTICLES, KANA_PARTICLES
 from gatekeeper_core.selection.quantities import quantities
-from gatekeeper_core.selection.thesaurus import irregular_forms, simplified_characters
+from gatekeeper_core.selection.thesaurus import simplified_characters
+from gatekeeper_core.selection.word_forms import UNINFLECTED, family_heads, irregular_forms
 from gatekeeper_core.text import HAN, LazyPattern, clean, is_wide, word_strings
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ __all__ = [
     "stem",
     "telling_terms",
     "term_weight",
+    "without_ending",
 ]
 
 AnchorKind = Literal[
@@ -79,6 +81,8 @@ _FIRST_WIDE = "\u0e01"  # no character before it is of a script that is searched
 _PAIR = LazyPattern(f"(?=([^{''.join(sorted(HAN_PARTICLES))}]{{2}}))")
 _TELLING_PAIR = LazyPattern(f"(?=([^{''.join(sorted(HAN_PARTICLES | HAN_LIGHT))}]{{2}}))")
 _CHARACTER = LazyPattern(f"(?![{''.join(sorted(HAN_PARTICLES | HAN_LIGHT))}])[{HAN}]")
+_ENDINGS = (("ing", 3), ("ed", 3), ("ly", 4))  # and how many letters must be left
+_LONGEST_WITH_Z = 5  # resize, capsized: no -ise
 _VOWEL = LazyPattern(r"[aeiouy]")
 
 
@@ -210,25 +214,50 @@ def folded(text: str) -> str:
 
 @lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
-    """Return a lower-case English word without its commonest endings.
+    """Return the term that stands for all forms of a lower-case English word.
 
-    Plural and third-person -s, -ing, -ed, -ly and the silent -e go; a doubled consonant is undone; an irregular form
-    gives its base. Light on purpose: it joins what a reader would call the same word and little else.
+    An irregular form gives its base; plural and third-person -s, -ing, -ed, -ly and the silent -e go; a doubled
+    consonant is undone; -ize reads as -ise; a member of a family (``payment``) gives the term of its head (``pay``).
+    Light on purpose: it joins what a reader would call the same word and little else.
 
     Source: Harman 1991, "How effective is suffixing?" (light stemming serves recall as well as a full stemmer); the
-    rules are ours.
+    rules and the families are ours, see :mod:`gatekeeper_core.selection.word_forms`.
 
     >>> [stem(w) for w in ("running", "ran", "tries", "caches", "making", "moved", "class", "status")]
     ['run', 'run', 'try', 'cach', 'mak', 'mov', 'class', 'status']
+    >>> [stem(w) for w in ("payments", "organized", "organising", "apply", "app")]
+    ['pay', 'organis', 'organis', 'apply', 'app']
+    """
+    light = without_ending(word)
+    return _family_terms().get(light, light)
+
+
+@cache
+def _family_terms() -> Mapping[str, str]:
+    return {without_ending(member): without_ending(head) for member, head in family_heads().items()}
+
+
+def without_ending(word: str) -> str:
+    """Return a lower-case English word in its base form without its ending, whatever its family.
+
+    >>> without_ending("payments"), without_ending("wrote"), without_ending("modernisation")
+    ('payment', 'writ', 'modernis')
     """
     word = irregular_forms().get(word, word)
     if len(word) < 4 or not word.isascii():
         return word
-    word = _without_plural(word)
-    for ending in ("ing", "ed", "ly"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and _VOWEL.search(word[: -len(ending)]):
-            return _undoubled(word[: -len(ending)])
-    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+    word = word if word in UNINFLECTED else _without_plural(word)
+    if word in UNINFLECTED:
+        return word
+    if word.endswith(("isation", "ization")):
+        word = word[: -len("ation")]
+    for ending, least in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= least and _VOWEL.search(word[: -len(ending)]):
+            word = _undoubled(word[: -len(ending)])
+            break
+    else:
+        word = word[:-1] if word.endswith("e") and len(word) > 3 else word
+    return f"{word[:-1]}s" if word.endswith(("iz", "yz")) and len(word) > _LONGEST_WITH_Z else word
 
 
 def term_weight(term: str) -> float:

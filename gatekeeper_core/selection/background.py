@@ -30,140 +30,139 @@ def background_frequencies() -> Mapping[str, float]:
 
 
 _ENGLISH = """
-lov 5460 good 4793 work 4596 tim 3867 great 3521 try 3459 feel 3447 today 2891 help 2891 friend 2743 nic 2471 sound
-2471 favorit 2421 music 2298 interest 2285 dog 2248 learn 2224 think 2211 lif 2150 liv 2125 play 2063 cool 1977 new
-1927 know 1915 watch 1841 enjoy 1828 fun 1717 job 1668 day 1655 food 1618 school 1520 read 1495 person 1470 travel
-1421 book 1359 nam 1347 chat 1285 kid 1260 hop 1248 find 1248 year 1223 listen 1198 hear 1161 understand 1149 talk
-1149 eat 1149 movy 1112 advic 1099 shar 1099 experienc 1087 walk 1087 best 1075 old 1075 suggestion 1062 plan 1062
-car 1050 gam 1038 ai 1025 cook 1025 recent 1001 hobby 988 relax 988 better 976 activity 976 skill 976 movi 951 fami
-951 look 939 right 902 different 889 hom 889 cours 865 cat 828 awesom 815 danc 815 big 803 color 803 pet 791 spend
-791 happy 778 parent 778 long 766 beautiful 766 wish 766 improv 766 exercis 766 hard 754 companion 729 recommend 729
-plac 729 money 717 welcom 704 next 679 sing 667 stay 655 consider 655 hors 655 run 655 two 642 farm 642 problem 642
-sorry 630 country 630 important 630 method 630 dad 618 tak 618 hous 618 drink 618 study 618 hat 618 back 605 hair
-605 writ 605 mean 605 glad 593 believ 593 physical 593 marry 593 career 581 support 581 city 581 start 581 mak 568
-bit 568 high 568 visit 568 practic 568 call 568 wif 556 sport 556 meet 544 driv 544 world 519 rock 519 first 519
-body 519 mind 519 shop 519 mov 507 red 494 art 494 fish 494 animal 494 outdoor 494 idea 494 stress 482 park 482
-teach 482 dish 482 especial 469 weather 469 girl 469 dream 469 grow 469 littl 457 birthday 457 video 457 song 457
-hik 457 definit 445 haha 445 choos 445 recommendation 445 emotion 445 bring 445 break 445 buy 445 blu 432 prefer 432
-trip 432 tru 432 teacher 432 pay 432 paint 432 way 420 scenery 420 bad 420 mom 420 class 420 futur 408 climb 408
-languag 408 challeng 408 tonight 395 provid 395 company 395 typ 395 excit 395 rid 395 child 395 weekend 395 show 395
-colleg 383 thre 383 luna 383 amaz 383 night 383 ability 383 pizza 371 healthy 371 diet 371 story 371 opportunity 371
-fre 358 small 358 busy 358 swim 358 band 358 win 358 wear 358 photography 346 coffe 346 morn 346 health 346 even 346
-tast 346 question 346 tir 334 part 334 requir 334 human 334 month 334 retir 334 husband 321 wonderful 321 yoga 321
-meditation 321 chicken 321 explor 321 bik 321 los 321 museum 321 current 321 speak 321 young 309 delicious 309
-knowledg 309 process 309 local 309 build 309 boy 309 stuff 296 remember 296 bet 296 inspiration 296 cultur 296
-professional 296 program 296 ask 296 sister 296 mountain 296 maintain 296 bor 296 fry 296 novel 296 concert 296
-older 284 onlin 284 famous 284 history 284 tea 284 relat 284 volunteer 284 breath 284 train 284 fac 284 styl 284
-valu 284 choic 284 luck 272 italian 272 father 272 specific 272 tomorrow 272 chines 272 common 272 jack 272 man 272
-age 272 fan 272 boyfriend 272 issu 272 week 272 olympic 272 chang 272 bak 272 natural 259 gym 259 development 259
-assistant 259 black 259 goodby 259 reliev 259 coach 259 grad 259 focus 259 toy 259 thought 247 outsid 247 self 247
-additional 247 classic 247 techniqu 247 suggest 247 clos 247 last 247 open 247 leav 247 sell 247 worry 247 turn 247
-summer 235 born 235 congratulation 235 funny 235 john 235 guitar 235 natur 235 spain 235 tv 235 spanish 235 short
-235 workout 235 sad 235 preferenc 235 finish 235 sav 235 field 235 follow 235 prepar 235 task 235 deep 235 woman 235
-set 235 inspir 235 town 222 cant 222 seen 222 water 222 chocolat 222 tip 222 abl 222 difficult 222 lon 222 sunny 222
-sweet 222 emotional 222 difficulty 222 check 222 cuisin 222 moment 222 light 222 clean 222 happen 222 mickey 210
-most 210 business 210 simpl 210 guess 210 alright 210 uniqu 210 attention 210 linda 210 exampl 210 need 210 want 210
-draw 210 hour 210 participat 210 shoot 210 avoid 210 touch 210 burger 210 ice 198 somalia 198 cancer 198 internet
-198 ha 198 saw 198 hot 198 full 198 comfortabl 198 bas 198 positiv 198 addition 198 henry 198 beach 198 sens 198 eye
-198 stop 198 decision 198 seek 198 mental 198 computer 198 cloth 198 attend 198 topic 198 lik 198 personal 198
-skateboard 198 roll 198 restaurant 198 com 198 garden 198 power 198 encounter 198 disney 185 singl 185 super 185
-special 185 social 185 technology 185 twitter 185 classical 185 adopt 185 slow 185 perfect 185 taco 185 shelter 185
-model 185 scorpion 185 constant 185 recip 185 keep 185 truck 185 bunny 185 son 185 bee 185 block 185 not 185 miss
-185 relationship 185 artist 185 fly 185 cream 173 fin 173 lat 173 forward 173 french 173 garlic 173 piano 173
-construction 173 fitness 173 alot 173 europ 173 real 173 popular 173 rich 173 pleasant 173 zhang 173 spiritual 173
-journey 173 reduc 173 continu 173 turtl 173 action 173 pressur 173 search 173 stor 173 folk 173 engineer 173 form
-173 wait 173 student 173 blond 173 industry 173 sal 173 function 173 cut 173 character 173 celebrat 173 gift 173
-knit 173 allow 173 ah 161 gold 161 military 161 taylor 161 death 161 spar 161 agre 161 fast 161 mous 161 alon 161
-crazy 161 sid 161 colorado 161 final 161 facebook 161 soccer 161 tough 161 green 161 english 161 later 161 cold 161
-creativ 161 psychology 161 progress 161 helpful 161 suitabl 161 playground 161 direction 161 soda 161 freez 161
-normal 161 interview 161 ear 161 group 161 master 161 overcom 161 head 161 bar 161 top 161 donut 161 situation 161
-catch 161 dat 161 sit 161 rac 161 pass 161 aunt 148 strong 148 someday 148 lucky 148 church 148 congrat 148 chanc
-148 team 148 bread 148 fiv 148 vegan 148 orang 148 excellent 148 rest 148 safety 148 grey 148 easy 148 fresh 148
-cooky 148 confident 148 cultural 148 goal 148 efficiency 148 dress 148 party 148 lab 148 hurt 148 duty 148 frank 148
-total 148 major 148 achiev 148 cow 148 brother 148 fit 148 main 148 record 148 bank 148 honest 148 releas 148
-express 148 complet 148 collect 148 habit 148 talent 148 serv 148 winter 136 swift 136 leo 136 king 136 various 136
-lawyer 136 studio 136 ford 136 afternoon 136 nop 136 gymnastic 136 yellow 136 door 136 chess 136 four 136 wrong 136
-expensiv 136 nascar 136 doctor 136 organic 136 equipment 136 pink 136 useful 136 confus 136 anxiety 136 relaxation
-136 sho 136 war 136 shap 136 weight 136 increas 136 accompany 136 absolut 136 exhaust 136 tractor 136 creat 136
-adjust 136 horizon 136 step 136 fav 136 joy 136 number 136 charm 136 baby 136 hang 136 stat 136 surviv 136 second
-136 plot 136 careful 136 marathon 136 certain 136 rais 136 them 136 nurs 136 caus 136 medal 124 anymor 124 street
-124 possibl 124 metal 124 german 124 blood 124 enjoyabl 124 tennis 124 forget 124 chip 124 see 124 far 124 paella
-124 ready 124 lit 124 brit 124 air 124 imagination 124 practical 124 patienc 124 benefit 124 degre 124 doubl 124
-heart 124 deal 124 meat 124 communicat 124 pleasur 124 gain 124 broaden 124 photo 124 servic 124 pick 124 row 124
-community 124 balanc 124 fir 124 scar 124 instrument 124 documentary 124 pursu 124 piec 124 offic 111 ohio 111 third
-111 offer 111 several 111 everywher 111 library 111 brown 111 beauty 111 apartment 111 royc 111 britney 111 spear
-111 insuranc 111 smart 111 georg 111 what 111 impressiv 111 raw 111 spring 111 sleep 111 army 111 sunday 111 afraid
-111 ancient 111 performanc 111 colleagu 111 happiness 111 meaningful 111 attitud 111 saf 111 appreciat 111 remind
-111 singer 111 pop 111 papaya 111 compet 111 fashion 111 shepherd 111 dinner 111 pictur 111 position 111 potential
-111 craft 111 weakness 111 tend 111 event 111 order 111 word 111 imagin 111 vacation 111 handl 111 environment 111
-clear 111 strength 111 film 111 card 111 cycl 111 graduat 111 robot 111 end 111 guy 111 matter 111 pro 111 meal 111
-exhibition 111 effort 111 result 111 clown 111 tan 111 doll 111 grill 111 includ 111 perspectiv 111 painter 111 suit
-111 app 111 vanilla 99 treadmill 99 machin 99 hopeful 99 arm 99 die 99 dye 99 poor 99 horror 99 lifestyl 99 mexico
-99 neat 99 retirement 99 whit 99 purpl 99 ita 99 custodian 99 put 99 leagu 99 columbus 99 chemistry 99 ros 99 hip 99
-yesterday 99 sun 99 kitchen 99 passion 99 worth 99 anxious 99 mood 99 creativity 99 pork 99 anytim 99 basic 99
-badminton 99 production 99 forc 99 worker 99 holiday 99 decid 99 lesson 99 ingredient 99 reflection 99 successful 99
-escap 99 unfortunat 99 hug 99 musician 99 farmer 99 stick 99 market 99 send 99 bird 99 option 99 term 99 mention 99
-muscl 99 landscap 99 return 99 leg 99 fill 99 stretch 99 develop 99 struggl 99 scen 99 add 99 season 99 join 99
-point 99 fall 99 wrestl 99 fruit 99 articl 99 gas 86 pregnant 86 sometim 86 kind 86 american 86 trooper 86
-mechanical 86 soft 86 dai 86 ocean 86 charli 86 christopher 86 violin 86 homeless 86 aerosmith 86 weird 86 bmw 86
-road 86 bookstor 86 gav 86 canada 86 mal 86 florida 86 kindergarten 86 trad 86 larg 86 freedom 86 lunch 86 energy 86
-vegetabl 86 scienc 86 emi 86 attraction 86 kung 86 enhanc 86 enrich 86 stir 86 content 86 alleviat 86 information 86
-jason 86 boss 86 sour 86 um 86 friendship 86 society 86 oliv 86 drug 86 board 86 subject 86 guid 86 musical 86
-station 86 dealer 86 vegetarian 86 stand 86 upset 86 juvenil 86 helmet 86 sea 86 wrestler 86 level 86 room 86 key 86
-discuss 86 opinion 86 fulfill 86 expand 86 overwhelm 86 warm 86 complex 86 conversation 86 tour 86 shirt 86
-particular 86 flavor 86 comfort 86 general 86 network 86 effectiv 86 concept 86 comedy 86 tell 86 receiv 86 entir 86
-feed 86 mustang 86 figur 86 list 86 alien 86 preparation 86 detail 86 destination 86 frustrat 86 act 86 reach 86
-chees 74 baseball 74 god 74 nearby 74 past 74 south 74 strang 74 aww 74 triplet 74 deaf 74 due 74 track 74 twitch 74
-alabama 74 let 74 blind 74 twin 74 extra 74 seafood 74 insid 74 sugar 74 sensitiv 74 six 74 mini 74 middl 74 coupl
+lov 5460 good 4793 work 4596 tim 3867 great 3521 try 3459 feel 3447 today 2891 help 2891 friend 2829 nic 2471 sound
+2471 think 2458 favorit 2446 music 2298 interest 2285 dog 2248 learn 2224 lif 2150 liv 2125 play 2063 movi 2063 cool
+1977 know 1915 new 1853 enjoy 1853 watch 1841 fun 1717 job 1668 day 1655 food 1618 school 1520 read 1495 person 1470
+travel 1470 book 1359 nam 1347 suggest 1310 chat 1285 kid 1260 hop 1248 find 1248 year 1223 listen 1198 recommend
+1174 hear 1161 understand 1149 talk 1149 eat 1149 relax 1124 advic 1099 shar 1099 experienc 1087 walk 1087 best 1075
+old 1075 plan 1062 car 1050 gam 1038 ai 1025 cook 1025 recent 1001 hobby 988 better 976 activity 976 skill 976 fami
+951 look 939 differ 902 right 902 hom 889 happy 889 beautiful 877 cours 865 cat 828 awesom 815 color 815 danc 815
+big 803 pet 791 spend 791 parent 778 improv 778 long 766 wish 766 exercis 766 hard 754 companion 729 choos 729 plac
+729 money 717 health 717 welcom 704 next 679 sing 667 prefer 667 emotion 667 stay 655 marry 655 consider 655 hors
+655 run 655 two 642 important 642 farm 642 problem 642 sorry 630 country 630 method 630 dad 618 tak 618 hous 618
+drink 618 study 618 hat 618 back 605 believ 605 hair 605 writ 605 mean 605 glad 593 physical 593 career 581 support
+581 high 581 city 581 start 581 mak 568 bit 568 visit 568 practic 568 call 568 wif 556 sport 556 meet 544 driv 544
+inspir 531 win 531 grow 531 world 519 rock 519 first 519 body 519 mind 519 shop 519 mov 507 red 494 art 494 fish 494
+animal 494 outdoor 494 idea 494 stress 482 park 482 teach 482 dish 482 especial 469 weather 469 girl 469 dream 469
+littl 457 birthday 457 video 457 song 457 hik 457 definit 445 haha 445 bring 445 excit 445 break 445 difficult 445
+buy 445 blu 432 trip 432 teacher 432 pay 432 paint 432 retir 432 way 420 scenery 420 bad 420 mom 420 luck 420 child
+420 class 420 futur 408 climb 408 languag 408 challeng 408 tonight 395 provid 395 company 395 meditat 395 typ 395
+rid 395 weekend 395 show 395 colleg 383 thre 383 luna 383 amaz 383 night 383 explor 383 tast 383 ability 383 pizza
+371 diet 371 story 371 opportunity 371 fre 358 tru 358 small 358 busy 358 swim 358 band 358 develop 358 wear 358
+requir 358 los 358 speak 358 photography 346 coffe 346 morn 346 even 346 maintain 346 question 346 part 334 human
+334 month 334 husband 321 wonderful 321 yoga 321 chicken 321 sun 321 bik 321 museum 321 current 321 prepar 321 young
+309 delicious 309 knowledg 309 process 309 local 309 build 309 boy 309 stuff 296 remember 296 bet 296 tired 296
+famous 296 cultur 296 professional 296 program 296 ask 296 sister 296 mountain 296 bor 296 fry 296 novel 296 concert
+296 decid 296 older 284 onlin 284 history 284 tea 284 relat 284 volunteer 284 breath 284 train 284 fac 284 styl 284
+valu 284 italian 272 father 272 specific 272 tomorrow 272 chines 272 common 272 jack 272 man 272 age 272 fan 272
+boyfriend 272 issu 272 week 272 olympic 272 chang 272 bak 272 natural 259 gym 259 assistant 259 black 259 goodby 259
+reliev 259 coach 259 lon 259 grad 259 focus 259 toy 259 strong 259 saf 259 outsid 247 self 247 additional 247
+classic 247 techniqu 247 clos 247 last 247 open 247 sad 247 leav 247 sell 247 worry 247 turn 247 summer 235 born 235
+congratulation 235 funny 235 john 235 guitar 235 natur 235 spain 235 tv 235 spanish 235 short 235 workout 235 simpl
+235 finish 235 sav 235 field 235 follow 235 task 235 anxious 235 deep 235 woman 235 set 235 imagin 235 town 222 cant
+222 seen 222 water 222 chocolat 222 tip 222 abl 222 sweet 222 check 222 cuisin 222 moment 222 light 222 confident
+222 clean 222 happen 222 collect 222 mickey 210 most 210 business 210 guess 210 alright 210 uniqu 210 attention 210
+linda 210 exampl 210 need 210 want 210 draw 210 hour 210 participat 210 shoot 210 avoid 210 touch 210 burger 210 ice
+198 somalia 198 cancer 198 internet 198 ha 198 saw 198 hot 198 full 198 comfortabl 198 bas 198 positiv 198 addition
+198 henry 198 beach 198 sens 198 eye 198 stop 198 seek 198 mental 198 computer 198 cloth 198 attend 198 topic 198
+lik 198 personal 198 skateboard 198 roll 198 restaurant 198 com 198 garden 198 communicat 198 power 198 encounter
+198 disney 185 singl 185 super 185 special 185 social 185 technology 185 twitter 185 classical 185 adopt 185 slow
+185 perfect 185 taco 185 shelter 185 model 185 scorpion 185 constant 185 recip 185 keep 185 possibl 185 truck 185
+weigh 185 bunny 185 son 185 bee 185 block 185 not 185 miss 185 relationship 185 artist 185 fly 185 cream 173 fin 173
+lat 173 forward 173 french 173 garlic 173 piano 173 construct 173 fitness 173 alot 173 europ 173 real 173 popular
+173 rich 173 pleasant 173 zhang 173 spiritual 173 journey 173 reduc 173 continu 173 turtl 173 action 173 pressur 173
+search 173 stor 173 folk 173 engineer 173 form 173 wait 173 student 173 blond 173 overcom 173 achiev 173 industry
+173 function 173 cut 173 compet 173 character 173 celebrat 173 gift 173 knit 173 allow 173 ah 161 gold 161 military
+161 taylor 161 death 161 spar 161 agre 161 fast 161 mous 161 alon 161 crazy 161 sid 161 colorado 161 final 161
+facebook 161 soccer 161 tough 161 green 161 english 161 later 161 cold 161 creativ 161 psychology 161 progress 161
+helpful 161 suitabl 161 playground 161 gray 161 direction 161 soda 161 freez 161 normal 161 confus 161 interview 161
+group 161 master 161 sal 161 creat 161 head 161 bar 161 top 161 donut 161 situation 161 honest 161 catch 161 dat 161
+sit 161 rac 161 pass 161 aunt 148 someday 148 church 148 congrat 148 chanc 148 team 148 bread 148 fiv 148 vegan 148
+orang 148 excellent 148 rest 148 easy 148 fresh 148 cooki 148 cultural 148 goal 148 efficient 148 dress 148 party
+148 lab 148 hurt 148 duty 148 equip 148 frank 148 total 148 major 148 cow 148 brother 148 fit 148 main 148 perform
+148 record 148 bank 148 produc 148 surviv 148 releas 148 express 148 complet 148 habit 148 talent 148 serv 148
+winter 136 swift 136 leo 136 king 136 various 136 lawyer 136 studio 136 ford 136 afternoon 136 nop 136 gymnastic 136
+yellow 136 door 136 chess 136 four 136 wrong 136 expensiv 136 nascar 136 doctor 136 organic 136 pink 136 useful 136
+sho 136 war 136 shap 136 increas 136 accompany 136 absolut 136 exhaust 136 tractor 136 adjust 136 horizon 136 step
+136 fav 136 joy 136 number 136 charm 136 baby 136 hang 136 stat 136 second 136 environment 136 plot 136 careful 136
+marathon 136 certain 136 rais 136 them 136 nurs 136 solv 136 caus 136 medal 124 anymor 124 street 124 metal 124
+german 124 blood 124 enjoyabl 124 early 124 tennis 124 forget 124 chip 124 see 124 far 124 paella 124 ready 124 lit
+124 brit 124 air 124 practical 124 patienc 124 benefit 124 degre 124 doubl 124 heart 124 deal 124 meat 124 pleasur
+124 gain 124 broaden 124 photo 124 appreciat 124 servic 124 weak 124 pick 124 row 124 community 124 balanc 124 fir
+124 scar 124 instrument 124 documentary 124 exhibit 124 manag 124 pursu 124 piec 124 offic 111 ohio 111 third 111
+offer 111 several 111 everywher 111 library 111 brown 111 apartment 111 royc 111 britney 111 spear 111 insur 111
+smart 111 georg 111 what 111 impressiv 111 raw 111 spring 111 sleep 111 army 111 sunday 111 afraid 111 ancient 111
+colleagu 111 meaningful 111 attitud 111 remind 111 singer 111 pop 111 papaya 111 fashion 111 shepherd 111 dinner 111
+pictur 111 position 111 potential 111 craft 111 tend 111 event 111 order 111 word 111 vacation 111 handl 111 clear
+111 film 111 card 111 cycl 111 graduat 111 robot 111 end 111 guy 111 matter 111 pro 111 encourag 111 meal 111 effort
+111 warm 111 result 111 succeed 111 clown 111 tan 111 doll 111 grill 111 includ 111 perspectiv 111 painter 111 apply
+111 suit 111 vanilla 99 treadmill 99 machin 99 hopeful 99 arm 99 die 99 dye 99 poor 99 horror 99 lifestyl 99 mexico
+99 neat 99 whit 99 purpl 99 italy 99 custodian 99 put 99 leagu 99 columbus 99 chemistry 99 ros 99 hip 99 yesterday
+99 kitchen 99 passion 99 worth 99 mood 99 creativity 99 pork 99 anytim 99 basic 99 badminton 99 forc 99 worker 99
+holiday 99 lesson 99 ingredient 99 reflection 99 successful 99 escap 99 unfortunat 99 hug 99 musician 99 farmer 99
+stick 99 market 99 send 99 bird 99 option 99 assist 99 fulfil 99 term 99 complex 99 mention 99 muscl 99 landscap 99
+return 99 leg 99 depress 99 financ 99 fill 99 stretch 99 struggl 99 scen 99 add 99 season 99 join 99 point 99 fall
+99 wrestl 99 fruit 99 articl 99 motivat 99 gas 86 pregnant 86 sometim 86 kind 86 american 86 trooper 86 mechanical
+86 soft 86 daily 86 ocean 86 charli 86 christopher 86 violin 86 homeless 86 aerosmith 86 weird 86 bmw 86 road 86
+bookstor 86 gav 86 canada 86 mal 86 florida 86 kindergarten 86 trad 86 larg 86 freedom 86 lunch 86 energy 86
+vegetabl 86 scienc 86 emily 86 attract 86 kung 86 enhanc 86 enrich 86 stir 86 content 86 alleviat 86 information 86
+jason 86 boss 86 sour 86 um 86 society 86 oliv 86 drug 86 board 86 subject 86 guid 86 musical 86 station 86 dealer
+86 vegetarian 86 stand 86 upset 86 juvenil 86 helmet 86 sea 86 wrestler 86 level 86 room 86 key 86 discuss 86
+opinion 86 expand 86 overwhelm 86 conversation 86 tour 86 shirt 86 particular 86 flavor 86 comfort 86 general 86
+network 86 effectiv 86 concept 86 comedy 86 intelligent 86 tell 86 receiv 86 recover 86 entir 86 feed 86 mustang 86
+figur 86 list 86 alien 86 detail 86 destination 86 frustrat 86 act 86 reach 86 realis 86 describ 86 chees 74
+baseball 74 god 74 nearby 74 past 74 south 74 strang 74 aww 74 triplet 74 deaf 74 due 74 track 74 twitch 74 alabama
+74 let 74 blind 74 twin 74 extra 74 seafood 74 insid 74 truly 74 sugar 74 sensitiv 74 six 74 mini 74 middl 74 coupl
 74 homework 74 librarian 74 routin 74 chicago 74 alcoholic 74 grandfather 74 hospital 74 basketball 74 yacht 74
 pinto 74 serious 74 scary 74 product 74 say 74 healthier 74 agility 74 feminist 74 shawarma 74 glass 74 yal 74 femal
-74 gotta 74 wed 74 fact 74 lucy 74 magical 74 detention 74 fantastic 74 encouragement 74 heck 74 pot 74 helpless 74
-sery 74 confidenc 74 condition 74 anywher 74 assist 74 optimistic 74 steam 74 tourist 74 huangshan 74 relevant 74
-pao 74 communication 74 management 74 profound 74 humanity 74 one' 74 reasonabl 74 accord 74 sauc 74 success 74
-roland 74 collection 74 hit 74 waffl 74 shoplift 74 ston 74 honor 74 financ 74 center 74 mil 74 calm 74 flower 74
-solv 74 quality 74 moderat 74 uncertainty 74 organiz 74 parameter 74 count 74 troubl 74 wonder 74 roleplay 74 thirty
-74 depend 74 sibl 74 gambl 74 bed 74 comic 74 area 74 design 74 impress 74 camp 74 superpower 74 club 74 variety 74
-vivid 74 spot 74 quiet 74 meditat 74 ton 74 bath 74 kitty 74 charity 74 dislik 74 refresh 74 realiz 74 ex 62
-therapist 62 yea 62 grandkid 62 franc 62 peac 62 guidanc 62 th 62 cheeseburger 62 fancy 62 reclus 62 skin 62
-electrician 62 ghost 62 ski 62 dud 62 skinny 62 afford 62 psychic 62 van 62 depression 62 counsel 62 retriever 62
-lim 62 plus 62 nervous 62 economic 62 medicin 62 twic 62 mexican 62 north 62 carolina 62 york 62 rib 62 yummy 62
-amount 62 trump 62 marriag 62 fluent 62 dear 62 solar 62 panel 62 player 62 veggy 62 rap 62 metabolism 62 awful 62
+74 gotta 74 wed 74 fact 74 lucy 74 magical 74 detention 74 fantastic 74 heck 74 pot 74 helpless 74 sery 74 condition
+74 anywher 74 optimistic 74 steam 74 tourist 74 huangshan 74 relevant 74 pao 74 profound 74 humanity 74 one' 74
+reasonabl 74 accord 74 sauc 74 roland 74 hit 74 waffl 74 shoplift 74 ston 74 honor 74 center 74 mil 74 calm 74
+flower 74 spic 74 quality 74 moderat 74 uncertainty 74 organis 74 parameter 74 count 74 troubl 74 wonder 74 roleplay
+74 thirty 74 depend 74 sibl 74 gambl 74 bed 74 comic 74 area 74 danger 74 allergy 74 design 74 connect 74 impress 74
+camp 74 superpower 74 club 74 variety 74 promot 74 vivid 74 spot 74 quiet 74 burn 74 ton 74 bath 74 kitty 74 charity
+74 dislik 74 refresh 74 wis 74 ex 62 therapist 62 yea 62 grandkid 62 franc 62 peac 62 guidanc 62 th 62 cheeseburger
+62 fancy 62 reclus 62 skin 62 electrician 62 ghost 62 ski 62 dud 62 skinny 62 afford 62 psychic 62 van 62 counsel 62
+retriever 62 lim 62 plus 62 nervous 62 economic 62 medicin 62 twic 62 mexican 62 north 62 carolina 62 york 62 rib 62
+yummy 62 amount 62 trump 62 fluent 62 dear 62 solar 62 panel 62 player 62 veggi 62 rap 62 metabolism 62 awful 62
 secret 62 rainbow 62 match 62 county 62 golden 62 insan 62 jazz 62 told 62 rob 62 shift 62 sushi 62 direct 62
-sichuan 62 spicy 62 refer 62 contact 62 hint 62 civilization 62 tutorial 62 interpersonal 62 companionship 62
-insight 62 decisiv 62 seasid 62 romanc 62 lak 62 intelligent 62 historical 62 ensur 62 introvert 62 growth 62
-western 62 gary 62 susan 62 boat 62 bob 62 bill 62 island 62 recover 62 driver 62 eater 62 hero 62 waitress 62
-period 62 connection 62 competition 62 material 62 motorbik 62 project 62 websit 62 exploration 62 lie 62 solution
-62 promot 62 approach 62 giv 62 possibility 62 cod 62 kit 62 resourc 62 rescu 62 burn 62 actor 62 drop 62 uniform 62
-view 62 switch 62 banker 62 snack 62 kayak 62 rul 62 surf 62 sunset 62 motivat 62 plant 62 girlfriend 62 shock 62
-distraction 62 activ 62 review 62 wid 62 sooth 62 obstacl 62 wis 62 steal 62 ruffl 62 lack 62 purchas 62 shipyard 49
-navy 49 donat 49 mommy 49 spook 49 salesman 49 unit 49 india 49 california 49 alaska 49 admir 49 rol 49 faint 49
-homecom 49 education 49 responsibility 49 starcraft 49 somewher 49 factory 49 profession 49 stunt 49 buddy 49 lazy
-49 football 49 huh 49 cali 49 grandchildren 49 everyday 49 pool 49 aw 49 cup 49 rd 49 jail 49 sail 49 hungry 49 bus
-49 grandma 49 ufc 49 wors 49 pony 49 reward 49 lawn 49 dead 49 supportiv 49 vintag 49 dry 49 maintenanc 49 cash 49
-athlet 49 easier 49 pa 49 dangerous 49 gear 49 dancer 49 ris 49 allergic 49 path 49 complicat 49 terribl 49 manag 49
-athletic 49 beneficial 49 christian 49 grand 49 precious 49 candy 49 colorful 49 soup 49 med 49 skydiv 49 excel 49
-forbidden 49 divers 49 steak 49 excitement 49 hundr 49 wind 49 unsur 49 solitud 49 respect 49 easi 49 bold 49 anti
-49 research 49 necessary 49 artistic 49 bass 49 life' 49 reflect 49 sci 49 fi 49 literatur 49 modern 49 itinerary 49
-platform 49 countrysid 49 today' 49 boost 49 mindset 49 crucial 49 will 49 existenc 49 identify 49 elegant 49
-atmospher 49 qingdao 49 noodl 49 energetic 49 shawshank 49 redemption 49 expectation 49 fiction 49 ivy 49 apply 49
-mentality 49 accept 49 report 49 discourag 49 manager 49 milk 49 exact 49 adult 49 loud 49 mix 49 addict 49 earn 49
-ball 49 potato 49 sleev 49 letter 49 striv 49 travell 49 pursuit 49 beat 49 rar 49 suppos 49 teen 49 cloud 49 sew 49
-affect 49 cop 49 trainer 49 own 49 reason 49 previous 49 laugh 49 embarrass 49 chas 49 pol 49 fear 49 skateboarder
-49 dump 49 limit 49 fascinat 49 lin 49 box 49 pan 49 salad 49 pair 49 adventur 49 distanc 49 psychological 49 notic
-49 answer 49 deepen 49 tre 49 captur 49 weigh 49 factor 49 appropriat 49 smooth 49 bother 49 stream 49 genr 49 hand
-49 effect 49 fight 49 cost 49 medication 49 produc 49 fair 49 hold 49 bon 49 describ 49 relativ 49 visual 49 exchang
-49 satisfy 49 determin 49 thrill 49 rout 49 egg 49 latest 37 daddy 37 lottery 37 hockey 37 spirituality 37 brilliant
-37 ful 37 till 37 vet 37 ree 37 queen 37 eager 37 fellow 37 lover 37 unusual 37 steady 37 mother 37 national 37
-tupac 37 magic 37 surgery 37 sort 37 softball 37 sweaty 37 protect 37 greatest 37 yum 37 boil 37 shrimp 37 nah 37
-bubbl 37 sick 37 jean 37 loos 37 intak 37 saturday 37 averag 37 pain 37 respond 37 behind 37 thanksgiv 37 haircut 37
-medical 37 alcohol 37 batch 37 died 37 corner 37 jefferson 37 pack 37 becom 37 radiohead 37 detectiv 37 survivor 37
-taxi 37 dark 37 roof 37 tanya 37 manhattan 37 motorcycl 37 gross 37 kim 37 fallout 37 elvis 37 africa 37 amazon 37
-honey 37 twenty 37 eighty 37 cor 37 half 37 lil 37 wayn 37 central 37 west 37 deliver 37 mail 37 rough 37 trabajo 37
-unabl 37 uh 37 ww 37 personality 37 media 37 lego 37 unhealthy 37 awww 37 therapy 37 miami 37 kinda 37 post 37 eight
-37 journal 37 stabl 37 spiderman 37 data 37 tofu 37 low 37 passionat 37 bean 37 awe 37 photographer 37 dang 37 larry
-37 casual 37 wash 37 taken 37 streamer 37 circl 37 spac 37 ping 37 pong 37 unhappy 37 cia 37 banjo 37 roller 37
-worst 37 overtim 37 lighter 37 michigan 37 dryden 37 multipl 37 usual 37 eh 37 cas 37 nap 37 rain 37 tasty 37 brav
-37 sheep 37 chef 37 bulldog 37 hummus 37 culinary 37 ethic 37 fashionabl 37 hula 37 traditional 37
+sichuan 62 refer 62 contact 62 hint 62 civilis 62 tutorial 62 interpersonal 62 companionship 62 insight 62 decisiv
+62 seasid 62 romanc 62 lak 62 historical 62 ensur 62 introvert 62 western 62 gary 62 susan 62 boat 62 bob 62 bill 62
+island 62 hungry 62 driver 62 eater 62 hero 62 waitress 62 period 62 material 62 motorbik 62 project 62 websit 62
+lie 62 approach 62 expect 62 giv 62 cod 62 kit 62 resourc 62 rescu 62 actor 62 drop 62 uniform 62 pain 62 view 62
+switch 62 banker 62 snack 62 kayak 62 rul 62 surf 62 sunset 62 plant 62 limit 62 girlfriend 62 rain 62 shock 62
+distraction 62 activ 62 assess 62 review 62 wid 62 sooth 62 control 62 obstacl 62 member 62 steal 62 ruffl 62 lack
+62 purchas 62 satisfy 62 shipyard 49 navy 49 donat 49 mommy 49 spook 49 salesman 49 united 49 india 49 california 49
+alaska 49 admir 49 rol 49 faint 49 homecom 49 educat 49 tir 49 responsibl 49 starcraft 49 somewher 49 factory 49
+profession 49 stunt 49 buddy 49 lazy 49 football 49 huh 49 cali 49 grandchild 49 everyday 49 pool 49 aw 49 cup 49 rd
+49 jail 49 sail 49 bus 49 grandma 49 ufc 49 wors 49 pony 49 reward 49 lawn 49 dead 49 supportiv 49 vintag 49 dry 49
+cash 49 athlet 49 easier 49 pa 49 gear 49 dancer 49 ris 49 path 49 complicat 49 terribl 49 athletic 49 beneficial 49
+news 49 christian 49 grand 49 precious 49 candy 49 colorful 49 soup 49 med 49 skydiv 49 excel 49 forbidden 49 divers
+49 steak 49 hundr 49 wind 49 unsur 49 solitud 49 respect 49 easi 49 bold 49 anti 49 research 49 necessary 49
+artistic 49 bass 49 life' 49 reflect 49 sci 49 fi 49 literatur 49 modern 49 itinerary 49 platform 49 countrysid 49
+today' 49 boost 49 mindset 49 crucial 49 will 49 existenc 49 identify 49 elegant 49 atmospher 49 qingdao 49 noodl 49
+energetic 49 shawshank 49 redemption 49 fiction 49 ivy 49 mentality 49 accept 49 report 49 discourag 49 manager 49
+milk 49 exact 49 adult 49 loud 49 mix 49 addict 49 earn 49 ball 49 potato 49 sick 49 sleev 49 letter 49 striv 49
+pursuit 49 beat 49 rar 49 suppos 49 teen 49 deliver 49 cloud 49 sew 49 affect 49 cop 49 trainer 49 own 49 reason 49
+previous 49 laugh 49 embarrass 49 chas 49 pol 49 fear 49 skateboarder 49 dump 49 fascinat 49 lin 49 box 49 pan 49
+salad 49 tradition 49 pair 49 adventur 49 distanc 49 psychological 49 notic 49 answer 49 deepen 49 tre 49 captur 49
+app 49 factor 49 appropriat 49 smooth 49 bother 49 stream 49 genr 49 hand 49 effect 49 fight 49 proud 49 cost 49
+medication 49 fair 49 hold 49 bon 49 relativ 49 visual 49 accurat 49 interact 49 exchang 49 determin 49 observ 49
+thrill 49 rout 49 egg 49 stimulat 49 fail 49 latest 37 daddy 37 lottery 37 hockey 37 spirituality 37 brilliant 37
+fully 37 till 37 vet 37 ree 37 queen 37 eager 37 fellow 37 lover 37 unusual 37 steady 37 mother 37 national 37 tupac
+37 magic 37 surgery 37 sort 37 softball 37 sweaty 37 protect 37 greatest 37 yum 37 boil 37 shrimp 37 nah 37 bubbl 37
+jean 37 loos 37 intak 37 saturday 37 averag 37 respond 37 behind 37 thanksgiv 37 haircut 37 medical 37 alcohol 37
+batch 37 died 37 corner 37 jefferson 37 pack 37 becom 37 radiohead 37 detectiv 37 survivor 37 taxi 37 dark 37 roof
+37 tanya 37 manhattan 37 motorcycl 37 gross 37 kim 37 fallout 37 elvis 37 africa 37 amazon 37 honey 37 twenty 37
+eighty 37 cor 37 half 37 lil 37 wayn 37 central 37 west 37 mail 37 rough 37 trabajo 37 unabl 37 uh 37 ww 37
+personality 37 media 37 lego 37 unhealthy 37 awww 37 therapy 37 miami 37 kinda 37 post 37 eight 37 journal 37 stabl
+37 spiderman 37 data 37 tofu 37 low 37 passionat 37 bean 37 awe 37 photographer 37 dang 37 larry 37 casual 37 wash
+37 taken 37 streamer 37 circl 37 spac 37 ping 37 pong 37 unhappy 37 cia 37 banjo 37 roller 37 worst 37 overtim 37
+lighter 37 michigan 37 dryden 37 multipl 37 usual 37 eh 37 cas 37 nap 37 brav 37 sheep 37 chef 37 bulldog 37 hummus
+37 culinary 37 ethic 37 fashionabl 37 hula 37 person' 37 ginger 37 representativ 37 literary 37 impact 37 heritag 37
+wall 37 transport 37 gentl 37 enthusiasm 37 schedul 37 confid 37 gradual 37 mission 37 grateful 37 homemad 37
+overall 37 foundation 37 expression 37 jay 37 roast 37 leisur 37 joker 37 competitiveness 37 trek 37 humorous 37
+stranger 37 persist 37 discomfort 37
 """
 
 _CHINESE = """

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from array import array
 from collections.abc import Sequence
+from datetime import date, datetime
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -19,10 +20,11 @@ from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, query_terms
 from gatekeeper_core.selection.constraints import Constraints
 from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
+from gatekeeper_core.selection.dates import date_terms
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.plan import GatekeeperConfig, Planner
-from gatekeeper_core.selection.records import Record, Records
-from gatekeeper_core.selection.retrieval import expand_query, read_query
+from gatekeeper_core.selection.records import Record, Records, days_of
+from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates
 from gatekeeper_core.selection.snapshot import read_sections, write_sections
 from gatekeeper_core.selection.titles import titles
 from gatekeeper_core.selection.topic_map import Topic, TopicMap
@@ -262,21 +264,32 @@ class ContextGatekeeper:
         chosen = self.explain(query).turns
         return [{"user": turn.user, "assistant": turn.assistant, "turn_id": turn.turn_id} for turn in chosen]
 
-    def explain(self, query: str, *, token_budget: int | None = None, trim: bool | None = None) -> Selection:
+    def explain(
+        self,
+        query: str,
+        *,
+        token_budget: int | None = None,
+        trim: bool | None = None,
+        asked_at: datetime | None = None,
+    ) -> Selection:
         """Return the same choice as :meth:`select`, with the reason for everything.
 
         Args:
             query: the new question.
             token_budget: another budget for this call; None takes the gatekeeper's.
             trim: whether long messages are cut, for this call; None takes the configured value.
+            asked_at: when it is asked: "yesterday" and "last week" count from that day. None takes the day of the
+                newest turn; where that tells none, such words are words like others.
 
         Raises:
-            TypeError: the query is no text.
+            TypeError: the query is no text, or ``asked_at`` no datetime.
             ConfigError: the budget is not positive.
         """
         _check_text("query", query)
         budget = self._token_budget if token_budget is None else _checked_budget(token_budget)
         trimming = self._config.trim if trim is None else trim
+        if asked_at is not None and not isinstance(asked_at, datetime):
+            raise TypeError(f"asked_at must be a datetime or None, got {type(asked_at).__name__}")
         with stage(SELECTION) as seen, self._lock:
             read = read_query(query, self._index, about=without_cues(query))
             cues = read_cues(query)
@@ -284,8 +297,9 @@ class ContextGatekeeper:
                 verdict = judge(read.idf, cues, self._topic_map, self._index, config=self._config.gate)
                 judged.tell(lambda: _facts(verdict, self._topic_map.topic_count))
             self._asked = _Asked(query, verdict)
+            dated = with_dates(read, self._index, self._asked_on(asked_at))
             planner = Planner(
-                query=expand_query(read, self._index, config=self._config.retrieval),
+                query=expand_query(dated, self._index, config=self._config.retrieval),
                 cues=cues,
                 verdict=verdict,
                 starts=self._topic_map.starts,
@@ -311,7 +325,7 @@ class ContextGatekeeper:
         with self._lock:
             tokens_user, tokens_assistant = self._records.token_columns()
             sections: dict[str, Any] = {
-                "texts": _digest(self._records.texts()),
+                "texts": _digest(self._records.texts(), days_of(self._records.sources())),
                 "gate": repr(self._config.gate).encode("ascii"),
                 "counter": self._counter_name(),
                 "index": self._index.to_bytes(),
@@ -394,14 +408,15 @@ class ContextGatekeeper:
         if sections.get("counter") != self._counter_name():
             raise SnapshotError("this snapshot was made with another token counter: build anew with sync()")
         texts = [_texts_of(turn) for turn in turns]
-        if sections.get("texts") != _digest(texts):
+        sources = [turn if isinstance(turn, Turn) else None for turn in turns]
+        if sections.get("texts") != _digest(texts, days_of(sources)):
             raise SnapshotError("this snapshot is of other turns: build anew with sync()")
         try:
             self._records = Records.from_columns(
                 texts,
                 tokens_user=sections["tokens_user"],
                 tokens_assistant=sections["tokens_assistant"],
-                sources=[turn if isinstance(turn, Turn) else None for turn in turns],
+                sources=sources,
             )
             self._index = TurnIndex.from_bytes(sections["index"])
             self._verdicts = VerdictLog.from_columns(_under("verdicts", sections), turn_count=len(turns))
@@ -430,7 +445,7 @@ class ContextGatekeeper:
         verdict = self._judged(record.user, user_terms)
         terms = {**user_terms, **assistant_terms}
         verdict = mended(verdict, terms, self._topic_map, self._index)
-        self._index.add(user_terms, assistant_terms, texts=_openings(record))
+        self._index.add(_date_terms(record) | user_terms, assistant_terms, texts=_openings(record))
         self._topic_map.add(verdict, terms.keys(), question_open=_ends_open(record))
         self._verdicts.append(verdict)
         self._records.append(record)
@@ -446,17 +461,26 @@ class ContextGatekeeper:
         terms = query_terms(about, counts=user_terms if about == user_text else None)
         return judge(terms, read_cues(user_text), self._topic_map, self._index, config=self._config.gate)
 
+    def _asked_on(self, asked_at: datetime | None) -> date | None:
+        """Return the day from which the words of a question count."""
+        if asked_at is not None:
+            return asked_at.date()
+        return self._records[-1].day if self._records else None
+
     def _cut(self, turn_count: int) -> None:
         """Keep the first turns; what reads the list of records from before keeps its own."""
         if turn_count == len(self._records):
             return
         self._asked = None
-        removed = [_turn_terms(record) for record in self._records[turn_count:]]
+        removed = [
+            _date_terms(record) | count_terms(record.user) | count_terms(record.assistant)
+            for record in self._records[turn_count:]
+        ]
         self._history_tokens -= sum(self._records.tokens[turn_count:])
         self._records = self._records.first(turn_count)
         self._verdicts.cut(turn_count)
-        for user_terms, assistant_terms in reversed(removed):
-            self._index.remove_last({**user_terms, **assistant_terms})
+        for terms in reversed(removed):
+            self._index.remove_last(terms)
         self._topic_map.cut(turn_count, **self._newest())
 
     def _newest(self) -> dict[str, Any]:
@@ -476,14 +500,16 @@ def _texts_of(turn: Turn | tuple[str, str]) -> tuple[str, str]:
     return (turn.user_text, turn.assistant_text) if isinstance(turn, Turn) else (turn[0], split_thinking(turn[1])[1])
 
 
-def _digest(texts: Iterable[tuple[str, str]]) -> bytes:
-    """Return what tells turns from other turns."""
+def _digest(texts: Iterable[tuple[str, str]], days: Iterable[tuple[int, str]]) -> bytes:
+    """Return what tells turns from other turns: their texts, and the days of those that have one."""
     import hashlib  # here, because it is a tenth of the import of the library
 
     digest, sides = hashlib.blake2b(digest_size=16), chain.from_iterable(texts)
     while some := list(islice(sides, _DIGESTED)):
         digest.update("".join(f"{len(text)}:" for text in some).encode("ascii"))
         digest.update("".join(some).encode("utf-8", "surrogatepass"))
+    for place, day in days:
+        digest.update(f"{place}@{day}".encode("ascii"))
     return digest.digest()
 
 
@@ -493,13 +519,14 @@ def _under(prefix: str, sections: Mapping[str, Any]) -> dict[str, Any]:
     return {name[start:]: content for name, content in sections.items() if name.startswith(f"{prefix}.")}
 
 
-def _turn_terms(record: Record) -> tuple[dict[str, int], dict[str, int]]:
-    return count_terms(record.user), count_terms(record.assistant)
-
-
 def _ends_open(record: Record) -> bool:
     """Return whether the last words said in a turn are a question."""
     return ends_with_question(record.assistant or record.user)
+
+
+def _date_terms(record: Record) -> dict[str, int]:
+    """Return the terms of the day on which a turn was written, where it is known."""
+    return dict.fromkeys(date_terms(record.day), 1) if record.day is not None else {}
 
 
 def _openings(record: Record) -> tuple[str, str]:

@@ -64,7 +64,7 @@ ENGLISH_STOP_WORDS = frozenset(
     thing things this those though through thus to together too took toward towards u under unless until up upon us use
     used using usually v ve very via w wanna want wants was wasn wasn't way we we'd we'll we're we've well went were weren
     weren't what what's whatever when when's whenever where where's whether which whichever while who who's whoever whole
-    whom whose why why's will with within without won won't would wouldn wouldn't wow x y ya yeah yep yes yet you you'd
+    whom whose why why's will with within without won't would wouldn wouldn't wow x y ya yeah yep yes yet you you'd
     you'll you're you've your yours yourself yourselves z
     """.split()  # noqa: SIM905 - a list of 300 quoted words would be unreadable
 )

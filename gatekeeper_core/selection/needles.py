@@ -11,16 +11,16 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, folded, stem
-from gatekeeper_core.selection.thesaurus import irregular_forms
+from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, folded, stem, without_ending
+from gatekeeper_core.selection.word_forms import family_heads, irregular_forms
 from gatekeeper_core.text import clean, is_wide
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from gatekeeper_core.text import Span
 
-__all__ = ["Haystack", "needles"]
+__all__ = ["Haystack", "needles", "other_forms"]
 
 _NUMERALS = tuple("二两三四五六七八九十百")
 
@@ -97,7 +97,7 @@ def needles(term: str) -> tuple[str, ...]:
         term: a term as the index has it.
 
     >>> needles("redis"), needles("query"), needles("break")
-    (('redis', "r'edis"), ('query', 'queri', "q'uery"), ('break', "b'reak", 'broke', 'broken'))
+    (('redis', "r'edis"), ('query', "q'uery", 'queri'), ('break', "b'reak", 'broke', 'broken'))
     >>> needles("缓存"), needles("@05-03")
     (('缓存',), ('3',))
     """
@@ -107,12 +107,25 @@ def needles(term: str) -> tuple[str, ...]:
     if term.startswith("#"):
         number = term[1:]
         return (number[: len(number) - len(number.lstrip("0123456789."))], *_NUMERALS)
-    found = [term]
-    if term.endswith("y"):  # queries, queried
-        found.append(f"{term[:-1]}i")
-    if len(term) > 3:  # O'Brien
-        found.append(f"{term[0]}'{term[1:]}")
-    return (*found, *_forms_by_stem().get(term, ()))
+    divided = (f"{term[0]}'{term[1:]}",) if len(term) > 3 else ()  # O'Brien
+    return (term, *divided, *other_forms(term))
+
+
+def other_forms(term: str) -> tuple[str, ...]:
+    """Return how the words of a term begin that do not begin with the term itself.
+
+    >>> other_forms("break"), other_forms("subscrib"), other_forms("query")
+    (('broke', 'broken'), ('subscription',), ('queri',))
+    """
+    return (*_changed_ends(term), *_forms_by_term().get(term, ()))
+
+
+def _changed_ends(begin: str) -> Iterator[str]:
+    """Yield how the beginning of a word is written where its last letter changes."""
+    if begin.endswith("y"):  # queries, queried
+        yield f"{begin[:-1]}i"
+    if without_ending(american := f"{begin[:-1]}z") == begin:  # organise, organize
+        yield american
 
 
 def _searchable(cleaned: str) -> str:
@@ -128,8 +141,9 @@ def _is_pair(term: str) -> bool:
 
 
 @cache
-def _forms_by_stem() -> Mapping[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for form in irregular_forms():
-        found.setdefault(stem(form), []).append(form)
-    return found
+def _forms_by_term() -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for word in (*irregular_forms(), *family_heads(), *family_heads().values()):
+        begin = without_ending(word) if word not in irregular_forms() else word
+        found.setdefault(stem(word), {}).update(dict.fromkeys((begin, *_changed_ends(begin))))
+    return {term: tuple(form for form in forms if not form.startswith(term)) for term, forms in found.items()}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-__all__ = ["Quantity", "quantities"]
+__all__ = ["MONTHS", "MONTH_NAME", "Quantity", "numeral", "quantities"]
 
 
 class Quantity(NamedTuple):
@@ -31,18 +31,18 @@ class Quantity(NamedTuple):
     kind: Literal["date", "amount"]
 
 
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905 - as a sentence reads them
-_MONTH_NAME = (
+MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905 - as a sentence reads them
+MONTH_NAME = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)"
 )
 _DATE = LazyPattern(
     r"(?<![0-9])(?P<m1>[0-9]{1,2}) ?[月월] ?(?P<d1>[0-9]{1,2}) ?[日号號일]"
     r"|(?<![0-9])[0-9]{4}[-/.](?P<m2>[0-9]{1,2})[-/.](?P<d2>[0-9]{1,2})(?![0-9])"
-    rf"|\b(?P<m3>{_MONTH_NAME})\.? (?P<d3>[0-9]{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
-    rf"|\b(?P<d4>[0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m4>{_MONTH_NAME})\b"
+    rf"|\b(?P<m3>{MONTH_NAME})\.? (?P<d3>[0-9]{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
+    rf"|\b(?P<d4>[0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m4>{MONTH_NAME})\b"
 )
-_DATE_SIGN = LazyPattern("[月월/.-]|" + "|".join(_MONTHS))  # what every date holds besides its digits
+_DATE_SIGN = LazyPattern("[月월/.-]|" + "|".join(MONTHS))  # what every date holds besides its digits
 
 _UNITS = {
     "元": "元 块钱 块 圆 rmb cny yuan",
@@ -84,13 +84,13 @@ def quantities(text: str) -> Iterator[Quantity]:
     for match in _DATE.finditer(low) if _DATE_SIGN.search(low) else ():
         yield from _dated(match, text)
     for match in _AMOUNT.finditer(low):
-        number = match["n1"] or str(_numeral(match["n2"]))
+        number = match["n1"] or str(numeral(match["n2"]))
         yield Quantity(f"#{number}{_UNIT_OF[match['u1'] or match['u2']]}", _written(match, text), "amount")
 
 
 def _dated(match: re.Match[str], text: str) -> Iterator[Quantity]:
     month, day = (next(filter(None, (match[f"{part}{at}"] for at in "1234"))) for part in "md")
-    number = int(month) if month.isdigit() else _MONTHS.index(month[:3]) + 1
+    number = int(month) if month.isdigit() else MONTHS.index(month[:3]) + 1
     if 1 <= number <= 12 and 1 <= int(day) <= 31:
         yield Quantity(f"@{number:02}-{int(day):02}", _written(match, text), "date")
 
@@ -99,10 +99,10 @@ def _written(match: re.Match[str], text: str) -> str:
     return text[match.start() : match.end()]
 
 
-def _numeral(written: str) -> int:
+def numeral(written: str) -> int:
     """Return the number that Chinese numerals below a thousand write.
 
-    >>> _numeral("十五"), _numeral("二十"), _numeral("三百二十")
+    >>> numeral("十五"), numeral("二十"), numeral("三百二十")
     (15, 20, 320)
     """
     total = digit = 0

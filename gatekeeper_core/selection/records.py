@@ -16,8 +16,9 @@ from gatekeeper_core.text import split_thinking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from datetime import date
 
-__all__ = ["Record", "Records"]
+__all__ = ["Record", "Records", "days_of"]
 
 
 class Record(NamedTuple):
@@ -33,6 +34,12 @@ class Record(NamedTuple):
     def tokens(self) -> int:
         """What the whole turn costs, at least 1."""
         return max(1, self.tokens_user + self.tokens_assistant)
+
+    @property
+    def day(self) -> date | None:
+        """The day on which it was written, in the time of its writer, where its messages tell it."""
+        written = self.source.created_at if self.source is not None else None
+        return written.date() if written is not None else None
 
     def equals(self, turn: Turn | tuple[str, str]) -> bool:
         """Return whether a given turn is the one that is kept here, by its content."""
@@ -103,6 +110,10 @@ class Records(Sequence[Record]):
         """Yield both texts of each turn."""
         return zip(self._users, self._assistants, strict=True)
 
+    def sources(self) -> Sequence[Turn | None]:
+        """Return the turn that each record came from, if any, up to the last one that came from messages."""
+        return tuple(self._sources)
+
     def token_columns(self) -> tuple[array[int], array[int]]:
         """Return copies of what the users' and the assistants' texts cost, for a snapshot."""
         return self._tokens_user[:], self._tokens_assistant[:]
@@ -140,3 +151,10 @@ class Records(Sequence[Record]):
             self._tokens_assistant[place],
             self._sources[place] if place < len(self._sources) else None,
         )
+
+
+def days_of(turns: Iterable[Turn | None]) -> Iterator[tuple[int, str]]:
+    """Yield the position and the day, as ISO 8601, of each turn whose messages tell a time."""
+    for place, turn in enumerate(turns):
+        if turn is not None and turn.created_at is not None:
+            yield place, turn.created_at.date().isoformat()

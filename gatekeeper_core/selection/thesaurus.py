@@ -1,4 +1,4 @@
-"""Words that stand for one another, as data: irregular forms, synonyms, kinds and their members, script variants.
+"""Words that stand for one another, as data: synonyms, kinds and their members, script variants.
 
 Every list is general language, written for this library; none is drawn from a data set. The tables are built when they
 are first used.
@@ -13,18 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["MANY_ANSWER", "TIME_ANSWER", "irregular_forms", "kinds", "simplified_characters", "synonyms"]
-
-
-@cache
-def irregular_forms() -> Mapping[str, str]:
-    """Return the base form of English words that no ending tells (``bought``: ``buy``).
-
-    >>> irregular_forms()["wrote"], irregular_forms()["children"]
-    ('write', 'child')
-    """
-    rows = (row.split() for row in _IRREGULAR.split("|"))
-    return MappingProxyType({form: base for base, *forms in rows for form in forms})
+__all__ = ["MANY_ANSWER", "TIME_ANSWER", "kinds", "simplified_characters", "synonyms"]
 
 
 @cache
@@ -71,24 +60,6 @@ def _variant_pairs() -> Iterator[tuple[str, str]]:
     for at in range(0, len(pairs), 2):
         yield pairs[at], pairs[at + 1]
 
-
-_IRREGULAR = (
-    "become became|begin began begun|bite bit bitten|blow blew blown|break broke broken|bring brought|build built"
-    "|buy bought|catch caught|choose chose chosen|deal dealt|dig dug|draw drew drawn|dream dreamt|drink drank drunk"
-    "|drive drove driven|eat ate eaten|fall fell fallen|feed fed|feel felt|fight fought|find found|fly flew flown"
-    "|forget forgot forgotten|forgive forgave forgiven|freeze froze frozen|grow grew grown|hang hung|hear heard"
-    "|hide hid hidden|hold held|keep kept|know knew known|lay laid|lead led|learn learnt|leave left|lend lent|light lit"
-    "|lose lost|mean meant|meet met|pay paid|ride rode ridden|ring rang rung|rise rose risen|run ran|seek sought"
-    "|sell sold|send sent|shake shook shaken|shoot shot|shrink shrank shrunk|sing sang sung|sink sank sunk|sit sat"
-    "|sleep slept|speak spoke spoken|spend spent|stand stood|steal stole stolen|stick stuck|strike struck|swear swore"
-    " sworn|sweep swept|swim swam swum|swing swung|teach taught|tear tore torn|think thought|throw threw thrown"
-    "|understand understood|wake woke woken|wear wore worn|weep wept|win won|withdraw withdrew withdrawn"
-    "|write wrote written|rewrite rewrote rewritten|overwrite overwrote overwritten|rebuild rebuilt"
-    "|child children|man men|woman women|person people|foot feet|tooth teeth|mouse mice|goose geese|life lives"
-    "|wife wives|knife knives|leaf leaves|wolf wolves|half halves|shelf shelves|thief thieves|index indices"
-    "|matrix matrices|vertex vertices|criterion criteria|phenomenon phenomena|analysis analyses|crisis crises"
-)
-"""English base forms, each with its irregular forms. Source: ours (the common irregular verbs and plurals)."""
 
 _SYNONYMS = """
 buy purchase
@@ -156,8 +127,6 @@ stress destress relax unwind calm
 tired exhausted
 love adore
 enjoy favorite prefer
-favourite favorite
-colour color
 hate dislike
 help support assist aid
 gift present
@@ -212,7 +181,7 @@ accident crash
 old age
 inspire motivate inspiration motivation
 promote advertise market
-organize organise host arrange hold
+organize host arrange hold
 attend join participate
 database db
 repository repo

@@ -34,7 +34,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "tool_result": ("tool result", "tool results"),
     "call_id": ("id of a call", "ids of calls"),
     "message_id": ("id of a message", "ids of messages"),
-    "message_field": ("name, id or mark of a message", "names, ids or marks of messages"),
+    "message_field": ("name, id, mark or time of a message", "names, ids, marks or times of messages"),
     "metadata": ("set of marks", "sets of marks"),
     "joined_message": ("border between messages", "borders between messages"),
     "joined_part": ("border between parts", "borders between parts"),

@@ -36,6 +36,7 @@ __all__ = [
     "wire_tools",
 ]
 
+_NOT_SENT = frozenset({"metadata", "created_at"})
 _THINKING_KEYS = ("reasoning_content", "reasoning_details")
 
 
@@ -153,7 +154,7 @@ def _as_dict(item: Message | Mapping[str, Any], message: Message, at: int) -> di
             raise MessageFormatError("holds media without its data: pass the dict that it was read from", position=at)
         data = item.to_dict(for_provider=True)
     else:
-        data = {key: value for key, value in item.items() if key != "metadata"} | {"role": message.role}
+        data = {key: value for key, value in item.items() if key not in _NOT_SENT} | {"role": message.role}
     calls = data.get("tool_calls")
     return {**data, "tool_calls": [_with_arguments(call) for call in calls]} if calls else data
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 from gatekeeper_core.context.results.signals import in_lower_case, lowered
 from gatekeeper_core.selection.anchors import count_terms, query_terms, term_weight
-from gatekeeper_core.selection.thesaurus import irregular_forms
+from gatekeeper_core.selection.needles import other_forms
 
 __all__ = ["Asked"]
 
@@ -142,22 +141,12 @@ def _occurrences(low: str, start: str) -> Iterator[int]:
 def _starts_of(terms: Sequence[str]) -> tuple[str, ...]:
     """Return strings of which every line that holds one of the terms has at least one, the longest first.
 
-    A term is a stem, and a stem can differ from what is written by its last letter (try, tries) or, for an irregular
-    form, in all of them.
+    A term is a stem, and a stem can differ from what is written by its last letter (try, tries) or, for another form
+    of the word, in all of them.
     """
-    written = [form for term in terms for form in _written().get(term, ())]
+    written = [form for term in terms for form in other_forms(term)]
     starts = {_light(term) for term in (*terms, *written)}
     return tuple(sorted(filter(None, starts), key=lambda each: (-len(each), each)))
-
-
-@cache
-def _written() -> dict[str, list[str]]:
-    """Return by stem, whole or light, the irregular forms in which it is written."""
-    written: dict[str, list[str]] = {}
-    for form, base in irregular_forms().items():
-        for stem in {base, _light(base)}:
-            written.setdefault(stem, []).append(form)
-    return written
 
 
 def _light(term: str) -> str:

@@ -163,6 +163,7 @@ def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
 def _written(message: Message, left_out: LeftOut) -> dict[str, Any]:
     count_media(message, left_out)
     left_out["metadata"] += bool(message.metadata)
+    left_out["message_field"] += message.created_at is not None
     kind = _WRITTEN[message.role]
     data: dict[str, Any] = {
         "content": _written_content(message),

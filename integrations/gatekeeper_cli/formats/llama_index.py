@@ -134,6 +134,7 @@ def _written(message: Message, left_out: LeftOut) -> dict[str, Any]:
     count_media(message, left_out)
     left_out["message_id"] += message.id is not None
     left_out["metadata"] += bool(message.metadata)
+    left_out["message_field"] += message.created_at is not None
     parts = (TextPart(message.content),) if isinstance(message.content, str) else message.content
     blocks: list[dict[str, Any]] = [
         {"block_type": "text", "text": part.text} for part in parts if isinstance(part, TextPart)

@@ -85,7 +85,8 @@ def _joined(turn: Turn, role: str, left_out: LeftOut) -> str:
     own = [message for message in turn.messages if message.role == role]
     for message in own:
         left_out["tool_call"] += len(message.tool_calls)
-        left_out["message_field"] += sum(bool(field) for field in (message.name, message.id, message.metadata))
+        fields = (message.name, message.id, message.metadata, message.created_at)
+        left_out["message_field"] += sum(bool(field) for field in fields)
         if not isinstance(message.content, str):
             left_out.update(part.kind for part in message.content if isinstance(part, MediaPart))
     if role == "user":

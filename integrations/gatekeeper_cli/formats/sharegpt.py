@@ -137,7 +137,8 @@ def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
 
 def _sayings(message: Message, left_out: LeftOut) -> Iterator[dict[str, str]]:
     count_media(message, left_out)
-    left_out["message_field"] += sum(bool(field) for field in (message.name, message.id, message.metadata))
+    fields = (message.name, message.id, message.metadata, message.created_at)
+    left_out["message_field"] += sum(bool(field) for field in fields)
     left_out["call_id"] += len(message.tool_calls)
     if not isinstance(message.content, str):
         texts = sum(not isinstance(part, MediaPart) for part in message.content)

@@ -54,8 +54,8 @@ def read_message(message: ChatMessage) -> Message:
     * A result's id is ``tool_call_id``, or a function's name, in ``additional_kwargs``. An assistant message may have
       one as well (an agent's direct answer): that one answers no call.
 
-    >>> read_message(ChatMessage("hello"))
-    Message(role='user', content='hello', tool_calls=(), tool_call_id=None, name=None, id=None, metadata={})
+    >>> read_message(ChatMessage("hello")) == Message("user", "hello")
+    True
     """
     role = role_of(message)
     blocks, extra = message.blocks, message.additional_kwargs
