@@ -234,9 +234,8 @@ class Planner:
             return
         whole = self._excerpt(self._newest)
         self._take(self._newest, self._at_most(whole, self._newest, _NEWEST_TOKENS), "link", "newest_turn")
-        if (
-            not self._verdict.overlap and self._newest > self._starts[-1]
-        ):  # nothing told there: it may point further back
+        vague = not self._verdict.overlap or self._cues.referring or self._cues.said
+        if vague and self._newest > self._starts[-1]:  # it may point further back
             self._take(self._newest - 1, self._snippet(self._newest - 1), "link", "earlier_turn")
         for turn_id in range(self._newest - 1, max(-1, self._newest - 1 - _CHAIN_TURNS), -1):
             need *= _CHAIN_STEP * self._links(turn_id + 1)

@@ -49,8 +49,11 @@ _RARE_WORD = 6.4  # nats that an unlisted word tells above it, -ln(3e-5) - 4
 _PAIR = 0.4  # of a word, for the pairs across two words
 _GENERIC = 0.25
 LEAST_INFORMATION = 2 * _RARE_WORD
-"""What a question is taken to tell at least, in nats, so that "two" alone is no evidence. Source: ours: two rare words."""
+"""What a question tells at least, in nats, so that "two" alone is no evidence. Source: ours: two rare words."""
 
+_POINTING = -0.7  # log odds: a third
+_NAMED_ELSEWHERE = 0.1
+_NAMES_ITSELF = 3.0  # rare words from which on a question holds itself what its pronouns stand for
 _MENDING_SHARE = 0.15
 
 
@@ -134,9 +137,12 @@ def _link(signs: _Signs, cues: Cues) -> float:
     ahead = (signs.elsewhere - signs.newest) * min(1.0, signs.size / 3)
     z = -2.4 + 5.2 * math.sqrt(signs.newest) + 2.2 / (1 + signs.size) - 4.5 * ahead
     z += 1.5 * bool(cues.continues) + 0.6 * bool(cues.edit) - 0.2 * bool(cues.asks)
-    z -= 1.2 * bool(cues.switch or cues.back or cues.change)
+    z -= 1.2 * bool(cues.switch or cues.back or cues.change or cues.small_talk)
     complete = not (cues.continues or cues.pointer) and signs.terms > 0
-    return z - 0.7 * complete * (1 - signs.near) * min(1.0, max(0.0, (signs.size - 1) / 3))
+    z -= 0.7 * complete * (1 - signs.near) * min(1.0, max(0.0, (signs.size - 1) / 3))
+    if not (cues.referring or cues.said) or signs.size > _NAMES_ITSELF:
+        return z
+    return max(z + 0.8, _POINTING) if ahead < _NAMED_ELSEWHERE else z + 0.8
 
 
 def _staying(link: float, signs: _Signs, cues: Cues, *, question_open: bool) -> float:
@@ -240,7 +246,10 @@ def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Sig
     worth = information(terms, index)
     mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
     *_, newest = near = topic_map.newest_turns
-    held = {term for term in worth if any(term in turn for turn in near)}
+    times = {term: sum(term in turn for turn in near) for term in worth}
+    held = {term for term in worth if times[term]}
+    # What two of them hold is what the topic is about, however often the conversation says it.
+    told = [max(value, surprise(term)) if times[term] > 1 else value for term, value in worth.items() if times[term]]
     telling = {term for term in worth if term_weight(term) == 1.0}
     shares = _shares(worth, _newest_postings(worth, index), before=len(index) - 1)
     most = max(shares.values(), default=0.0) - 1e-9  # sums in another order may differ in their last digits
@@ -250,7 +259,7 @@ def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Sig
         terms=len(worth),
         size=math.fsum(surprise(term) * (1.0 if term.isascii() else _PAIR) for term in worth) / _RARE_WORD,
         newest=math.fsum(value for term, value in worth.items() if term in newest) / mass,
-        near=math.fsum(value for term, value in worth.items() if term in held) / mass,
+        near=min(1.0, math.fsum(told) / mass),
         elsewhere=shares[best] / mass if best is not None else 0.0,
         topic=None if earlier == topic_map.topic_count - 1 else earlier,
         new_ratio=1 - len(held & telling) / len(telling) if telling else 0.0,
