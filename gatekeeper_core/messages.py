@@ -23,6 +23,8 @@ from gatekeeper_core.text import split_thinking
 
 __all__ = [
     "MEDIA_TYPES",
+    "SIGNED",
+    "SIGNED_KEYS",
     "Conversation",
     "MediaKind",
     "MediaPart",
@@ -37,6 +39,7 @@ __all__ = [
     "Violation",
     "common_beginning",
     "group_turns",
+    "is_signed",
     "read_messages",
     "split_current_turn",
     "turn_starts",
@@ -67,6 +70,26 @@ MEDIA_TYPES: Mapping[str, MediaKind] = {
     "input_file": "document",
 }
 """What the types of content parts that hold no text are, in the formats of OpenAI and Anthropic."""
+
+SIGNED = "signed"
+"""The mark in a message's metadata that says: its provider signed it, or what it thought; it is sent as it is or not at
+all."""
+
+SIGNED_KEYS = frozenset(
+    {
+        "__gemini_function_call_thought_signatures__",
+        "reasoning",
+        "reasoning_content",
+        "reasoning_details",
+        "signature",
+        "thinking",
+        "thinking_blocks",
+        "thought_signature",
+        "thought_signatures",
+    }
+)
+"""What providers and frameworks call thinking and signatures beside the text of a message. Source: LangChain's packages
+for OpenAI, Google, DeepSeek and OpenRouter, LiteLLM."""
 
 _RESULT_END_CHARS = 1_000
 """Characters searched at each end of a tool result. Source: design, "Turns"."""
@@ -224,7 +247,8 @@ class Message:
           call has no id, so the function's name stands in for it, in the call and in its result.
         * Anthropic's ``tool_result`` parts read as their text, within the user message that holds them. Such a message
           stays a user message: split it into tool messages beforehand where its results are to answer calls.
-        * ``metadata``: its texts, whole numbers and truth values; what else is in it is ignored.
+        * ``metadata``: its texts, whole numbers and truth values; what else is in it is ignored. Thinking or a
+          signature beside the text (``SIGNED_KEYS``) adds the mark ``SIGNED``: nothing is left out of such a message.
 
         Args:
             data: the dict; keys that are not named above are ignored.
@@ -307,14 +331,25 @@ def _read_message(data: Mapping[str, Any]) -> Message:
         tool_call_id=tool_call_id,
         name=name,
         id=_optional_text(data, "id"),
-        metadata=_read_metadata(data.get("metadata")),
+        metadata=_read_metadata(data.get("metadata"), signed=is_signed(data)),
     )
 
 
-def _read_metadata(marks: object) -> Metadata:
-    if not isinstance(marks, Mapping) or not marks:
+def is_signed(data: Mapping[str, Any]) -> bool:
+    """Return whether thinking or a signature stands beside the text of a message, under one of ``SIGNED_KEYS``.
+
+    >>> is_signed({"reasoning_content": "The port?"}), is_signed({"reasoning_content": None})
+    (True, False)
+    """
+    return not SIGNED_KEYS.isdisjoint(data) and any(data.get(key) for key in SIGNED_KEYS)
+
+
+def _read_metadata(marks: object, *, signed: bool) -> Metadata:
+    given = marks if isinstance(marks, Mapping) else {}
+    if not given and not signed:
         return _UNMARKED
-    return Metadata({k: v for k, v in marks.items() if isinstance(k, str) and isinstance(v, (str, int))})
+    kept = {k: v for k, v in given.items() if isinstance(k, str) and isinstance(v, (str, int))}
+    return Metadata({**kept, SIGNED: True} if signed else kept)
 
 
 def _read_content(content: object) -> tuple[str | tuple[Part, ...], tuple[ToolCall, ...]]:

@@ -92,6 +92,7 @@ def test_a_view_is_that_of_select_history(past: list[Item], question: str) -> No
             floor_turns=1,
             passthrough_below=10,
             pinned=[1],
+            trim=False,
         )
         assert view == expected
 

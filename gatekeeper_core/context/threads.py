@@ -54,7 +54,9 @@ class HistoryConfig:
             that has one for each thread (``ThreadResultCompressor``) gets the name of the thread at hand, None where it
             has none.
         mode: how past turns are chosen, see ``select_history``. Source: design.
-        gatekeeper: settings of the selection itself, None for the defaults; messages are never trimmed.
+        trim: whether long messages of past turns are sent as copies that are cut to the sentences that matter, where
+            the adapter can write messages. Source: specification 3.5.
+        gatekeeper: settings of the selection itself, None for the defaults.
     """
 
     token_budget: int | None = 4000
@@ -66,14 +68,16 @@ class HistoryConfig:
     max_bytes: int = 64 * 2**20
     run: RunConfig | None = field(default_factory=RunConfig)
     mode: HistoryMode = "gated"
+    trim: bool = True
     gatekeeper: GatekeeperConfig | None = None
 
     def __post_init__(self) -> None:
         if self.token_budget is not None:
             check_range(self, "token_budget", low=1, whole=True)
         check_range(self, "reserve_tokens", "floor_turns", "passthrough_below", "max_bytes", low=0, whole=True)
-        if not isinstance(self.shadow, bool):
-            raise TypeError(f"HistoryConfig.shadow must be a bool, got {type(self.shadow).__name__}")
+        for name in ("shadow", "trim"):
+            if not isinstance(getattr(self, name), bool):
+                raise TypeError(f"HistoryConfig.{name} must be a bool, got {type(getattr(self, name)).__name__}")
         if self.on_error not in ("fallback", "raise"):
             raise ConfigError(f'HistoryConfig.on_error must be "fallback" or "raise", got {self.on_error!r}')
         if not isinstance(self.run, RunConfig | None):
@@ -111,7 +115,8 @@ class ThreadSelector(Generic[Item]):
     Args:
         read: translates one message of the framework.
         write: gives a message of the framework that is sent in the place of another: the original, and what is to be
-            said instead. None: the current run of an agent is always sent whole.
+            said instead. Its id, name and other marks stay where the role is the same. None: every message is sent as
+            it is.
         signs: gives for each message of a list a value that nothing can change, and that is equal to an earlier one
             only where the message reads the same: cheaper than to read it. None: each message is read at each call.
         config: the settings.
@@ -315,6 +320,8 @@ class ThreadSelector(Generic[Item]):
             run=state.run,
             mode=self._config.mode,
             window_from=window_from,
+            trim=self._config.trim and self._write is not None,
+            earlier=state.view,
             message_tokens=partial(state.tokens_at, counter=self._count),
         )
         state.history, state.opening, state.view, state.made_for = history, opening, view, made_for

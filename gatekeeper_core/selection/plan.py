@@ -435,9 +435,21 @@ class Planner:
 
     def _tight(self, turn_id: int, room: int) -> Excerpt | None:
         whole = self._whole(turn_id)
-        if room < min(_SMALLEST_CUT, whole.tokens // 4):
+        if room < min(_SMALLEST_CUT, whole.tokens // 4) or self._stays_whole(turn_id):
             return None
-        return tight_excerpt(whole, self._query, budget_tokens=room, config=self._config.trimming, count=self._count)
+        return tight_excerpt(
+            whole,
+            self._query,
+            budget_tokens=room,
+            config=self._config.trimming,
+            count=self._count,
+            source=self._records[turn_id].source,
+        )
+
+    def _stays_whole(self, turn_id: int) -> bool:
+        """Return whether a turn is the newest of a list of messages: it is sent as it is, if the budget can hold it."""
+        record = self._records[turn_id]
+        return turn_id == self._turn_count - 1 and record.source is not None and record.tokens <= self._budget
 
     def _repeats_kept(self, turn_id: int) -> bool:
         """Return whether a turn says nothing that a kept one does not: same shared anchors, nearly the same terms."""
@@ -481,10 +493,10 @@ class Planner:
 
     def _excerpt(self, turn_id: int) -> Excerpt:
         if turn_id not in self._excerpts:
-            whole = self._whole(turn_id)
-            if self._trim:
-                whole = excerpt(whole, self._query, config=self._config.trimming, count=self._count)
-            self._excerpts[turn_id] = whole
+            part, source = self._whole(turn_id), self._records[turn_id].source
+            if self._trim and not self._stays_whole(turn_id):
+                part = excerpt(part, self._query, config=self._config.trimming, count=self._count, source=source)
+            self._excerpts[turn_id] = part
         return self._excerpts[turn_id]
 
     def _shared(self, terms: frozenset[str]) -> tuple[str, ...]:
@@ -518,7 +530,7 @@ class Planner:
             if turn_id not in self._kept and self._why(turn_id) not in ("repeat", "not_a_candidate")
         ]
         turns = tuple(
-            SelectedTurn(turn_id, part.user, part.assistant, part.tokens, part.trimmed)
+            SelectedTurn(turn_id, part.user, part.assistant, part.tokens, part.trimmed, part.cuts)
             for turn_id, part in sorted(self._kept.items())
         )
         return Selection(
