@@ -84,6 +84,8 @@ class ContextBuilderConfig:
         recent_turns: newest turns that ``hybrid`` always sends where they fit, and ``gated`` on a switch of topic,
             >= 0. Source: ours; as many rounds as compaction keeps.
         passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0. Source: ours.
+        trim: whether long messages of the turns that are neither among the newest nor the current one are cut to what
+            matters. Source: specification 3.5.
         redistribute: whether unused shares flow to the turns, and the system prompt and the question borrow what they
             need. False: each part is cut to its share, and the cut is marked. Source: requirement 001-49.
         cache_friendly: whether what changes from build to build (volatile system parts, summary, memories) stands
@@ -109,6 +111,7 @@ class ContextBuilderConfig:
     history: HistoryMode = "hybrid"
     recent_turns: int = 3
     passthrough_below: int = 1000
+    trim: bool = True
     redistribute: bool = True
     cache_friendly: bool = False
     fencing: bool = True
@@ -133,7 +136,7 @@ class ContextBuilderConfig:
                 raise ConfigError(
                     f"ContextBuilderConfig.{name} must be one of {', '.join(words)}, got {getattr(self, name)!r}"
                 )
-        flags = ("redistribute", "cache_friendly", "fencing")
+        flags = ("trim", "redistribute", "cache_friendly", "fencing")
         for name in (*flags, *(name for name in self.__slots__ if name.startswith("enable_"))):
             if not isinstance(getattr(self, name), bool):
                 got = type(getattr(self, name)).__name__
@@ -225,6 +228,7 @@ class ContextBuilder:
             floor_turns=config.sliding_window_size if window else config.recent_turns,
             passthrough_below=0 if window else config.passthrough_below,
             mode=config.history,
+            trim=config.trim,
             gatekeeper=config.gatekeeper,
         )
 

@@ -51,6 +51,7 @@ class GatekeeperMiddleware(Middleware):
         reserve_tokens: part of the budget kept free for what is not in the request, >= 0.
         floor_turns: newest turns kept on a switch of topic, >= 0.
         passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0.
+        trim: whether long messages of earlier turns are sent as copies that are cut to what matters.
         shadow: whether to send the request as it is and only report what would have been sent.
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
         token_counter: counts a text; None: ``TokenEstimator()``.
@@ -80,6 +81,7 @@ class GatekeeperMiddleware(Middleware):
         reserve_tokens: int = 0,
         floor_turns: int = 1,
         passthrough_below: int = 1000,
+        trim: bool = True,
         shadow: bool = False,
         on_error: OnError = "fallback",
         token_counter: TokenCounter | None = None,
@@ -97,6 +99,7 @@ class GatekeeperMiddleware(Middleware):
             reserve_tokens=reserve_tokens,
             floor_turns=floor_turns,
             passthrough_below=passthrough_below,
+            trim=trim,
             shadow=shadow,
             on_error=on_error,
             max_bytes=max_bytes,

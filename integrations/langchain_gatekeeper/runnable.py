@@ -13,7 +13,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.reading import as_messages, read_message, text_of
+from langchain_gatekeeper.reading import as_messages, read_message, text_of, write_message
 from langchain_gatekeeper.signs import signs_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
         token_budget: what the messages may cost, >= 1.
         token_counter: counts a text; None: ``TokenEstimator()``.
         gatekeeper_config: settings of the selection itself.
-        reserve_tokens, floor_turns, passthrough_below, shadow, on_error, max_bytes: as in ``HistoryConfig``.
+        reserve_tokens, floor_turns, passthrough_below, trim, shadow, on_error, max_bytes: as in ``HistoryConfig``.
 
     Raises:
         ConfigError: a number is out of range, or ``on_error`` is unknown.
@@ -61,6 +61,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
         reserve_tokens: int = 0,
         floor_turns: int = 1,
         passthrough_below: int = 1000,
+        trim: bool = True,
         shadow: bool = False,
         on_error: OnError = "fallback",
         token_counter: TokenCounter | None = None,
@@ -74,12 +75,16 @@ class GatekeeperSelector(Runnable[Any, Any]):
             reserve_tokens=reserve_tokens,
             floor_turns=floor_turns,
             passthrough_below=passthrough_below,
+            trim=trim,
             shadow=shadow,
             on_error=on_error,
             max_bytes=max_bytes,
+            run=None,
             gatekeeper=gatekeeper_config,
         )
-        self._selector = ThreadSelector(read_message, signs=signs_of, config=config, token_counter=token_counter)
+        self._selector = ThreadSelector(
+            read_message, write=write_message, signs=signs_of, config=config, token_counter=token_counter
+        )
 
     @property
     def last_selection(self) -> HistoryView | None:
@@ -134,7 +139,7 @@ def select_messages(
     token_budget: int = 4000,
     **options: Any,
 ) -> list[BaseMessage]:
-    """Return the messages that the question needs, as a new list of the caller's own objects.
+    """Return the messages that the question needs, as a new list: the caller's own objects, or copies that are cut.
 
     It remembers nothing: for long conversations keep a :class:`GatekeeperSelector`, in a graph's node or hook as well.
 

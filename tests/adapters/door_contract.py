@@ -59,7 +59,7 @@ def chosen_by_core(messages: Sequence[Message], query: str, budget: int, *, insi
     gatekeeper = ContextGatekeeper(token_counter=tokens_of)
     gatekeeper.sync(turns)
     room = budget - (tokens_of(query) if inside else 0)
-    ids = [turn.turn_id for turn in gatekeeper.explain(query, token_budget=room, trim=False).turns]
+    ids = [turn.turn_id for turn in gatekeeper.explain(query, token_budget=room).turns]
     kept = [at for turn_id in ids for at in range(turns[turn_id].start, turns[turn_id].stop)]
     return kept + ([len(messages) - 1] if inside else [])
 

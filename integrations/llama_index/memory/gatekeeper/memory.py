@@ -54,6 +54,7 @@ class GatekeeperMemory(BuilderOptions, Memory):
         reserve_tokens: int = 0,
         floor_turns: int = 1,
         passthrough_below: int = 1000,
+        trim: bool = True,
         shadow: bool = False,
         on_error: OnError = "fallback",
         gatekeeper_config: GatekeeperConfig | None = None,
@@ -75,6 +76,7 @@ class GatekeeperMemory(BuilderOptions, Memory):
             reserve_tokens=reserve_tokens,
             floor_turns=floor_turns,
             passthrough_below=passthrough_below,
+            trim=trim,
             shadow=shadow,
             on_error=on_error,
             gatekeeper_config=gatekeeper_config,
@@ -116,8 +118,7 @@ class GatekeeperMemory(BuilderOptions, Memory):
         arguments: Any = {"thread": self.session_id, "query": query, "fixed_tokens": fixed}
         if self._requests:
             return self._built(self._requests, messages, **arguments)
-        view = self._select(messages, **arguments)
-        return [messages[at] for at in view.kept]
+        return self._current_selector().kept(messages, self._select(messages, **arguments))
 
     async def _from_blocks(
         self, messages: Sequence[ChatMessage], question: Question, block_kwargs: dict[str, Any]
