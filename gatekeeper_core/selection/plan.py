@@ -434,8 +434,9 @@ class Planner:
         return True
 
     def _tight(self, turn_id: int, room: int) -> Excerpt | None:
-        whole = self._whole(turn_id)
-        if room < min(_SMALLEST_CUT, whole.tokens // 4) or self._stays_whole(turn_id):
+        whole, source = self._whole(turn_id), self._records[turn_id].source
+        smallest = _SMALLEST_CUT if source else min(_SMALLEST_CUT, whole.tokens // 4)
+        if room < smallest or self._stays_whole(turn_id):
             return None
         return tight_excerpt(
             whole,
@@ -443,7 +444,7 @@ class Planner:
             budget_tokens=room,
             config=self._config.trimming,
             count=self._count,
-            source=self._records[turn_id].source,
+            source=source,
         )
 
     def _stays_whole(self, turn_id: int) -> bool:

@@ -9,7 +9,7 @@ from langchain.agents.middleware.types import AgentMiddleware
 
 from gatekeeper_core.context.current_run import RunConfig
 from gatekeeper_core.context.thread_requests import check_beside_builder
-from gatekeeper_core.context.threads import HistoryConfig
+from gatekeeper_core.context.threads import PASSTHROUGH_BELOW, HistoryConfig
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.building import BuiltRequests
 from langchain_gatekeeper.events import aannounce, announce
@@ -79,8 +79,8 @@ class GatekeeperMiddleware(Middleware):
         *,
         token_budget: int | None = None,
         reserve_tokens: int = 0,
-        floor_turns: int = 1,
-        passthrough_below: int = 1000,
+        floor_turns: int = 0,
+        passthrough_below: int = PASSTHROUGH_BELOW,
         trim: bool = True,
         shadow: bool = False,
         on_error: OnError = "fallback",

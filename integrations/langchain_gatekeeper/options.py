@@ -13,7 +13,7 @@ from pydantic import Field, PrivateAttr, SkipValidation
 from typing_extensions import Self
 
 from gatekeeper_core.context.history import HistoryView, OnError
-from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.threads import PASSTHROUGH_BELOW, HistoryConfig, ThreadSelector
 from gatekeeper_core.messages import Message, Role
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.reading import read_message, write_message
@@ -53,8 +53,8 @@ class SelectionOptions(BaseChatMemory):
     ai_prefix: str = "AI"
     token_budget: int = 4000
     reserve_tokens: int = 0
-    floor_turns: int = 1
-    passthrough_below: int = 1000
+    floor_turns: int = 0
+    passthrough_below: int = PASSTHROUGH_BELOW
     trim: bool = True
     shadow: bool = False
     on_error: OnError = "fallback"

@@ -10,7 +10,7 @@ from langchain_core.messages import BaseMessage, MessageLikeRepresentation
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.threads import PASSTHROUGH_BELOW, HistoryConfig, ThreadSelector
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.reading import as_messages, read_message, text_of, write_message
@@ -59,8 +59,8 @@ class GatekeeperSelector(Runnable[Any, Any]):
         query_key: str = "input",
         token_budget: int = 4000,
         reserve_tokens: int = 0,
-        floor_turns: int = 1,
-        passthrough_below: int = 1000,
+        floor_turns: int = 0,
+        passthrough_below: int = PASSTHROUGH_BELOW,
         trim: bool = True,
         shadow: bool = False,
         on_error: OnError = "fallback",

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gatekeeper_core.context.threads import PASSTHROUGH_BELOW
 from gatekeeper_core.messages import Message, group_turns, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.tokens import count_messages
@@ -110,6 +111,20 @@ class DoorContract:
         at_door.fill(messages)
         assert at_door.ask(question) == [0, *range(2, len(messages))]
         assert at_door.view() is None or at_door.view().status == "passthrough"
+
+    @three_scripts
+    def test_a_new_topic_takes_nothing_along_once_the_history_is_long_enough(
+        self, door: type[Door], script: str, opened: Open
+    ) -> None:
+        """000-24, with the defaults of every class; a history of less tokens is sent whole."""
+        pairs, _ = TOPICS[script]
+        question = {"english": "New topic: who painted the Night Watch?"}.get(script, "换个话题，《夜巡》是谁画的？")
+        while tokens_of("".join(map("".join, pairs))) < PASSTHROUGH_BELOW:
+            pairs = [*pairs, *pairs]
+        messages = asked(door, pairs, question)
+        at_door = opened(door)
+        at_door.fill(messages)
+        assert at_door.ask(question) == list(range(2 * len(pairs), len(messages)))
 
     def test_shadow_leaves_everything_as_it_is_and_reports(self, door: type[Door], opened: Open) -> None:
         pairs, question = TOPICS["english"]

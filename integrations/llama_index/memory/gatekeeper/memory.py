@@ -18,6 +18,7 @@ from llama_index.core.storage.chat_store.base_db import MessageStatus
 
 from gatekeeper_core.context.builder import ContextBuilder
 from gatekeeper_core.context.history import OnError
+from gatekeeper_core.context.threads import PASSTHROUGH_BELOW
 from gatekeeper_core.messages import Provider
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from llama_index.memory.gatekeeper.building import BuilderOptions
@@ -52,8 +53,8 @@ class GatekeeperMemory(BuilderOptions, Memory):
         cls,
         *args: Any,
         reserve_tokens: int = 0,
-        floor_turns: int = 1,
-        passthrough_below: int = 1000,
+        floor_turns: int = 0,
+        passthrough_below: int = PASSTHROUGH_BELOW,
         trim: bool = True,
         shadow: bool = False,
         on_error: OnError = "fallback",

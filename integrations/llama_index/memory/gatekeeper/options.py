@@ -9,7 +9,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import BaseModel, Field, PrivateAttr
 
 from gatekeeper_core.context.history import HistoryView, OnError
-from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.threads import PASSTHROUGH_BELOW, HistoryConfig, ThreadSelector
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from llama_index.memory.gatekeeper.events import report
 from llama_index.memory.gatekeeper.reading import read_message, write_message
@@ -40,8 +40,8 @@ class SelectionOptions(BaseModel):
     """
 
     reserve_tokens: int = Field(default=0, ge=0)
-    floor_turns: int = Field(default=1, ge=0)
-    passthrough_below: int = Field(default=1000, ge=0)
+    floor_turns: int = Field(default=0, ge=0)
+    passthrough_below: int = Field(default=PASSTHROUGH_BELOW, ge=0)
     trim: bool = True
     shadow: bool = False
     on_error: OnError = "fallback"
