@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar, get_args
 from gatekeeper_core.context.current_run import RunConfig
 from gatekeeper_core.context.history import History, HistoryView, OnError, read_history, select_past
 from gatekeeper_core.context.past import HistoryMode
+from gatekeeper_core.context.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, recall_turns
 from gatekeeper_core.context.remembered import RememberedThread, RememberedThreads
 from gatekeeper_core.context.thread_memories import thread_name
 from gatekeeper_core.errors import ConfigError, check_range
@@ -195,6 +196,20 @@ class ThreadSelector(Generic[Item]):
             if state.gatekeeper is None or state.history is None:
                 return None
             return state.gatekeeper.to_bytes(), state.history.past
+
+    def recall(self, query: str, *, thread: Hashable, max_tokens: int = RECALL_BUDGET_TOKENS) -> str:
+        """Return earlier turns of a thread that its last view does not show whole; see ``recall_earlier``.
+
+        A thread that is unknown, was forgotten or has no name has none: ``NOTHING_EARLIER``. So it is in shadow mode,
+        where everything is shown.
+        """
+        state = None if thread is None else self._threads.get(thread)
+        if state is None or self._config.shadow:
+            return NOTHING_EARLIER
+        with state.lock:
+            if state.gatekeeper is None or state.history is None:
+                return NOTHING_EARLIER
+            return recall_turns(query, state.history.past, state.gatekeeper, view=state.view, max_tokens=max_tokens)
 
     def count(self, *texts: str) -> int:
         """Return what texts cost together, in tokens: what an adapter sends besides the messages."""

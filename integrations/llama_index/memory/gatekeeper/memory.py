@@ -31,11 +31,10 @@ __all__ = ["GatekeeperMemory"]
 
 
 class GatekeeperMemory(BuilderOptions, Memory):
-    """A ``Memory`` whose ``get`` chooses: whole turns of the whole conversation, beside what the memory blocks say.
+    """A ``Memory`` whose ``get`` chooses turns of the whole conversation, beside what the memory blocks say.
 
-    The queue works as in LlamaIndex: what outgrows it is archived and handed to the blocks. What was archived can still
-    be chosen, so the system message is never lost. Tokens are counted by ``tokenizer_fn``: texts, names and arguments
-    of calls, and an estimate for media. ``token_limit`` covers the blocks as well.
+    The queue works as in LlamaIndex: what outgrows it is archived and handed to the blocks, and can still be chosen.
+    Tokens are counted by ``tokenizer_fn``, an estimate for media; ``token_limit`` covers the blocks as well.
 
     >>> memory = GatekeeperMemory.from_defaults(session_id="s", token_limit=2000)
     >>> asyncio.run(memory.aput(ChatMessage("hello")))

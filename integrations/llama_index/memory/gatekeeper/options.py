@@ -9,6 +9,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import BaseModel, Field, PrivateAttr
 
 from gatekeeper_core.context.history import HistoryView, OnError
+from gatekeeper_core.context.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.threads import PASSTHROUGH_BELOW, HistoryConfig, ThreadSelector
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from llama_index.memory.gatekeeper.events import report
@@ -66,6 +67,10 @@ class SelectionOptions(BaseModel):
     def selection_for(self, thread_id: str) -> HistoryView | None:
         """Return the selection made last for a thread, or None where the thread is unknown or long unused."""
         return self._current_selector().view_of(thread_id)
+
+    def recall_earlier(self, query: str, thread_id: str, *, max_tokens: int = RECALL_BUDGET_TOKENS) -> str:
+        """Return earlier turns of a thread that the last ``get`` left out, or cut; with a builder none."""
+        return self._current_selector().recall(query, thread=thread_id, max_tokens=max_tokens)
 
     def _select(self, messages: Sequence[ChatMessage], *, thread: str | None, **arguments: Any) -> HistoryView:
         """Return the view and report it; arguments as for ``ThreadSelector.view``."""
