@@ -17,7 +17,7 @@ from gatekeeper_core.context.threads import PASSTHROUGH_BELOW
 from gatekeeper_core.messages import Message, group_turns, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.tokens import count_messages
-from tests.adapters.doors import Middleware, tokens_of
+from tests.adapters.doors import Middleware, SelectMessages, tokens_of
 from tests.adapters.histories import TOPICS, histories, talk
 
 if TYPE_CHECKING:
@@ -180,12 +180,16 @@ class DrawnContract:
     ) -> None:
         messages = data.draw(histories(open_run=door.asks_inside, current=door.asks_inside))
         query = messages[-1].text if door.asks_inside else "apples and crates 苹果"
-        with closing(door(place, budget=budget, **(ALL_OF_IT if kind == "strict" else {}))) as at_door:
+        options = ALL_OF_IT if kind == "strict" else {}
+        trim = data.draw(st.booleans()) and door is not SelectMessages  # the function has no view of what it cut
+        with closing(door(place, budget=budget, trim=trim, **options)) as at_door:
             if isinstance(at_door, Middleware) and messages[-1].role != "user":
                 messages = [*messages, Message("assistant", "done"), Message("user", "apples?")]
             at_door.fill(messages)
             kept = at_door.ask(query)
-        sent = [messages[at] for at in kept]
+            view = at_door.view()
+        cut = dict(view.replaced) if view else {}
+        sent = [cut.get(at, messages[at]) for at in kept]
         assert kept == sorted(set(kept))
 
         turns = group_turns(messages)
