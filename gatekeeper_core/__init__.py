@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.current_run import RunConfig
     from gatekeeper_core.context.history import HistoryView, select_history
     from gatekeeper_core.context.memory import LongTermMemory
+    from gatekeeper_core.context.recall import recall_earlier
     from gatekeeper_core.context.result_context import ResultContext
     from gatekeeper_core.context.rounds import FoldingConfig, fold_rounds
     from gatekeeper_core.context.sections import SystemPrompt
@@ -169,6 +170,7 @@ __all__ = [
     "estimate_text_tokens",
     "fold_rounds",
     "group_turns",
+    "recall_earlier",
     "select_history",
     "split_current_turn",
     "truncate_to_tokens",
@@ -261,6 +263,7 @@ _MODULES = {
     "estimate_text_tokens": "tokens",
     "fold_rounds": "context.rounds",
     "group_turns": "messages",
+    "recall_earlier": "context.recall",
     "select_history": "context.history",
     "split_current_turn": "messages",
     "truncate_to_tokens": "truncation",

@@ -25,6 +25,8 @@ from gatekeeper_core.text import split_thinking
 
 __all__ = [
     "MEDIA_TYPES",
+    "SIGNED",
+    "SIGNED_KEYS",
     "Conversation",
     "MediaKind",
     "MediaPart",
@@ -39,6 +41,7 @@ __all__ = [
     "Violation",
     "common_beginning",
     "group_turns",
+    "is_signed",
     "read_messages",
     "split_current_turn",
     "turn_starts",
@@ -69,6 +72,26 @@ MEDIA_TYPES: Mapping[str, MediaKind] = {
     "input_file": "document",
 }
 """What the types of content parts that hold no text are, in the formats of OpenAI and Anthropic."""
+
+SIGNED = "signed"
+"""The mark in a message's metadata that says: its provider signed it, or what it thought; it is sent as it is or not at
+all."""
+
+SIGNED_KEYS = frozenset(
+    {
+        "__gemini_function_call_thought_signatures__",
+        "reasoning",
+        "reasoning_content",
+        "reasoning_details",
+        "signature",
+        "thinking",
+        "thinking_blocks",
+        "thought_signature",
+        "thought_signatures",
+    }
+)
+"""What providers and frameworks call thinking and signatures beside the text of a message. Source: LangChain's packages
+for OpenAI, Google, DeepSeek and OpenRouter, LiteLLM."""
 
 _TIME = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
@@ -238,7 +261,8 @@ class Message:
           call has no id, so the function's name stands in for it, in the call and in its result.
         * Anthropic's ``tool_result`` parts read as their text, within the user message that holds them. Such a message
           stays a user message: split it into tool messages beforehand where its results are to answer calls.
-        * ``metadata``: its texts, whole numbers and truth values; what else is in it is ignored.
+        * ``metadata``: its texts, whole numbers and truth values; what else is in it is ignored. Thinking or a
+          signature beside the text (``SIGNED_KEYS``) adds the mark ``SIGNED``: nothing is left out of such a message.
         * ``created_at``: a datetime, or its text in ISO 8601 ("2024-06-03T09:30:00+02:00"); anything else is ignored.
 
         Args:
@@ -324,15 +348,26 @@ def _read_message(data: Mapping[str, Any]) -> Message:
         tool_call_id=tool_call_id,
         name=name,
         id=_optional_text(data, "id"),
-        metadata=_read_metadata(data.get("metadata")),
+        metadata=_read_metadata(data.get("metadata"), signed=is_signed(data)),
         created_at=_read_time(data.get("created_at")),
     )
 
 
-def _read_metadata(marks: object) -> Metadata:
-    if not isinstance(marks, Mapping) or not marks:
+def is_signed(data: Mapping[str, Any]) -> bool:
+    """Return whether thinking or a signature stands beside the text of a message, under one of ``SIGNED_KEYS``.
+
+    >>> is_signed({"reasoning_content": "The port?"}), is_signed({"reasoning_content": None})
+    (True, False)
+    """
+    return not SIGNED_KEYS.isdisjoint(data) and any(data.get(key) for key in SIGNED_KEYS)
+
+
+def _read_metadata(marks: object, *, signed: bool) -> Metadata:
+    given = marks if isinstance(marks, Mapping) else {}
+    if not given and not signed:
         return _UNMARKED
-    return Metadata({k: v for k, v in marks.items() if isinstance(k, str) and isinstance(v, (str, int))})
+    kept = {k: v for k, v in given.items() if isinstance(k, str) and isinstance(v, (str, int))}
+    return Metadata({**kept, SIGNED: True} if signed else kept)
 
 
 def _read_time(value: object) -> datetime | None:

@@ -108,8 +108,10 @@ def test_past_results_are_made_small_and_those_of_the_run_only_where_they_must()
 # --- turns ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("history", "recalled"), [("window", False), ("gated", True), ("hybrid", True)])
-def test_the_gatekeeper_stands_beside_the_window(history: str, recalled: bool) -> None:
+@pytest.mark.parametrize(
+    ("history", "recalled", "newest"), [("window", False, True), ("gated", True, False), ("hybrid", True, True)]
+)
+def test_the_gatekeeper_stands_beside_the_window(history: str, recalled: bool, newest: bool) -> None:
     """004-61, C5: it chooses among the turns that the window does not show, or among all of them."""
     port = [user("The Redis port is 6380."), assistant("Noted.")]
     bread = [user("How long does sourdough proof?"), assistant("Five hours, 面团要发酵。")]
@@ -117,7 +119,7 @@ def test_the_gatekeeper_stands_beside_the_window(history: str, recalled: bool) -
     settings = {"recent_turns": 1, "sliding_window_size": 3, "passthrough_below": 0, "enable_summary": False}
     context = built(messages, "New topic: which port has Redis?", history=history, total_budget=2_000, **settings)
     sent = [message.text for message in context.messages]
-    assert (port[0].text in sent, "Type 1150." in sent) == (recalled, True)
+    assert (port[0].text in sent, "Type 1150." in sent) == (recalled, newest)
 
 
 # --- memories ---------------------------------------------------------------------------------------------------------

@@ -34,9 +34,10 @@ three_scripts = pytest.mark.parametrize(("past", "question"), TALKS.values(), id
 
 
 def view_of(messages: Sequence[Message], **arguments: Any) -> HistoryView:
-    """Return the view that a fresh gatekeeper gives; every error is raised."""
+    """Return the view that a fresh gatekeeper gives, of whole messages; every error is raised."""
     settings: dict[str, Any] = {
         "budget_tokens": 1000,
+        "trim": False,
         "on_error": "raise",
         "gatekeeper": ContextGatekeeper(token_counter=estimate_text_tokens),
     }
@@ -897,7 +898,9 @@ def test_a_history_read_once_can_be_selected_from_often() -> None:
     past, question = TALKS["mixed"]
     history = read_history([*past, user(question)])
     gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
-    small, large = (select_past(history, gatekeeper=gatekeeper, budget_tokens=budget) for budget in (20, 1000))
+    small, large = (
+        select_past(history, gatekeeper=gatekeeper, budget_tokens=budget, trim=False) for budget in (20, 1000)
+    )
     assert large == view_of([*past, user(question)])
     assert small == view_of([*past, user(question)], budget_tokens=20)
 

@@ -22,7 +22,7 @@ from gatekeeper_core.context.current_run import RunConfig
 from gatekeeper_core.context.history import HistoryView, select_history
 from gatekeeper_core.context.remembered import THREAD_BYTES, message_bytes
 from gatekeeper_core.context.result_context import ResultContext
-from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector, budget_for_window
+from gatekeeper_core.context.threads import PASSTHROUGH_BELOW, HistoryConfig, ThreadSelector, budget_for_window
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
@@ -92,6 +92,7 @@ def test_a_view_is_that_of_select_history(past: list[Item], question: str) -> No
             floor_turns=1,
             passthrough_below=10,
             pinned=[1],
+            trim=False,
         )
         assert view == expected
 
@@ -320,12 +321,12 @@ def test_a_message_that_still_reads_the_same_is_looked_at_and_not_read_again() -
     items += [assistant("6380"), user("New topic: sourdough 要发酵多久？")]
     changed = selector.view(items, thread="t")
     assert reading.items == [items[1], *items[7:]]
-    assert changed == selector_of(floor_turns=1).view(items, thread="fresh")
+    assert changed == selector_of().view(items, thread="fresh")
     del items[2:8]
     reading.items.clear()
     cut = selector.view(items, thread="t")
     assert reading.items == items[2:]
-    assert cut == selector_of(floor_turns=1).view(items, thread="fresh")
+    assert cut == selector_of().view(items, thread="fresh")
 
 
 def test_every_message_is_read_once_in_a_call_of_a_named_thread() -> None:
@@ -708,8 +709,9 @@ def test_a_setting_out_of_its_range_is_refused(name: str, value: Any) -> None:
 
 def test_the_settings_have_the_defaults_of_the_adapters_and_cannot_be_changed() -> None:
     config = HistoryConfig()
-    assert (config.token_budget, config.reserve_tokens, config.floor_turns) == (4000, 0, 1)
-    assert (config.passthrough_below, config.shadow, config.on_error) == (1000, False, "fallback")
+    assert (config.token_budget, config.reserve_tokens, config.floor_turns) == (4000, 0, 0)
+    assert (config.passthrough_below, config.shadow, config.on_error) == (PASSTHROUGH_BELOW, False, "fallback")
+    assert (config.mode, config.trim) == ("gated", True)
     with pytest.raises(AttributeError):
         config.shadow = True  # type: ignore[misc]
 

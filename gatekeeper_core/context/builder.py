@@ -37,7 +37,7 @@ from gatekeeper_core.context.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.context.task_tracker import TaskTracker
 from gatekeeper_core.context.thread import Thread
 from gatekeeper_core.context.thread_constraints import ThreadConstraints
-from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.threads import PASSTHROUGH_BELOW, HistoryConfig, ThreadSelector
 from gatekeeper_core.context.tool_results import ToolResultCompressor
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.events import BUILD
@@ -81,9 +81,12 @@ class ContextBuilderConfig:
         shares: the parts of the budget.
         history: ``hybrid`` sends the newest turns and what the question needs of the others; ``gated`` what it needs
             alone; ``window`` the newest turns alone. Source: requirement C5.
-        recent_turns: newest turns that ``hybrid`` always sends where they fit, and ``gated`` on a switch of topic,
-            >= 0. Source: ours; as many rounds as compaction keeps.
-        passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0. Source: ours.
+        recent_turns: newest turns that ``hybrid`` always sends where they fit, >= 0. Source: ours; as many rounds as
+            compaction keeps.
+        passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0. Source: as in
+            ``HistoryConfig``.
+        trim: whether long messages of the turns that are neither among the newest nor the current one are cut to what
+            matters. Source: specification 3.5.
         redistribute: whether unused shares flow to the turns, and the system prompt and the question borrow what they
             need. False: each part is cut to its share, and the cut is marked. Source: requirement 001-49.
         cache_friendly: whether what changes from build to build (volatile system parts, summary, memories) stands
@@ -108,7 +111,8 @@ class ContextBuilderConfig:
     shares: BudgetShares = field(default_factory=BudgetShares)
     history: HistoryMode = "hybrid"
     recent_turns: int = 3
-    passthrough_below: int = 1000
+    passthrough_below: int = PASSTHROUGH_BELOW
+    trim: bool = True
     redistribute: bool = True
     cache_friendly: bool = False
     fencing: bool = True
@@ -133,7 +137,7 @@ class ContextBuilderConfig:
                 raise ConfigError(
                     f"ContextBuilderConfig.{name} must be one of {', '.join(words)}, got {getattr(self, name)!r}"
                 )
-        flags = ("redistribute", "cache_friendly", "fencing")
+        flags = ("trim", "redistribute", "cache_friendly", "fencing")
         for name in (*flags, *(name for name in self.__slots__ if name.startswith("enable_"))):
             if not isinstance(getattr(self, name), bool):
                 got = type(getattr(self, name)).__name__
@@ -220,11 +224,13 @@ class ContextBuilder:
 
     def _history(self, config: ContextBuilderConfig) -> HistoryConfig:
         window = config.history == "window"
+        floor = {"gated": 0, "hybrid": config.recent_turns, "window": config.sliding_window_size}
         return HistoryConfig(
             token_budget=config.total_budget,
-            floor_turns=config.sliding_window_size if window else config.recent_turns,
+            floor_turns=floor[config.history],
             passthrough_below=0 if window else config.passthrough_below,
             mode=config.history,
+            trim=config.trim,
             gatekeeper=config.gatekeeper,
         )
 

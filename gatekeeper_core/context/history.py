@@ -4,10 +4,11 @@
 
     messages ──read_history──> head · pinned · past turns · current turn · query
                                           past turns ──sync──> gatekeeper
-    query ──explain(trim=False)──> turns by value ──floor, limit──> HistoryView(kept positions, status, reason)
+    query ──explain──> turns by value, cuts ──floor, limit──> HistoryView(kept positions, replaced, status, reason)
 
-The head (system messages before the first user message) and the current turn are always sent; of the past, whole turns
-that fit in what the budget leaves. Nothing is copied or changed: the view holds positions only.
+The head (system messages before the first user message) and the current turn are always sent; of the past, turns that
+fit in what the budget leaves. The view holds positions; a long message of a past turn may be replaced by a copy that is
+cut to the sentences that matter. Nothing of the caller's is changed.
 
 The past is chosen with the room that there was when the current turn began, before the model called its first tool,
 and only shrinks while that turn grows. So every step of a run, also one that another process resumes, chooses the same.
@@ -16,7 +17,7 @@ and only shrinks while that turn grows. So every step of a run, also one that an
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from gatekeeper_core.context.current_run import RunConfig, ShrunkRun, shrink_run
@@ -81,8 +82,8 @@ class HistoryView(NamedTuple):
         history_tokens: what all messages would cost, less a greeting before the first user message.
         fixed_tokens: what else the budget has to carry.
         budget_tokens: what all of it may cost.
-        replaced: position and message of what is sent in another form, ascending: compressed results of the current
-            run, and the summary of its folded rounds in the place of the first. Empty unless the run may give way.
+        replaced: position and message of what is sent in another form, ascending: long messages of past turns, cut;
+            compressed results of the current run, and the summary of its folded rounds in the place of the first.
         folded: positions of the current run that the summary stands for; of them only the first is kept.
         chosen_tokens: what the past turns cost that were chosen when the run began.
         counter: what counted the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
@@ -141,11 +142,14 @@ def select_history(
     run: RunConfig | None = None,
     mode: HistoryMode = "gated",
     window_from: int = 0,
+    trim: bool = True,
+    earlier: HistoryView | None = None,
 ) -> HistoryView:
     """Return which messages of a conversation the model needs for its question.
 
-    The turns are those that ``gatekeeper.explain(query, trim=False)`` chooses, whole, with what the budget leaves for
-    them. Costs are counted by the gatekeeper's counter; a turn's cost counts every message of it.
+    The turns are those that ``gatekeeper.explain(query)`` chooses with what the budget leaves for them. Costs are
+    counted by the gatekeeper's counter; a turn's cost counts every message of it, as it is sent. The caller sends what
+    ``replaced`` says in the place of a message.
 
     Args:
         messages: the whole conversation; read, never changed.
@@ -162,11 +166,14 @@ def select_history(
             wrote. What follows such a message up to the next user message counts as a turn.
         previous: the view of an earlier step of the same run; the past is then not chosen again, it only shrinks.
         on_error: ``fallback`` keeps the newest turns that fit when the selection fails; ``raise`` lets the error pass.
-        run: how the current run gives way before the past does; the caller then sends what ``replaced`` says. None: the
-            run is sent as it is.
+        run: how the current run gives way before the past does. None: the run is sent as it is.
         mode: ``gated`` keeps what the question needs; ``hybrid`` takes ``floor_turns`` newest turns first, whatever the
             gate says; ``window`` keeps the newest turns alone, ``floor_turns`` at most.
         window_from: in mode ``window`` the position of the first message that may be kept, at least 0.
+        trim: whether long messages of past turns are cut to the sentences that matter; the newest turn, and the floor
+            in mode ``hybrid``, never are. False: whole messages, as without ``GatekeeperConfig.trim``.
+        earlier: the view for the question before. A message is cut as it was cut there where that still holds all that
+            matters and has room, for the caches of providers; which turns are kept does not depend on it.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -193,6 +200,8 @@ def select_history(
         run=run,
         mode=mode,
         window_from=window_from,
+        trim=trim,
+        earlier=earlier,
     )
 
 
@@ -261,6 +270,8 @@ def select_past(
     run: RunConfig | None = None,
     mode: HistoryMode = "gated",
     window_from: int = 0,
+    trim: bool = True,
+    earlier: HistoryView | None = None,
     message_tokens: Callable[[int], int] | None = None,
 ) -> HistoryView:
     """Return the view of a conversation that :func:`read_history` has read; the rest as for :func:`select_history`.
@@ -269,7 +280,9 @@ def select_past(
     """
     _check_type("gatekeeper", gatekeeper, ContextGatekeeper)
     _check_type("previous", previous, HistoryView | None)
+    _check_type("earlier", earlier, HistoryView | None)
     _check_type("run", run, RunConfig | None)
+    _check_type("trim", trim, bool)
     check_tokens("budget_tokens", budget_tokens, at_least=1)
     check_tokens("fixed_tokens", fixed_tokens)
     check_tokens("floor_turns", floor_turns)
@@ -279,21 +292,22 @@ def select_past(
     check_tokens("window_from", window_from)
     if mode not in get_args(HistoryMode):
         raise ConfigError(f'mode must be "gated", "hybrid" or "window", got {mode!r}')
+    how = _How(mode, floor_turns, window_from, trim, dict(earlier.replaced) if earlier else {})
     with stage(PAST) as seen:
         books = _Books(history, gatekeeper.token_counter, budget_tokens, fixed_tokens, message_tokens, run)
-        view = _view(
-            history,
-            gatekeeper,
-            books,
-            passthrough_below,
-            previous=previous,
-            on_error=on_error,
-            mode=mode,
-            floor_turns=floor_turns,
-            window_from=window_from,
-        )
+        view = _view(history, gatekeeper, books, passthrough_below, how, previous=previous, on_error=on_error)
         seen.tell(view.facts)
     return view
+
+
+class _How(NamedTuple):
+    """How past turns are chosen; see :func:`choose_past`."""
+
+    mode: HistoryMode
+    floor_turns: int
+    window_from: int
+    trim: bool
+    earlier: Mapping[int, Message]
 
 
 def _view(
@@ -301,69 +315,43 @@ def _view(
     gatekeeper: ContextGatekeeper,
     books: _Books,
     passthrough_below: int,
+    how: _How,
     *,
     previous: HistoryView | None,
     on_error: OnError,
-    mode: HistoryMode,
-    floor_turns: int,
-    window_from: int,
 ) -> HistoryView:
     """Return the view of what is chosen now, or was chosen when the run began."""
-    chosen = _chosen_before(previous, len(history.past)) if previous else None
+    chosen = _chosen_before(previous, history.past) if previous else None
     try:
         gatekeeper.sync(history.past)
         books.costs = gatekeeper.turn_tokens
-        chosen = chosen or _choose(
-            history,
-            gatekeeper,
-            books,
-            passthrough_below,
-            mode=mode,
-            floor_turns=floor_turns,
-            window_from=window_from,
-        )
+        chosen = chosen or _choose(history, gatekeeper, books, passthrough_below, how)
     except Exception as error:
         if on_error == "raise":
             raise
         books.costs = books.counted_past()
-        newest = newest_turns(books.costs, budget_tokens=books.room_at_start)
-        tokens_before = chosen.tokens_before if chosen else None
-        chosen = Choice(chosen.turns if chosen else newest[::-1], "fallback", _where(error), None, tokens_before)
+        newest = Choice(newest_turns(books.costs, budget_tokens=books.room_at_start)[::-1], "fallback", "")
+        chosen = (chosen or newest)._replace(status="fallback", reason=_where(error), selection=None)
     return books.view(chosen)
 
 
-def _chosen_before(view: HistoryView, turn_count: int) -> Choice:
+def _chosen_before(view: HistoryView, past: Sequence[Turn]) -> Choice:
     # Whether anything fits is found out anew at each step.
     status = "selected" if view.status in ("nothing_fits", "over_budget") else view.status
-    turns = tuple(turn for turn in view.turns if turn < turn_count)
-    return Choice(turns, status, view.reason, view.selection, view.chosen_tokens)
+    turns = tuple(turn for turn in view.turns if turn < len(past))
+    cuts = tuple((at, message) for at, message in view.replaced if past and at < past[-1].stop)
+    return Choice(turns, status, view.reason, view.selection, view.chosen_tokens, cuts)
 
 
 def _choose(
-    history: History,
-    gatekeeper: ContextGatekeeper,
-    books: _Books,
-    passthrough_below: int,
-    *,
-    mode: HistoryMode,
-    floor_turns: int,
-    window_from: int,
+    history: History, gatekeeper: ContextGatekeeper, books: _Books, passthrough_below: int, how: _How
 ) -> Choice:
     """Return the past turns to keep, with the room that there was when the current turn began."""
     room, costs = books.room_at_start, books.costs
     if costs and sum(costs) <= room and books.tokens_at_start < passthrough_below:
         return Choice(tuple(range(len(costs)))[::-1], "passthrough", "small_history")
-    return choose_past(
-        history.past,
-        history.query,
-        gatekeeper,
-        costs,
-        room=room,
-        mode=mode,
-        floor_turns=floor_turns,
-        window_from=window_from,
-        asked_at=history.current.created_at if history.current else None,
-    )
+    asked_at = history.current.created_at if history.current else None
+    return choose_past(history.past, history.query, gatekeeper, costs, room=room, asked_at=asked_at, **how._asdict())
 
 
 class _Books:
@@ -411,11 +399,11 @@ class _Books:
     def view(self, choice: Choice) -> HistoryView:
         """Return what is sent: of the choice, what fits beside the current turn as it is now."""
         history = self._history
-        before = choice.tokens_before
-        chosen_tokens = sum(self.costs[turn] for turn in choice.turns) if before is None else before
+        before, costs = choice.tokens_before, self._costs_as_sent(choice)
+        chosen_tokens = sum(costs[turn] for turn in choice.turns) if before is None else before
         run = self._shrunk(self.room_at_start - chosen_tokens)
         room = self.room_at_start - run.tokens
-        turns = fitting_turns(choice.turns, self.costs, budget_tokens=self.room_at_start - run.peak_tokens)
+        turns = fitting_turns(choice.turns, costs, budget_tokens=self.room_at_start - run.peak_tokens)
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update(run.folded[1:])
@@ -432,15 +420,24 @@ class _Books:
             selection=choice.selection,
             turns=turns,
             turn_count=len(history.past),
-            tokens=always + sum(self.costs[turn] for turn in turns),
+            tokens=always + sum(costs[turn] for turn in turns),
             history_tokens=self.tokens_at_start + self._done,
             fixed_tokens=self._fixed,
             budget_tokens=self._given_budget,
-            replaced=run.replaced,
+            replaced=(*((at, message) for at, message in choice.cuts if at in positions), *run.replaced),
             folded=run.folded,
             chosen_tokens=chosen_tokens,
             **describe_counter(self._counter),
         )
+
+    def _costs_as_sent(self, choice: Choice) -> Sequence[int]:
+        """Return what each past turn costs, with the cuts of those that are chosen."""
+        costs, cuts = list(self.costs), dict(choice.cuts)
+        for turn in choice.turns if cuts else ():
+            for at in range(self._history.past[turn].start, self._history.past[turn].stop):
+                if at in cuts:
+                    costs[turn] -= self._tokens_at(at) - count_message(cuts[at], token_counter=self._counter)
+        return costs
 
     def _shrunk(self, room: int) -> ShrunkRun:
         """Return the current run as it is sent, with so many tokens for it beside the past turns that were chosen."""

@@ -7,24 +7,30 @@
                                            chosen: the newest turns
     hybrid    the newest turns             what the question selects              newest turns always taken
     window    the newest turns             nothing                                the most turns of the window
+
+Long messages of what the question selects may be cut to the sentences that matter. The newest turn and the floor are
+sent as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.context.window import newest_turns
-from gatekeeper_core.messages import Turn
+from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.token_estimate import budget_for
+from gatekeeper_core.tokens import count_message
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from gatekeeper_core.selection.result import Selection
+    from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["Choice", "HistoryMode", "HistoryStatus", "choose_past", "fitting_turns"]
+__all__ = ["Choice", "HistoryMode", "HistoryStatus", "choose_past", "fitting_turns", "steady_cuts"]
 
 HistoryStatus = Literal["selected", "passthrough", "no_query", "nothing_fits", "over_budget", "fallback"]
 HistoryMode = Literal["gated", "hybrid", "window"]
@@ -39,6 +45,7 @@ class Choice(NamedTuple):
         reason: as in a ``HistoryView``.
         selection: the selection behind it, or None.
         tokens_before: what the turns cost that were chosen at an earlier step; None: these are they.
+        cuts: position in the caller's list and copy of each message of theirs that is cut.
     """
 
     turns: tuple[int, ...]
@@ -46,6 +53,7 @@ class Choice(NamedTuple):
     reason: str
     selection: Selection | None = None
     tokens_before: int | None = None
+    cuts: tuple[tuple[int, Message], ...] = ()
 
 
 def choose_past(
@@ -58,9 +66,11 @@ def choose_past(
     mode: HistoryMode = "gated",
     floor_turns: int = 0,
     window_from: int = 0,
+    trim: bool = False,
+    earlier: Mapping[int, Message] | None = None,
     asked_at: datetime | None = None,
 ) -> Choice:
-    """Return the past turns to keep.
+    """Return the past turns to keep, and the cuts of their messages.
 
     Args:
         past: the finished turns, oldest first; the gatekeeper has the same.
@@ -72,6 +82,8 @@ def choose_past(
         floor_turns: see the module, at least 0.
         window_from: position of the first message that the window of mode ``window`` may hold: what a summary stands
             for comes before it. A turn that is covered in part belongs to the window.
+        trim: whether long messages may be cut, as far as the gatekeeper's own settings allow it.
+        earlier: the cuts that were sent for the question before, by position; see :func:`steady_cuts`.
         asked_at: when the question is asked, where it is known.
     """
     if not past:
@@ -84,13 +96,67 @@ def choose_past(
     if room < 1:
         return Choice((), "nothing_fits", "no_room")
     budget = budget_for(gatekeeper.token_counter, room)  # the margin is taken off already, and is taken off there
-    selection = gatekeeper.explain(query, token_budget=budget, trim=False, asked_at=asked_at)
+    selection = gatekeeper.explain(query, token_budget=budget, trim=None if trim else False, asked_at=asked_at)
+    cuts = {
+        past[turn.turn_id].start + at: replace(past[turn.turn_id].messages[at], content=text)
+        for turn in selection.turns
+        for at, text in turn.cuts
+    }
     if mode == "hybrid":
         floor = _newest(costs, max(0, len(costs) - floor_turns), room)[::-1]
-        turns = _all_fitting(floor, selection.order, costs, room)
+        whole = {at for turn in floor for at in range(past[turn].start, past[turn].stop)}
+        cuts = {at: message for at, message in cuts.items() if at not in whole}
+        turns = _all_fitting(floor, selection, costs, room)
     else:
         turns = selection.order + _floor(selection, costs, room, floor_turns)
-    return Choice(turns, "selected", selection.gate.reason, selection)
+    if cuts and earlier:
+        sent = {turn.turn_id: turn.tokens for turn in selection.turns}
+        left = room - sum(sent.get(turn, costs[turn]) for turn in turns)
+        gap = gatekeeper.config.trimming.gap
+        cuts = steady_cuts(cuts, earlier, room=left, gap=gap, token_counter=gatekeeper.token_counter)
+    return Choice(turns, "selected", selection.gate.reason, selection, cuts=tuple(sorted(cuts.items())))
+
+
+def steady_cuts(
+    cuts: Mapping[int, Message],
+    earlier: Mapping[int, Message],
+    *,
+    room: int,
+    gap: str,
+    token_counter: TokenCounter,
+) -> dict[int, Message]:
+    """Return cuts as they were sent before where those hold all that is wanted now: a prompt cache has seen them.
+
+    Args:
+        cuts: the cuts that the question wants, by position.
+        earlier: the cuts that were sent for the question before, by position.
+        room: tokens that the earlier ones may cost more together; the oldest messages come first.
+        gap: what stands where sentences were left out.
+        token_counter: counts a text.
+
+    >>> wanted, before = Message("assistant", "… Port 6380. …"), Message("assistant", "Redis runs. Port 6380. …")
+    >>> steady_cuts({1: wanted}, {1: before}, room=9, gap=" … ", token_counter=len)[1].text
+    '… Port 6380. …'
+    >>> steady_cuts({1: wanted}, {1: before}, room=10, gap=" … ", token_counter=len)[1].text
+    'Redis runs. Port 6380. …'
+    """
+    steady = dict(cuts)
+    for at, wanted in sorted(cuts.items()):
+        before = earlier.get(at)
+        if before is not None and all(piece in before.text for piece in _pieces(wanted.text, gap)):
+            more = count_message(before, token_counter=token_counter) - count_message(
+                wanted, token_counter=token_counter
+            )
+            if more <= room:
+                steady[at] = before
+                room -= more
+    return steady
+
+
+def _pieces(text: str, gap: str) -> list[str]:
+    """Return the stretches of a cut text that stand between its gaps."""
+    mark = gap.strip()
+    return [piece.strip() for piece in text.split(mark)] if mark else [text]
 
 
 def fitting_turns(turns: Sequence[int], costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]:
@@ -114,13 +180,14 @@ def _newest(costs: Sequence[int], first: int, room: int) -> tuple[int, ...]:
     return tuple(turn + first for turn in newest_turns(costs[first:], budget_tokens=room))
 
 
-def _all_fitting(floor: Sequence[int], order: Sequence[int], costs: Sequence[int], room: int) -> tuple[int, ...]:
-    """Return the floor and, of what was chosen beside it, each turn that has room."""
+def _all_fitting(floor: Sequence[int], selection: Selection, costs: Sequence[int], room: int) -> tuple[int, ...]:
+    """Return the floor and, of what was selected beside it, each turn that has room."""
     taken = list(floor)
     left = room - sum(costs[turn] for turn in floor)
-    for turn in order:
-        if turn not in floor and costs[turn] <= left:
-            left -= costs[turn]
+    sent = {turn.turn_id: turn.tokens for turn in selection.turns}
+    for turn in selection.order:
+        if turn not in floor and sent[turn] <= left:
+            left -= sent[turn]
             taken.append(turn)
     return tuple(taken)
 

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from gatekeeper_core.context.ledger import with_text
 from gatekeeper_core.context.results.pointers import COMPRESSED, defused, pointers_in
-from gatekeeper_core.context.working_memory import READ_TOOL_NAME, WorkingMemory
+from gatekeeper_core.context.working_memory import READING_TOOLS, WorkingMemory
 from gatekeeper_core.messages import Message
 
 __all__ = ["ResultCompressor", "ResultContext", "ThreadedCompressor", "ToolResults", "memory_of"]
@@ -100,7 +100,7 @@ class ToolResults:
             Exception: whatever the compressor raises.
         """
         name = self._names.get(position)
-        if message.role != "tool" or name == READ_TOOL_NAME or message.metadata.get(COMPRESSED):
+        if message.role != "tool" or name in READING_TOOLS or message.metadata.get(COMPRESSED):
             return None
         before = message.text
         text = self._compress(message, ResultContext(name, self._query, self._live.keys(), age_rounds))

@@ -37,7 +37,7 @@ from gatekeeper_core.context.results.memo import Made, ResultMemo, text_digest
 from gatekeeper_core.context.results.pointers import Pointer, defused, pointer_id
 from gatekeeper_core.context.results.sampling import LineSample, sample_lines, sample_rows
 from gatekeeper_core.context.results.traces import digest_trace
-from gatekeeper_core.context.working_memory import READ_TOOL_NAME, WorkingMemory
+from gatekeeper_core.context.working_memory import READING_TOOLS, WorkingMemory
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.events import TOOL_RESULT
 from gatekeeper_core.messages import Message
@@ -228,7 +228,7 @@ class ToolResultCompressor:
 
         Args:
             text: the result.
-            tool_name: the tool that gave it: for its strategy and its limit; results of ``READ_TOOL_NAME`` stay whole.
+            tool_name: the tool that gave it: for its strategy and its limit; results of ``READING_TOOLS`` stay whole.
             query: the question; its rarest words decide which lines and rows are asked for.
             live: ids of pointers, or texts with one, that the window shows: what they name is not thrown out of memory.
             age_rounds: how many rounds of the tool loop ago the result came, at least 0.
@@ -250,7 +250,7 @@ class ToolResultCompressor:
         known = self._known(held)
         safe = defused(text, known)
         tokens = self._counter(safe)
-        if tool_name == READ_TOOL_NAME or self._is_ours(safe, tokens, known):
+        if tool_name in READING_TOOLS or self._is_ours(safe, tokens, known):
             return ToolResult(safe, "ours", "unchanged", tokens, tokens, 0, None)
         limit = self._config.byte_limits.get(tool_name or "")
         request = _Request(text, "", tokens, limit, self._is_old(age_rounds), held, self._task(query, tokens))

@@ -26,9 +26,11 @@ from gatekeeper_core.truncation import truncate_to_tokens
 
 __all__ = [
     "QUOTA_BYTES",
+    "READING_TOOLS",
     "READ_BUDGET_TOKENS",
     "READ_TOOL_DESCRIPTION",
     "READ_TOOL_NAME",
+    "RECALL_TOOL_NAME",
     "UNKNOWN_POINTER",
     "Reading",
     "WorkingMemory",
@@ -37,6 +39,12 @@ __all__ = [
 
 READ_TOOL_NAME = "read_working_memory"
 """The name of the tool that agents read with; results of a tool of this name are never compressed or put aside."""
+
+RECALL_TOOL_NAME = "recall_earlier"
+"""The name of the tool that agents read earlier turns with; see :mod:`gatekeeper_core.context.recall`."""
+
+READING_TOOLS = frozenset({READ_TOOL_NAME, RECALL_TOOL_NAME})
+"""Tools whose results were asked for to be read: they are never compressed or put aside."""
 
 UNKNOWN_POINTER = "[working memory: nothing is kept under this pointer]"
 """What any pointer reads as that this memory did not make or no longer holds: the same for wrong and foreign ones."""

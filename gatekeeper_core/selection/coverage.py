@@ -84,7 +84,8 @@ def value_of(worth: float, tokens: int, *, alpha: float) -> float:
     >>> value_of(0.5, 90, alpha=0.7), value_of(0.5, 180, alpha=1.0)
     (0.5, 0.25)
     """
-    return round(worth * (_UNIT_TOKENS / max(_LEAST_TOKENS, tokens)) ** alpha, 9)
+    price: float = (_UNIT_TOKENS / max(_LEAST_TOKENS, tokens)) ** alpha
+    return round(worth * price, 9)
 
 
 def likeness(terms: Set[str], other: Set[str]) -> float:

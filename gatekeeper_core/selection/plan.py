@@ -230,7 +230,9 @@ class Planner:
         if self._cues.switch or need < gate.snippet_above or (self._fill and need < gate.whole_above):
             return
         if need < gate.whole_above:
-            self._take(self._newest, self._snippet(self._newest), "link", "newest_turn")
+            part = self._snippet(self._newest)
+            if part.tokens <= _NEWEST_TOKENS:  # one that must stay whole may be long
+                self._take(self._newest, part, "link", "newest_turn")
             return
         whole = self._excerpt(self._newest)
         self._take(self._newest, self._at_most(whole, self._newest, _NEWEST_TOKENS), "link", "newest_turn")
@@ -371,12 +373,12 @@ class Planner:
 
     def _excerpt(self, turn_id: int) -> Excerpt:
         if turn_id not in self._excerpts:
-            whole = self._whole(turn_id)
-            if self._trim:
-                whole = excerpt(whole, self._query, config=self._config.trimming, count=self._count)
-                if self._index.speakers.are_two_people() and self._records[turn_id].source is None:
-                    whole = one_side(whole, self._query)
-            self._excerpts[turn_id] = whole
+            part, source = self._whole(turn_id), self._records[turn_id].source
+            if self._trim and not self._stays_whole(turn_id):
+                part = excerpt(part, self._query, config=self._config.trimming, count=self._count, source=source)
+                if source is None and self._index.speakers.are_two_people():
+                    part = one_side(part, self._query)
+            self._excerpts[turn_id] = part
         return self._excerpts[turn_id]
 
     def _snippet(self, turn_id: int, tokens: int | None = None) -> Excerpt:
@@ -395,10 +397,22 @@ class Planner:
         return self._trim and self._records[turn_id].tokens > self._config.trimming.min_tokens
 
     def _tight(self, turn_id: int, room: int) -> Excerpt | None:
-        if not self._trim or room < 1:
+        """Return the best of a turn within some tokens, or None where it cannot be cut to them."""
+        if not self._trim or room < 1 or self._stays_whole(turn_id):
             return None
-        whole = self._whole(turn_id)
-        return tight_excerpt(whole, self._query, budget_tokens=room, config=self._config.trimming, count=self._count)
+        return tight_excerpt(
+            self._whole(turn_id),
+            self._query,
+            budget_tokens=room,
+            config=self._config.trimming,
+            count=self._count,
+            source=self._records[turn_id].source,
+        )
+
+    def _stays_whole(self, turn_id: int) -> bool:
+        """Return whether a turn is the newest of a list of messages: it is sent as it is, if the budget can hold it."""
+        record = self._records[turn_id]
+        return turn_id == self._newest and record.source is not None and record.tokens <= self._budget
 
     def _whole(self, turn_id: int) -> Excerpt:
         record = self._records[turn_id]
@@ -480,7 +494,7 @@ class Planner:
 
     def _result(self, constraints: Mapping[str, str]) -> Selection:
         turns = tuple(
-            SelectedTurn(turn_id, part.user, part.assistant, part.tokens, part.trimmed)
+            SelectedTurn(turn_id, part.user, part.assistant, part.tokens, part.trimmed, part.cuts)
             for turn_id, part in sorted(self._kept.items())
         )
         return Selection(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMA_VERSION", "Account", "Decision", "Outcome", "SelectedTurn", "Selection", "Stage", "Why"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of the JSON that :meth:`Selection.to_dict` gives; it grows when a field changes its meaning or goes."""
 
 Outcome = Literal["kept", "trimmed", "dropped"]
@@ -46,6 +46,7 @@ class SelectedTurn(NamedTuple):
         assistant: the assistant's text, or its excerpt.
         tokens: what it costs, at least 1.
         trimmed: whether sentences were left out.
+        cuts: of a turn made of messages, for each that was cut its place in the turn and the text that is left of it.
     """
 
     turn_id: int
@@ -53,6 +54,7 @@ class SelectedTurn(NamedTuple):
     assistant: str
     tokens: int
     trimmed: bool
+    cuts: tuple[tuple[int, str], ...] = ()
 
 
 class Decision(NamedTuple):
@@ -211,7 +213,7 @@ class Selection:
         return {
             "schema_version": SCHEMA_VERSION,
             "query": self.query,
-            "turns": [turn._asdict() for turn in self.turns],
+            "turns": [{**turn._asdict(), "cuts": [list(cut) for cut in turn.cuts]} for turn in self.turns],
             "tokens": self.tokens,
             "token_budget": self.token_budget,
             "history_tokens": self.history_tokens,

@@ -4,29 +4,35 @@ Only long messages are trimmed. A sentence stays if it shares an anchor with the
 does, or, on the user's side, if it is a question; a fenced block of code is one sentence. Kept sentences are verbatim
 and in their order, and a gap is marked. A message in which nothing matches is left whole: its words answer the other
 side of the turn. Where even that does not fit, :func:`tight_excerpt` goes further, down to the best sentences.
+
+A turn that came from messages is cut message by message, so that each can be sent as a copy of its original; see
+:func:`is_cuttable` for the messages that stay as they are.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import check_range
+from gatekeeper_core.messages import SIGNED
 from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, count_terms
 from gatekeeper_core.selection.cues import ends_with_question
 from gatekeeper_core.selection.needles import Haystack
-from gatekeeper_core.text import Span, is_question, sentences
+from gatekeeper_core.text import Span, is_question, sentences, split_thinking
 from gatekeeper_core.truncation import truncate_to_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
+    from gatekeeper_core.messages import Message, Turn
     from gatekeeper_core.selection.retrieval import Query
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["Excerpt", "TrimmingConfig", "excerpt", "one_side", "tight_excerpt"]
+__all__ = ["Excerpt", "TrimmingConfig", "excerpt", "is_cuttable", "one_side", "tight_excerpt"]
 
 _WORTH_LEAVING = 15
+_CODE_FENCES = ("```", "~~~")
 
 _LONGEST_BREAK = 100
 """Characters of white space that are kept between two sentences; more is a gap. Source: ours."""
@@ -67,6 +73,7 @@ class Excerpt(NamedTuple):
         tokens_user: what the user's side costs.
         tokens_assistant: what the assistant's side costs.
         trimmed: whether anything was left out, if only white space.
+        cuts: of a turn made of messages, for each that was cut its place in the turn and the text that is left of it.
     """
 
     user: str
@@ -74,6 +81,7 @@ class Excerpt(NamedTuple):
     tokens_user: int
     tokens_assistant: int
     trimmed: bool = False
+    cuts: tuple[tuple[int, str], ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -81,7 +89,31 @@ class Excerpt(NamedTuple):
         return max(1, self.tokens_user + self.tokens_assistant)
 
 
-def excerpt(whole: Excerpt, query: Query, *, config: TrimmingConfig, count: TokenCounter) -> Excerpt:
+def is_cuttable(message: Message) -> bool:
+    r"""Return whether sentences of a message may be left out: plain text that a user or a model wrote, and no more.
+
+    Tool calls and results, media and content in several parts stay whole, and so do code blocks, thinking, and messages
+    that carry something signed by their provider (the mark ``SIGNED``) or stand for folded ones.
+
+    >>> from gatekeeper_core.messages import Message
+    >>> is_cuttable(Message("assistant", "The port is 6380.")), is_cuttable(Message("assistant", "```sh\nls\n```"))
+    (True, False)
+    """
+    text = message.content
+    return (
+        isinstance(text, str)
+        and message.role in ("user", "assistant")
+        and not message.tool_calls
+        and SIGNED not in message.metadata
+        and "synthetic" not in message.metadata
+        and not any(fence in text for fence in _CODE_FENCES)
+        and not split_thinking(text)[0]
+    )
+
+
+def excerpt(
+    whole: Excerpt, query: Query, *, config: TrimmingConfig, count: TokenCounter, source: Turn | None = None
+) -> Excerpt:
     """Return a turn without the sentences of its long messages that have nothing to do with the query.
 
     Args:
@@ -89,9 +121,12 @@ def excerpt(whole: Excerpt, query: Query, *, config: TrimmingConfig, count: Toke
         query: what is looked for.
         config: what counts as long, and how much stays around a match.
         count: the token counter.
+        source: the messages that the turn is made of; None: it is a pair of texts.
     """
     if whole.tokens <= config.min_tokens:
         return whole
+    if source is not None:
+        return _cut_messages(whole, source, _trimmed_messages(whole, source, query, config, count), count)
     user, assistant = whole.user, whole.assistant
     if whole.tokens_user > config.min_tokens:
         user = _trimmed(user, query, config, questions=True)
@@ -100,8 +135,31 @@ def excerpt(whole: Excerpt, query: Query, *, config: TrimmingConfig, count: Toke
     return _cut(whole, user, assistant, count)
 
 
+def _trimmed_messages(
+    whole: Excerpt, source: Turn, query: Query, config: TrimmingConfig, count: TokenCounter
+) -> dict[int, str]:
+    """Return, by its place in the turn, the text of each message that is shorter without what does not matter."""
+    texts = {}
+    for at, message in enumerate(source.messages):
+        asked = message.role == "user"
+        if (whole.tokens_user if asked else whole.tokens_assistant) <= config.min_tokens or not is_cuttable(message):
+            continue
+        tokens = count(message.text)
+        if tokens > config.min_tokens:
+            text = _trimmed(message.text, query, config, questions=asked)
+            if text != message.text and count(text) < tokens:
+                texts[at] = text
+    return texts
+
+
 def tight_excerpt(
-    whole: Excerpt, query: Query, *, budget_tokens: int, config: TrimmingConfig, count: TokenCounter
+    whole: Excerpt,
+    query: Query,
+    *,
+    budget_tokens: int,
+    config: TrimmingConfig,
+    count: TokenCounter,
+    source: Turn | None = None,
 ) -> Excerpt | None:
     """Return the best part of a turn that fits a budget, or None where no sentence of it does.
 
@@ -109,13 +167,19 @@ def tight_excerpt(
     far as they fit; where nothing is shared, the beginning of the assistant's text. Whole sentences only, but for a
     text that is one sentence: that is cut at its end and marked.
 
+    Of a turn made of messages, those that may be cut share what the others leave: a short one stays whole, the rest get
+    equal parts. Every message keeps some text, so that the turn stays one that a provider takes.
+
     Args:
         whole: the turn as it is.
         query: what is looked for; a query without anchors takes from the beginning.
         budget_tokens: what the result may cost.
         config: the mark of a gap.
         count: the token counter.
+        source: the messages that the turn is made of; None: it is a pair of texts.
     """
+    if source is not None:
+        return _tight_messages(whole, source, query, budget_tokens, config, count)
     share = budget_tokens // 2 if whole.assistant else budget_tokens
     user = whole.user if whole.tokens_user <= share else _fitted(whole.user, query, share, config, count)
     left = budget_tokens - (whole.tokens_user if user == whole.user else count(user))
@@ -144,6 +208,45 @@ def one_side(part: Excerpt, query: Query) -> Excerpt:
     if user and not assistant and part.tokens_assistant >= _WORTH_LEAVING and not ends_with_question(part.user):
         return part._replace(assistant="", tokens_assistant=0, trimmed=True)
     return part
+
+
+def _tight_messages(
+    whole: Excerpt, source: Turn, query: Query, budget_tokens: int, config: TrimmingConfig, count: TokenCounter
+) -> Excerpt | None:
+    costs = {at: count(message.text) for at, message in enumerate(source.messages) if is_cuttable(message)}
+    left = budget_tokens - whole.tokens + sum(costs.values())
+    texts = {}
+    for open_ones, at in zip(range(len(costs), 0, -1), sorted(costs, key=lambda at: (costs[at], at)), strict=True):
+        text, share = source.messages[at].text, left // open_ones
+        if costs[at] > share:
+            rest = _fitted(text, query, share, config, count)
+            rest = rest or truncate_to_tokens(text, max(0, share), token_counter=count, marker=config.gap.rstrip())
+            if not rest.strip():
+                return None
+            texts[at] = rest
+        left -= count(texts.get(at, text))
+    part = _cut_messages(whole, source, texts, count)
+    return part if part.tokens <= budget_tokens else None
+
+
+def _cut_messages(whole: Excerpt, source: Turn, texts: Mapping[int, str], count: TokenCounter) -> Excerpt:
+    """Return a turn with other texts in some of its messages."""
+    if not texts:
+        return whole
+    messages = list(source.messages)
+    saved = {"user": 0, "assistant": 0}
+    for at, text in texts.items():
+        saved[messages[at].role] += count(messages[at].text) - count(text)
+        messages[at] = replace(messages[at], content=text)
+    made = source._replace(messages=tuple(messages))
+    return Excerpt(
+        made.user_text,
+        made.assistant_text,
+        whole.tokens_user - saved["user"],
+        whole.tokens_assistant - saved["assistant"],
+        trimmed=True,
+        cuts=tuple(sorted(texts.items())),
+    )
 
 
 def _cut(whole: Excerpt, user: str, assistant: str, count: TokenCounter) -> Excerpt:

@@ -8,6 +8,7 @@ name                      stands in the place of   needs
 ``GatekeeperSelector``    ``trim_messages``        ``langchain_core``
 ``MemoryEmbedder``        nothing                  ``langchain_core``
 ``select_messages``       ``trim_messages``        ``langchain_core``
+``recall_tool``           nothing                  ``langchain_core``
 ``working_memory_tool``   nothing                  ``langchain_core``
 ========================  =======================  =============================================
 
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from langchain_gatekeeper.embedding import MemoryEmbedder
     from langchain_gatekeeper.memory import GatekeeperChatMemory
     from langchain_gatekeeper.middleware import GatekeeperMiddleware
-    from langchain_gatekeeper.runnable import GatekeeperSelector, select_messages
+    from langchain_gatekeeper.once import select_messages
+    from langchain_gatekeeper.recall import recall_tool
+    from langchain_gatekeeper.runnable import GatekeeperSelector
     from langchain_gatekeeper.working_memory import working_memory_tool
 
 __all__ = [
@@ -32,6 +35,7 @@ __all__ = [
     "GatekeeperSelector",
     "MemoryEmbedder",
     "select_messages",
+    "recall_tool",
     "working_memory_tool",
 ]
 
@@ -40,7 +44,8 @@ _MODULES = {
     "GatekeeperMiddleware": ("middleware", "langchain"),
     "GatekeeperSelector": ("runnable", "langchain-core"),
     "MemoryEmbedder": ("embedding", "langchain-core"),
-    "select_messages": ("runnable", "langchain-core"),
+    "select_messages": ("once", "langchain-core"),
+    "recall_tool": ("recall", "langchain-core"),
     "working_memory_tool": ("working_memory", "langchain-core"),
 }
 _FRAMEWORK = frozenset({"langchain", "langchain_classic", "langchain_core", "langgraph"})

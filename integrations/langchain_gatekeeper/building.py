@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage, SystemMessage
 
+from gatekeeper_core.context.recall import NOTHING_EARLIER
 from gatekeeper_core.context.rounds import as_summary
 from gatekeeper_core.context.thread_requests import Asked, ThreadRequest, ThreadRequests
 from langchain_gatekeeper.events import BUILT_EVENT
@@ -67,6 +68,10 @@ class BuiltRequests:
         """Return what was selected in it."""
         context = self.context_of(thread)
         return context.trace.view if context else None
+
+    def recall(self, query: str, thread: Hashable, max_tokens: int) -> str:  # noqa: ARG002 - as a selection's
+        """Return that there is nothing to recall: what is left out is in the summary."""
+        return NOTHING_EARLIER
 
     def prepared(self, request: ModelRequest[Any]) -> tuple[ThreadRequest[BaseMessage], ModelRequest[Any]]:
         """Return what is built, and the request with it."""

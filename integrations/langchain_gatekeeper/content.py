@@ -10,9 +10,18 @@ import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from gatekeeper_core.messages import MEDIA_TYPES, MediaKind, MediaPart, Part, TextPart, ToolCall
+from gatekeeper_core.messages import MEDIA_TYPES, SIGNED_KEYS, MediaKind, MediaPart, Part, TextPart, ToolCall
 
-__all__ = ["CALL_TYPES", "LEGACY_CALLS", "MEDIA_ALONE", "compact_json", "is_media", "read_blocks", "read_call"]
+__all__ = [
+    "CALL_TYPES",
+    "LEGACY_CALLS",
+    "MEDIA_ALONE",
+    "READ_EXTRAS",
+    "compact_json",
+    "is_media",
+    "read_blocks",
+    "read_call",
+]
 
 CALL_TYPES = frozenset(
     {"tool_use", "tool_call", "function_call", "invalid_tool_call", "tool_call_chunk", "input_json_delta"}
@@ -21,6 +30,9 @@ CALL_TYPES = frozenset(
 
 LEGACY_CALLS = frozenset({"function_call", "tool_calls"})
 """Where ``additional_kwargs`` may hold calls."""
+
+READ_EXTRAS = LEGACY_CALLS | SIGNED_KEYS
+"""What is read of ``additional_kwargs``."""
 
 _ARGUMENT_KEYS = ("args", "arguments", "input")
 _TEXT_KEYS: dict[Any, tuple[str, ...]] = {

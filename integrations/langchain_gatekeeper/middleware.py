@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from langchain.agents.middleware.types import AgentMiddleware
 
 from gatekeeper_core.context.current_run import RunConfig
+from gatekeeper_core.context.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.thread_requests import check_beside_builder
-from gatekeeper_core.context.threads import HistoryConfig
+from gatekeeper_core.context.threads import PASSTHROUGH_BELOW, HistoryConfig
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.building import BuiltRequests
 from langchain_gatekeeper.events import aannounce, announce
@@ -51,6 +52,7 @@ class GatekeeperMiddleware(Middleware):
         reserve_tokens: part of the budget kept free for what is not in the request, >= 0.
         floor_turns: newest turns kept on a switch of topic, >= 0.
         passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0.
+        trim: whether long messages of earlier turns are sent as copies that are cut to what matters.
         shadow: whether to send the request as it is and only report what would have been sent.
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
         token_counter: counts a text; None: ``TokenEstimator()``.
@@ -58,6 +60,8 @@ class GatekeeperMiddleware(Middleware):
         run_config: how the current run gives way when the request is over its budget, before the past does; None: it is
             always sent whole. With a ``ThreadResultCompressor`` each thread's results go into a memory of its own.
         max_bytes: what is remembered of all threads may take in memory, by an estimate, >= 0.
+        recall_hint: whether one line at the end of the system message tells the model that turns are left out, where
+            they are and the agent has the tool to recall them (``recall_tool``).
         builder: builds the whole request: with the constraints, the summary and the task of the thread, memories of the
             user and the pin. Its own settings hold then, and of the above only ``reserve_tokens``, ``shadow`` and
             ``on_error`` do: ``fallback`` sends system message and current turn alone where the build is over budget.
@@ -78,14 +82,16 @@ class GatekeeperMiddleware(Middleware):
         *,
         token_budget: int | None = None,
         reserve_tokens: int = 0,
-        floor_turns: int = 1,
-        passthrough_below: int = 1000,
+        floor_turns: int = 0,
+        passthrough_below: int = PASSTHROUGH_BELOW,
+        trim: bool = True,
         shadow: bool = False,
         on_error: OnError = "fallback",
         token_counter: TokenCounter | None = None,
         gatekeeper_config: GatekeeperConfig | None = None,
         run_config: RunConfig | None = _RUN,
         max_bytes: int = 64 * 2**20,
+        recall_hint: bool = True,
         builder: ContextBuilder | None = None,
         user: Owner = "user_id",
         tenant: Owner = "tenant_id",
@@ -97,6 +103,7 @@ class GatekeeperMiddleware(Middleware):
             reserve_tokens=reserve_tokens,
             floor_turns=floor_turns,
             passthrough_below=passthrough_below,
+            trim=trim,
             shadow=shadow,
             on_error=on_error,
             max_bytes=max_bytes,
@@ -104,7 +111,9 @@ class GatekeeperMiddleware(Middleware):
             gatekeeper=gatekeeper_config,
         )
         self._shadow = shadow
-        self._requests: SelectedRequests | BuiltRequests = SelectedRequests(config, token_counter)
+        self._requests: SelectedRequests | BuiltRequests = SelectedRequests(
+            config, token_counter, recall_hint=recall_hint
+        )
         if builder is not None:
             check_beside_builder(config, token_budget=None, token_counter=token_counter)
             self._requests = BuiltRequests(
@@ -128,6 +137,10 @@ class GatekeeperMiddleware(Middleware):
     def selection_for(self, thread_id: Hashable) -> HistoryView | None:
         """Return what was selected last for a thread; None where it is unknown or forgotten."""
         return self._requests.view_of(thread_id)
+
+    def recall_earlier(self, query: str, thread_id: Hashable, *, max_tokens: int = RECALL_BUDGET_TOKENS) -> str:
+        """Return earlier turns of a thread that the last model call left out, or cut; with a builder none."""
+        return self._requests.recall(query, thread_id, max_tokens)
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Answer]) -> Answer:
         """Call the model with the messages that the current turn needs."""

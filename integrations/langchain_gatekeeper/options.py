@@ -13,10 +13,10 @@ from pydantic import Field, PrivateAttr, SkipValidation
 from typing_extensions import Self
 
 from gatekeeper_core.context.history import HistoryView, OnError
-from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.threads import PASSTHROUGH_BELOW, HistoryConfig, ThreadSelector
 from gatekeeper_core.messages import Message, Role
 from gatekeeper_core.selection.plan import GatekeeperConfig
-from langchain_gatekeeper.reading import read_message
+from langchain_gatekeeper.reading import read_message, write_message
 from langchain_gatekeeper.signs import signs_of
 
 __all__ = ["SelectionOptions"]
@@ -41,6 +41,7 @@ class SelectionOptions(BaseChatMemory):
         reserve_tokens: part of it kept free, >= 0.
         floor_turns: newest turns loaded on a switch of topic, >= 0.
         passthrough_below: tokens up to which the whole history is loaded, where it fits, >= 0.
+        trim: whether long messages of earlier turns are loaded as copies that are cut to what matters.
         shadow: whether to load the whole history and only report what would have been loaded.
         on_error: ``fallback`` loads the newest turns that fit when the selection fails; ``raise`` lets the error pass.
         token_counter: counts a text; None: ``TokenEstimator()``.
@@ -52,8 +53,9 @@ class SelectionOptions(BaseChatMemory):
     ai_prefix: str = "AI"
     token_budget: int = 4000
     reserve_tokens: int = 0
-    floor_turns: int = 1
-    passthrough_below: int = 1000
+    floor_turns: int = 0
+    passthrough_below: int = PASSTHROUGH_BELOW
+    trim: bool = True
     shadow: bool = False
     on_error: OnError = "fallback"
     token_counter: Callable[[str], int] | None = Field(default=None, exclude=True)
@@ -83,8 +85,10 @@ class SelectionOptions(BaseChatMemory):
             reserve_tokens=self.reserve_tokens,
             floor_turns=self.floor_turns,
             passthrough_below=self.passthrough_below,
+            trim=self.trim,
             shadow=self.shadow,
             on_error=self.on_error,
+            run=None,
             gatekeeper=self.gatekeeper_config,
         )
         settings = (config, self.token_counter, self.return_messages, speakers)
@@ -92,7 +96,11 @@ class SelectionOptions(BaseChatMemory):
         if kept is None or kept.settings != settings:
             read = read_message if self.return_messages else partial(_read_line, speakers=speakers)
             selector = ThreadSelector[BaseMessage](
-                read, signs=partial(signs_of, read=read), config=config, token_counter=self.token_counter
+                read,
+                write=write_message,
+                signs=partial(signs_of, read=read),
+                config=config,
+                token_counter=self.token_counter,
             )
             kept = self._kept = _Kept(settings, selector)
         return kept.selector

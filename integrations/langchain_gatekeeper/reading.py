@@ -6,6 +6,7 @@ Reading never changes a message and never fails on content that LangChain accept
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import (
@@ -20,7 +21,7 @@ from langchain_core.messages import (
 )
 from langchain_core.prompt_values import PromptValue
 
-from gatekeeper_core.messages import Message, Role, ToolCall
+from gatekeeper_core.messages import SIGNED, Message, Metadata, Role, ToolCall, is_signed
 from langchain_gatekeeper.content import is_media, read_blocks, read_call
 
 __all__ = ["as_messages", "is_summary", "read_message", "text_of", "write_message"]
@@ -32,6 +33,7 @@ _ROLE_OF_CLASS: dict[type[BaseMessage], Role] = {
     ToolMessage: "tool",
     FunctionMessage: "tool",
 }
+_SIGNED = Metadata({SIGNED: True})
 _ROLE_OF_NAME: dict[str, Role] = {
     "ai": "assistant",
     "assistant": "assistant",
@@ -48,7 +50,8 @@ def read_message(message: BaseMessage) -> Message:
     * A ``ChatMessage`` reads by its role; an unknown role is the user's.
     * Calls come from ``tool_calls`` and ``invalid_tool_calls``, from the legacy ``additional_kwargs`` where both are
       empty, and from content blocks that repeat none of them. A legacy function call is known by its name.
-    * Thinking counts as text; images, audio, video, files and unknown blocks become media.
+    * Thinking counts as text; images, audio, video, files and unknown blocks become media. Thinking and signatures in
+      ``additional_kwargs`` give the mark ``SIGNED``: nothing is left out of such a message.
 
     >>> read_message(AIMessage("", tool_calls=[{"name": "now", "args": {"zone": "CET"}, "id": "c1"}])).tool_calls
     (ToolCall(id='c1', name='now', arguments='{"zone":"CET"}'),)
@@ -59,7 +62,9 @@ def read_message(message: BaseMessage) -> Message:
     if not isinstance(content, str):
         content, calls = read_blocks(content or (), calls)
     answered = _answered_call(message) if role == "tool" else None
-    return Message(role, content, tool_calls=calls, tool_call_id=answered, name=message.name)
+    read = Message(role, content, tool_calls=calls, tool_call_id=answered, name=message.name)
+    signed = role == "assistant" and message.additional_kwargs and is_signed(message.additional_kwargs)
+    return replace(read, metadata=_SIGNED) if signed else read
 
 
 def is_summary(message: BaseMessage) -> bool:
@@ -69,8 +74,10 @@ def is_summary(message: BaseMessage) -> bool:
 
 
 def write_message(original: BaseMessage, instead: Message) -> BaseMessage:
-    """Return what is sent in the place of a message: the same result with another text and its media, or a summary.
+    """Return what is sent in the place of a message: a copy with another text, a result with its media, or a summary.
 
+    >>> write_message(AIMessage("Port 6380. It is fast.", id="a1"), Message("assistant", "Port 6380. …")).id
+    'a1'
     >>> write_message(AIMessage("", tool_calls=[]), Message("user", "[2 tool calls executed]")).additional_kwargs
     {'lc_source': 'gatekeeper'}
     """
@@ -78,6 +85,8 @@ def write_message(original: BaseMessage, instead: Message) -> BaseMessage:
         media = [] if isinstance(instead.content, str) else [block for block in original.content if is_media(block)]
         text = [{"type": "text", "text": instead.text}]
         return original.model_copy(update={"content": [*text, *media] if media else instead.text})
+    if instead.role == read_message(original).role:
+        return original.model_copy(update={"content": instead.text})
     return HumanMessage(instead.text, additional_kwargs={"lc_source": "gatekeeper"})
 
 

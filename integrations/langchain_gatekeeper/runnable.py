@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import BaseMessage, MessageLikeRepresentation
-from langchain_core.prompt_values import PromptValue
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.recall import RECALL_BUDGET_TOKENS
+from gatekeeper_core.context.threads import PASSTHROUGH_BELOW, HistoryConfig, ThreadSelector
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.reading import as_messages, read_message, text_of
+from langchain_gatekeeper.reading import as_messages, read_message, text_of, write_message
 from langchain_gatekeeper.signs import signs_of
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history import HistoryView, OnError
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["GatekeeperSelector", "select_messages"]
+__all__ = ["GatekeeperSelector"]
 
 
 class GatekeeperSelector(Runnable[Any, Any]):
@@ -40,7 +39,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
         token_budget: what the messages may cost, >= 1.
         token_counter: counts a text; None: ``TokenEstimator()``.
         gatekeeper_config: settings of the selection itself.
-        reserve_tokens, floor_turns, passthrough_below, shadow, on_error, max_bytes: as in ``HistoryConfig``.
+        reserve_tokens, floor_turns, passthrough_below, trim, shadow, on_error, max_bytes: as in ``HistoryConfig``.
 
     Raises:
         ConfigError: a number is out of range, or ``on_error`` is unknown.
@@ -59,8 +58,9 @@ class GatekeeperSelector(Runnable[Any, Any]):
         query_key: str = "input",
         token_budget: int = 4000,
         reserve_tokens: int = 0,
-        floor_turns: int = 1,
-        passthrough_below: int = 1000,
+        floor_turns: int = 0,
+        passthrough_below: int = PASSTHROUGH_BELOW,
+        trim: bool = True,
         shadow: bool = False,
         on_error: OnError = "fallback",
         token_counter: TokenCounter | None = None,
@@ -74,12 +74,16 @@ class GatekeeperSelector(Runnable[Any, Any]):
             reserve_tokens=reserve_tokens,
             floor_turns=floor_turns,
             passthrough_below=passthrough_below,
+            trim=trim,
             shadow=shadow,
             on_error=on_error,
             max_bytes=max_bytes,
+            run=None,
             gatekeeper=gatekeeper_config,
         )
-        self._selector = ThreadSelector(read_message, signs=signs_of, config=config, token_counter=token_counter)
+        self._selector = ThreadSelector(
+            read_message, write=write_message, signs=signs_of, config=config, token_counter=token_counter
+        )
 
     @property
     def last_selection(self) -> HistoryView | None:
@@ -89,6 +93,10 @@ class GatekeeperSelector(Runnable[Any, Any]):
     def selection_for(self, thread_id: Hashable) -> HistoryView | None:
         """Return what was selected last for a conversation; None where it is unknown or forgotten."""
         return self._selector.view_of(thread_id)
+
+    def recall_earlier(self, query: str, thread_id: Hashable, *, max_tokens: int = RECALL_BUDGET_TOKENS) -> str:
+        """Return earlier turns of a conversation that the last call left out, or cut; see ``recall_tool``."""
+        return self._selector.recall(query, thread=thread_id, max_tokens=max_tokens)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002 (the base's name)
         """Return what is to be sent, in the form of the input.
@@ -125,36 +133,3 @@ class GatekeeperSelector(Runnable[Any, Any]):
     def _output(self, given: Any, messages: list[BaseMessage], view: HistoryView) -> Any:
         kept = self._selector.kept(messages, view)
         return {**given, self._messages_key: kept} if isinstance(given, dict) else kept
-
-
-def select_messages(
-    messages: Sequence[MessageLikeRepresentation] | PromptValue,
-    *,
-    query: object = None,
-    token_budget: int = 4000,
-    **options: Any,
-) -> list[BaseMessage]:
-    """Return the messages that the question needs, as a new list of the caller's own objects.
-
-    It remembers nothing: for long conversations keep a :class:`GatekeeperSelector`, in a graph's node or hook as well.
-
-    Args:
-        messages: the whole conversation; what is no message yet is read as one.
-        query: the question: a text, a message, content blocks or messages. None: the last user message. A question that
-            is not in the list makes all of its turns past ones.
-        token_budget: what the messages may cost, >= 1.
-        options: the further arguments of :class:`GatekeeperSelector`.
-
-    Raises:
-        ConfigError: a number is out of range, or ``on_error`` is unknown.
-        TypeError: an argument has the wrong type, or is unknown.
-
-    >>> talk = ["The Redis port is 6380.", ("ai", "Noted."), "New topic: bake bread?", ("ai", "Yes."), "Redis port?"]
-    >>> [message.content for message in select_messages(talk, floor_turns=0, passthrough_below=0)]
-    ['The Redis port is 6380.', 'Noted.', 'Redis port?']
-    """
-    gate = GatekeeperSelector(token_budget=token_budget, **options)
-    listed = as_messages(messages)
-    view = gate._selector.view(listed, query=None if query is None else text_of(query))
-    announce(view, shadow=gate._selector.config.shadow)
-    return gate._selector.kept(listed, view)

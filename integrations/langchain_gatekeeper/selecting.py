@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from langchain_core.messages import SystemMessage
+
+from gatekeeper_core.context.recall import recall_hint
 from gatekeeper_core.context.threads import ThreadSelector
 from langchain_gatekeeper.events import EVENT
 from langchain_gatekeeper.owners import thread_of
 from langchain_gatekeeper.reading import is_summary, read_message, write_message
+from langchain_gatekeeper.recall import is_recall_tool
 from langchain_gatekeeper.schemas import SchemaTexts
 from langchain_gatekeeper.signs import signs_of
 
@@ -29,12 +33,14 @@ class SelectedRequests:
     Args:
         config: the settings.
         token_counter: counts a text; None: ``TokenEstimator()``.
+        recall_hint: whether the system message says that turns are left out, where the agent can recall them.
     """
 
     event = EVENT
     last_context = None
 
-    def __init__(self, config: HistoryConfig, token_counter: TokenCounter | None) -> None:
+    def __init__(self, config: HistoryConfig, token_counter: TokenCounter | None, *, recall_hint: bool) -> None:
+        self._recall_hint = recall_hint
         self._selector = ThreadSelector[Any](
             read_message, write=write_message, signs=signs_of, config=config, token_counter=token_counter
         )
@@ -54,20 +60,47 @@ class SelectedRequests:
 
     def prepared(self, request: ModelRequest[Any]) -> tuple[HistoryView, ModelRequest[Any]]:
         """Return what is selected, and the request with it."""
+        hint = self._hint_for(request)
         view = self._selector.view(
             request.messages,
             thread=thread_of(request),
-            fixed_tokens=self._fixed_tokens(request),
+            fixed_tokens=self._fixed_tokens(request) + self._selector.count(hint),
             window_tokens=_window_of(request.model),
             pinned=[at for at, said in enumerate(request.messages) if said.additional_kwargs and is_summary(said)],
         )
-        return view, request.override(messages=self._selector.kept(request.messages, view))
+        made = request.override(messages=self._selector.kept(request.messages, view))
+        left_out = len(view.turns) < view.turn_count or any(at not in view.folded for at, _ in view.replaced)
+        return view, _with_line(made, hint) if hint and left_out else made
+
+    def recall(self, query: str, thread: Hashable, max_tokens: int) -> str:
+        """Return earlier turns of a thread that its last request left out, or cut."""
+        return self._selector.recall(query, thread=thread, max_tokens=max_tokens)
+
+    def _hint_for(self, request: ModelRequest[Any]) -> str:
+        """Return the line that there is more, in the conversation's language; "" where it cannot be recalled."""
+        if not self._recall_hint or not any(map(is_recall_tool, request.tools)):
+            return ""
+        opening = next((message for message in request.messages if message.type == "human"), None)
+        return recall_hint(read_message(opening).text if opening else "")
 
     def _fixed_tokens(self, request: ModelRequest[Any]) -> int:
         """Return what the request costs beside its messages: the system message and every schema."""
         system = getattr(request, "system_message", None)  # LangChain 1.0 has the text alone
         said = self._selector.cost([system]) if system else self._selector.count(request.system_prompt or "")
         return said + self._selector.count(*self._schemas.of_request(request))
+
+
+def _with_line(request: ModelRequest[Any], line: str) -> ModelRequest[Any]:
+    """Return a request whose system message ends with a line; what stands before it, and is cached, is the same."""
+    if not hasattr(request, "system_message"):
+        text: Any = {"system_prompt": "\n\n".join(filter(None, (request.system_prompt, line)))}  # LangChain 1.0
+        return request.override(**text)
+    system = request.system_message
+    if system is None:
+        return request.override(system_message=SystemMessage(line, additional_kwargs={"lc_source": "gatekeeper"}))
+    said = f"{system.content}\n\n{line}" if isinstance(system.content, str) else None
+    content = [*system.content, {"type": "text", "text": line}] if said is None else said
+    return request.override(system_message=system.model_copy(update={"content": content}))
 
 
 def _window_of(model: Any) -> int | None:

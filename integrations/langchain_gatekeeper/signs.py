@@ -13,8 +13,8 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from gatekeeper_core.context.remembered import flat_sign
-from gatekeeper_core.messages import Message
-from langchain_gatekeeper.content import CALL_TYPES, LEGACY_CALLS, MEDIA_ALONE
+from gatekeeper_core.messages import Message, is_signed
+from langchain_gatekeeper.content import CALL_TYPES, LEGACY_CALLS, MEDIA_ALONE, READ_EXTRAS
 from langchain_gatekeeper.reading import read_message
 
 __all__ = ["signs_of"]
@@ -48,7 +48,7 @@ def signs_of(messages: Sequence[BaseMessage], *, read: Callable[[BaseMessage], M
                 kind is AIMessage
                 and not fields["tool_calls"]
                 and not fields["invalid_tool_calls"]
-                and (not (extra := fields["additional_kwargs"]) or LEGACY_CALLS.isdisjoint(extra))
+                and (not (extra := fields["additional_kwargs"]) or READ_EXTRAS.isdisjoint(extra))
             )
         )
         else _sign(message) or read(message)
@@ -73,12 +73,16 @@ def _sign(message: BaseMessage) -> tuple[object, ...] | None:
 
 
 def _calls_sign(fields: dict[str, Any]) -> object:
-    """Return a sign of every place that may hold calls."""
+    """Return a sign of every place that may hold calls, and of whether something there is signed."""
     calls, invalid, extra = fields["tool_calls"], fields["invalid_tool_calls"], fields["additional_kwargs"]
     told = tuple(map(_call_sign, _exactly(list, calls)))
-    if not invalid and (not extra or LEGACY_CALLS.isdisjoint(extra)):
+    if not invalid and (not extra or READ_EXTRAS.isdisjoint(extra)):
         return told
-    return told, _written([_exactly(list, invalid), [(key, extra.get(key)) for key in sorted(LEGACY_CALLS)]])
+    return (
+        told,
+        is_signed(extra),
+        _written([_exactly(list, invalid), [(key, extra.get(key)) for key in sorted(LEGACY_CALLS)]]),
+    )
 
 
 def _call_sign(call: Any) -> object:

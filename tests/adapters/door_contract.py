@@ -13,10 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gatekeeper_core.context.threads import PASSTHROUGH_BELOW
 from gatekeeper_core.messages import Message, group_turns, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.tokens import count_messages
-from tests.adapters.doors import Middleware, tokens_of
+from tests.adapters.doors import Middleware, SelectMessages, tokens_of
 from tests.adapters.histories import TOPICS, histories, talk
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def chosen_by_core(messages: Sequence[Message], query: str, budget: int, *, insi
     gatekeeper = ContextGatekeeper(token_counter=tokens_of)
     gatekeeper.sync(turns)
     room = budget - (tokens_of(query) if inside else 0)
-    ids = [turn.turn_id for turn in gatekeeper.explain(query, token_budget=room, trim=False).turns]
+    ids = [turn.turn_id for turn in gatekeeper.explain(query, token_budget=room).turns]
     kept = [at for turn_id in ids for at in range(turns[turn_id].start, turns[turn_id].stop)]
     return kept + ([len(messages) - 1] if inside else [])
 
@@ -110,6 +111,20 @@ class DoorContract:
         at_door.fill(messages)
         assert at_door.ask(question) == [0, *range(2, len(messages))]
         assert at_door.view() is None or at_door.view().status == "passthrough"
+
+    @three_scripts
+    def test_a_new_topic_takes_nothing_along_once_the_history_is_long_enough(
+        self, door: type[Door], script: str, opened: Open
+    ) -> None:
+        """000-24, with the defaults of every class; a history of less tokens is sent whole."""
+        pairs, _ = TOPICS[script]
+        question = {"english": "New topic: who painted the Night Watch?"}.get(script, "换个话题，《夜巡》是谁画的？")
+        while tokens_of("".join(map("".join, pairs))) < PASSTHROUGH_BELOW:
+            pairs = [*pairs, *pairs]
+        messages = asked(door, pairs, question)
+        at_door = opened(door)
+        at_door.fill(messages)
+        assert at_door.ask(question) == list(range(2 * len(pairs), len(messages)))
 
     def test_shadow_leaves_everything_as_it_is_and_reports(self, door: type[Door], opened: Open) -> None:
         pairs, question = TOPICS["english"]
@@ -165,12 +180,16 @@ class DrawnContract:
     ) -> None:
         messages = data.draw(histories(open_run=door.asks_inside, current=door.asks_inside))
         query = messages[-1].text if door.asks_inside else "apples and crates 苹果"
-        with closing(door(place, budget=budget, **(ALL_OF_IT if kind == "strict" else {}))) as at_door:
+        options = ALL_OF_IT if kind == "strict" else {}
+        trim = data.draw(st.booleans()) and door is not SelectMessages  # the function has no view of what it cut
+        with closing(door(place, budget=budget, trim=trim, **options)) as at_door:
             if isinstance(at_door, Middleware) and messages[-1].role != "user":
                 messages = [*messages, Message("assistant", "done"), Message("user", "apples?")]
             at_door.fill(messages)
             kept = at_door.ask(query)
-        sent = [messages[at] for at in kept]
+            view = at_door.view()
+        cut = dict(view.replaced) if view else {}
+        sent = [cut.get(at, messages[at]) for at in kept]
         assert kept == sorted(set(kept))
 
         turns = group_turns(messages)

@@ -1,4 +1,4 @@
-"""The package's top: four names, each loaded with what it needs and no more, and a plain word where that is missing."""
+"""The package's top: seven names, each loaded with what it needs and no more, and a plain word where that is missing."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ NAMES = [
     "GatekeeperMiddleware",
     "GatekeeperSelector",
     "MemoryEmbedder",
+    "recall_tool",
     "select_messages",
     "working_memory_tool",
 ]
@@ -31,9 +32,11 @@ MODULES = [
     "events",
     "memory",
     "middleware",
+    "once",
     "options",
     "owners",
     "reading",
+    "recall",
     "runnable",
     "schemas",
     "selecting",
@@ -63,7 +66,7 @@ def run(code: str, *, missing: tuple[str, ...] = ()) -> str:
     return done.stdout
 
 
-def test_the_top_shows_its_four_names() -> None:
+def test_the_top_shows_its_names() -> None:
     assert sorted(langchain_gatekeeper.__all__) == NAMES
     assert set(NAMES) <= set(dir(langchain_gatekeeper))
     for name in NAMES:

@@ -35,6 +35,7 @@ from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Context, JsonSerializer
 from pydantic import Field
 
+from gatekeeper_core.context.threads import PASSTHROUGH_BELOW
 from gatekeeper_core.messages import group_turns, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig, PlanConfig
@@ -421,7 +422,7 @@ def test_llama_index_reads_ours_and_ours_reads_llama_indexs() -> None:
         "class_name": "ChatMemoryBuffer",
     }  # fmt: skip
     again = GatekeeperMemoryBuffer.from_dict(written)
-    assert (texts(again.get()), again.floor_turns, again.passthrough_below) == (["hello"], 1, 1000)
+    assert (texts(again.get()), again.floor_turns, again.passthrough_below) == (["hello"], 0, PASSTHROUGH_BELOW)
 
 
 def test_the_old_form_with_a_chat_history_is_read() -> None:

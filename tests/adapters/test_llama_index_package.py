@@ -24,6 +24,7 @@ MODULES = [
     "memory",
     "options",
     "reading",
+    "recall",
     "recalled",
     "signs",
     "stored",

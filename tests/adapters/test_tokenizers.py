@@ -79,7 +79,8 @@ def test_what_is_sent_never_exceeds_the_budget_by_an_exact_count(
         floor_turns=floor,
         on_error="raise",
     )
-    sent = [messages[at] for at in view.kept]
+    cut = dict(view.replaced)
+    sent = [cut.get(at, messages[at]) for at in view.kept]
     rendered = sum(len(ENCODING.encode(message.text, disallowed_special=())) for message in sent)
     assert rendered == count_messages(sent, token_counter=count_tokens)
     assert rendered <= budget or view.status == "over_budget"

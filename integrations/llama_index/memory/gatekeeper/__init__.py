@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from llama_index.memory.gatekeeper.embedding import MemoryEmbedder
     from llama_index.memory.gatekeeper.events import GatekeeperContextEvent, GatekeeperSelectionEvent
     from llama_index.memory.gatekeeper.memory import GatekeeperMemory
+    from llama_index.memory.gatekeeper.recall import recall_tool
     from llama_index.memory.gatekeeper.working_memory import working_memory_tool
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "GatekeeperMemoryBuffer",
     "GatekeeperSelectionEvent",
     "MemoryEmbedder",
+    "recall_tool",
     "working_memory_tool",
 ]
 
@@ -35,6 +37,7 @@ _MODULES = {
     "GatekeeperMemoryBuffer": "buffer",
     "GatekeeperSelectionEvent": "events",
     "MemoryEmbedder": "embedding",
+    "recall_tool": "recall",
     "working_memory_tool": "working_memory",
 }
 

@@ -92,7 +92,11 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
         view = self._select(messages, thread=session, token_budget=self.token_budget + free)
         starts = [*turn_starts(list(map(role_of, messages))), len(messages)]
         ends = [min(stop, len(archived)) for stop in starts[1:]]  # what is behind the archive is in the prompt
-        texts = [(at, lines_of(map(read_message, messages[starts[at] : ends[at]]))) for at in view.turns]
+        cut = dict(view.replaced)
+        texts = []
+        for turn in view.turns:
+            said = (cut.get(at) or read_message(messages[at]) for at in range(starts[turn], ends[turn]))
+            texts.append((turn, lines_of(said)))
         return self._fitting([turn for turn in texts if turn[1]], self.token_budget)
 
     def _fitting(self, turns: Sequence[tuple[int, str]], limit_tokens: int) -> RecalledText:

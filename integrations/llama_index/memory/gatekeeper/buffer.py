@@ -17,6 +17,7 @@ from llama_index.core.storage.chat_store import BaseChatStore
 
 from gatekeeper_core.context.builder import ContextBuilder
 from gatekeeper_core.context.history import OnError
+from gatekeeper_core.context.threads import PASSTHROUGH_BELOW
 from gatekeeper_core.messages import Provider
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from llama_index.memory.gatekeeper.building import budget_of
@@ -56,8 +57,9 @@ class GatekeeperMemoryBuffer(StoredBuffer):
         tokenizer_fn: Callable[[str], list[Any]] | None = None,
         *,
         reserve_tokens: int = 0,
-        floor_turns: int = 1,
-        passthrough_below: int = 1000,
+        floor_turns: int = 0,
+        passthrough_below: int = PASSTHROUGH_BELOW,
+        trim: bool = True,
         shadow: bool = False,
         on_error: OnError = "fallback",
         gatekeeper_config: GatekeeperConfig | None = None,
@@ -80,6 +82,7 @@ class GatekeeperMemoryBuffer(StoredBuffer):
             reserve_tokens=reserve_tokens,
             floor_turns=floor_turns,
             passthrough_below=passthrough_below,
+            trim=trim,
             shadow=shadow,
             on_error=on_error,
             gatekeeper_config=gatekeeper_config,
@@ -91,7 +94,7 @@ class GatekeeperMemoryBuffer(StoredBuffer):
 
     # ``input`` is LlamaIndex's name.
     def get(self, input: Question = None, initial_token_count: int = 0, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002
-        """Return the messages to send: a new list of the store's own objects, in their order.
+        """Return the messages to send, in their order: the store's own objects, or copies that are cut, in a new list.
 
         Args:
             input: the question, where the caller knows it; else the last user message is the question.
@@ -119,8 +122,7 @@ class GatekeeperMemoryBuffer(StoredBuffer):
         arguments: Any = {"thread": self.chat_store_key, "query": query, "fixed_tokens": fixed_tokens}
         if self._requests:
             return self._built(self._requests, messages, **arguments)
-        view = self._select(messages, **arguments)
-        return [messages[at] for at in view.kept]
+        return self._current_selector().kept(messages, self._select(messages, **arguments))
 
     def _check_prefix(self, initial_token_count: int) -> None:
         if initial_token_count > self.token_limit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
@@ -13,6 +14,7 @@ from gatekeeper_core.context.builder import ContextBuilder
 from gatekeeper_core.context.built import BuiltContext
 from gatekeeper_core.context.history import HistoryView
 from gatekeeper_core.context.thread_requests import Asked, ThreadRequests, check_beside_builder
+from gatekeeper_core.context.threads import HistoryConfig
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Provider
 from llama_index.memory.gatekeeper.events import report_built
@@ -58,7 +60,8 @@ class BuilderOptions(SelectionOptions):
         total = self.builder.config.total_budget
         if self._budget_tokens() != total:
             raise ConfigError(f"token_limit: the builder's total_budget is {total}, got {self._budget_tokens()}")
-        check_beside_builder(self._current_selector().config, token_budget=total)
+        config = self._current_selector().config
+        check_beside_builder(replace(config, run=HistoryConfig().run), token_budget=total)  # a memory folds no runs
 
     @property
     def last_context(self) -> BuiltContext | None:

@@ -18,6 +18,7 @@ from llama_index.core.storage.chat_store.base_db import MessageStatus
 
 from gatekeeper_core.context.builder import ContextBuilder
 from gatekeeper_core.context.history import OnError
+from gatekeeper_core.context.threads import PASSTHROUGH_BELOW
 from gatekeeper_core.messages import Provider
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from llama_index.memory.gatekeeper.building import BuilderOptions
@@ -30,11 +31,10 @@ __all__ = ["GatekeeperMemory"]
 
 
 class GatekeeperMemory(BuilderOptions, Memory):
-    """A ``Memory`` whose ``get`` chooses: whole turns of the whole conversation, beside what the memory blocks say.
+    """A ``Memory`` whose ``get`` chooses turns of the whole conversation, beside what the memory blocks say.
 
-    The queue works as in LlamaIndex: what outgrows it is archived and handed to the blocks. What was archived can still
-    be chosen, so the system message is never lost. Tokens are counted by ``tokenizer_fn``: texts, names and arguments
-    of calls, and an estimate for media. ``token_limit`` covers the blocks as well.
+    The queue works as in LlamaIndex: what outgrows it is archived and handed to the blocks, and can still be chosen.
+    Tokens are counted by ``tokenizer_fn``, an estimate for media; ``token_limit`` covers the blocks as well.
 
     >>> memory = GatekeeperMemory.from_defaults(session_id="s", token_limit=2000)
     >>> asyncio.run(memory.aput(ChatMessage("hello")))
@@ -52,8 +52,9 @@ class GatekeeperMemory(BuilderOptions, Memory):
         cls,
         *args: Any,
         reserve_tokens: int = 0,
-        floor_turns: int = 1,
-        passthrough_below: int = 1000,
+        floor_turns: int = 0,
+        passthrough_below: int = PASSTHROUGH_BELOW,
+        trim: bool = True,
         shadow: bool = False,
         on_error: OnError = "fallback",
         gatekeeper_config: GatekeeperConfig | None = None,
@@ -75,6 +76,7 @@ class GatekeeperMemory(BuilderOptions, Memory):
             reserve_tokens=reserve_tokens,
             floor_turns=floor_turns,
             passthrough_below=passthrough_below,
+            trim=trim,
             shadow=shadow,
             on_error=on_error,
             gatekeeper_config=gatekeeper_config,
@@ -116,8 +118,7 @@ class GatekeeperMemory(BuilderOptions, Memory):
         arguments: Any = {"thread": self.session_id, "query": query, "fixed_tokens": fixed}
         if self._requests:
             return self._built(self._requests, messages, **arguments)
-        view = self._select(messages, **arguments)
-        return [messages[at] for at in view.kept]
+        return self._current_selector().kept(messages, self._select(messages, **arguments))
 
     async def _from_blocks(
         self, messages: Sequence[ChatMessage], question: Question, block_kwargs: dict[str, Any]

@@ -9,10 +9,11 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import BaseModel, Field, PrivateAttr
 
 from gatekeeper_core.context.history import HistoryView, OnError
-from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.recall import RECALL_BUDGET_TOKENS
+from gatekeeper_core.context.threads import PASSTHROUGH_BELOW, HistoryConfig, ThreadSelector
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from llama_index.memory.gatekeeper.events import report
-from llama_index.memory.gatekeeper.reading import read_message
+from llama_index.memory.gatekeeper.reading import read_message, write_message
 from llama_index.memory.gatekeeper.signs import signs_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SelectionOptions"]
 
-_SHARED = ("reserve_tokens", "floor_turns", "passthrough_below", "shadow", "on_error")
+_SHARED = ("reserve_tokens", "floor_turns", "passthrough_below", "trim", "shadow", "on_error")
 
 
 class SelectionOptions(BaseModel):
@@ -33,14 +34,16 @@ class SelectionOptions(BaseModel):
         reserve_tokens: part of the budget kept free for what is sent besides and cannot be seen here, >= 0.
         floor_turns: newest turns kept on a switch of topic, >= 0.
         passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0.
+        trim: whether long messages of earlier turns are given as copies that are cut to what matters.
         shadow: whether to report only: the memory gives what it would give without a selection.
         on_error: ``fallback`` gives the newest turns that fit when the selection fails; ``raise`` lets the error pass.
         gatekeeper_config: settings of the selection itself.
     """
 
     reserve_tokens: int = Field(default=0, ge=0)
-    floor_turns: int = Field(default=1, ge=0)
-    passthrough_below: int = Field(default=1000, ge=0)
+    floor_turns: int = Field(default=0, ge=0)
+    passthrough_below: int = Field(default=PASSTHROUGH_BELOW, ge=0)
+    trim: bool = True
     shadow: bool = False
     on_error: OnError = "fallback"
     gatekeeper_config: GatekeeperConfig | None = None
@@ -65,6 +68,10 @@ class SelectionOptions(BaseModel):
         """Return the selection made last for a thread, or None where the thread is unknown or long unused."""
         return self._current_selector().view_of(thread_id)
 
+    def recall_earlier(self, query: str, thread_id: str, *, max_tokens: int = RECALL_BUDGET_TOKENS) -> str:
+        """Return earlier turns of a thread that the last ``get`` left out, or cut; with a builder none."""
+        return self._current_selector().recall(query, thread=thread_id, max_tokens=max_tokens)
+
     def _select(self, messages: Sequence[ChatMessage], *, thread: str | None, **arguments: Any) -> HistoryView:
         """Return the view and report it; arguments as for ``ThreadSelector.view``."""
         view = self._current_selector().view(messages, thread=thread, **arguments)
@@ -86,9 +93,13 @@ class SelectionOptions(BaseModel):
         settings = {name: getattr(self, name) for name in _SHARED}
         made_from = (self._budget_tokens(), tokenizer, gatekeeper, *settings.values())
         if self._selector is None or self._made_from != made_from:
-            config = HistoryConfig(token_budget=self._budget_tokens(), gatekeeper=gatekeeper, **settings)
+            config = HistoryConfig(token_budget=self._budget_tokens(), run=None, gatekeeper=gatekeeper, **settings)
             selector = ThreadSelector(
-                read_message, signs=signs_of, config=config, token_counter=lambda text: len(tokenizer(text))
+                read_message,
+                write=write_message,
+                signs=signs_of,
+                config=config,
+                token_counter=lambda text: len(tokenizer(text)),
             )
             self._selector, self._made_from = selector, made_from
             return selector

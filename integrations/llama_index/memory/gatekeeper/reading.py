@@ -12,13 +12,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock, ToolCallBlock
 
-from gatekeeper_core.messages import MediaKind, MediaPart, Message, Part, Role, TextPart, ToolCall
+from gatekeeper_core.messages import (
+    SIGNED,
+    SIGNED_KEYS,
+    MediaKind,
+    MediaPart,
+    Message,
+    Metadata,
+    Part,
+    Role,
+    TextPart,
+    ToolCall,
+    is_signed,
+)
 
-__all__ = ["EXTRA_KEYS", "MEDIA_BLOCKS", "Question", "media_blocks", "read_message", "role_of", "text_of"]
+__all__ = [
+    "EXTRA_KEYS",
+    "MEDIA_BLOCKS",
+    "Question",
+    "media_blocks",
+    "read_message",
+    "role_of",
+    "text_of",
+    "write_message",
+]
 
 Question: TypeAlias = str | ChatMessage | None
 """What engines and agents hand over as ``input``."""
@@ -37,8 +59,10 @@ _ROLE_OF: Mapping[str, Role] = {
 MEDIA_BLOCKS: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video", "document": "document"}
 """The types of blocks that are media."""
 
-EXTRA_KEYS = frozenset({"name", "tool_call_id", "tool_calls", "function_call"})
+EXTRA_KEYS = frozenset({"name", "tool_call_id", "tool_calls", "function_call"}) | SIGNED_KEYS
 """What is read of ``additional_kwargs``; a store or a memory writes keys of its own beside it."""
+
+_SIGNED = Metadata({SIGNED: True})
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str, skipkeys=True)
 
@@ -51,6 +75,8 @@ def read_message(message: ChatMessage) -> Message:
       and blocks of an unknown type are media; a cache point is nothing.
     * Calls: the tool call blocks, then those in ``additional_kwargs`` that no block holds. Arguments that are no text
       become compact JSON.
+    * A single block that is text and no plain text block (a thought, a citation) gives the mark ``SIGNED``, and so do
+      thinking and signatures in ``additional_kwargs``: nothing is left out of such a message.
     * A result's id is ``tool_call_id``, or a function's name, in ``additional_kwargs``. An assistant message may have
       one as well (an agent's direct answer): that one answers no call.
 
@@ -62,13 +88,31 @@ def read_message(message: ChatMessage) -> Message:
     if len(blocks) == 1 and type(blocks[0]) is TextBlock and not extra:
         return Message(role, blocks[0].text)
     name = _text(extra.get("name")) or None
-    return Message(
+    read = Message(
         role,
         _content(blocks),
         tool_calls=_calls(blocks, extra),
         tool_call_id=(_text(extra.get("tool_call_id")) or name) if role == "tool" else None,
         name=name,
     )
+    signed = role == "assistant" and (is_signed(extra) or not any(map(_is_plain, blocks)))
+    return replace(read, metadata=_SIGNED) if signed and read.text else read
+
+
+def write_message(original: ChatMessage, instead: Message) -> ChatMessage:
+    """Return a copy of a message with another text in its one text block; the rest of it stays.
+
+    >>> write_message(ChatMessage("Port 6380. It is fast."), Message("user", "Port 6380. …")).content
+    'Port 6380. …'
+    """
+    blocks = [
+        block.model_copy(update={"text": instead.text}) if _is_plain(block) else block for block in original.blocks
+    ]
+    return original.model_copy(update={"blocks": blocks})
+
+
+def _is_plain(block: Any) -> bool:
+    return isinstance(block, TextBlock)
 
 
 def media_blocks(message: ChatMessage) -> Iterator[Any]:

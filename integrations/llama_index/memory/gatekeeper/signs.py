@@ -75,7 +75,7 @@ def _block_sign(block: Any) -> object:
         flat = flat_sign(block.tool_kwargs) if type(called) in _NAMES and type(name) is str else None
         return (called, name, flat) if flat else (kind, _written((called, name, block.tool_kwargs)))
     if kind is ThinkingBlock and type(block.content) is str:
-        return block.content
+        return kind, block.content
     if kind in _MEDIA:
         return (kind,)
     raise ValueError(kind)

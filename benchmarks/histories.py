@@ -1,0 +1,118 @@
+"""Histories: what cutting long messages saves, and from which size on a history is long enough to choose from.
+
+Run ``python -m benchmarks.histories --data DIR``, where ``DIR/everyday/everyday_dev.jsonl`` holds the conversations of
+:mod:`benchmarks.everyday`. Each question goes through ``select_history`` with a budget of 4,000 tokens: with whole
+messages and with cut ones; then with everything passed through while the history is below so many tokens.
+
+Of the messages that are sent cut for one question and for the next as well, **same cut** is the share that is sent
+unchanged; ``earlier`` off and on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.budget import counter
+from benchmarks.data import sampled
+from benchmarks.everyday import GROUPS, Method, Sent, ask, by_group, changes, read_everyday
+from benchmarks.report import options, print_table, write_json
+from gatekeeper_core import ContextGatekeeper, Message, select_history
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from benchmarks.data import Block
+    from benchmarks.everyday import Question, Talk
+    from gatekeeper_core import HistoryView
+
+    Counter = Callable[[str], int]
+    Row = dict[str, Any]
+
+BUDGET = 4000
+SIZES = (0, 250, 500, 1000, 2000)
+
+
+class History(Method):
+    """A list of messages, selected from for each question.
+
+    Args:
+        count: the token counter.
+        cuts: for each message that was cut twice in a row, whether the cut was the same; added to.
+        steady: whether the view of the question before is handed on.
+        arguments: those of ``select_history``.
+    """
+
+    def __init__(self, count: Counter, cuts: list[bool], *, steady: bool = False, **arguments: Any) -> None:
+        self._gatekeeper = ContextGatekeeper(token_counter=count)
+        self._count = count
+        self._cuts = cuts
+        self._steady = steady
+        self._arguments = arguments
+        self._messages: list[Message] = []
+        self._before: HistoryView | None = None
+
+    def read(self, block: Block) -> None:
+        self._messages += [Message("user", block.user), Message("assistant", block.assistant)]
+
+    def send(self, question: Question) -> list[Sent]:
+        view = select_history(
+            [*self._messages, Message("user", question.text)],
+            gatekeeper=self._gatekeeper,
+            budget_tokens=BUDGET,
+            earlier=self._before if self._steady else None,
+            **self._arguments,
+        )
+        cut, before = dict(view.replaced), dict(self._before.replaced) if self._before else {}
+        self._cuts += [message == before[at] for at, message in cut.items() if at in before]
+        self._before = view
+        return [self._sent(turn, cut) for turn in sorted(view.turns)]
+
+    def _sent(self, turn: int, cut: dict[int, Message]) -> Sent:
+        places = (2 * turn, 2 * turn + 1)
+        texts = [cut.get(at, self._messages[at]).text for at in places]
+        return Sent(turn, "\n".join(texts), sum(map(self._count, texts)), not cut.keys().isdisjoint(places))
+
+
+def measured(talks: Sequence[Talk], count: Counter, **arguments: Any) -> Row:
+    """Return the measures of all questions through one way to select."""
+    cuts: list[bool] = []
+    asked = list(ask(talks, lambda: History(count, cuts, **arguments)))
+    groups = by_group(asked)
+    row = groups["all questions"].row()
+    shown = {name: row[name] for name in ("needed", "words", "tokens", "tokens, all", "useless")}
+    hanging, back = (groups[name].row()["needed"] if name in groups else None for name in list(GROUPS)[:2])
+    same = 100 * sum(cuts) / len(cuts) if cuts else None
+    return {
+        **shown,
+        "follow-ups": hanging,
+        "going back": back,
+        **changes(asked),
+        "cut twice": len(cuts),
+        "same cut": same,
+    }
+
+
+def main() -> None:
+    """Measure, print the tables, write JSON if asked to."""
+    parser = options(__doc__, data="everyday/everyday_dev.jsonl")
+    parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
+    chosen = parser.parse_args()
+    talks = sampled(read_everyday(chosen.data / "everyday/everyday_dev.jsonl"), 10 if chosen.quick else None)
+    count = counter(chosen.counter)
+    ways: dict[str, dict[str, Any]] = {
+        "whole messages": {"trim": False},
+        "cut": {},
+        "cut, as before where it can be": {"steady": True},
+    }
+    cut = [{"sent": name, **measured(talks, count, **arguments)} for name, arguments in ways.items()]
+    passed = [{"everything below": size, **measured(talks, count, passthrough_below=size)} for size in SIZES]
+    for row in passed:
+        del row["cut twice"], row["same cut"]
+    tables = {"cuts": cut, "passthrough": passed}
+    print_table("Long messages of past turns", cut, markdown=chosen.markdown)
+    print_table("Everything is sent while the history is below so many tokens", passed, markdown=chosen.markdown)
+    write_json(chosen.json, "histories", {"counter": chosen.counter, "budget": BUDGET}, tables)
+
+
+if __name__ == "__main__":
+    main()

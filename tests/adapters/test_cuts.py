@@ -1,0 +1,158 @@
+"""Long answers through every adapter and the builder: what is sent is a copy that holds what the question needs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from langchain.agents.middleware import ModelRequest, ModelResponse
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from llama_index.core.base.llms.types import ChatMessage, TextBlock, ThinkingBlock
+
+from benchmarks.long_answers import DOORS, long_talks, measured
+from gatekeeper_core import ContextBuilder, ContextBuilderConfig, estimate_text_tokens
+from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector, select_messages
+from langchain_gatekeeper.reading import read_message as read_langchain
+from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer
+from llama_index.memory.gatekeeper.reading import read_message as read_llama_index
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from benchmarks.long_answers import LongTalk
+
+pytestmark = pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning")
+
+TALKS = {talk.language: talk for talk in long_talks(3)}
+MARKS = {"source": "kept as it is"}
+
+
+def langchain_of(talk: LongTalk, **marks: Any) -> list[BaseMessage]:
+    kinds = {"user": HumanMessage, "assistant": AIMessage}
+    return [
+        kinds[message.role](message.text, id=str(at), name="Ada", additional_kwargs={**MARKS, **marks})
+        for at, message in enumerate(talk.messages)
+    ]
+
+
+def llama_index_of(talk: LongTalk, **marks: Any) -> list[ChatMessage]:
+    return [ChatMessage(one.text, role=one.role, additional_kwargs={**MARKS, **marks}) for one in talk.messages]
+
+
+def through_chat_memory(messages: list[BaseMessage], **options: Any) -> list[BaseMessage]:
+    memory = GatekeeperChatMemory(return_messages=True, **options)
+    memory.chat_memory.add_messages(messages[:-1])
+    return [*memory.load_memory_variables({"input": messages[-1].content})["history"], messages[-1]]
+
+
+def through_selector(messages: list[BaseMessage], **options: Any) -> list[BaseMessage]:
+    chosen: list[BaseMessage] = GatekeeperSelector(**options).invoke(messages)
+    return chosen
+
+
+def through_middleware(messages: list[BaseMessage], **options: Any) -> list[BaseMessage]:
+    seen: list[Any] = []
+
+    def handler(request: ModelRequest[Any]) -> ModelResponse[Any]:
+        seen.extend(request.messages)
+        return ModelResponse(result=[AIMessage("ok")])
+
+    request = ModelRequest(model=FakeListChatModel(responses=["ok"]), messages=list(messages))
+    GatekeeperMiddleware(**options).wrap_model_call(request, handler)
+    return seen
+
+
+def through_built_middleware(messages: list[BaseMessage], *, trim: bool = True, **_: Any) -> list[BaseMessage]:
+    config = ContextBuilderConfig(history="gated", passthrough_below=0, enable_instruction_pinning=False, trim=trim)
+    return through_middleware(messages, builder=ContextBuilder(config))
+
+
+def through_buffer(messages: list[ChatMessage], **options: Any) -> list[ChatMessage]:
+    return GatekeeperMemoryBuffer.from_defaults(messages, token_limit=4000, **options).get()
+
+
+def through_memory(messages: list[ChatMessage], **options: Any) -> list[ChatMessage]:
+    async def run() -> list[ChatMessage]:
+        memory = GatekeeperMemory.from_defaults(session_id="s", token_limit=4000, **options)
+        await memory.aput_messages(messages)
+        return await memory.aget()
+
+    return asyncio.run(run())
+
+
+LANGCHAIN = [through_chat_memory, through_selector, select_messages, through_middleware, through_built_middleware]
+LLAMA_INDEX = [through_buffer, through_memory]
+three_scripts = pytest.mark.parametrize("talk", TALKS.values(), ids=TALKS)
+
+
+def needed(talk: LongTalk, sent: Sequence[Any], text: Callable[[Any], str]) -> Any:
+    """Return the message that is sent with the fact in it; no other one is."""
+    [found] = [message for message in sent if talk.fact.strip() in text(message)]
+    return found
+
+
+@three_scripts
+@pytest.mark.parametrize("through", LANGCHAIN)
+def test_a_langchain_message_is_sent_as_a_cut_copy_of_itself(through: Callable[..., Any], talk: LongTalk) -> None:
+    messages, options = langchain_of(talk), {"passthrough_below": 0, "floor_turns": 0}
+    original = messages[2 * talk.needed + 1]
+    before = original.model_copy(deep=True)
+    copy = needed(talk, through(messages, **options), lambda message: message.content)
+    assert 2 * len(copy.content) < len(original.content)
+    assert copy.model_copy(update={"content": original.content}) == original == before
+    whole = needed(talk, through(messages, trim=False, **options), lambda message: message.content)
+    assert whole is original
+
+
+@three_scripts
+@pytest.mark.parametrize("through", LLAMA_INDEX)
+def test_a_llama_index_message_is_sent_as_a_cut_copy_of_itself(through: Callable[..., Any], talk: LongTalk) -> None:
+    messages, options = llama_index_of(talk), {"passthrough_below": 0, "floor_turns": 0}
+    original = messages[2 * talk.needed + 1]
+    copy = needed(talk, through(messages, **options), lambda message: message.content)
+    assert 2 * len(copy.content) < len(original.content)
+    assert MARKS.items() <= copy.additional_kwargs.items()
+    assert original.content == talk.messages[2 * talk.needed + 1].text
+    whole = needed(talk, through(messages, trim=False, **options), lambda message: message.content)
+    assert whole.content == original.content
+
+
+@pytest.mark.parametrize("key", ["reasoning_content", "thought_signatures"])
+@pytest.mark.parametrize("through", [*LANGCHAIN, *LLAMA_INDEX])
+def test_a_message_with_thinking_beside_its_text_is_sent_whole(through: Callable[..., Any], key: str) -> None:
+    talk = TALKS["en"]
+    made = llama_index_of if through in LLAMA_INDEX else langchain_of
+    sent = through(made(talk, **{key: "hm"}), passthrough_below=0, floor_turns=0)
+    assert needed(talk, sent, lambda message: message.content).content == talk.messages[2 * talk.needed + 1].text
+
+
+def test_a_single_thought_or_a_list_of_blocks_is_signed_or_in_parts() -> None:
+    thought = ChatMessage(role="assistant", blocks=[ThinkingBlock(content="hm")])
+    assert dict(read_llama_index(thought).metadata) == {"signed": True}
+    said = ChatMessage(role="assistant", blocks=[ThinkingBlock(content="hm"), TextBlock(text="6380")])
+    listed = AIMessage([{"type": "thinking", "thinking": "hm", "signature": "x"}, {"type": "text", "text": "6380"}])
+    assert all(isinstance(read.content, tuple) for read in (read_llama_index(said), read_langchain(listed)))
+
+
+def test_the_block_recalls_what_is_left_of_a_long_answer() -> None:
+    talk = TALKS["en"]
+    messages = llama_index_of(talk)
+
+    async def recalled(*, trim: bool) -> str:
+        block = GatekeeperMemoryBlock(on_error="raise", trim=trim)
+        await block.aput(messages[:-1])
+        return await block.aget([messages[-1]])
+
+    cut, whole = (asyncio.run(recalled(trim=trim)) for trim in (True, False))
+    original = talk.messages[2 * talk.needed + 1].text
+    assert (talk.fact in cut, original in cut, original in whole) == (True, False, True)
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_twenty_answers_of_thirty_sentences_get_through_with_the_one_that_is_needed(name: str) -> None:
+    talks = long_talks(20)
+    cut, whole = (measured(talks, DOORS[name], estimate_text_tokens, trim=trim) for trim in (True, False))
+    assert (cut["needed"], cut["sentence"]) == (20, 20)
+    assert 4 * cut["tokens"] <= 3 * whole["tokens"]

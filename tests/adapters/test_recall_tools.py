@@ -1,0 +1,142 @@
+"""Recall as a tool, in both frameworks: an agent reads what it was not shown of its own thread, and of no other."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from llama_index.core.base.llms.types import ChatMessage
+
+from gatekeeper_core import ContextBuilder
+from gatekeeper_core.context.recall import NOTHING_EARLIER, RECALL_TOOL_NAME, recall_hint
+from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector, recall_tool
+from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
+from llama_index.memory.gatekeeper import recall_tool as llama_index_tool
+from tests.adapters.scripted import Scripted
+from tests.talks import TALKS
+
+pytestmark = pytest.mark.adapters
+
+three_scripts = pytest.mark.parametrize(("pairs", "question"), TALKS.values(), ids=TALKS)
+
+
+def on(thread: str) -> Any:
+    return {"configurable": {"thread_id": thread}}
+
+
+def history_of(pairs: list[tuple[str, str]]) -> list[BaseMessage]:
+    return [one for asked, answer in pairs for one in (HumanMessage(asked), AIMessage(answer))]
+
+
+def asking(query: str) -> AIMessage:
+    return AIMessage("", tool_calls=[{"name": RECALL_TOOL_NAME, "args": {"query": query}, "id": "r1"}])
+
+
+@three_scripts
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_an_agent_reads_an_earlier_turn_of_its_thread(pairs: list[tuple[str, str]], question: str, way: str) -> None:
+    gate = GatekeeperMiddleware(passthrough_below=0, on_error="raise")
+    model = Scripted()
+    agent = create_agent(model, [recall_tool(gate)], middleware=[gate], checkpointer=InMemorySaver())
+
+    def run(said: list[BaseMessage], thread: str) -> list[BaseMessage]:
+        given: Any = {"messages": said}
+        state = asyncio.run(agent.ainvoke(given, on(thread))) if way == "ainvoke" else agent.invoke(given, on(thread))
+        found: list[BaseMessage] = state["messages"]
+        return found
+
+    model.script = [asking(pairs[2][0])]
+    state = run([*history_of(pairs), HumanMessage(question)], "t1")
+    assert not any(pairs[2][1] in str(message.content) for message in model.seen[0])
+    [answer] = [message for message in state if isinstance(message, ToolMessage)]
+    assert f"[turn 2]\nuser: {pairs[2][0]}\nassistant: {pairs[2][1]}" in str(answer.content)
+    assert model.seen[1][: len(model.seen[0])] == model.seen[0], "the beginning of the prompt stays"
+    model.script = [asking(pairs[2][0])]
+    [answer] = [message for message in run([HumanMessage(question)], "t2") if isinstance(message, ToolMessage)]
+    assert answer.content == NOTHING_EARLIER
+
+
+@tool
+def clock() -> str:
+    """Tell the time."""
+    return "12:00"
+
+
+@three_scripts
+def test_the_system_message_says_that_there_is_more_only_where_it_can_be_recalled(
+    pairs: list[tuple[str, str]], question: str
+) -> None:
+    line, said = recall_hint(question), [*history_of(pairs), HumanMessage(question)]
+
+    def head(*, recalls: bool = True, system: Any = "Be brief.", history: Any = said, **options: Any) -> Any:
+        gate = GatekeeperMiddleware(**{"passthrough_below": 0, "on_error": "raise", **options})
+        model = Scripted()
+        tools = [recall_tool(gate) if recalls else clock]
+        create_agent(model, tools, middleware=[gate], system_prompt=system).invoke({"messages": history})
+        return model.seen[0][0]
+
+    assert head().content == f"Be brief.\n\n{line}"
+    assert head(system=None).content == line
+    blocks = [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]
+    assert head(system=SystemMessage(blocks)).content == [*blocks, {"type": "text", "text": line}]
+    for unchanged in (
+        head(recalls=False),
+        head(recall_hint=False),
+        head(passthrough_below=10_000),
+        head(history=said[-1:]),
+    ):
+        assert unchanged.content == "Be brief."
+
+
+def test_the_line_counts_towards_the_budget() -> None:
+    pairs, question = TALKS["english"]
+    said = [*history_of(pairs), HumanMessage(question)]
+    gates = [GatekeeperMiddleware(passthrough_below=0, recall_hint=hint) for hint in (True, False)]
+    for gate in gates:
+        create_agent(Scripted(), [recall_tool(gate)], middleware=[gate]).invoke({"messages": said})
+    fixed = [gate.last_selection.fixed_tokens for gate in gates if gate.last_selection]
+    assert fixed[0] > fixed[1]
+
+
+@three_scripts
+def test_a_selector_recalls_the_conversation_that_the_config_names(pairs: list[tuple[str, str]], question: str) -> None:
+    gate = GatekeeperSelector(passthrough_below=0)
+    gate.invoke([*history_of(pairs), HumanMessage(question)], on("t1"))
+    read = recall_tool(gate)
+    assert pairs[2][1] in read.invoke({"query": pairs[2][0]}, on("t1"))
+    assert read.invoke({"query": pairs[2][0]}, on("t2")) == read.invoke({"query": pairs[2][0]}) == NOTHING_EARLIER
+    assert list(read.args) == ["query"]
+
+
+@three_scripts
+def test_a_tool_of_a_memory_reads_its_conversation(pairs: list[tuple[str, str]], question: str) -> None:
+    said = [
+        ChatMessage(text, role=role) for pair in pairs for role, text in zip(("user", "assistant"), pair, strict=True)
+    ]
+    asked = ChatMessage(question, role="user")
+    buffer = GatekeeperMemoryBuffer.from_defaults([*said, asked], token_limit=3000, passthrough_below=0)
+    buffer.get()
+    memory = GatekeeperMemory.from_defaults(session_id="s", token_limit=3000, passthrough_below=0)
+
+    async def fill() -> None:
+        await memory.aput_messages([*said, asked])
+        await memory.aget()
+
+    asyncio.run(fill())
+    for recalling in (llama_index_tool(buffer), llama_index_tool(memory)):
+        assert f"[turn 2]\nuser: {pairs[2][0]}" in str(recalling.call(query=pairs[2][0]).content)
+        assert recalling.metadata.name == RECALL_TOOL_NAME
+    assert llama_index_tool(GatekeeperMemoryBuffer.from_defaults()).call(query=question).content == NOTHING_EARLIER
+
+
+def test_with_a_builder_nothing_is_recalled() -> None:
+    pairs, question = TALKS["english"]
+    gate = GatekeeperMiddleware(builder=ContextBuilder())
+    agent = create_agent(Scripted(), [recall_tool(gate)], middleware=[gate], checkpointer=InMemorySaver())
+    agent.invoke({"messages": [*history_of(pairs), HumanMessage(question)]}, on("t1"))
+    assert gate.recall_earlier(pairs[2][0], "t1") == NOTHING_EARLIER

@@ -1,0 +1,322 @@
+"""Long messages of past turns are sent as copies that are cut: which ones, what is left of them, what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.history import HistoryView, select_history
+from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
+from gatekeeper_core.messages import MediaPart, Message, TextPart
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.trimming import is_cuttable
+from gatekeeper_core.tokens import count_messages, estimate_text_tokens
+from tests.loops import PROVIDERS, assistant, calls, result, system, user, violations
+from tests.verbatim import end_of_stretch
+
+FILLER = {
+    "chinese": "今天的会议开得很长。大家讨论了预算。午饭吃的是面条。下午又下了一场雨。",
+    "english": "The meeting was long. We went over the budget. Lunch was noodles. It rained in the afternoon. ",
+    "mixed": "今天的 meeting 很长。We went over the 预算。午饭吃 noodles。下午 it rained again。",
+}
+FACT = {
+    "chinese": "门禁密码是七七一九。",
+    "english": "The door code is 7719. ",
+    "mixed": "门禁 door code 是 7719。",
+}
+OTHER_FACT = {
+    "chinese": "仓库钥匙在红色盒子里。",
+    "english": "The warehouse key hangs in the red box. ",
+    "mixed": "warehouse 的钥匙在 red box 里。",
+}
+QUESTION = {
+    "chinese": "门禁密码是多少？",
+    "english": "What was the door code?",
+    "mixed": "door code 是多少？",
+}
+OTHER_QUESTION = {
+    "chinese": "仓库钥匙在哪个盒子？",
+    "english": "Where was the warehouse key?",
+    "mixed": "warehouse 的钥匙放哪里？",
+}
+scripts = pytest.mark.parametrize("script", list(FACT))
+
+
+def long_answer(script: str) -> str:
+    filler = FILLER[script] * 5
+    return f"{filler}{FACT[script]}{filler}{OTHER_FACT[script]}{filler}"
+
+
+def talk(script: str, *answer: Message) -> list[Message]:
+    """Return a conversation whose first turn holds a long answer, and whose newest is about something else."""
+    opening = {"chinese": "记一下搬家的事。", "english": "Note the facts of the move.", "mixed": "记一下 move 的事。"}
+    newest = {"chinese": "酸面包要发酵多久？", "english": "How long does sourdough proof?", "mixed": "sourdough 多久？"}
+    return [
+        user(opening[script]),
+        *(answer or [assistant(long_answer(script))]),
+        user(newest[script]),
+        assistant("5 h"),
+    ]
+
+
+def view_of(messages: Sequence[Message], **arguments: Any) -> HistoryView:
+    settings: dict[str, Any] = {
+        "budget_tokens": 4000,
+        "on_error": "raise",
+        "gatekeeper": ContextGatekeeper(token_counter=estimate_text_tokens),
+    }
+    return select_history(messages, **{**settings, **arguments})
+
+
+def sent(messages: Sequence[Message], view: HistoryView) -> list[Message]:
+    replaced = dict(view.replaced)
+    return [replaced.get(at, messages[at]) for at in view.kept]
+
+
+def cost_of(messages: Sequence[Message]) -> int:
+    return count_messages(messages, token_counter=estimate_text_tokens)
+
+
+# --- what is left of a long answer
+
+
+@scripts
+def test_a_long_answer_is_cut_to_what_the_question_wants(script: str) -> None:
+    """000-36, in a list of messages: the sentences are verbatim, and the rest of the message is the original's."""
+    original = replace(assistant(long_answer(script)), id="m1", name="Ada", metadata={"seen": 1})
+    messages = [*talk(script, original), user(QUESTION[script])]
+    view = view_of(messages)
+    [(at, copy)] = view.replaced
+    assert (at, FACT[script].strip() in copy.text, OTHER_FACT[script].strip() in copy.text) == (1, True, False)
+    assert replace(copy, content=original.content) == original
+    assert 5 * cost_of([copy]) < cost_of([original])
+    assert view.tokens == cost_of(sent(messages, view)) < view.history_tokens
+    place = 0
+    for piece in filter(None, (piece.strip() for piece in copy.text.split("…"))):
+        place = end_of_stretch(piece, original.text, after=place)
+
+
+@scripts
+def test_nothing_is_cut_where_that_is_off(script: str) -> None:
+    messages = [*talk(script), user(QUESTION[script])]
+    off = ContextGatekeeper(config=GatekeeperConfig(trim=False), token_counter=estimate_text_tokens)
+    for view in (view_of(messages, trim=False), view_of(messages, gatekeeper=off)):
+        assert view.replaced == ()
+        assert {0, 1} <= set(view.kept)
+
+
+@scripts
+def test_a_long_question_of_a_past_turn_is_cut_as_well(script: str) -> None:
+    messages = [user(long_answer(script)), assistant("ok"), *talk(script)[2:], user(QUESTION[script])]
+    [(at, copy)] = view_of(messages).replaced
+    assert (at, copy.role, FACT[script].strip() in copy.text) == (0, "user", True)
+
+
+@scripts
+def test_the_newest_turn_and_the_current_one_are_never_cut(script: str) -> None:
+    """Also where the question asks for one sentence of it."""
+    answer, question = assistant(long_answer(script)), user(f"{long_answer(script)} {QUESTION[script]}")
+    newest = view_of([user("a"), assistant("b"), user(QUESTION[script]), answer, user(QUESTION[script])])
+    assert ({2, 3} <= set(newest.kept), newest.replaced) == (True, ())
+    current = view_of([*talk(script), question, answer])
+    assert {4, 5} <= set(current.kept)
+    assert all(at < 4 for at, _ in current.replaced)
+
+
+@scripts
+def test_the_floor_of_a_hybrid_history_is_never_cut(script: str) -> None:
+    messages = [*talk(script), user(QUESTION[script])]
+    assert [at for at, _ in view_of(messages, mode="hybrid", floor_turns=1).replaced] == [1]
+    assert view_of(messages, mode="hybrid", floor_turns=2).replaced == ()
+
+
+@scripts
+def test_a_needed_turn_that_is_larger_than_the_budget_sends_its_best_part(script: str) -> None:
+    messages = [*talk(script), user(QUESTION[script])]
+    room = cost_of(messages[-1:]) + 60
+    whole, cut = view_of(messages, budget_tokens=room, trim=False), view_of(messages, budget_tokens=room)
+    assert 0 not in whole.kept
+    assert cut.tokens <= room
+    assert any(FACT[script].strip() in message.text for message in sent(messages, cut))
+
+
+@scripts
+def test_the_newest_turn_is_left_out_rather_than_cut_for_room_that_others_took(script: str) -> None:
+    needed, newest = (
+        [user(QUESTION[script]), assistant(FACT[script])],
+        [user("更多 more?"), assistant(long_answer(script))],
+    )
+    messages = [*needed, *newest, user(f"{QUESTION[script]} {QUESTION[script]}")]
+    for room in (cost_of(newest), cost_of(newest) + cost_of(needed) - 1):
+        view = view_of(messages, budget_tokens=room + cost_of(messages[-1:]))
+        assert view.replaced == ()
+
+
+@scripts
+def test_the_newest_turn_that_is_larger_than_the_budget_sends_its_best_part(script: str) -> None:
+    messages = [user(QUESTION[script]), assistant(long_answer(script)), user(QUESTION[script])]
+    room = cost_of(messages[-1:]) + 60
+    view = view_of(messages, budget_tokens=room)
+    assert view.tokens <= room
+    assert FACT[script].strip() in sent(messages, view)[1].text
+
+
+# --- what stays whole
+
+
+@pytest.mark.parametrize(
+    "original",
+    [
+        replace(calls("c1"), content=long_answer("english")),
+        Message("assistant", (TextPart(long_answer("english")), MediaPart("image"))),
+        Message("assistant", (TextPart(long_answer("english")), TextPart("signed by its provider"))),
+        assistant(f"{long_answer('english')}\n```sh\nls\n```\n{long_answer('english')}"),
+        assistant(f"<think>\nThe door?\n</think>\n{long_answer('english')}"),
+        Message("assistant", long_answer("english"), metadata={"signed": True}),
+    ],
+    ids=["call", "media", "parts", "code", "thinking", "signed"],
+)
+def test_what_cannot_be_cut_without_harm_stays_whole(original: Message) -> None:
+    answered = [result("c1", "done"), assistant("Noted.")] if original.tool_calls else []
+    messages = [*talk("english", original, *answered), user(QUESTION["english"])]
+    view = view_of(messages)
+    assert not is_cuttable(original)
+    assert ({0, 1} <= set(view.kept), view.replaced) == (True, ())
+
+
+def test_a_tool_result_of_a_cut_turn_stays_whole() -> None:
+    exchange = [calls("c1"), result("c1", long_answer("english")), assistant(long_answer("english"))]
+    messages = [*talk("english", *exchange), user(QUESTION["english"])]
+    view = view_of(messages)
+    assert ([at for at, _ in view.replaced], {0, 1, 2, 3} <= set(view.kept)) == ([3], True)
+    assert all(violations(sent(messages, view), provider) == [] for provider in PROVIDERS)
+
+
+@pytest.mark.parametrize("key", ["reasoning_content", "thinking_blocks", "thought_signature"])
+def test_a_dict_with_thinking_beside_its_text_reads_as_signed(key: str) -> None:
+    read = Message.from_dict({"role": "assistant", "content": "ok", key: "The door?", "metadata": {"seen": 1}})
+    assert dict(read.metadata) == {"seen": 1, "signed": True}
+    assert Message.from_dict(read.to_dict()) == read
+    assert dict(Message.from_dict({"role": "assistant", "content": "ok", key: None}).metadata) == {}
+
+
+# --- the same cut again
+
+
+@scripts
+def test_a_cut_is_sent_again_while_it_holds_what_is_wanted(script: str) -> None:
+    """For prompt caches; where it holds less, or has no room, the question gets a cut of its own."""
+    both = user(f"{QUESTION[script]} {OTHER_QUESTION[script]}")
+    first = view_of([*talk(script), both])
+    messages = [
+        *talk(script),
+        both,
+        assistant("7719"),
+        user("酸面包 sourdough?"),
+        assistant("5 h"),
+        user(QUESTION[script]),
+    ]
+    again, fresh = view_of(messages, earlier=first), view_of(messages)
+    assert dict(again.replaced)[1] == dict(first.replaced)[1] != dict(fresh.replaced)[1]
+    assert again.turns == fresh.turns
+    assert again.tokens == cost_of(sent(messages, again)) > fresh.tokens
+    tight = {"budget_tokens": fresh.tokens}
+    assert view_of(messages, earlier=first, **tight) == view_of(messages, **tight)
+    assert dict(view_of([*messages[:-1], both], earlier=fresh).replaced)[1] == dict(first.replaced)[1]
+
+
+@scripts
+def test_a_message_that_was_edited_gets_a_cut_of_its_own(script: str) -> None:
+    messages = [*talk(script), user(QUESTION[script])]
+    before = view_of(messages)
+    edited = [messages[0], assistant(messages[1].text.replace(FACT[script], FACT[script] * 2)), *messages[2:]]
+    assert view_of(edited, earlier=before) == view_of(edited)
+
+
+@scripts
+def test_every_step_of_a_run_sends_the_same_cut(script: str) -> None:
+    messages = [*talk(script), user(QUESTION[script])]
+    first = view_of(messages)
+    step = [*messages, calls("c1"), result("c1", "done")]
+    for later in (view_of(step, previous=first), view_of(step)):
+        assert (later.turns, later.replaced) == (first.turns, first.replaced)
+        assert later.tokens == cost_of(sent(step, later))
+
+
+# --- threads
+
+
+def instead(item: dict[str, Any], message: Message) -> dict[str, Any]:
+    return {**item, "content": message.text}
+
+
+@scripts
+def test_a_selector_sends_copies_and_remembers_its_last_cuts(script: str) -> None:
+    items = [{**message.to_dict(), "id": str(at)} for at, message in enumerate(talk(script))]
+    both = {"role": "user", "content": f"{QUESTION[script]} {OTHER_QUESTION[script]}"}
+    config = HistoryConfig(passthrough_below=0, floor_turns=0, on_error="raise")
+    selector = ThreadSelector(Message.from_dict, write=instead, config=config, token_counter=estimate_text_tokens)
+    first = selector.choose([*items, both], thread="t")
+    assert (first[1]["id"], items[1]["content"]) == ("1", long_answer(script))
+    assert first[1]["content"] != items[1]["content"]
+    later = [*items, both, {"role": "assistant", "content": "7719"}, {"role": "user", "content": QUESTION[script]}]
+    assert selector.choose(later, thread="t")[1] == first[1]
+    assert selector.choose(later, thread="another")[1] != first[1]
+
+
+@scripts
+def test_a_selector_that_cannot_write_or_is_told_so_sends_whole_messages(script: str) -> None:
+    items = [*(message.to_dict() for message in talk(script)), {"role": "user", "content": QUESTION[script]}]
+    for write, trim in ((None, True), (instead, False)):
+        config = HistoryConfig(passthrough_below=0, floor_turns=0, trim=trim, on_error="raise")
+        assert ThreadSelector(Message.from_dict, write=write, config=config).choose(items)[:2] == items[:2]
+
+
+# --- properties
+
+
+sentences = st.sampled_from(
+    [*FACT.values(), *OTHER_FACT.values(), *(text * 4 for text in FILLER.values()), "?", "ok。"]
+)
+texts = st.lists(sentences, min_size=1, max_size=12).map("".join)
+
+
+@st.composite
+def finished_turns(draw: st.DrawFn) -> list[Message]:
+    messages = [system()] * draw(st.integers(0, 1))
+    for turn in range(draw(st.integers(1, 5))):
+        messages += [user(draw(texts)) for _ in range(draw(st.sampled_from([1, 1, 2])))]
+        if draw(st.sampled_from([False, False, True])):
+            messages += [calls(f"c{turn}"), result(f"c{turn}", draw(texts))]
+        messages.append(assistant(draw(texts)))
+    return messages
+
+
+@given(finished_turns(), texts, st.integers(1, 900), st.sampled_from(["gated", "hybrid"]), st.integers(0, 2))
+def test_what_is_sent_fits_and_only_long_texts_differ(
+    past: list[Message], question: str, budget: int, mode: Any, floor: int
+) -> None:
+    messages = [*past, user(question)]
+    arguments: dict[str, Any] = {"budget_tokens": budget, "mode": mode, "floor_turns": floor}
+    view = view_of(messages, **arguments)
+    assert view == view_of(messages, **arguments)
+    prompt = sent(messages, view)
+    assert view.tokens == cost_of(prompt)
+    assert view.status == "over_budget" or view.tokens <= budget
+    for at, copy in view.replaced:
+        assert is_cuttable(messages[at])
+        assert replace(copy, content=messages[at].content) == messages[at]
+        assert copy.text.strip()
+        assert cost_of([copy]) < cost_of([messages[at]])
+    assert all(violations(prompt, provider) == [] for provider in PROVIDERS)
+    earlier = view_of([*past, user(QUESTION["english"])], **arguments)
+    again = view_of(messages, earlier=earlier, **arguments)
+    assert (again.turns, again.kept) == (view.turns, view.kept)
+    assert again.tokens == cost_of(sent(messages, again))
+    assert again.status == "over_budget" or again.tokens <= budget
