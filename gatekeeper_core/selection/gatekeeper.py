@@ -22,9 +22,9 @@ from gatekeeper_core.selection.constraints import Constraints
 from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
 from gatekeeper_core.selection.dates import date_terms
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.plan import GatekeeperConfig, Planner
+from gatekeeper_core.selection.plan import CHAIN_STEP, GatekeeperConfig, Planner
 from gatekeeper_core.selection.records import Record, Records, days_of
-from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates
+from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates, with_earlier
 from gatekeeper_core.selection.snapshot import read_sections, write_sections
 from gatekeeper_core.selection.titles import titles
 from gatekeeper_core.selection.topic_map import Topic, TopicMap
@@ -34,7 +34,7 @@ from gatekeeper_core.text import split_thinking
 from gatekeeper_core.tokens import checked_counter, count_messages, describe_counter, is_ours
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Block", "ContextGatekeeper"]
 
 _SNAPSHOT = b"history"
+_EARLIER_SHARE = 0.3  # what the words of the question before weigh, where the question hangs on it wholly
 _DIGESTED = 1024  # texts that are joined at a time
 _DEFAULT_CONFIG = GatekeeperConfig()  # one for all: a hundred thousand gatekeepers may be held at the same time
 
@@ -297,9 +298,10 @@ class ContextGatekeeper:
                 verdict = judge(read.idf, cues, self._topic_map, self._index, config=self._config.gate)
                 judged.tell(lambda: _facts(verdict, self._topic_map.topic_count))
             self._asked = _Asked(query, verdict)
-            dated = with_dates(read, self._index, self._asked_on(asked_at))
+            read = with_dates(read, self._index, self._asked_on(asked_at))
+            read = with_earlier(read, self._index, self._asked_before(verdict))
             planner = Planner(
-                query=expand_query(dated, self._index, config=self._config.retrieval),
+                query=expand_query(read, self._index, config=self._config.retrieval),
                 cues=cues,
                 verdict=verdict,
                 starts=self._topic_map.starts,
@@ -460,6 +462,14 @@ class ContextGatekeeper:
         about = without_cues(user_text)
         terms = query_terms(about, counts=user_terms if about == user_text else None)
         return judge(terms, read_cues(user_text), self._topic_map, self._index, config=self._config.gate)
+
+    def _asked_before(self, verdict: Verdict) -> Iterator[tuple[str, float]]:
+        """Yield the questions that a question goes on from, the newest first, with the share that their words weigh."""
+        need, turn_id = verdict.link, len(self._records) - 1
+        while turn_id >= 0 and need >= self._config.gate.whole_above:
+            yield self._records[turn_id].user, _EARLIER_SHARE * need
+            need *= CHAIN_STEP * self._verdicts.link(turn_id)
+            turn_id -= 1
 
     def _asked_on(self, asked_at: datetime | None) -> date | None:
         """Return the day from which the words of a question count."""

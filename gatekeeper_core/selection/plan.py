@@ -18,6 +18,7 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.errors import ConfigError
@@ -27,9 +28,10 @@ from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, ext
 from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.constraints import ConstraintConfig
 from gatekeeper_core.selection.coverage import CoverageConfig, coverage_without, likeness, value_of, worths
+from gatekeeper_core.selection.information import LEAST_INFORMATION, information
 from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
 from gatekeeper_core.selection.retrieval import RetrievalConfig, Score, score_turns
-from gatekeeper_core.selection.topics import LEAST_INFORMATION, GateConfig, information
+from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt, one_side, tight_excerpt
 from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import describe_counter
@@ -48,7 +50,9 @@ if TYPE_CHECKING:
 __all__ = ["GatekeeperConfig", "Planner"]
 
 _FORMED_ABOVE = 0.0225  # value from which on a turn goes as its excerpt: that of a coverage of 0.85
-_CHAIN_STEP = 0.7  # what a link of the chain keeps
+CHAIN_STEP = 0.7
+"""What the need for a turn keeps of the need for the turn after it, if that hangs on it wholly. Source: ours."""
+
 _CHAIN_ABOVE = 0.3
 _CHAIN_TURNS = 3
 _STATE_LINK = 0.4
@@ -57,6 +61,8 @@ _WEAK_TURNS = 2
 _NEWEST_TOKENS = 350
 _OVERVIEW_TOKENS = 40
 _POLITE_TERMS = 2
+_MISSES = 8  # turns that do not fit before the budget counts as full
+_RESTATED = 0.6  # likeness from which on the newer turn stands for the older
 _REPEATED = 0.5  # novelty below which a turn that was not taken counts as a repeat
 _SHOWN_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "date", "amount", "quote", "code"})
 
@@ -197,7 +203,7 @@ class Planner:
 
     def _told_by(self, scores: Sequence[Score]) -> dict[int, float]:
         """Return by turn the share of the query's information that it holds, 0..1; a related term counts its credit."""
-        worth = information(self._query.idf, self._index)
+        worth = information((term for term in self._query.idf if term not in self._query.earlier), self._index)
         mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
         credit_of = {related.term: (related.stands_for, related.credit) for related in self._query.related}
         told = {}
@@ -206,7 +212,9 @@ class Planner:
             for term in score.related:
                 own, credit = credit_of[term]
                 held[own] = max(held.get(own, 0.0), credit)
-            told[score.turn_id] = round(math.fsum(worth[term] * credit for term, credit in held.items()) / mass, 6)
+            told[score.turn_id] = round(
+                math.fsum(worth.get(term, 0.0) * credit for term, credit in held.items()) / mass, 6
+            )
         return told
 
     def _floors(self, scores: Sequence[Score], told: Mapping[int, float]) -> tuple[float, float]:
@@ -240,7 +248,7 @@ class Planner:
         if vague and self._newest > self._starts[-1]:  # it may point further back
             self._take(self._newest - 1, self._snippet(self._newest - 1), "link", "earlier_turn")
         for turn_id in range(self._newest - 1, max(-1, self._newest - 1 - _CHAIN_TURNS), -1):
-            need *= _CHAIN_STEP * self._links(turn_id + 1)
+            need *= CHAIN_STEP * self._links(turn_id + 1)
             if need < _CHAIN_ABOVE:
                 return
             self._take(turn_id, self._form(turn_id), "link", "earlier_turn")
@@ -277,7 +285,7 @@ class Planner:
         return taken
 
     def _most_valuable(self, candidates: list[tuple[float, int]], told: Sequence[int]) -> tuple[int, float]:
-        """Take the candidate of the highest value out of a heap; of equals the newer one.
+        """Take the candidate of the highest value out of a heap; the newest of those that say nearly the same.
 
         Each waits by a value that it cannot exceed and is valued again when it comes up: novelty only falls. Source:
         Minoux 1978, "Accelerated greedy algorithms for maximizing submodular set functions".
@@ -289,10 +297,25 @@ class Planner:
         while True:
             bound, negative = heappop(candidates)
             value = self._value(-negative, told)
-            if value >= -bound or not candidates or (-value, negative) <= candidates[0]:
-                self._values[-negative] = value
-                return -negative, value
-            heappush(candidates, (-value, negative))
+            if value < -bound and candidates and (-value, negative) > candidates[0]:
+                heappush(candidates, (-value, negative))
+                continue
+            newer = [other for other in candidates if self._restates(-other[1], -negative)]
+            if newer:
+                heappush(candidates, (-value, negative))
+                candidates.remove(min(newer, key=itemgetter(1)))
+                heapify(candidates)
+                negative = min(other for _, other in newer)
+            self._values[-negative] = value
+            return -negative, value
+
+    def _restates(self, turn_id: int, other: int) -> bool:
+        """Return whether a turn says again, or with a newer value, what an older one says."""
+        return (
+            turn_id > other
+            and self._may_repeat(turn_id, other)
+            and likeness(self._terms_of(turn_id), self._terms_of(other)) >= _RESTATED
+        )
 
     def _value(self, turn_id: int, told: Sequence[int]) -> float:
         """Return the value of a candidate beside the turns that are kept, and note what is to be sent of it."""
@@ -322,7 +345,8 @@ class Planner:
         seen, novelty = self._novelties.get(turn_id, (0, 1.0))
         for other in told[seen:]:
             if self._may_repeat(turn_id, other):
-                novelty *= 1.0 - likeness(self._terms_of(turn_id), self._terms_of(other)) ** 2
+                alike = likeness(self._terms_of(turn_id), self._terms_of(other))
+                novelty *= 0.0 if other > turn_id and alike >= _RESTATED else 1.0 - alike**2
         self._novelties[turn_id] = len(told), novelty
         return novelty
 
@@ -357,10 +381,12 @@ class Planner:
         evidence = sorted(self._kept.keys() & self._worths.keys(), key=lambda turn: (-self._worths[turn], -turn))
         near = [beside for turn_id in evidence for beside in (turn_id + 1, turn_id - 1)]
         near = [turn_id for turn_id in near if 0 <= turn_id <= self._newest]
+        misses = 0
         for turn_id in dict.fromkeys([self._newest, *near, *range(self._newest, -1, -1)]):
-            if self._left < 1:
-                return
-            self._take(turn_id, self._excerpt(turn_id), "cover", "neighbour")
+            if turn_id not in self._kept and not self._take(turn_id, self._excerpt(turn_id), "cover", "neighbour"):
+                misses += 1
+                if misses > _MISSES:
+                    return
 
     # --- what is sent of a turn --------------------------------------------------------------------------------------
 
