@@ -18,6 +18,7 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -368,9 +369,10 @@ class Planner:
 
     def _overview(self) -> None:
         """Take a snippet of each turn, as far as candidates go: both ends, what opens a topic, then the newest."""
-        starts = reversed(self._starts)
-        order = dict.fromkeys([self._newest, 0, *starts, *range(self._newest, -1, -1)])
-        for turn_id in list(order)[: self._config.retrieval.candidates]:
+        limit = self._config.retrieval.candidates
+        openings, newest = self._starts[: -limit - 1 : -1], range(self._newest, self._newest - limit, -1)
+        order = dict.fromkeys([self._newest, 0, *openings, *(turn_id for turn_id in newest if turn_id > 0)])
+        for turn_id in list(order)[:limit]:
             self._take(turn_id, self._snippet(turn_id, _OVERVIEW_TOKENS), "overview", "overview")
 
     def _surroundings(self) -> None:
@@ -382,7 +384,7 @@ class Planner:
         near = [beside for turn_id in evidence for beside in (turn_id + 1, turn_id - 1)]
         near = [turn_id for turn_id in near if 0 <= turn_id <= self._newest]
         misses = 0
-        for turn_id in dict.fromkeys([self._newest, *near, *range(self._newest, -1, -1)]):
+        for turn_id in chain([self._newest], near, range(self._newest, -1, -1)):
             if turn_id not in self._kept and not self._take(turn_id, self._excerpt(turn_id), "cover", "neighbour"):
                 misses += 1
                 if misses > _MISSES:
