@@ -61,7 +61,6 @@ _WEAK_SHARE = 0.01  # of the query's information, with each doubling of the turn
 _WEAK_TURNS = 2
 _NEWEST_TOKENS = 350
 _OVERVIEW_TOKENS = 40
-_POLITE_TERMS = 2
 _MISSES = 8  # turns that do not fit before the budget counts as full
 _RESTATED = 0.6  # likeness from which on the newer turn stands for the older
 _REPEATED = 0.5  # novelty below which a turn that was not taken counts as a repeat
@@ -169,7 +168,7 @@ class Planner:
         with stage(COVER) as seen:
             if self._newest >= 0:
                 self._continuity()
-                evidence = [] if self._answers_only() else self._cover()
+                evidence = self._cover()
                 if self._cues.newest_state:
                     self._newest_state(evidence)
                 if self._cues.about_conversation or self._cues.asked_before:
@@ -253,12 +252,6 @@ class Planner:
             if need < _CHAIN_ABOVE:
                 return
             self._take(turn_id, self._form(turn_id), "link", "earlier_turn")
-
-    def _answers_only(self) -> bool:
-        """Return whether the question is none: thanks or an acknowledgement, in a word or two."""
-        cues = self._cues
-        polite = cues.thanks or cues.acknowledgement
-        return bool(polite) and not cues.asks and not self._fill and len(self._query.idf) <= _POLITE_TERMS
 
     def _cover(self) -> list[int]:
         """Take the evidence, by value, until it is covered; return it, the most valuable first."""
