@@ -19,11 +19,11 @@ from gatekeeper_core.messages import Turn, common_beginning
 from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, query_terms
 from gatekeeper_core.selection.constraints import Constraints
-from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
+from gatekeeper_core.selection.cues import read_cues, without_cues
 from gatekeeper_core.selection.dates import date_terms
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.plan import CHAIN_STEP, GatekeeperConfig, Planner
-from gatekeeper_core.selection.records import Record, Records, days_of
+from gatekeeper_core.selection.records import Record, Records, days_of, ends_open
 from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates, with_earlier
 from gatekeeper_core.selection.snapshot import read_sections, write_sections
 from gatekeeper_core.selection.titles import titles
@@ -448,7 +448,7 @@ class ContextGatekeeper:
         terms = {**user_terms, **assistant_terms}
         verdict = mended(verdict, terms, self._topic_map, self._index)
         self._index.add(_date_terms(record) | user_terms, assistant_terms, texts=_openings(record))
-        self._topic_map.add(verdict, terms.keys(), question_open=_ends_open(record))
+        self._topic_map.add(verdict, terms.keys(), question_open=ends_open(record))
         self._verdicts.append(verdict)
         self._records.append(record)
         self._history_tokens += record.tokens
@@ -497,7 +497,7 @@ class ContextGatekeeper:
         """Return what the topic map holds of the newest turns."""
         newest = self._records[-TopicMap.NEWEST :]
         terms = [count_terms(record.user).keys() | count_terms(record.assistant).keys() for record in newest]
-        return {"newest": terms, "question_open": bool(newest) and _ends_open(newest[-1])}
+        return {"newest": terms, "question_open": bool(newest) and ends_open(newest[-1])}
 
 
 def _facts(verdict: Verdict, topic_count: int) -> dict[str, Any]:
@@ -527,11 +527,6 @@ def _under(prefix: str, sections: Mapping[str, Any]) -> dict[str, Any]:
     """Return the sections whose names begin with a prefix and a dot, without it."""
     start = len(prefix) + 1
     return {name[start:]: content for name, content in sections.items() if name.startswith(f"{prefix}.")}
-
-
-def _ends_open(record: Record) -> bool:
-    """Return whether the last words said in a turn are a question."""
-    return ends_with_question(record.assistant or record.user)
 
 
 def _date_terms(record: Record) -> dict[str, int]:

@@ -6,7 +6,8 @@ One :class:`Planner` serves one query. In ``minimal`` mode it takes, in this ord
 2. **the turns before it**, as far back as the question points: each link of the chain weakens it;
 3. **evidence**, by value, until the rest is not worth its tokens; a turn that holds little of the question goes as a
    snippet;
-4. **what came of the evidence**, where the question asks for the newest state: the turns that go on with it;
+4. **what follows the evidence**: the turns that go on with it, where the question asks for the newest state, and the
+   answer, where it ends with a question;
 5. **an overview**, where the question asks what was said: a snippet of each turn.
 
 In ``fill`` mode the same turns come first and the rest of the budget is filled with their surroundings.
@@ -30,6 +31,7 @@ from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.constraints import ConstraintConfig
 from gatekeeper_core.selection.coverage import CoverageConfig, coverage_without, likeness, value_of, worths
 from gatekeeper_core.selection.information import LEAST_INFORMATION, information
+from gatekeeper_core.selection.records import Record, ends_open
 from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
 from gatekeeper_core.selection.retrieval import RetrievalConfig, Score, score_turns
 from gatekeeper_core.selection.topics import GateConfig
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
-    from gatekeeper_core.selection.records import Record
     from gatekeeper_core.selection.result import Stage, Why
     from gatekeeper_core.selection.retrieval import Query
     from gatekeeper_core.selection.verdicts import Verdict
@@ -57,6 +58,7 @@ CHAIN_STEP = 0.7
 _CHAIN_ABOVE = 0.3
 _CHAIN_TURNS = 3
 _STATE_LINK = 0.4
+_FOLLOWED = 2  # of the best evidence
 _WEAK_SHARE = 0.01  # of the query's information, with each doubling of the turns: more of them share a word by chance
 _WEAK_TURNS = 2
 _NEWEST_TOKENS = 350
@@ -169,8 +171,7 @@ class Planner:
             if self._newest >= 0:
                 self._continuity()
                 evidence = self._cover()
-                if self._cues.newest_state:
-                    self._newest_state(evidence)
+                self._what_follows(evidence)
                 if self._cues.about_conversation or self._cues.asked_before:
                     self._overview()
                 if self._fill and not self._cues.switch:
@@ -352,13 +353,20 @@ class Planner:
         short, long = sorted(self._records[turn].tokens for turn in (turn_id, other))
         return 2 * short >= long
 
-    def _newest_state(self, evidence: Sequence[int]) -> None:
-        """Take the turns that go on with the best evidence: a draft is in the turn that changed it last."""
-        for turn_id in evidence[:2]:
+    def _what_follows(self, evidence: Sequence[int]) -> None:
+        """Take what belongs to the best evidence and comes after it.
+
+        Where the question asks for the newest state of a thing, the turns that go on with it: a draft is in the turn
+        that changed it last. Where a turn ends with a question, the turn that answers it.
+        """
+        for turn_id in evidence[:_FOLLOWED] if self._cues.newest_state else ():
             for later in range(turn_id + 1, min(self._newest, turn_id + _CHAIN_TURNS) + 1):
                 if self._links(later) < _STATE_LINK:
                     break
                 self._take(later, self._form(later), "link", "later_turn")
+        for turn_id in evidence[: 2 * _FOLLOWED]:
+            if turn_id < self._newest and ends_open(self._records[turn_id]):
+                self._take(turn_id + 1, self._snippet(turn_id + 1), "link", "later_turn")
 
     def _overview(self) -> None:
         """Take a snippet of each turn, as far as candidates go: both ends, what opens a topic, then the newest."""
