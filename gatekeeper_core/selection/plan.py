@@ -62,6 +62,7 @@ _FOLLOWED = 2  # of the best evidence
 _WEAK_SHARE = 0.01  # of the query's information, with each doubling of the turns: more of them share a word by chance
 _WEAK_TURNS = 2
 _NEWEST_TOKENS = 350
+_UNCUT_TOKENS = 1_000  # up to which a turn that cannot be cut is taken in place of a snippet
 _OVERVIEW_TOKENS = 40
 _MISSES = 8  # turns that do not fit before the budget counts as full
 _RESTATED = 0.6  # likeness from which on the newer turn stands for the older
@@ -149,6 +150,7 @@ class Planner:
         self._offered = 0
         self._kept: dict[int, Excerpt] = {}
         self._excerpts: dict[int, Excerpt] = {}
+        self._cuts: dict[tuple[int, int], Excerpt | None] = {}
         self._terms: dict[int, frozenset[str]] = {}
         self._scores: dict[int, Score] = {}
         self._worths: dict[int, float] = {}
@@ -239,15 +241,13 @@ class Planner:
         if self._cues.switch or need < gate.snippet_above or (self._fill and need < gate.whole_above):
             return
         if need < gate.whole_above:
-            part = self._snippet(self._newest)
-            if part.tokens <= _NEWEST_TOKENS:  # one that must stay whole may be long
-                self._take(self._newest, part, "link", "newest_turn")
+            self._take_snippet(self._newest, "link", "newest_turn")
             return
         whole = self._excerpt(self._newest)
         self._take(self._newest, self._at_most(whole, self._newest, _NEWEST_TOKENS), "link", "newest_turn")
         vague = not self._verdict.overlap or self._cues.referring or self._cues.said
         if vague and self._newest > self._starts[-1]:  # it may point further back
-            self._take(self._newest - 1, self._snippet(self._newest - 1), "link", "earlier_turn")
+            self._take_snippet(self._newest - 1, "link", "earlier_turn")
         for turn_id in range(self._newest - 1, max(-1, self._newest - 1 - _CHAIN_TURNS), -1):
             need *= CHAIN_STEP * self._links(turn_id + 1)
             if need < _CHAIN_ABOVE:
@@ -315,18 +315,26 @@ class Planner:
     def _value(self, turn_id: int, told: Sequence[int]) -> float:
         """Return the value of a candidate beside the turns that are kept, and note what is to be sent of it."""
         alpha, worth = self._config.coverage.alpha, self._worths[turn_id] * self._novelty(turn_id, told)
-        self._as_snippet.discard(turn_id)
-        value = value_of(worth, self._price(turn_id), alpha=alpha)
-        if self._fill or not self._long(turn_id) or (value > _FORMED_ABOVE and turn_id not in self._weak):
-            return value
+        if turn_id not in self._weak or not self._long(turn_id):
+            self._as_snippet.discard(turn_id)
+            value = value_of(worth, self._price(turn_id), alpha=alpha)
+            if self._fill or not self._long(turn_id) or value > _FORMED_ABOVE:
+                return value
         self._as_snippet.add(turn_id)
-        return value_of(worth, self._config.trimming.snippet_tokens, alpha=alpha)
+        return value_of(worth, self._price(turn_id), alpha=alpha)
 
     def _price(self, turn_id: int) -> int:
-        """Return what a candidate costs as its excerpt, at most."""
-        if self._fill or turn_id in self._weak:
-            return self._records[turn_id].tokens
-        return min(self._excerpt(turn_id).tokens, self._config.trimming.max_tokens)
+        """Return what a candidate costs in the form that is noted for it, at most."""
+        record, trimming = self._records[turn_id], self._config.trimming
+        if self._fill:
+            return record.tokens
+        if record.source is not None:  # not every message can be cut
+            return self._form(turn_id).tokens
+        return (
+            self._least(turn_id)
+            if turn_id in self._as_snippet
+            else min(self._excerpt(turn_id).tokens, trimming.max_tokens)
+        )
 
     def _bound(self, turn_id: int) -> float:
         """Return the value that a turn has at most: new, and at the price of its cheapest form."""
@@ -366,7 +374,7 @@ class Planner:
                 self._take(later, self._form(later), "link", "later_turn")
         for turn_id in evidence[: 2 * _FOLLOWED]:
             if turn_id < self._newest and ends_open(self._records[turn_id]):
-                self._take(turn_id + 1, self._snippet(turn_id + 1), "link", "later_turn")
+                self._take_snippet(turn_id + 1, "link", "later_turn")
 
     def _overview(self) -> None:
         """Take a snippet of each turn, as far as candidates go: both ends, what opens a topic, then the newest."""
@@ -374,7 +382,7 @@ class Planner:
         openings, newest = self._starts[: -limit - 1 : -1], range(self._newest, self._newest - limit, -1)
         order = dict.fromkeys([self._newest, 0, *openings, *(turn_id for turn_id in newest if turn_id > 0)])
         for turn_id in list(order)[:limit]:
-            self._take(turn_id, self._snippet(turn_id, _OVERVIEW_TOKENS), "overview", "overview")
+            self._take_snippet(turn_id, "overview", "overview", tokens=_OVERVIEW_TOKENS)
 
     def _surroundings(self) -> None:
         """Fill the budget: the newest turn, the turns next to the evidence, then the newest ones.
@@ -429,14 +437,16 @@ class Planner:
         """Return the best of a turn within some tokens, or None where it cannot be cut to them."""
         if not self._trim or room < 1 or self._stays_whole(turn_id):
             return None
-        return tight_excerpt(
-            self._whole(turn_id),
-            self._query,
-            budget_tokens=room,
-            config=self._config.trimming,
-            count=self._count,
-            source=self._records[turn_id].source,
-        )
+        if (turn_id, room) not in self._cuts:
+            self._cuts[turn_id, room] = tight_excerpt(
+                self._whole(turn_id),
+                self._query,
+                budget_tokens=room,
+                config=self._config.trimming,
+                count=self._count,
+                source=self._records[turn_id].source,
+            )
+        return self._cuts[turn_id, room]
 
     def _stays_whole(self, turn_id: int) -> bool:
         """Return whether a turn is the newest of a list of messages: it is sent as it is, if the budget can hold it."""
@@ -463,6 +473,12 @@ class Planner:
         self._outcomes[turn_id] = _Outcome(where, why, part.tokens, self._offered)
         self._left -= part.tokens
         return True
+
+    def _take_snippet(self, turn_id: int, where: Stage, why: Why, *, tokens: int | None = None) -> None:
+        """Keep the best of a turn, or a turn that cannot be cut where it is not long."""
+        part = self._snippet(turn_id, tokens)
+        if part.tokens <= _UNCUT_TOKENS:
+            self._take(turn_id, part, where, why)
 
     def _drop(self, turn_id: int, where: Stage, why: Why) -> None:
         self._outcomes[turn_id] = _Outcome(where, why, None, self._offered)
