@@ -501,7 +501,7 @@ class ContextGatekeeper:
 
 
 def _facts(verdict: Verdict, topic_count: int) -> dict[str, Any]:
-    values = {name: getattr(verdict, name) for name in ("decision", "reason", "staying")}
+    values = {name: getattr(verdict, name) for name in ("decision", "reason", "staying", "link")}
     return {**values, "topics": topic_count}
 
 
