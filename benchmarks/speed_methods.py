@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from benchmarks.embedding import MODEL_PACKAGES
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, estimate_text_tokens
 from gatekeeper_core.selection.anchors import count_terms
-from gatekeeper_core.selection.coverage import Candidate, CoverageConfig, choose, value_candidates
+from gatekeeper_core.selection.coverage import CoverageConfig, coverage_without, value_of, worths
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import RetrievalConfig, read_query, score_turns
 
@@ -127,17 +127,15 @@ class IndexAlone(Subject):
     def ask(self, question: str) -> Sequence[int]:
         query = read_query(question, self._index)
         best = score_turns(query, self._index, config=FORMULA, depth=TOP, texts=self._texts.__getitem__)[:TOP]
-        candidates = [Candidate(score.turn_id, score.total, self._tokens[score.turn_id]) for score in best]
-        known = max((score.share for score in best), default=0.0)
-        left = BUDGET
-
-        def take(turn_id: int) -> bool:
-            nonlocal left
-            fits = self._tokens[turn_id] <= left
-            left -= self._tokens[turn_id] if fits else 0
-            return fits
-
-        choose(value_candidates(candidates, known=known, config=self._coverage), eta=self._coverage.eta, take=take)
+        cover, left = self._coverage, BUDGET
+        values = [
+            (value_of(worth, self._tokens[turn_id], alpha=cover.alpha), turn_id)
+            for turn_id, worth in worths(best, sharpness=cover.sharpness).items()
+        ]
+        for value, turn_id in sorted(values, reverse=True):
+            if coverage_without(value) >= cover.eta:
+                break
+            left -= self._tokens[turn_id] if self._tokens[turn_id] <= left else 0
         return [score.turn_id for score in best]
 
     def add(self, user: str, assistant: str) -> None:

@@ -31,6 +31,7 @@ __all__ = ["PARTS", "Profile", "main", "part_of", "profile"]
 
 PARTS = {
     "retrieval.read_query": "read the query",
+    "retrieval.with_earlier": "read the query",
     "cues.read_cues": "read the query",
     "topics.judge": "gate",
     "retrieval.expand_query": "related terms",
@@ -43,9 +44,10 @@ PARTS = {
     "retrieval._parts": "neighbours and reach",
     "retrieval._read": "whole hits and answers",
     "retrieval.best": "rank",
+    "plan._told_by": "weigh evidence",
     "plan._excerpt": "excerpts",
-    "coverage.value_candidates": "choose",
-    "coverage.choose": "choose",
+    "plan._tight": "excerpts",
+    "plan._novelty": "compare with kept turns",
     "plan.selection": "choose",
 }
 """By module and function of the library the part of the work that it begins."""

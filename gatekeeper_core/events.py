@@ -112,6 +112,7 @@ FACTS: Mapping[str, Fact] = {
     # the choice
     "decision": Fact("str | None", "", "the gate's: `continue` or `switch`; None where nothing was asked of it"),
     "staying": Fact("float", "share", "how likely the question stays with the active topic"),
+    "link": Fact("float", "share", "how firmly the question hangs on the newest turn"),
     "coverage": Fact("float", "share", "how far the cover came"),
     "strategy": Fact("str", "", "how something was made smaller"),
     "history": Fact("str", "", "how past turns are chosen: `hybrid`, `gated` or `window`"),
@@ -220,7 +221,7 @@ SELECTION = _stage(
     *("decision", "reason", "turn_count", "turns_kept", "turn_ids", "tokens", "history_tokens"),
     *("budget_tokens", "coverage", "counter", "margin"),
 )
-GATE = _stage("selection.gate", "selection", "topic judged", "decision", "reason", "staying", "topics")
+GATE = _stage("selection.gate", "selection", "topic judged", "decision", "reason", "staying", "link", "topics")
 CANDIDATES = _stage("selection.candidates", "selection", "turns scored", "turn_count", "candidates")
 COVER = _stage("selection.cover", "selection", "turns taken", "turns_kept", "tokens")
 

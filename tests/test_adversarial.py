@@ -20,6 +20,7 @@ import pytest
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, Selection
 from gatekeeper_core.selection.anchors import MAX_QUERY_ANCHORS, extract_anchors
+from gatekeeper_core.selection.result import SCHEMA_VERSION
 from tests.adversarial import big_texts, hostile_conversations, hostile_texts, query_of_words
 
 SEED = int(os.environ.get("GATEKEEPER_ADVERSARIAL_SEED", "20261120"))
@@ -51,7 +52,7 @@ def gatekeeper_of(turns: list[tuple[str, str]], *, mode: str = "minimal") -> Con
 def assert_sound(selection: Selection) -> None:
     assert sum(turn.tokens for turn in selection.turns) == selection.tokens <= selection.token_budget
     values = selection.to_dict()
-    assert json.loads(json.dumps(values, sort_keys=True, allow_nan=False))["schema_version"] == 1
+    assert json.loads(json.dumps(values, sort_keys=True, allow_nan=False))["schema_version"] == SCHEMA_VERSION
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -50,6 +50,7 @@ STAGES = (
     "segments",
     "noted",
     "index",
+    "information",
     "scan",
     "expansion",
     "similarity",

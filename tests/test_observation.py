@@ -85,7 +85,7 @@ def watching() -> Iterator[Watching]:
 
 
 def gate_facts() -> dict[str, Any]:
-    return {"decision": "continue", "reason": "one_topic", "staying": 1.0, "topics": 1}
+    return {"decision": "continue", "reason": "overlap", "staying": 0.9, "link": 0.4, "topics": 1}
 
 
 def test_where_nobody_listens_nothing_is_made_and_no_fact_is_worked_out() -> None:

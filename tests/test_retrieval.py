@@ -24,6 +24,7 @@ from gatekeeper_core.selection.retrieval import (
     read_query,
     recency,
     score_turns,
+    with_earlier,
 )
 
 Turns = list[tuple[str, str]]
@@ -424,8 +425,10 @@ def test_the_messages_of_a_speaker_who_is_named_count_more(one: str, other: str,
 def test_texts_from_before_weigh_their_share_in_a_query() -> None:
     index = TurnIndex()
     index.add(count_terms("quorum"), count_terms("raft"))
-    alone, both = read_query("quorum", index), read_query("quorum", index, before=[("raft", 0.9), ("raft quorum", 0.5)])
+    alone = read_query("quorum", index)
+    both = with_earlier(alone, index, [("raft", 0.9), ("raft quorum", 0.5)])
     assert both.idf == {"quorum": alone.idf["quorum"], "raft": round(0.9 * index.idf("raft"), 6)}
+    assert both.earlier == {"raft"}
     assert both.mass == pytest.approx(sum(both.idf.values()), abs=1e-5)
 
 

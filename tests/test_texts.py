@@ -12,13 +12,16 @@ import pytest
 
 import gatekeeper_cli
 from gatekeeper_cli.conversation import QuestionKind
+from gatekeeper_cli.explanation import why_not
 from gatekeeper_cli.texts import GATE_REASONS, TABLE, WHY_WORDS, Language, language_of, texts_for
-from gatekeeper_core.selection.result import Outcome, Stage, Why
-from gatekeeper_core.selection.topics import GateReason
+from gatekeeper_cli.views import verdict_line
+from gatekeeper_core.selection.result import Decision, Outcome, Stage, Why
+from gatekeeper_core.selection.verdicts import GateReason, Verdict
 
 ALL = {**TABLE, **GATE_REASONS, **WHY_WORDS}
+KEPT_BECAUSE = {"evidence", "newest_turn", "earlier_turn", "later_turn", "overview", "neighbour"}
 FOLDER = Path(gatekeeper_cli.__file__).parent
-MADE_UP = ("kind.", "outcome.", "score.", "stage.", "why.", "method.")
+MADE_UP = ("gate.", "kind.", "outcome.", "score.", "stage.", "why.", "method.")
 
 
 def placeholders(text: str) -> list[str]:
@@ -60,6 +63,43 @@ def test_every_word_of_the_library_has_both_languages() -> None:
         assert {f"{prefix}.{word}" for word in typing.get_args(words)} == {
             name for name in TABLE if name.startswith(f"{prefix}.")
         }
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_reason_to_leave_a_turn_out_has_a_sentence_of_its_own(lang: str) -> None:
+    """Each dropped turn's word is one that ``why_not`` says in full, not the stopgap for words that are new."""
+    texts = texts_for(Language(lang))
+    dropped = set(typing.get_args(Why)) - KEPT_BECAUSE
+    assert {name for name in TABLE if name.startswith("why.")} == {
+        f"why.{name}" for name in {*dropped, "kept", "trimmed", "other"}
+    }
+    said = [why_not(Decision(3, "dropped", "cover", why, 0, 20), texts) for why in sorted(dropped)]  # type: ignore[arg-type]
+    assert len(set(said)) == len(dropped)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_answer_of_the_gate_is_said_in_words(lang: str) -> None:
+    texts = texts_for(Language(lang))
+    resumed = Verdict("switch", "return", overlap=0.0, new_ratio=1.0, resumed_topic=0)
+    answers = [Verdict(word, "overlap", overlap=0.5, new_ratio=0.1) for word in ("continue", "switch")]  # type: ignore[arg-type]
+    lines = [verdict_line(verdict, texts).plain for verdict in (*answers, resumed)]
+    assert len(set(lines)) == 3
+    assert not any(word in line for line in lines for word in ("continue", "switch", "_", "overlap"))
+    cue = verdict_line(Verdict("switch", "explicit_switch", overlap=0.0, new_ratio=1.0, cue="换个话题"), texts)
+    assert "换个话题" in cue.plain
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "text"),
+    [
+        ("inspect_heading", {"turns": 1, "tokens": 1, "topics": 1}, "1 turn, 1 token, 1 topic"),
+        ("inspect_heading", {"turns": 11, "tokens": 1_001, "topics": 0}, "11 turns, 1,001 tokens, 0 topics"),
+        ("more_anchors", {"count": 1}, "and 1 more anchor (--json has all)"),
+        ("more_topics", {"topics": 1, "turns": 21}, "and 1 smaller topic with 21 turns (--json has all)"),
+    ],
+)
+def test_one_of_a_thing_is_said_in_the_singular(key: str, values: dict[str, int], text: str) -> None:
+    assert texts_for(Language.en)(key, **values) == text
 
 
 @pytest.mark.parametrize(

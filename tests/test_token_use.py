@@ -19,7 +19,7 @@ def test_each_question_is_asked_to_the_turns_before_it(pairs: list[tuple[str, st
     found = token_use(turns_of(pairs), token_budget=300)
     for at, point in enumerate(found):
         fresh = ContextGatekeeper(300)
-        fresh.sync(pairs[:at])
+        fresh.sync(turns_of(pairs[:at]))
         assert point.turn_id == at
         assert point.selected == fresh.explain(pairs[at][0]).tokens
         assert point.full == sum(fresh.turn_tokens)

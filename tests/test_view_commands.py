@@ -87,7 +87,7 @@ def test_explain_gives_the_selection_the_anchors_the_near_misses_and_the_turn_th
 
     query = QUESTIONS[4].text
     gatekeeper = ContextGatekeeper(300, config=GatekeeperConfig(mode=mode))  # type: ignore[arg-type]
-    gatekeeper.sync(DEMO)
+    gatekeeper.sync(turns_of(DEMO))
     selection = gatekeeper.explain(query)
     value = shown_json("explain", chat, query, "--budget", "300", "--mode", mode)
     assert value["selection"] == json.loads(json.dumps(selection.to_dict()))
@@ -202,8 +202,8 @@ def test_the_output_is_in_the_language_of_the_locale(command: str, chat: Path, m
 def test_the_older_commands_speak_both_languages(command: str, chat: Path) -> None:
     arguments = ("demo",) if command == "demo" else ("select", str(chat), QUESTIONS[3].text, "--why")
     chinese, english = (run(*arguments, "--lang", lang).stdout for lang in ("zh", "en"))
-    assert "gate: switch (explicit_return): it says that it goes back" in english
-    assert "门控：switch（explicit_return）：它说明要回到之前的话题" in chinese
+    assert 'earlier topic (the user asks to go back: "' in english
+    assert "之前的话题（用户要求回到之前" in chinese
 
 
 @each_command

@@ -55,7 +55,7 @@ class CoverageConfig:
 
     eta: float = 0.85
     alpha: float = 0.85
-    sharpness: float = 2.8
+    sharpness: float = 3.0
     evidence_share: float = 0.08
 
     def __post_init__(self) -> None:

@@ -19,12 +19,12 @@ from gatekeeper_core.messages import Turn, common_beginning
 from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, query_terms
 from gatekeeper_core.selection.constraints import Constraints
-from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
+from gatekeeper_core.selection.cues import read_cues, without_cues
 from gatekeeper_core.selection.dates import date_terms
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.plan import GatekeeperConfig, Planner
-from gatekeeper_core.selection.records import Record, Records, days_of
-from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates
+from gatekeeper_core.selection.plan import CHAIN_STEP, GatekeeperConfig, Planner
+from gatekeeper_core.selection.records import Record, Records, days_of, ends_open
+from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates, with_earlier
 from gatekeeper_core.selection.snapshot import read_sections, write_sections
 from gatekeeper_core.selection.titles import titles
 from gatekeeper_core.selection.topic_map import Topic, TopicMap
@@ -34,7 +34,7 @@ from gatekeeper_core.text import split_thinking
 from gatekeeper_core.tokens import checked_counter, count_messages, describe_counter, is_ours
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Block", "ContextGatekeeper"]
 
 _SNAPSHOT = b"history"
+_EARLIER_SHARE = 0.3  # what the words of the question before weigh, where the question hangs on it wholly
 _DIGESTED = 1024  # texts that are joined at a time
 _DEFAULT_CONFIG = GatekeeperConfig()  # one for all: a hundred thousand gatekeepers may be held at the same time
 
@@ -297,9 +298,10 @@ class ContextGatekeeper:
                 verdict = judge(read.idf, cues, self._topic_map, self._index, config=self._config.gate)
                 judged.tell(lambda: _facts(verdict, self._topic_map.topic_count))
             self._asked = _Asked(query, verdict)
-            dated = with_dates(read, self._index, self._asked_on(asked_at))
+            read = with_dates(read, self._index, self._asked_on(asked_at))
+            read = with_earlier(read, self._index, self._asked_before(verdict))
             planner = Planner(
-                query=expand_query(dated, self._index, config=self._config.retrieval),
+                query=expand_query(read, self._index, config=self._config.retrieval),
                 cues=cues,
                 verdict=verdict,
                 starts=self._topic_map.starts,
@@ -446,7 +448,7 @@ class ContextGatekeeper:
         terms = {**user_terms, **assistant_terms}
         verdict = mended(verdict, terms, self._topic_map, self._index)
         self._index.add(_date_terms(record) | user_terms, assistant_terms, texts=_openings(record))
-        self._topic_map.add(verdict, terms.keys(), question_open=_ends_open(record))
+        self._topic_map.add(verdict, terms.keys(), question_open=ends_open(record))
         self._verdicts.append(verdict)
         self._records.append(record)
         self._history_tokens += record.tokens
@@ -460,6 +462,14 @@ class ContextGatekeeper:
         about = without_cues(user_text)
         terms = query_terms(about, counts=user_terms if about == user_text else None)
         return judge(terms, read_cues(user_text), self._topic_map, self._index, config=self._config.gate)
+
+    def _asked_before(self, verdict: Verdict) -> Iterator[tuple[str, float]]:
+        """Yield the questions that a question goes on from, the newest first, with the share that their words weigh."""
+        need, turn_id = verdict.link, len(self._records) - 1
+        while turn_id >= 0 and need >= self._config.gate.whole_above:
+            yield self._records[turn_id].user, _EARLIER_SHARE * need
+            need *= CHAIN_STEP * self._verdicts.link(turn_id)
+            turn_id -= 1
 
     def _asked_on(self, asked_at: datetime | None) -> date | None:
         """Return the day from which the words of a question count."""
@@ -487,11 +497,11 @@ class ContextGatekeeper:
         """Return what the topic map holds of the newest turns."""
         newest = self._records[-TopicMap.NEWEST :]
         terms = [count_terms(record.user).keys() | count_terms(record.assistant).keys() for record in newest]
-        return {"newest": terms, "question_open": bool(newest) and _ends_open(newest[-1])}
+        return {"newest": terms, "question_open": bool(newest) and ends_open(newest[-1])}
 
 
 def _facts(verdict: Verdict, topic_count: int) -> dict[str, Any]:
-    values = {name: getattr(verdict, name) for name in ("decision", "reason", "staying")}
+    values = {name: getattr(verdict, name) for name in ("decision", "reason", "staying", "link")}
     return {**values, "topics": topic_count}
 
 
@@ -517,11 +527,6 @@ def _under(prefix: str, sections: Mapping[str, Any]) -> dict[str, Any]:
     """Return the sections whose names begin with a prefix and a dot, without it."""
     start = len(prefix) + 1
     return {name[start:]: content for name, content in sections.items() if name.startswith(f"{prefix}.")}
-
-
-def _ends_open(record: Record) -> bool:
-    """Return whether the last words said in a turn are a question."""
-    return ends_with_question(record.assistant or record.user)
 
 
 def _date_terms(record: Record) -> dict[str, int]:

@@ -6,7 +6,8 @@ One :class:`Planner` serves one query. In ``minimal`` mode it takes, in this ord
 2. **the turns before it**, as far back as the question points: each link of the chain weakens it;
 3. **evidence**, by value, until the rest is not worth its tokens; a turn that holds little of the question goes as a
    snippet;
-4. **what came of the evidence**, where the question asks for the newest state: the turns that go on with it;
+4. **what follows the evidence**: the turns that go on with it, where the question asks for the newest state, and the
+   answer, where it ends with a question;
 5. **an overview**, where the question asks what was said: a snippet of each turn.
 
 In ``fill`` mode the same turns come first and the rest of the budget is filled with their surroundings.
@@ -18,6 +19,8 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.errors import ConfigError
@@ -27,9 +30,11 @@ from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, ext
 from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.constraints import ConstraintConfig
 from gatekeeper_core.selection.coverage import CoverageConfig, coverage_without, likeness, value_of, worths
+from gatekeeper_core.selection.information import LEAST_INFORMATION, information
+from gatekeeper_core.selection.records import Record, ends_open
 from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
 from gatekeeper_core.selection.retrieval import RetrievalConfig, Score, score_turns
-from gatekeeper_core.selection.topics import LEAST_INFORMATION, GateConfig, information
+from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt, one_side, tight_excerpt
 from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import describe_counter
@@ -39,7 +44,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
-    from gatekeeper_core.selection.records import Record
     from gatekeeper_core.selection.result import Stage, Why
     from gatekeeper_core.selection.retrieval import Query
     from gatekeeper_core.selection.verdicts import Verdict
@@ -48,15 +52,20 @@ if TYPE_CHECKING:
 __all__ = ["GatekeeperConfig", "Planner"]
 
 _FORMED_ABOVE = 0.0225  # value from which on a turn goes as its excerpt: that of a coverage of 0.85
-_CHAIN_STEP = 0.7  # what a link of the chain keeps
+CHAIN_STEP = 0.7
+"""What the need for a turn keeps of the need for the turn after it, if that hangs on it wholly. Source: ours."""
+
 _CHAIN_ABOVE = 0.3
 _CHAIN_TURNS = 3
 _STATE_LINK = 0.4
+_FOLLOWED = 2  # of the best evidence
 _WEAK_SHARE = 0.01  # of the query's information, with each doubling of the turns: more of them share a word by chance
 _WEAK_TURNS = 2
 _NEWEST_TOKENS = 350
+_UNCUT_TOKENS = 1_000  # up to which a turn that cannot be cut is taken in place of a snippet
 _OVERVIEW_TOKENS = 40
-_POLITE_TERMS = 2
+_MISSES = 8  # turns that do not fit before the budget counts as full
+_RESTATED = 0.6  # likeness from which on the newer turn stands for the older
 _REPEATED = 0.5  # novelty below which a turn that was not taken counts as a repeat
 _SHOWN_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "date", "amount", "quote", "code"})
 
@@ -141,6 +150,7 @@ class Planner:
         self._offered = 0
         self._kept: dict[int, Excerpt] = {}
         self._excerpts: dict[int, Excerpt] = {}
+        self._cuts: dict[tuple[int, int], Excerpt | None] = {}
         self._terms: dict[int, frozenset[str]] = {}
         self._scores: dict[int, Score] = {}
         self._worths: dict[int, float] = {}
@@ -162,9 +172,8 @@ class Planner:
         with stage(COVER) as seen:
             if self._newest >= 0:
                 self._continuity()
-                evidence = [] if self._answers_only() else self._cover()
-                if self._cues.newest_state:
-                    self._newest_state(evidence)
+                evidence = self._cover()
+                self._what_follows(evidence)
                 if self._cues.about_conversation or self._cues.asked_before:
                     self._overview()
                 if self._fill and not self._cues.switch:
@@ -197,7 +206,7 @@ class Planner:
 
     def _told_by(self, scores: Sequence[Score]) -> dict[int, float]:
         """Return by turn the share of the query's information that it holds, 0..1; a related term counts its credit."""
-        worth = information(self._query.idf, self._index)
+        worth = information((term for term in self._query.idf if term not in self._query.earlier), self._index)
         mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
         credit_of = {related.term: (related.stands_for, related.credit) for related in self._query.related}
         told = {}
@@ -206,7 +215,9 @@ class Planner:
             for term in score.related:
                 own, credit = credit_of[term]
                 held[own] = max(held.get(own, 0.0), credit)
-            told[score.turn_id] = round(math.fsum(worth[term] * credit for term, credit in held.items()) / mass, 6)
+            told[score.turn_id] = round(
+                math.fsum(worth.get(term, 0.0) * credit for term, credit in held.items()) / mass, 6
+            )
         return told
 
     def _floors(self, scores: Sequence[Score], told: Mapping[int, float]) -> tuple[float, float]:
@@ -230,26 +241,18 @@ class Planner:
         if self._cues.switch or need < gate.snippet_above or (self._fill and need < gate.whole_above):
             return
         if need < gate.whole_above:
-            part = self._snippet(self._newest)
-            if part.tokens <= _NEWEST_TOKENS:  # one that must stay whole may be long
-                self._take(self._newest, part, "link", "newest_turn")
+            self._take_snippet(self._newest, "link", "newest_turn")
             return
         whole = self._excerpt(self._newest)
         self._take(self._newest, self._at_most(whole, self._newest, _NEWEST_TOKENS), "link", "newest_turn")
         vague = not self._verdict.overlap or self._cues.referring or self._cues.said
         if vague and self._newest > self._starts[-1]:  # it may point further back
-            self._take(self._newest - 1, self._snippet(self._newest - 1), "link", "earlier_turn")
+            self._take_snippet(self._newest - 1, "link", "earlier_turn")
         for turn_id in range(self._newest - 1, max(-1, self._newest - 1 - _CHAIN_TURNS), -1):
-            need *= _CHAIN_STEP * self._links(turn_id + 1)
+            need *= CHAIN_STEP * self._links(turn_id + 1)
             if need < _CHAIN_ABOVE:
                 return
             self._take(turn_id, self._form(turn_id), "link", "earlier_turn")
-
-    def _answers_only(self) -> bool:
-        """Return whether the question is none: thanks or an acknowledgement, in a word or two."""
-        cues = self._cues
-        polite = cues.thanks or cues.acknowledgement
-        return bool(polite) and not cues.asks and not self._fill and len(self._query.idf) <= _POLITE_TERMS
 
     def _cover(self) -> list[int]:
         """Take the evidence, by value, until it is covered; return it, the most valuable first."""
@@ -277,7 +280,7 @@ class Planner:
         return taken
 
     def _most_valuable(self, candidates: list[tuple[float, int]], told: Sequence[int]) -> tuple[int, float]:
-        """Take the candidate of the highest value out of a heap; of equals the newer one.
+        """Take the candidate of the highest value out of a heap; the newest of those that say nearly the same.
 
         Each waits by a value that it cannot exceed and is valued again when it comes up: novelty only falls. Source:
         Minoux 1978, "Accelerated greedy algorithms for maximizing submodular set functions".
@@ -289,26 +292,49 @@ class Planner:
         while True:
             bound, negative = heappop(candidates)
             value = self._value(-negative, told)
-            if value >= -bound or not candidates or (-value, negative) <= candidates[0]:
-                self._values[-negative] = value
-                return -negative, value
-            heappush(candidates, (-value, negative))
+            if value < -bound and candidates and (-value, negative) > candidates[0]:
+                heappush(candidates, (-value, negative))
+                continue
+            newer = [other for other in candidates if self._restates(-other[1], -negative)]
+            if newer:
+                heappush(candidates, (-value, negative))
+                candidates.remove(min(newer, key=itemgetter(1)))
+                heapify(candidates)
+                negative = min(other for _, other in newer)
+            self._values[-negative] = value
+            return -negative, value
+
+    def _restates(self, turn_id: int, other: int) -> bool:
+        """Return whether a turn says again, or with a newer value, what an older one says."""
+        return (
+            turn_id > other
+            and self._may_repeat(turn_id, other)
+            and likeness(self._terms_of(turn_id), self._terms_of(other)) >= _RESTATED
+        )
 
     def _value(self, turn_id: int, told: Sequence[int]) -> float:
         """Return the value of a candidate beside the turns that are kept, and note what is to be sent of it."""
         alpha, worth = self._config.coverage.alpha, self._worths[turn_id] * self._novelty(turn_id, told)
-        self._as_snippet.discard(turn_id)
-        value = value_of(worth, self._price(turn_id), alpha=alpha)
-        if self._fill or not self._long(turn_id) or (value > _FORMED_ABOVE and turn_id not in self._weak):
-            return value
+        if turn_id not in self._weak or not self._long(turn_id):
+            self._as_snippet.discard(turn_id)
+            value = value_of(worth, self._price(turn_id), alpha=alpha)
+            if self._fill or not self._long(turn_id) or value > _FORMED_ABOVE:
+                return value
         self._as_snippet.add(turn_id)
-        return value_of(worth, self._config.trimming.snippet_tokens, alpha=alpha)
+        return value_of(worth, self._price(turn_id), alpha=alpha)
 
     def _price(self, turn_id: int) -> int:
-        """Return what a candidate costs as its excerpt, at most."""
-        if self._fill or turn_id in self._weak:
-            return self._records[turn_id].tokens
-        return min(self._excerpt(turn_id).tokens, self._config.trimming.max_tokens)
+        """Return what a candidate costs in the form that is noted for it, at most."""
+        record, trimming = self._records[turn_id], self._config.trimming
+        if self._fill:
+            return record.tokens
+        if record.source is not None:  # not every message can be cut
+            return self._form(turn_id).tokens
+        return (
+            self._least(turn_id)
+            if turn_id in self._as_snippet
+            else min(self._excerpt(turn_id).tokens, trimming.max_tokens)
+        )
 
     def _bound(self, turn_id: int) -> float:
         """Return the value that a turn has at most: new, and at the price of its cheapest form."""
@@ -322,7 +348,8 @@ class Planner:
         seen, novelty = self._novelties.get(turn_id, (0, 1.0))
         for other in told[seen:]:
             if self._may_repeat(turn_id, other):
-                novelty *= 1.0 - likeness(self._terms_of(turn_id), self._terms_of(other)) ** 2
+                alike = likeness(self._terms_of(turn_id), self._terms_of(other))
+                novelty *= 0.0 if other > turn_id and alike >= _RESTATED else 1.0 - alike**2
         self._novelties[turn_id] = len(told), novelty
         return novelty
 
@@ -334,20 +361,28 @@ class Planner:
         short, long = sorted(self._records[turn].tokens for turn in (turn_id, other))
         return 2 * short >= long
 
-    def _newest_state(self, evidence: Sequence[int]) -> None:
-        """Take the turns that go on with the best evidence: a draft is in the turn that changed it last."""
-        for turn_id in evidence[:2]:
+    def _what_follows(self, evidence: Sequence[int]) -> None:
+        """Take what belongs to the best evidence and comes after it.
+
+        Where the question asks for the newest state of a thing, the turns that go on with it: a draft is in the turn
+        that changed it last. Where a turn ends with a question, the turn that answers it.
+        """
+        for turn_id in evidence[:_FOLLOWED] if self._cues.newest_state else ():
             for later in range(turn_id + 1, min(self._newest, turn_id + _CHAIN_TURNS) + 1):
                 if self._links(later) < _STATE_LINK:
                     break
                 self._take(later, self._form(later), "link", "later_turn")
+        for turn_id in evidence[: 2 * _FOLLOWED]:
+            if turn_id < self._newest and ends_open(self._records[turn_id]):
+                self._take_snippet(turn_id + 1, "link", "later_turn")
 
     def _overview(self) -> None:
         """Take a snippet of each turn, as far as candidates go: both ends, what opens a topic, then the newest."""
-        starts = reversed(self._starts)
-        order = dict.fromkeys([self._newest, 0, *starts, *range(self._newest, -1, -1)])
-        for turn_id in list(order)[: self._config.retrieval.candidates]:
-            self._take(turn_id, self._snippet(turn_id, _OVERVIEW_TOKENS), "overview", "overview")
+        limit = self._config.retrieval.candidates
+        openings, newest = self._starts[: -limit - 1 : -1], range(self._newest, self._newest - limit, -1)
+        order = dict.fromkeys([self._newest, 0, *openings, *(turn_id for turn_id in newest if turn_id > 0)])
+        for turn_id in list(order)[:limit]:
+            self._take_snippet(turn_id, "overview", "overview", tokens=_OVERVIEW_TOKENS)
 
     def _surroundings(self) -> None:
         """Fill the budget: the newest turn, the turns next to the evidence, then the newest ones.
@@ -357,10 +392,12 @@ class Planner:
         evidence = sorted(self._kept.keys() & self._worths.keys(), key=lambda turn: (-self._worths[turn], -turn))
         near = [beside for turn_id in evidence for beside in (turn_id + 1, turn_id - 1)]
         near = [turn_id for turn_id in near if 0 <= turn_id <= self._newest]
-        for turn_id in dict.fromkeys([self._newest, *near, *range(self._newest, -1, -1)]):
-            if self._left < 1:
-                return
-            self._take(turn_id, self._excerpt(turn_id), "cover", "neighbour")
+        misses = 0
+        for turn_id in chain([self._newest], near, range(self._newest, -1, -1)):
+            if turn_id not in self._kept and not self._take(turn_id, self._excerpt(turn_id), "cover", "neighbour"):
+                misses += 1
+                if misses > _MISSES:
+                    return
 
     # --- what is sent of a turn --------------------------------------------------------------------------------------
 
@@ -400,14 +437,16 @@ class Planner:
         """Return the best of a turn within some tokens, or None where it cannot be cut to them."""
         if not self._trim or room < 1 or self._stays_whole(turn_id):
             return None
-        return tight_excerpt(
-            self._whole(turn_id),
-            self._query,
-            budget_tokens=room,
-            config=self._config.trimming,
-            count=self._count,
-            source=self._records[turn_id].source,
-        )
+        if (turn_id, room) not in self._cuts:
+            self._cuts[turn_id, room] = tight_excerpt(
+                self._whole(turn_id),
+                self._query,
+                budget_tokens=room,
+                config=self._config.trimming,
+                count=self._count,
+                source=self._records[turn_id].source,
+            )
+        return self._cuts[turn_id, room]
 
     def _stays_whole(self, turn_id: int) -> bool:
         """Return whether a turn is the newest of a list of messages: it is sent as it is, if the budget can hold it."""
@@ -434,6 +473,12 @@ class Planner:
         self._outcomes[turn_id] = _Outcome(where, why, part.tokens, self._offered)
         self._left -= part.tokens
         return True
+
+    def _take_snippet(self, turn_id: int, where: Stage, why: Why, *, tokens: int | None = None) -> None:
+        """Keep the best of a turn, or a turn that cannot be cut where it is not long."""
+        part = self._snippet(turn_id, tokens)
+        if part.tokens <= _UNCUT_TOKENS:
+            self._take(turn_id, part, where, why)
 
     def _drop(self, turn_id: int, where: Stage, why: Why) -> None:
         self._outcomes[turn_id] = _Outcome(where, why, None, self._offered)

@@ -12,13 +12,14 @@ from operator import add
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from gatekeeper_core.messages import Turn
+from gatekeeper_core.selection.cues import ends_with_question
 from gatekeeper_core.text import split_thinking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import date
 
-__all__ = ["Record", "Records", "days_of"]
+__all__ = ["Record", "Records", "days_of", "ends_open"]
 
 
 class Record(NamedTuple):
@@ -158,3 +159,8 @@ def days_of(turns: Iterable[Turn | None]) -> Iterator[tuple[int, str]]:
     for place, turn in enumerate(turns):
         if turn is not None and turn.created_at is not None:
             yield place, turn.created_at.date().isoformat()
+
+
+def ends_open(record: Record) -> bool:
+    """Return whether the last words said in a turn are a question."""
+    return ends_with_question(record.assistant or record.user)

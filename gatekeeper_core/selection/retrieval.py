@@ -44,7 +44,7 @@ from gatekeeper_core.selection.thesaurus import MANY_ANSWER, TIME_ANSWER
 from gatekeeper_core.text import LazyPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import date
 
     from gatekeeper_core.selection.index import TurnIndex
@@ -149,6 +149,7 @@ class Query(NamedTuple):
         idf: by term of an indexed anchor, its idf in this conversation times its weight.
         mass: sum of ``idf`` over the terms.
         related: terms of the conversation that may stand for its own; see :func:`expand_query`.
+        earlier: the terms of ``idf`` that only the questions before it hold; see :func:`with_earlier`.
     """
 
     text: str
@@ -156,6 +157,7 @@ class Query(NamedTuple):
     idf: dict[str, float]
     mass: float
     related: tuple[Related, ...] = ()
+    earlier: frozenset[str] = frozenset()
 
 
 class Score(NamedTuple):
@@ -197,16 +199,13 @@ class Score(NamedTuple):
     whole: frozenset[str]
 
 
-def read_query(
-    text: str, index: TurnIndex, *, about: str | None = None, before: Sequence[tuple[str, float]] = ()
-) -> Query:
+def read_query(text: str, index: TurnIndex, *, about: str | None = None) -> Query:
     """Return a query with its anchors and what each of them weighs in this conversation.
 
     Args:
         text: what was asked.
         index: the conversation.
         about: the part of the text that anchors are taken from; None takes all of it.
-        before: texts that were said before and belong to the question, each with the share that its terms weigh, 0..1.
 
     A Han character weighs 0.35 in place of 0.2 where the conversation holds no full pair of the query that it is part
     of: then it alone may find the turn (肉要炖多久 a turn with 红烧肉), and still counts less than any pair.
@@ -220,11 +219,25 @@ def read_query(
         if kind in _INDEXED_KINDS:
             weighed = max(weight, _UNPAIRED_WEIGHT) if kind == "character" and term not in held else weight
             idf[term] = round(weighed * index.idf(term), 6)
-    for earlier, share in before:
-        for a in extract_anchors(earlier):
-            if a.kind in _INDEXED_KINDS:
-                idf[a.term] = max(idf.get(a.term, 0.0), round(share * a.weight * index.idf(a.term), 6))
     return Query(text=text, anchors=anchors, idf=idf, mass=round(sum(idf.values()), 6))
+
+
+def with_earlier(query: Query, index: TurnIndex, before: Iterable[tuple[str, float]]) -> Query:
+    """Return a query with the words of the questions that it goes on from; its own words keep their weight.
+
+    Args:
+        query: what was asked.
+        index: the conversation.
+        before: earlier texts of the user, each with the share that its terms weigh, 0..1.
+    """
+    earlier: dict[str, float] = {}
+    for text, share in before:
+        for anchor in extract_anchors(text):
+            if anchor.kind in _INDEXED_KINDS and anchor.term not in query.idf:
+                weight = round(share * anchor.weight * index.idf(anchor.term), 6)
+                earlier[anchor.term] = max(earlier.get(anchor.term, 0.0), weight)
+    idf = {**query.idf, **earlier}
+    return query._replace(idf=idf, mass=round(sum(idf.values()), 6), earlier=frozenset(earlier))
 
 
 def with_dates(query: Query, index: TurnIndex, asked_on: date | None) -> Query:

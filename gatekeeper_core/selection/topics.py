@@ -22,13 +22,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import ConfigError, check_range
-from gatekeeper_core.selection.anchors import stem, term_weight
-from gatekeeper_core.selection.background import background_frequencies
-from gatekeeper_core.selection.lexicon import GENERIC_WORDS, HAN_GENERIC
+from gatekeeper_core.selection.anchors import term_weight
+from gatekeeper_core.selection.information import LEAST_INFORMATION, RARE_WORD, information, surprise
 from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.verdicts import Verdict
 
@@ -39,18 +37,11 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.index import TurnIndex
     from gatekeeper_core.selection.topic_map import TopicMap
 
-__all__ = ["GateConfig", "information", "judge", "mended"]
+__all__ = ["GateConfig", "judge", "mended"]
 
 _MAX_POSTINGS = 400
 _MAX_ALL_POSTINGS = 2_000
-_UNLISTED_FREQUENCY = 3e-5
-_COMMONEST = 4.0  # nats: about what the commonest listed word tells
-_RARE_WORD = 6.4  # nats that an unlisted word tells above it, -ln(3e-5) - 4
 _PAIR = 0.4  # of a word, for the pairs across two words
-_GENERIC = 0.25
-LEAST_INFORMATION = 2 * _RARE_WORD
-"""What a question tells at least, in nats, so that "two" alone is no evidence. Source: ours: two rare words."""
-
 _POINTING = -0.7  # log odds: a third
 _NAMED_ELSEWHERE = 0.1
 _NAMES_ITSELF = 3.0  # rare words from which on a question holds itself what its pronouns stand for
@@ -204,43 +195,6 @@ def mended(verdict: Verdict, terms: Mapping[str, int], topic_map: TopicMap, inde
     return verdict._replace(mended=held >= _MENDING_SHARE * math.fsum(worth.values()))
 
 
-def information(terms: Iterable[str], index: TurnIndex) -> dict[str, float]:
-    """Return by term what it tells, in nats: its surprise in everyday talk times its rarity in the conversation.
-
-    ::
-
-        surprise(term) * max(0.2, ln((n + 1) / (df + 0.5)) / ln(n + 1))
-
-    Source: ours; self-information (Shannon 1948) and a normalised inverse document frequency.
-    """
-    turns = len(index) + 1
-    scale = math.log(turns) or 1.0
-    return {
-        term: surprise(term) * max(0.2, math.log(turns / (index.document_frequency(term) + 0.5)) / scale)
-        for term in terms
-    }
-
-
-@lru_cache(maxsize=16_384)
-def surprise(term: str) -> float:
-    """Return what a term tells in everyday talk, in nats above the commonest; a quarter of it for a generic one.
-
-    >>> surprise("gateway") > 3 * surprise("week") > 0
-    True
-    """
-    nats = max(0.0, -math.log(background_frequencies().get(term, _UNLISTED_FREQUENCY)) - _COMMONEST)
-    return term_weight(term) * nats * (_GENERIC if _is_generic(term) else 1.0)
-
-
-def _is_generic(term: str) -> bool:
-    return term in _generic_stems() if term.isascii() else HAN_GENERIC.issuperset(term)
-
-
-@cache
-def _generic_stems() -> frozenset[str]:
-    return frozenset(map(stem, GENERIC_WORDS))
-
-
 def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Signs:
     """Return what the terms of a question tell of the conversation."""
     worth = information(terms, index)
@@ -257,7 +211,7 @@ def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Sig
     earlier = None if best is None else topic_map.topic_of(best)
     return _Signs(
         terms=len(worth),
-        size=math.fsum(surprise(term) * (1.0 if term.isascii() else _PAIR) for term in worth) / _RARE_WORD,
+        size=math.fsum(surprise(term) * (1.0 if term.isascii() else _PAIR) for term in worth) / RARE_WORD,
         newest=math.fsum(value for term, value in worth.items() if term in newest) / mass,
         near=min(1.0, math.fsum(told) / mass),
         elsewhere=shares[best] / mass if best is not None else 0.0,

@@ -113,7 +113,8 @@ def inspect_view(
     if not costs:
         return
     mean = round(sum(costs) / len(costs))
-    yield Text(texts("inspect_turns", least=min(costs), most=max(costs), mean=mean))
+    name = "inspect_turns" if min(costs) < max(costs) else "inspect_like_turns"
+    yield Text(texts(name, least=min(costs), most=max(costs), mean=mean))
     yield Text()
     shown = sorted(timeline.subjects, key=lambda subject: -len(subject.turn_ids))[:_MAX_ROWS]
     yield _timeline_table(timeline, sorted(shown, key=lambda subject: subject.topic_ids), texts)

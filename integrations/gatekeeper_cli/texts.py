@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import locale
 import os
+import re
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -25,32 +26,32 @@ class Language(str, Enum):
 
 
 GATE_REASONS = {
-    "first_turn": ("there is no history yet", "还没有历史"),
-    "no_anchors": ("it holds nothing to look up", "问题里没有可查的内容"),
-    "about_conversation": ("it asks about the conversation itself", "它问的是对话本身"),
-    "explicit_switch": ("it says that the topic changes", "它说明要换话题"),
-    "explicit_return": ("it says that it goes back", "它说明要回到之前的话题"),
-    "referring_word": ("it points back", "它指向前文"),
-    "overlap": ("it is likely to stay in the active topic", "它多半还在当前话题"),
-    "ambiguous": ("in doubt it stays", "不确定时留在当前话题"),
-    "new_topic": ("it fits no topic so far", "它不属于已有的任何话题"),
-    "return": ("it fits an earlier topic better", "它更像之前的一个话题"),
+    "first_turn": ("nothing was said before", "之前没有对话"),
+    "no_anchors": ("nothing in it to look up", "没有可查找的内容"),
+    "about_conversation": ("asks about the conversation itself", "问的是对话本身"),
+    "explicit_switch": ("the user says so", "用户明确说要换"),
+    "explicit_return": ("the user asks to go back", "用户要求回到之前"),
+    "referring_word": ("points back", "指代前文"),
+    "overlap": ("shares enough with the latest turns", "与最近几轮重合较多"),
+    "ambiguous": ("no clear signal", "没有明显信号"),
+    "new_topic": ("shares little with the latest turns", "与最近几轮重合很少"),
+    "return": ("an earlier turn fits better", "更像之前的某一轮"),
 }
 """What each reason of the gate means, by the reason's name: in English, in Chinese."""
 
 WHY_WORDS = {
     "evidence": ("evidence", "有证据"),
-    "active_topic": ("active topic", "当前话题"),
-    "resumed_topic": ("resumed topic", "回到的话题"),
-    "referring_word": ("pointed back to", "被指代"),
-    "neighbour": ("next to evidence", "紧邻证据"),
+    "newest_turn": ("the question follows on from it", "问题接着这一轮"),
+    "earlier_turn": ("further back, same thread of questions", "更早，属于同一串追问"),
+    "later_turn": ("changed the evidence later", "后来又改了证据"),
     "overview": ("overview", "概览"),
-    "off_topic": ("off topic", "不在话题内"),
-    "no_shared_anchor": ("shares nothing", "没有共同锚点"),
-    "not_a_candidate": ("shares too little", "共同锚点太少"),
+    "neighbour": ("fills the budget", "用来填满预算"),
+    "little_evidence": ("shares too little with the question", "与问题的共同点太少"),
+    "no_shared_anchor": ("shares nothing with the question", "与问题没有共同点"),
+    "not_a_candidate": ("other turns match better", "其他轮次更匹配"),
     "enough": ("enough without it", "没有它也够"),
-    "no_room": ("no room", "预算放不下"),
-    "repeat": ("repeats another", "与另一轮重复"),
+    "no_room": ("no room in the budget", "预算放不下"),
+    "repeat": ("repeats another turn", "与另一轮重复"),
 }
 """What each reason of a decision means, by the reason's name: in English, in Chinese."""
 
@@ -60,16 +61,14 @@ TABLE: Mapping[str, tuple[str, str]] = {
     "outcome.trimmed": ("trimmed", "裁剪"),
     "outcome.dropped": ("dropped", "未选"),
     "stage.recall": ("recall", "召回"),
-    "stage.gate": ("gate", "门控"),
+    "stage.link": ("link", "承接"),
     "stage.cover": ("cover", "覆盖"),
-    "stage.topic": ("topic", "话题"),
-    "stage.inherit": ("inherit", "承接"),
     "stage.overview": ("overview", "概览"),
     "turn": ("turn", "轮次"),
     "turns": ("turns", "轮数"),
     "topic": ("topic", "话题"),
     "tokens": ("tokens", "token"),
-    "part": ("part", "部分"),
+    "part": ("part", "保留方式"),
     "whole": ("whole", "整轮"),
     "why": ("why", "原因"),
     "begins_with": ("begins with", "开头"),
@@ -77,10 +76,10 @@ TABLE: Mapping[str, tuple[str, str]] = {
     "stage_why": ("stage: why", "阶段：原因"),
     "score": ("score", "得分"),
     "shared": ("shared", "共同锚点"),
-    "kept_with": ("kept with", "怎样才会保留"),
+    "kept_with": ("kept with", "保留条件"),
     "saved": ("saved", "节省"),
     "question": ("question", "问题"),
-    "gate": ("gate", "门控"),
+    "gate": ("topic decision", "话题判断"),
     "none": ("none", "无"),
     "comma": (", ", "、"),
     "semicolon": ("; ", "；"),
@@ -89,10 +88,15 @@ TABLE: Mapping[str, tuple[str, str]] = {
     "way_budget": ("budget {tokens:,}", "预算 {tokens:,}"),
     "way_eta": ("eta {eta:g}", "eta {eta:g}"),
     "way_naming": ("naming {anchors}", "提到 {anchors}"),
-    "gate_line": ("gate: ", "门控："),
-    "gate_reason": (" ({reason}): {words}", "（{reason}）：{words}"),
-    "gate_cue": (', in the words "{cue}"', "，依据是“{cue}”"),
-    "gate_measures": ("overlap {overlap:.2f}, new ratio {new:.2f}", "重叠 {overlap:.2f}，新内容 {new:.2f}"),
+    "gate.continue": ("same topic", "话题不变"),
+    "gate.switch": ("new topic", "新话题"),
+    "gate.resumed": ("earlier topic", "之前的话题"),
+    "gate_reason": (" ({words})", "（{words}）"),
+    "gate_reason_cue": (' ({words}: "{cue}")', "（{words}：“{cue}”）"),
+    "gate_measures": (
+        "overlap {overlap:.2f}, new ratio {new:.2f}, link {link:.2f}",
+        "重叠 {overlap:.2f}，新内容 {new:.2f}，承接 {link:.2f}",
+    ),
     "gate_active": ("active: {topic}", "当前：{topic}"),
     "gate_resumed": ("resumed: {topic}", "回到：{topic}"),
     "topic_name": ("topic {topic} ({turns})", "话题 {topic}（{turns}）"),
@@ -137,8 +141,9 @@ TABLE: Mapping[str, tuple[str, str]] = {
         "a turn costs {least:,} to {most:,} tokens, {mean:,} on average",
         "每轮 {least:,} 到 {most:,} 个 token，平均 {mean:,}",
     ),
+    "inspect_like_turns": ("a turn costs {most:,} tokens", "每轮 {most:,} 个 token"),
     "cells": (
-        "a cell is a turn, or a few where the line is narrow; its height, their tokens",
+        "one cell = one turn (several if space is short); height = tokens",
         "每格一轮（太窄时每格几轮），高度表示 token 数",
     ),
     "more_topics": (
@@ -146,7 +151,7 @@ TABLE: Mapping[str, tuple[str, str]] = {
         "另有 {topics:,} 个较小的话题，共 {turns:,} 轮（--json 给出全部）",
     ),
     "use_heading": (
-        "tokens of history that each next question would have sent, at a budget of {budget:,}",
+        "history tokens sent with each question (budget {budget:,})",
         "预算 {budget:,} 时，每个新问题会带上的历史 token 数",
     ),
     "method": ("method", "方法"),
@@ -192,21 +197,20 @@ TABLE: Mapping[str, tuple[str, str]] = {
         "Turn {turn} is not left out: its telling sentences are kept ({why}) and cost {tokens:,} tokens.",
         "第 {turn} 轮没有被舍去：保留了其中的关键句（{why}），占 {tokens:,} 个 token。",
     ),
-    "why.off_topic": (
-        "Turn {turn} is left out because the question belongs to another topic and the turn shares too little with it "
-        "({shared}).",
-        "第 {turn} 轮未选：问题属于另一个话题，而这一轮与它的共同点太少（{shared}）。",
+    "why.little_evidence": (
+        "Turn {turn} is left out because it shares too little with the question ({shared}).",
+        "第 {turn} 轮未选：它与问题的共同点太少（{shared}）。",
     ),
     "why.no_shared_anchor": (
         "Turn {turn} is left out because it shares nothing with the question.",
         "第 {turn} 轮未选：它与问题没有任何共同点。",
     ),
     "why.not_a_candidate": (
-        "Turn {turn} is left out because other turns share more with the question than it does ({shared}).",
-        "第 {turn} 轮未选：其他轮次与问题的共同点比它（{shared}）更多。",
+        "Turn {turn} is left out because other turns match the question better ({shared}).",
+        "第 {turn} 轮未选：其他轮次与问题更匹配（{shared}）。",
     ),
     "why.enough": (
-        "Turn {turn} is left out because the kept turns tell enough without it.",
+        "Turn {turn} is left out because the kept turns are enough without it.",
         "第 {turn} 轮未选：没有它，保留的轮次也已经足够。",
     ),
     "why.no_room": (
@@ -214,7 +218,7 @@ TABLE: Mapping[str, tuple[str, str]] = {
         "第 {turn} 轮未选：它的 {tokens:,} 个 token 在预算里放不下了。",
     ),
     "why.repeat": (
-        "Turn {turn} is left out because it says what a kept turn says.",
+        "Turn {turn} is left out because a kept turn already says the same.",
         "第 {turn} 轮未选：它说的内容，保留的轮次里已经有了。",
     ),
     "why.other": ("Turn {turn} is left out ({why}).", "第 {turn} 轮未选（{why}）。"),
@@ -223,8 +227,8 @@ TABLE: Mapping[str, tuple[str, str]] = {
         "预算有 {tokens:,} 个 token 时就放得下它。",
     ),
     "would.eta": (
-        "With an eta of {eta:g} or more it is kept, or a turn that it repeats.",
-        "eta 不低于 {eta:g} 时会保留它，或它所重复的那一轮。",
+        "It is kept if eta is {eta:g} or more (it, or a turn with the same content).",
+        "eta 不低于 {eta:g} 时会保留它（或内容相同的另一轮）。",
     ),
     "would.naming": (
         "A question that names {anchors} would find it.",
@@ -313,12 +317,12 @@ TABLE: Mapping[str, tuple[str, str]] = {
     ),
     "html.heat_heading": ("Anchors of the question by kept turns", "问题的锚点 × 保留的轮次"),
     "html.near_note": (
-        "Turns that little would have kept: a larger budget or eta, or a question that names one of their anchors.",
+        "Turns that nearly made it: a larger budget or eta, or a question that names one of their anchors, keeps them.",
         "稍有不同就会保留的轮次：预算或 eta 大一些，或者问题里提到它的某个锚点。",
     ),
     "html.decisions_note": (
-        "Every candidate, what became of it at which stage, and what would have kept it.",
-        "每个候选在哪个阶段得到什么结果，以及怎样才会保留。",
+        "What became of every candidate, at which stage, and what would have kept it.",
+        "每个候选在哪个阶段得到什么结果，以及保留它的条件。",
     ),
     "html.scores_note": (
         "total = fit × (1.5 × user + 0.7 × assistant + feedback + neighbour) + exact + 0.2 × recency",
@@ -329,6 +333,9 @@ TABLE: Mapping[str, tuple[str, str]] = {
 """Everything else that is said, by a name of ours: in English, in Chinese."""
 
 
+_COUNTED = re.compile(r"\{(\w+)[^}]*\} (?:more |smaller )?(?:turn|topic|token|anchor|character)s\b")
+
+
 class Texts:
     """The texts of one language.
 
@@ -337,6 +344,8 @@ class Texts:
 
     >>> Texts(Language.en)("way_budget", tokens=1200), Texts(Language.zh)("way_budget", tokens=1200)
     ('budget 1,200', '预算 1,200')
+    >>> Texts(Language.en)("inspect_heading", turns=1, tokens=1200, topics=1)
+    '1 turn, 1,200 tokens, 1 topic'
     """
 
     def __init__(self, language: Language) -> None:
@@ -346,6 +355,8 @@ class Texts:
     def __call__(self, key: str, /, **values: object) -> str:
         """Return a text with its values filled in."""
         text = TABLE[key][self._column]
+        if self._column == 0:
+            text = _COUNTED.sub(lambda match: match[0][:-1] if values.get(match[1]) == 1 else match[0], text)
         return text.format(**values) if values else text
 
     def why(self, name: str) -> str:

@@ -107,14 +107,16 @@ def why_view(selection: Selection, texts: Texts = ENGLISH) -> Iterator[Renderabl
 
 def verdict_line(verdict: Verdict, texts: Texts = ENGLISH) -> Text:
     """Return what the gate decided, and why."""
-    line = Text(texts("gate_line"))
-    line.append(verdict.decision, style="bold")
-    line.append(texts("gate_reason", reason=verdict.reason, words=texts.gate_reason(verdict.reason)))
-    return line if verdict.cue is None else line.append(texts("gate_cue", cue=visible(verdict.cue)))
+    name = "resumed" if verdict.resumed_topic is not None else verdict.decision
+    words = texts.gate_reason(verdict.reason)
+    line = Text().append(texts(f"gate.{name}"), style="bold")
+    if verdict.cue is None:
+        return line.append(texts("gate_reason", words=words))
+    return line.append(texts("gate_reason_cue", words=words, cue=visible(verdict.cue)))
 
 
 def _measures_line(verdict: Verdict, topics: Sequence[Topic], texts: Texts) -> str:
-    facts = [texts("gate_measures", overlap=verdict.overlap, new=verdict.new_ratio)]
+    facts = [texts("gate_measures", overlap=verdict.overlap, new=verdict.new_ratio, link=verdict.link)]
     if verdict.active_topic is not None:
         facts.append(texts("gate_active", topic=_topic_name(topics, verdict.active_topic, texts)))
     if verdict.resumed_topic is not None:
@@ -318,8 +320,8 @@ def _summary_table(answers: Sequence[Answer], texts: Texts) -> Table:
     for heading in ("turns", "tokens", "saved"):
         table.add_column(texts(heading), justify="right", no_wrap=True)
     for question, selection in answers:
-        gate, kind = f"{selection.gate.decision} ({selection.gate.reason})", texts(f"kind.{question.kind}")
-        cells = (kind, gate, len(selection.turns), f"{selection.tokens:,}", _saved(selection))
+        gate = verdict_line(selection.gate._replace(cue=None), texts)
+        cells = (texts(f"kind.{question.kind}"), gate, len(selection.turns), f"{selection.tokens:,}", _saved(selection))
         table.add_row(*(Text(str(cell)) for cell in cells))
     return table
 

@@ -82,8 +82,8 @@ def explanation_page(
 def _shown(
     decisions: dict[int, Decision], selection: Selection, near: Sequence[Decision], asked: Decision | None
 ) -> frozenset[int]:
-    """Return the turns that are listed: what was asked for and kept, what was nearly kept, then the best scores."""
-    first = [*filter(None, [asked]), *(decisions[turn_id] for turn_id in selection.order), *near]
+    """Return the turns that are listed: the one asked for, near misses, kept ones, then the best scores."""
+    first = [*filter(None, [asked]), *near, *(decisions[turn_id] for turn_id in selection.order)]
     rest = sorted(decisions.values(), key=lambda one: -_total(one))
     return frozenset(list(dict.fromkeys(one.turn_id for one in (*first, *rest)))[:_MAX_LISTED])
 
