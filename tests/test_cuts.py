@@ -265,7 +265,9 @@ def test_a_selector_sends_copies_and_remembers_its_last_cuts(script: str) -> Non
     first = selector.choose([*items, both], thread="t")
     assert (first[1]["id"], items[1]["content"]) == ("1", long_answer(script))
     assert first[1]["content"] != items[1]["content"]
-    later = [*items, both, {"role": "assistant", "content": "7719"}, {"role": "user", "content": QUESTION[script]}]
+    aside = [{"role": "user", "content": "换个话题 New topic: 3 + 4?"}, {"role": "assistant", "content": "7"}]
+    answer = {"role": "assistant", "content": "7719"}
+    later = [*items, both, answer, *aside, {"role": "user", "content": QUESTION[script]}]
     assert selector.choose(later, thread="t")[1] == first[1]
     assert selector.choose(later, thread="another")[1] != first[1]
 

@@ -194,7 +194,7 @@ def _all_fitting(floor: Sequence[int], selection: Selection, costs: Sequence[int
 
 def _floor(selection: Selection, costs: Sequence[int], room: int, floor_turns: int) -> tuple[int, ...]:
     """Return the newest turns to keep beside what was chosen, newest first."""
-    if floor_turns == 0 or (selection.order and selection.gate.decision != "switch"):
+    if floor_turns == 0:
         return ()
     left = room - selection.tokens
     newest = range(len(costs)) if selection.order else newest_turns(costs, budget_tokens=left)

@@ -6,6 +6,7 @@ keep 其它, 这个月, 继续教育 or the conjunction "that" from being taken 
 
 from __future__ import annotations
 
+import math
 import re
 from functools import cache
 from itertools import chain
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection import lexicon
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, stem
+from gatekeeper_core.selection.information import LEAST_INFORMATION, surprise
 from gatekeeper_core.text import LazyPattern, clean, is_question, sentences
 
 if TYPE_CHECKING:
@@ -371,11 +373,19 @@ def _referring(search: _Search) -> str | None:
         if word is None:
             before.append(part)
             continue
+        lead = guarded[: match.start() if match else guarded.rfind(word)]
+        if _tells_enough(" ".join([*before, lead])):
+            return None  # the text itself holds what the word stands for
         if word not in lexicon.INNER_POINTERS or match is None:
             return word
-        if not _new_thing().search(guarded[: match.start()]) and not any(map(_names_something, before)):
+        if not _new_thing().search(lead) and not any(map(_names_something, before)):
             return word
     return None
+
+
+def _tells_enough(text: str) -> bool:
+    """Return whether a text tells as much as a question is taken to tell at least."""
+    return math.fsum(map(surprise, count_terms(text))) >= LEAST_INFORMATION
 
 
 def _pronoun(search: _Search) -> str | None:

@@ -328,7 +328,7 @@ class ContextGatekeeper:
             tokens_user, tokens_assistant = self._records.token_columns()
             sections: dict[str, Any] = {
                 "texts": _digest(self._records.texts(), days_of(self._records.sources())),
-                "gate": repr(self._config.gate).encode("ascii"),
+                "gate": self._gate_name(),
                 "counter": self._counter_name(),
                 "index": self._index.to_bytes(),
                 "tokens_user": tokens_user,
@@ -405,7 +405,7 @@ class ContextGatekeeper:
 
     def _restore(self, sections: Mapping[str, Any], turns: Sequence[Turn | tuple[str, str]]) -> None:
         """Take over what a snapshot holds, together with the turns that it was made of."""
-        if sections.get("gate") != repr(self._config.gate).encode("ascii"):
+        if sections.get("gate") != self._gate_name():
             raise SnapshotError("this snapshot was made with other settings of the gate: build anew with sync()")
         if sections.get("counter") != self._counter_name():
             raise SnapshotError("this snapshot was made with another token counter: build anew with sync()")
@@ -428,6 +428,11 @@ class ContextGatekeeper:
         except (LookupError, AttributeError, TypeError, ValueError) as error:
             raise SnapshotError("this snapshot does not hold a gatekeeper") from error
         self._history_tokens = sum(self._records.tokens)
+
+    def _gate_name(self) -> bytes:
+        """Return the settings that verdicts depend on."""
+        gate = self._config.gate
+        return repr((gate.continue_above, gate.switch_below, gate.new_above)).encode("ascii")
 
     def _counter_name(self) -> bytes:
         """Return what tells our own counters from each other and from those of others."""
@@ -467,7 +472,7 @@ class ContextGatekeeper:
         """Yield the questions that a question goes on from, the newest first, with the share that their words weigh."""
         need, turn_id = verdict.link, len(self._records) - 1
         while turn_id >= 0 and need >= self._config.gate.whole_above:
-            yield self._records[turn_id].user, _EARLIER_SHARE * need
+            yield without_cues(self._records[turn_id].user), _EARLIER_SHARE * need
             need *= CHAIN_STEP * self._verdicts.link(turn_id)
             turn_id -= 1
 

@@ -216,7 +216,7 @@ EXPLICIT_SWITCH = (
     "|changing (?:the )?(?:topic|subject)|switch(?:ing)? (?:topics?|subjects?|gears)|something (?:completely |totally |entirely )?"
     "(?:else|different) now|talk about something else|unrelated (?:question|topic|note|matter)|unrelated(?= ?[:,])|off[- ]topic|moving on to"
     "|forget (?:about )?(?:that|this|it) for now|on (?:a|an) (?:different|unrelated|another) note"
-    "|put (?:that|this|it) aside|leave (?:that|this|it) (?:aside|for now)|(?<!have )(?<!know )(?<!not )(?<!is )enough about",
+    "|(?:put|park) (?:that|this|it)(?: aside| for now|(?=[.,;!]|$))|leave (?:that|this|it) (?:aside|for now)|(?<!have )(?<!know )(?<!not )(?<!is )enough about",
 )
 """Wordings that open a new topic; they win over referring words. Source: ours."""
 
@@ -261,7 +261,7 @@ CHANGE_MARKERS = (
 CONTINUATION = (
     r"(?:(?:嗯+|哦|噢|哎|好的?|行|可以|对|啊|哈+|等下|等等|ok|okay)[，,。.！!、\s]*)?"
     r"(?:那(?!个|些|里|边|儿|种|样|天|年)|还(?!款|钱|书|原)|再(?!见)|也|又|就|然后|所以|不过|但|可是|可我|可他|可她|可它|如果|要是|万一|改成|换成|除了|太|要不|或者"
-    r"|为什么|為什麼|为啥|這|这)"
+    r"|(?:为什么|為什麼|为啥)(?:呢|会这样|會這樣)?[？?。！!\s]*$|這|这)"
     r"|(?:(?:ok(?:ay)?|yes|yeah|yep|no|hmm|oh|wait|great|right|sure|cool|thanks|perfect|nice|got it|alright|sorry)[,.! ]+)*"
     r"(?:and|but|so|or|then|what about|how about|what if|in that case|instead|if|even|plus|except|why not|any other"
     r"|anything|too|bit|both|same|not)(?![a-z'])(?! (?:something|unrelated))"

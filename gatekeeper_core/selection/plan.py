@@ -64,6 +64,7 @@ _WEAK_TURNS = 2
 _NEWEST_TOKENS = 350
 _UNCUT_TOKENS = 1_000  # up to which a turn that cannot be cut is taken in place of a snippet
 _OVERVIEW_TOKENS = 40
+_SMALLEST_CUT = 40  # tokens; less of a turn made of messages says nothing
 _MISSES = 8  # turns that do not fit before the budget counts as full
 _RESTATED = 0.6  # likeness from which on the newer turn stands for the older
 _REPEATED = 0.5  # novelty below which a turn that was not taken counts as a repeat
@@ -435,7 +436,9 @@ class Planner:
 
     def _tight(self, turn_id: int, room: int) -> Excerpt | None:
         """Return the best of a turn within some tokens, or None where it cannot be cut to them."""
-        if not self._trim or room < 1 or self._stays_whole(turn_id):
+        record = self._records[turn_id]
+        least = _SMALLEST_CUT if record.source else min(_SMALLEST_CUT, record.tokens // 4)
+        if not self._trim or room < max(1, least) or self._stays_whole(turn_id):
             return None
         if (turn_id, room) not in self._cuts:
             self._cuts[turn_id, room] = tight_excerpt(
@@ -444,7 +447,7 @@ class Planner:
                 budget_tokens=room,
                 config=self._config.trimming,
                 count=self._count,
-                source=self._records[turn_id].source,
+                source=record.source,
             )
         return self._cuts[turn_id, room]
 
@@ -568,6 +571,7 @@ class Planner:
 
     def _decided(self, turn_id: int) -> Decision:
         """Return the decision on a turn that was a candidate or was kept."""
+        etas = self._sooner()  # first: it works out values
         where, why, tokens, offered = self._outcomes[turn_id]
         score, part = self._scores.get(turn_id), self._kept.get(turn_id)
         if why == "enough" and self._novelty(turn_id, self._told) < _REPEATED:
@@ -584,7 +588,7 @@ class Planner:
             score=score,
             value=self._values.get(turn_id),
             kept_from_tokens=budget_for(self._count, offered) if why == "no_room" else None,
-            kept_from_eta=self._sooner().get(turn_id) if why == "enough" else None,
+            kept_from_eta=etas.get(turn_id) if why == "enough" else None,
         )
 
     def _sooner(self) -> Mapping[int, float]:

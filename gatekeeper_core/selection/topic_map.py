@@ -78,7 +78,7 @@ class TopicMap:
     @property
     def topics(self) -> tuple[Topic, ...]:
         """The topics, oldest first; the last one is active."""
-        stops = [*self._starts[1:], self._turn_count]
+        stops = [*self._starts[1:], self._turn_count][: self.topic_count]
         return tuple(Topic(number, *bounds) for number, bounds in enumerate(zip(self._starts, stops, strict=True)))
 
     @property

@@ -43,6 +43,7 @@ _MAX_POSTINGS = 400
 _MAX_ALL_POSTINGS = 2_000
 _PAIR = 0.4  # of a word, for the pairs across two words
 _POINTING = -0.7  # log odds: a third
+_POINTING_BACK = -2.1  # a ninth: a snippet
 _NAMED_ELSEWHERE = 0.1
 _NAMES_ITSELF = 3.0  # rare words from which on a question holds itself what its pronouns stand for
 _MENDING_SHARE = 0.15
@@ -131,9 +132,9 @@ def _link(signs: _Signs, cues: Cues) -> float:
     z -= 1.2 * bool(cues.switch or cues.back or cues.change or cues.small_talk)
     complete = not (cues.continues or cues.pointer) and signs.terms > 0
     z -= 0.7 * complete * (1 - signs.near) * min(1.0, max(0.0, (signs.size - 1) / 3))
-    if not (cues.referring or cues.said) or signs.size > _NAMES_ITSELF:
+    if not (cues.referring or cues.said):
         return z
-    return max(z + 0.8, _POINTING) if ahead < _NAMED_ELSEWHERE else z + 0.8
+    return max(z + 0.8, _POINTING if ahead < _NAMED_ELSEWHERE and signs.size < _NAMES_ITSELF else _POINTING_BACK)
 
 
 def _staying(link: float, signs: _Signs, cues: Cues, *, question_open: bool) -> float:
@@ -159,9 +160,11 @@ def _decided(measured: Verdict, signs: _Signs, cues: Cues, topic_map: TopicMap, 
     if cues.correction and before is not None:
         return measured._replace(decision="switch", reason="explicit_return", cue=cues.correction, resumed_topic=before)
     ahead = signs.elsewhere > signs.newest
-    if cues.back and topic_map.topic_count > 1 and (ahead or not signs.terms):
-        earlier = signs.topic if signs.topic is not None else topic_map.topic_count - 2
+    earlier = signs.topic if signs.terms else topic_map.topic_count - 2
+    if cues.back and ahead >= bool(signs.terms) and earlier is not None and earlier >= 0:
         return measured._replace(decision="switch", reason="explicit_return", cue=cues.back, resumed_topic=earlier)
+    if pointer := cues.referring or cues.said or cues.back:
+        return measured._replace(reason="referring_word", cue=pointer)
     if not signs.terms:
         return measured._replace(reason="no_anchors", cue=cues.acknowledgement)
     if measured.overlap > config.continue_above:
@@ -172,8 +175,7 @@ def _decided(measured: Verdict, signs: _Signs, cues: Cues, topic_map: TopicMap, 
         return measured._replace(
             decision="switch", reason="new_topic" if resumed is None else "return", resumed_topic=resumed
         )
-    pointer = cues.referring or cues.said
-    return measured._replace(reason="referring_word" if pointer else "ambiguous", cue=pointer)
+    return measured
 
 
 def mended(verdict: Verdict, terms: Mapping[str, int], topic_map: TopicMap, index: TurnIndex) -> Verdict:
