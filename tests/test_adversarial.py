@@ -51,7 +51,7 @@ def gatekeeper_of(turns: list[tuple[str, str]], *, mode: str = "minimal") -> Con
 def assert_sound(selection: Selection) -> None:
     assert sum(turn.tokens for turn in selection.turns) == selection.tokens <= selection.token_budget
     values = selection.to_dict()
-    assert json.loads(json.dumps(values, sort_keys=True, allow_nan=False))["schema_version"] == 1
+    assert json.loads(json.dumps(values, sort_keys=True, allow_nan=False))["schema_version"] == 2
 
 
 def seconds(work: Callable[[], object]) -> float:
