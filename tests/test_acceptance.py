@@ -82,7 +82,6 @@ def test_within_a_topic_later_questions_recall_what_was_said(conversation: Turns
     ("conversation", "query"),
     [
         (REDIS_ZH, "换个话题，孩子发烧 38 度要不要去医院？"),
-        (REDIS_ZH, "今天天气怎么样？"),
         (REDIS_ZH, "推荐几部适合周末看的悬疑电影"),
         (TRIP_ZH, "帮我写一封英文的辞职信"),
         (TRIP_ZH, "Python 里怎么读取 CSV 文件？"),
@@ -99,6 +98,13 @@ def test_after_a_switch_the_old_topic_is_not_recalled(conversation: Turns, query
     selection = gatekeeper_after(conversation).explain(query)
     assert selection.gate.decision == "switch"
     assert selection.turns == ()
+
+
+@pytest.mark.parametrize("conversation", [REDIS_ZH, TRIP_ZH, NGINX_EN, PARTY_EN, BREAD_MIXED])
+@pytest.mark.parametrize("query", ["今天天气怎么样？", "Tell me a joke", "Tell me a joke 吧"])
+def test_small_talk_recalls_nothing_whatever_the_verdict(conversation: Turns, query: str) -> None:
+    """000-53: check 2; so few words tell the gate little, and what is sent does not hang on its verdict."""
+    assert gatekeeper_after(conversation).explain(query).turns == ()
 
 
 @pytest.mark.parametrize(

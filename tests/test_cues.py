@@ -744,6 +744,126 @@ def test_a_request_out_of_the_blue_is_found(text: str, small_talk: str | None) -
     assert read_cues(text).small_talk == small_talk
 
 
+# --- Going on, editing, asking for a state ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "continues"),
+    [
+        ("那价格呢", "那"),
+        ("好的，那价格多少", "好的,那"),
+        ("还有别的吗", "还"),
+        ("改成周五可以吗", "改成"),
+        ("价格呢？", "呢?"),
+        ("要是下雨的话", "要是"),
+        ("And the price?", "and"),
+        ("Ok, and the price?", "ok, and"),
+        ("What about Friday?", "what about"),
+        ("Would that work on Friday instead?", "instead?"),
+        ("那 price 呢", "那"),
+        ("and 价格", "and"),
+        ("那个函数在哪", None),
+        ("那天下雨", None),
+        ("还款日是哪天", None),
+        ("再见", None),
+        ("Android or iOS?", None),
+        ("Sofia is a city", None),
+        ("If only", "if"),
+        ("Which port does Redis use?", None),
+        ("缓存的端口是多少", None),
+        ("What about something unrelated: bread", None),
+    ],
+)
+def test_a_beginning_or_an_end_that_goes_on_is_found(text: str, continues: str | None) -> None:
+    """000-23: 那…, …呢, "and", "then?": it makes the link to the newest turn firmer."""
+    assert read_cues(text).continues == continues
+
+
+@pytest.mark.parametrize(
+    ("text", "edit"),
+    [
+        ("改短一点", "短一点"),
+        ("把第二段删掉", "删掉"),
+        ("语气正式点", "语气"),
+        ("Make it shorter", "make it"),
+        ("Please rewrite the opening", "rewrite"),
+        ("把它 rewrite 一下", "rewrite"),
+        ("更正：是周五", "更正"),
+        ("That's wrong, it is Friday", "that's wrong"),
+        ("How long is the coast of Norway?", None),
+        ("Shortening in a pie crust", None),
+        ("端口是多少", None),
+    ],
+)
+def test_a_wording_that_changes_what_was_written_is_found(text: str, edit: str | None) -> None:
+    """000-23: an edit cannot do without what it edits."""
+    assert read_cues(text).edit == edit
+
+
+@pytest.mark.parametrize(
+    ("text", "newest_state"),
+    [
+        ("给我完整的邀请函", "完整"),
+        ("最新的版本发我", "最新"),
+        ("把最终稿再发一遍", "最终"),
+        ("Give me the final version", "final"),
+        ("What is the current plan?", "current"),
+        ("Show the whole letter", "whole"),
+        ("最终版 letter", "最终"),
+        ("the final 版本", "final"),
+        ("Which port does Redis use?", None),
+        ("Nowhere near Finland", None),
+        ("新的端口是多少", None),
+    ],
+)
+def test_a_wording_that_asks_for_the_state_after_all_changes_is_found(text: str, newest_state: str | None) -> None:
+    """000-52: then the turns that changed it are wanted, too."""
+    assert read_cues(text).newest_state == newest_state
+
+
+@pytest.mark.parametrize(
+    ("text", "asked_before"),
+    [
+        ("我问过你几个问题", "我问过"),
+        ("我第一个问的是什么", "我第一个问"),
+        ("我说过我住哪吗", "我说过"),
+        ("What did I ask first?", "did i ask"),
+        ("Have I told you my name?", "have i told"),
+        ("What was my first question?", "my first question"),
+        ("How many topics did we cover?", "how many topics"),
+        ("我问过你 Redis 吗", "我问过"),
+        ("did I mention 缓存?", "did i mention"),
+        ("What did Anna ask?", None),
+        ("Which questions should I ask?", None),
+        ("你问过他吗", None),
+        ("Redis 用哪个端口", None),
+    ],
+)
+def test_a_wording_that_asks_what_the_user_asked_is_found(text: str, asked_before: str | None) -> None:
+    """000-52: then every turn may be meant."""
+    assert read_cues(text).asked_before == asked_before
+
+
+@pytest.mark.parametrize(
+    ("text", "pointer"),
+    [
+        ("它安全吗", "它"),
+        ("她住在哪", "她"),
+        ("刚才说的端口", "刚才"),
+        ("Does it scale?", "it"),
+        ("Where does she live?", "she"),
+        ("As I said, two cats", "as i said"),
+        ("它 safe 吗", "它"),
+        ("Which port does Redis use?", None),
+        ("缓存的端口是多少", None),
+    ],
+)
+def test_a_pointer_is_the_first_of_what_points_back(text: str, pointer: str | None) -> None:
+    """000-22: a word that points back, a pronoun, or what was said before."""
+    found = read_cues(text)
+    assert found.pointer == pointer == (found.referring or found.pronoun or found.said)
+
+
 # --- What is left ---------------------------------------------------------------------------------------------------
 
 

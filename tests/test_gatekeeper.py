@@ -22,7 +22,6 @@ from gatekeeper_core import (
     estimate_text_tokens,
     group_turns,
 )
-from gatekeeper_core.selection.trimming import TrimmingConfig
 
 Pairs = list[tuple[str, str]]
 
@@ -139,7 +138,7 @@ def test_the_verdict_of_a_selection_is_what_the_next_turn_records(query: str) ->
     gatekeeper = gatekeeper_of(REDIS + NOODLES)
     verdict = gatekeeper.explain(query).gate
     gatekeeper.add_turn(query, "ok")
-    assert gatekeeper.verdicts[-1] == verdict
+    assert gatekeeper.verdicts[-1]._replace(mended=False) == verdict
     assert len(gatekeeper.verdicts) == len(gatekeeper.turns) == 6
 
 
@@ -221,6 +220,14 @@ def test_the_turns_can_be_read_and_not_written() -> None:
         turns[0] = turns[1]  # type: ignore[index]
     turns[0].anchors.append("x")
     assert "x" not in gatekeeper.turns[0].anchors
+
+
+def test_an_empty_history_has_no_topics() -> None:
+    """000-15: also one that was emptied or comes out of a snapshot."""
+    emptied = gatekeeper_of(REDIS)
+    emptied.sync([])
+    read = ContextGatekeeper.from_bytes(ContextGatekeeper().to_bytes(), [])
+    assert ContextGatekeeper().topics == emptied.topics == read.topics == ()
 
 
 def test_a_view_of_the_turns_stays_what_it_was() -> None:
@@ -379,8 +386,7 @@ def test_each_text_is_counted_once() -> None:
         counted[text] += 1
         return len(text)
 
-    config = GatekeeperConfig(trimming=TrimmingConfig(min_tokens=10_000))
-    gatekeeper = gatekeeper_of(REDIS + NOODLES, token_counter=counter, config=config)
+    gatekeeper = gatekeeper_of(REDIS + NOODLES, token_counter=counter, config=GatekeeperConfig(trim=False))
     for query in QUERIES * 3:
         gatekeeper.explain(query).to_dict()
     assert counted == Counter({text: 1 for turn in REDIS + NOODLES for text in turn})
@@ -493,7 +499,7 @@ def test_turns_without_any_text_are_turns() -> None:
 
 @pytest.mark.parametrize("budget", [1, 2])
 def test_where_nothing_fits_the_answer_is_empty_and_says_what_was_needed(budget: int) -> None:
-    gatekeeper = gatekeeper_of(REDIS, token_budget=budget)
+    gatekeeper = gatekeeper_of(REDIS, token_budget=budget, config=GatekeeperConfig(trim=False))
     selection = gatekeeper.explain("New topic: Redis port and password?")
     assert gatekeeper.select("New topic: Redis port and password?") == []
     assert selection.tokens == 0

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import FrozenInstanceError, fields
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from gatekeeper_core import ContextGatekeeper, Decision, GatekeeperConfig, SelectedTurn, Selection, Verdict
 from gatekeeper_core.selection.constraints import render_constraints
-from gatekeeper_core.selection.result import SCHEMA_VERSION
+from gatekeeper_core.selection.result import SCHEMA_VERSION, Stage, Why
 from gatekeeper_core.tokens import estimate_text_tokens
 
 REDIS = [
@@ -87,7 +87,7 @@ def test_the_messages_of_a_real_selection_hold_just_what_was_selected(turns: lis
 def test_the_json_has_a_schema_version_and_every_field() -> None:
     selection = gatekeeper_of(REDIS).explain("Redis password file?")
     values = selection.to_dict()
-    assert SCHEMA_VERSION == values["schema_version"] == 1
+    assert SCHEMA_VERSION == values["schema_version"] == 2
     public = {field.name for field in fields(Selection) if not field.name.startswith("_")}
     assert set(values) == public | {"schema_version", "decisions", "covered", "uncovered"}
     assert set(values["turns"][0]) == set(SelectedTurn._fields)
@@ -152,11 +152,36 @@ def test_a_turn_that_shares_nothing_says_so_and_what_would_find_it() -> None:
 def test_a_turn_without_room_says_which_budget_would_keep_it() -> None:
     """000-34."""
     gatekeeper = gatekeeper_of(REDIS)
-    decision = gatekeeper.explain("Redis password?", token_budget=1).decision(1)
+    decision = gatekeeper.explain("Redis password?", token_budget=1, trim=False).decision(1)
     assert (decision.outcome, decision.why) == ("dropped", "no_room")
     assert decision.kept_from_tokens is not None
-    again = gatekeeper.explain("Redis password?", token_budget=decision.kept_from_tokens)
+    again = gatekeeper.explain("Redis password?", token_budget=decision.kept_from_tokens, trim=False)
     assert again.decision(1).outcome != "dropped"
+
+
+REASONS = [
+    ("Redis password file?", 3, "link", "newest_turn"),
+    ("换个话题，Redis port?", 2, "cover", "evidence"),
+    ("New topic: Redis port zanzibar?", 3, "cover", "little_evidence"),
+    ("换个话题，红烧肉要炖多久", 2, "recall", "no_shared_anchor"),
+    ("What did I ask you?", 0, "overview", "overview"),
+    ("我问过你什么？", 0, "overview", "overview"),
+]
+
+
+@pytest.mark.parametrize(("query", "turn_id", "stage", "why"), REASONS)
+def test_each_reason_comes_with_the_stage_that_decided(query: str, turn_id: int, stage: str, why: str) -> None:
+    """000-16: in Chinese, English and both."""
+    decision = gatekeeper_of(NOODLES + REDIS).explain(query).decision(turn_id)
+    assert (decision.stage, decision.why) == (stage, why)
+
+
+@pytest.mark.parametrize("query", ["", "继续", *(query for query, *_ in REASONS)])
+@pytest.mark.parametrize("budget", [1, 30, 1000])
+def test_every_reason_and_stage_is_a_published_word(query: str, budget: int) -> None:
+    for decision in gatekeeper_of(REDIS + NOODLES).explain(query, token_budget=budget).decisions:
+        assert decision.why in get_args(Why)
+        assert decision.stage in get_args(Stage)
 
 
 @pytest.mark.parametrize("turn_id", ["0", None, 0.0, True])

@@ -98,7 +98,7 @@ def test_a_snapshot_of_other_turns_is_refused(turns: Pairs, others: Pairs) -> No
 
 def test_a_snapshot_of_other_settings_of_the_gate_is_refused() -> None:
     data = gatekeeper_of([("a", "b")]).to_bytes()
-    config = GatekeeperConfig(gate=GateConfig(staying_prior=0.5))
+    config = GatekeeperConfig(gate=GateConfig(whole_above=0.5))
     with pytest.raises(SnapshotError, match="settings of the gate"):
         ContextGatekeeper.from_bytes(data, [("a", "b")], config=config)
 
@@ -166,7 +166,7 @@ def test_sections_that_do_not_fit_together_are_refused() -> None:
 
 
 @pytest.mark.parametrize("wrong", [b"", array("d", [1.0]), array("B"), array("Q", [2**64 - 1])])
-@pytest.mark.parametrize("name", ["tokens_user", "terms", "topics.flags", "topics.starts", "verdicts.rules"])
+@pytest.mark.parametrize("name", ["tokens_user", "index", "topics.starts", "verdicts.rules", "verdicts.link"])
 def test_parts_of_a_gatekeeper_that_do_not_fit_together_are_refused(name: str, wrong: object) -> None:
     turns = [("Redis 端口？", "6380"), ("bread", "flour")]
     sections = read_sections(b"history", gatekeeper_of(turns).to_bytes())

@@ -1,4 +1,4 @@
-"""The gate: its two answers, its thresholds, its cues."""
+"""The gate: its two answers, the link to the newest turn, its thresholds, its cues."""
 
 from __future__ import annotations
 
@@ -12,19 +12,13 @@ from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.anchors import count_terms, term_weight
 from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import read_query
-from gatekeeper_core.selection.topics import (
-    GateConfig,
-    Judgement,
-    Topic,
-    TopicMap,
-    Verdict,
-    judge,
-    topic_terms,
-)
+from gatekeeper_core.selection.topic_map import TopicMap
+from gatekeeper_core.selection.topics import GateConfig, information, judge, mended, surprise
+from gatekeeper_core.selection.verdicts import Verdict
 
 ENGLISH = (
     ("Which port does Redis listen on?", "Redis listens on port 6379 by default."),
@@ -64,25 +58,21 @@ def read(turns: Turns) -> State:
     """Return the state after some turns, put together from the stages alone."""
     state = State(TopicMap(), TurnIndex(), [])
     for user, assistant in turns:
-        state.verdicts.append(ask(state, user).verdict)
         user_terms, assistant_terms = count_terms(user), count_terms(assistant)
+        terms = {**user_terms, **assistant_terms}
+        state.verdicts.append(mended(ask(state, user), terms, state.topic_map, state.index))
         state.index.add(user_terms, assistant_terms)
-        state.topic_map.add(
-            topic_terms(user_terms, assistant_terms),
-            cues=read_cues(user),
-            verdict=state.verdicts[-1],
-            question_open=ends_with_question(assistant),
-        )
+        state.topic_map.add(state.verdicts[-1], terms.keys(), question_open=ends_with_question(assistant or user))
     return state
 
 
-def ask(state: State, query: str, **settings: Any) -> Judgement:
+def ask(state: State, query: str, **settings: Any) -> Verdict:
     read_as = read_query(query, state.index, about=without_cues(query))
     return judge(read_as.idf, read_cues(query), state.topic_map, state.index, config=GateConfig(**settings))
 
 
 def verdict(turns: Turns, query: str, **settings: Any) -> Verdict:
-    return ask(read(turns), query, **settings).verdict
+    return ask(read(turns), query, **settings)
 
 
 def gatekeeper_of(turns: Turns, **gate: Any) -> ContextGatekeeper:
@@ -92,10 +82,11 @@ def gatekeeper_of(turns: Turns, **gate: Any) -> ContextGatekeeper:
 
 
 @pytest.mark.parametrize("turns", CONVERSATIONS)
-def test_two_topics_with_an_explicit_border_are_two(turns: Turns) -> None:
-    """000-15: in Chinese, English and mixed text."""
-    assert read(turns).topic_map.topics == (Topic(0, 0, 3), Topic(1, 3, 6))
-    assert tuple(topic[:3] for topic in gatekeeper_of(turns).topics) == ((0, 0, 3), (1, 3, 6))
+def test_an_explicit_change_of_topic_is_a_border(turns: Turns) -> None:
+    """000-15: in Chinese, English and mixed text; put together from the stages or by a gatekeeper."""
+    topics = read(turns).topic_map.topics
+    assert [(topic.start, topic.stop) for topic in topics][-1] == (3, 6)
+    assert tuple(topic[:3] for topic in gatekeeper_of(turns).topics) == tuple(topic[:3] for topic in topics)
 
 
 # --- Two answers, measured ------------------------------------------------------------------------------------------
@@ -114,15 +105,15 @@ QUESTIONS = [
 @pytest.mark.parametrize("query", QUESTIONS)
 def test_the_gate_answers_continue_or_switch_with_measures_in_0_to_1(turns: Turns, query: str) -> None:
     """000-16, 000-17, 000-20: never a third answer, always with its reason and its measures."""
-    judgement = ask(read(turns), query)
-    answer = judgement.verdict
+    answer = ask(read(turns), query)
     assert answer.decision in ("continue", "switch")
     assert 0.0 <= answer.overlap <= 1.0
     assert 0.0 <= answer.new_ratio <= 1.0
     assert 0.0 <= answer.staying <= 1.0
-    assert sum(judgement.probabilities.values()) <= 1.0 + 1e-5
-    assert answer.active_topic == (1 if turns else None)
-    assert answer.resumed_topic is None or (answer.decision, answer.resumed_topic) == ("switch", 0)
+    assert 0.0 <= answer.link <= 1.0
+    active = read(turns).topic_map.topic_count - 1
+    assert answer.active_topic == (active if turns else None)
+    assert answer.resumed_topic is None or (answer.decision == "switch" and 0 <= answer.resumed_topic < active)
 
 
 ENGLISH_WORDS = ["redis", "port", "bread", "dough", "oven", "kafka", "it", "that", "new topic:", "back to", "?"]
@@ -134,14 +125,10 @@ words = st.sampled_from([*ENGLISH_WORDS, *CHINESE_WORDS, "hotel", "Postgres"])
 def test_judging_is_pure(turns: Turns, query: str) -> None:
     """000-16: twice the same, and neither the topic map nor the index has changed."""
     state = read(turns)
-    before = (state.topic_map.topics, list(state.topic_map.topic_ids), state.topic_map.token_count, len(state.index))
+    before = (state.topic_map.topics, list(state.topic_map.newest_turns), len(state.index))
     first = ask(state, query)
-    assert ask(state, query) == first
-    assert first.verdict.decision in ("continue", "switch")
-    after = (state.topic_map.topics, list(state.topic_map.topic_ids), state.topic_map.token_count, len(state.index))
-    assert before == after
-    anew = ask(read(turns), query)
-    assert (anew.verdict, anew.probabilities) == (first.verdict, first.probabilities)
+    assert ask(state, query) == first == ask(read(turns), query)
+    assert (state.topic_map.topics, list(state.topic_map.newest_turns), len(state.index)) == before
 
 
 @pytest.mark.parametrize("turns", CONVERSATIONS)
@@ -151,7 +138,7 @@ def test_the_verdict_of_a_question_is_the_one_that_adding_it_records(turns: Turn
     gatekeeper = gatekeeper_of(turns)
     judged = gatekeeper.explain(query).gate
     gatekeeper.add_turn(query, "")
-    assert gatekeeper.verdicts[-1] == judged == verdict(turns, query)
+    assert gatekeeper.verdicts[-1]._replace(mended=False) == judged == verdict(turns, query)
 
 
 # --- Thresholds -----------------------------------------------------------------------------------------------------
@@ -185,9 +172,10 @@ NEW_TOPICS = [
 def test_a_small_overlap_with_many_new_terms_switches(turns: Turns, query: str) -> None:
     """000-18: below 0.20 and above 0.70."""
     answer = verdict(turns, query)
-    assert (answer.decision, answer.reason, answer.resumed_topic) == ("switch", "new_topic", None)
+    assert (answer.decision, answer.reason in ("new_topic", "return")) == ("switch", True)
     assert answer.overlap < 0.20
     assert answer.new_ratio > 0.70
+    assert answer.staying < 0.5
 
 
 @pytest.mark.parametrize(("turns", "query"), NEW_TOPICS)
@@ -209,7 +197,7 @@ def test_a_switch_needs_both_conditions_strictly(turns: Turns, query: str) -> No
 def test_the_zone_without_a_rule_continues_as_ambiguous(turns: Turns, query: str, where: str) -> None:
     """000-19: between the thresholds, or a small overlap with few new terms."""
     measured = verdict(turns, query)
-    settings = {"switch_below": measured.overlap / 2} if where == "between" else {"new_above": measured.new_ratio}
+    settings = {"switch_below": measured.overlap} if where == "between" else {"new_above": measured.new_ratio}
     answer = verdict(turns, query, **settings)
     assert (answer.decision, answer.reason) == ("continue", "ambiguous")
     assert (answer.overlap, answer.new_ratio) == (measured.overlap, measured.new_ratio)
@@ -223,11 +211,26 @@ def test_every_verdict_follows_its_rule(turns: Turns, query: str) -> None:
         assert (answer.decision, answer.overlap > 0.45) == ("continue", True)
     elif answer.reason in ("new_topic", "return"):
         assert (answer.decision, answer.overlap < 0.20, answer.new_ratio > 0.70) == ("switch", True, True)
-    elif answer.reason == "ambiguous":
+        assert answer.staying < 0.5
+    elif answer.reason in ("ambiguous", "referring_word"):
         assert answer.decision == "continue"
-        assert 0.20 <= answer.overlap <= 0.45 or (answer.overlap < 0.20 and answer.new_ratio <= 0.70)
-    expected = answer.staying / (answer.staying + 18 * (1 - answer.staying))
-    assert answer.overlap == pytest.approx(expected, abs=1e-3)
+        assert answer.overlap <= 0.45
+        assert answer.overlap >= 0.20 or answer.new_ratio <= 0.70 or answer.staying >= 0.5
+
+
+@pytest.mark.parametrize(
+    ("turns", "query"),
+    [
+        (ENGLISH, "With a stand mixer?"),
+        (CHINESE, "周末人多吗"),
+        (MIXED, "周末 crowded 吗"),
+    ],
+)
+def test_a_short_question_that_names_nothing_new_stays(turns: Turns, query: str) -> None:
+    """000-18, 000-19b: no shared term and nothing but new ones, yet staying is the likelier of the two."""
+    answer = verdict(turns, query)
+    assert (answer.overlap < 0.20, answer.new_ratio > 0.70, answer.staying >= 0.5) == (True, True, True)
+    assert (answer.decision, answer.reason) == ("continue", "ambiguous")
 
 
 # --- The measures ---------------------------------------------------------------------------------------------------
@@ -238,6 +241,7 @@ def test_questions_within_a_topic_continue(turns: Turns) -> None:
     """000-19b: no turn inside a topic is taken for a new one; the borders are found."""
     decisions = [answer.decision for answer in gatekeeper_of(turns).verdicts]
     assert decisions[0] == decisions[3] == "switch"
+    assert decisions[2] == "continue"
     assert decisions[4:] == ["continue", "continue"]
 
 
@@ -283,19 +287,142 @@ def test_a_question_that_is_half_new_lies_between(turns: Turns, query: str) -> N
     assert 0.0 < verdict(turns, query).new_ratio < 1.0
 
 
-def test_the_newest_turn_of_a_topic_counts_more() -> None:
-    """000-15: of two words that each stand once in the topic, the newer one keeps it better."""
-    turns = tuple((f"Tell me about the raft quorum and {word}", "") for word in ("kafka", "etcd", "nginx", "vacuum"))
-    assert read(turns).topic_map.topics == (Topic(0, 0, 4),)
-    assert verdict(turns, "vacuum zanzibar").overlap > verdict(turns, "kafka zanzibar").overlap
+@given(st.sampled_from(CONVERSATIONS), st.lists(words, max_size=6).map(" ".join))
+def test_overlap_and_new_ratio_are_what_they_are_called(turns: Turns, query: str) -> None:
+    """000-15, 000-17, 000-20: the overlap is 0 where the newest turns hold nothing; a new ratio of 1 says the same."""
+    state = read(turns)
+    answer = ask(state, query)
+    terms = read_query(query, state.index, about=without_cues(query)).idf
+    near = frozenset().union(*state.topic_map.newest_turns)
+    telling = {term for term in terms if term_weight(term) == 1.0}
+    assert answer.new_ratio == pytest.approx(len(telling - near) / len(telling) if telling else 0.0, abs=1e-4)
+    assert (answer.overlap == 0.0) == (not any(surprise(term) for term in near.intersection(terms)))
 
 
-def test_a_topic_fades_as_it_grows() -> None:
-    """000-15: what was said once counts less in a long topic than in a short one."""
-    first, filler = ("Tell me about the raft quorum and kafka", ""), ("Tell me about the raft quorum and etcd", "")
-    short, long = (first, filler), (first, *[filler] * 20)
-    assert len(read(long).topic_map.topics) == 1
-    assert verdict(long, "kafka zanzibar").overlap < verdict(short, "kafka zanzibar").overlap
+@pytest.mark.parametrize(
+    ("old", "filler", "query"),
+    [
+        ("Tell me about the raft quorum and kafka", "Tell me about the raft quorum and etcd", "kafka zanzibar"),
+        ("讲讲共识算法和日志压缩", "讲讲共识算法和选举超时", "日志压缩和热带雨林"),
+        ("讲讲 raft quorum 和 kafka", "讲讲 raft quorum 和 etcd", "kafka 和 zanzibar"),
+    ],
+)
+def test_only_the_newest_three_turns_of_a_topic_count(old: str, filler: str, query: str) -> None:
+    """000-15: what was said once is read for three turns, and is no sign of the topic after that."""
+    near = verdict(((old, ""), (filler, ""), (filler, "")), query)
+    gone = verdict(((old, ""), *[(filler, "")] * 3), query)
+    assert near.active_topic == gone.active_topic == 0
+    assert near.overlap > gone.overlap == 0.0
+    assert near.new_ratio < gone.new_ratio
+
+
+# --- The link to the newest turn ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("turns", "firm", "loose"),
+    [
+        (ENGLISH, "Why is the crust pale?", "Can you recommend a good laptop for video editing?"),
+        (ENGLISH, "And then?", "New topic: and then?"),
+        (ENGLISH, "Go on", "Which port does Redis listen on?"),
+        (CHINESE, "龙井村的茶呢？", "推荐一款适合编程的笔记本电脑"),
+        (CHINESE, "那然后呢", "换个话题，然后呢"),
+        (CHINESE, "展开说说", "缓存雪崩怎么处理"),
+        (MIXED, "那 ramen 呢？", "怎么学 Rust 的 async runtime 和 tokio？"),
+        (MIXED, "再 expand 一下", "Postgres 备份到 S3 的 cron 怎么写？"),
+    ],
+)
+def test_the_link_is_firm_where_a_question_cannot_do_without_the_newest_turn(
+    turns: Turns, firm: str, loose: str
+) -> None:
+    """000-23: what it shares with it, how little it says itself, and what its wording says."""
+    assert verdict(turns, firm).link >= GateConfig().whole_above
+    assert verdict(turns, loose).link < verdict(turns, firm).link
+
+
+@pytest.mark.parametrize("plain", ["crust steam", "oven temperature", "zanzibar"])
+@pytest.mark.parametrize(("opening", "firmer"), [("and ", True), ("New topic: ", False)])
+def test_a_wording_moves_the_link(plain: str, opening: str, firmer: bool) -> None:
+    """000-23, 000-24: going on makes it firmer, a new topic looser."""
+    measured, plainly = verdict(ENGLISH, opening + plain).link, verdict(ENGLISH, plain).link
+    assert (measured > plainly) == firmer
+    assert measured != plainly
+
+
+@pytest.mark.parametrize("turns", CONVERSATIONS)
+def test_the_more_of_a_question_another_turn_holds_the_looser_its_link(turns: Turns) -> None:
+    """000-30: a question about the first turn does not hang on the newest one."""
+    assert verdict(turns, turns[0][0]).link < 0.10 < verdict(turns, turns[-1][0]).link
+
+
+@given(st.sampled_from(CONVERSATIONS), st.lists(words, max_size=8).map(" ".join))
+def test_the_thresholds_of_the_link_change_no_verdict(turns: Turns, query: str) -> None:
+    """000-16: they say what is sent of the newest turn, not how the question stands to it."""
+    assert verdict(turns, query, whole_above=1.0, snippet_above=1.0) == verdict(turns, query)
+
+
+# --- What a term tells ----------------------------------------------------------------------------------------------
+
+
+@given(st.sampled_from(CONVERSATIONS), st.lists(words, max_size=8).map(" ".join))
+def test_information_is_surprise_times_rarity(turns: Turns, query: str) -> None:
+    """000-14, 000-17: the documented formula, written down a second time."""
+    index = read(turns).index
+    told = information(count_terms(query), index)
+    for term, value in told.items():
+        rarity = math.log((len(turns) + 1) / (index.document_frequency(term) + 0.5)) / math.log(len(turns) + 1)
+        assert value == pytest.approx(surprise(term) * max(0.2, rarity))
+
+
+@pytest.mark.parametrize(("telling", "generic"), [("gateway", "week"), ("雪崩", "问题"), ("requirepass", "today")])
+def test_a_telling_term_tells_more_than_a_generic_one(telling: str, generic: str) -> None:
+    """000-14."""
+    assert surprise(telling) > 2 * surprise(generic) >= 0.0
+
+
+def test_the_surprise_of_any_term_is_no_less_than_nothing() -> None:
+    """000-14."""
+    assert all(surprise(term) >= 0.0 for term in ("the", "的", "redis", "缓", "问题", "\ud800"))
+
+
+# --- Mending --------------------------------------------------------------------------------------------------------
+
+SAME_TOPIC = [
+    (
+        (("How long should sourdough proof?", "Proof the sourdough dough twelve hours in the fridge."),),
+        (
+            "Which spice suits a tagine?",
+            "No spice: proof the sourdough dough twelve hours in the fridge, as sourdough dough should proof.",
+        ),
+    ),
+    (
+        (("酸面团要发酵多久？", "酸面团放冰箱冷藏发酵十二小时。"),),
+        ("推荐一款适合塔吉锅的香料", "酸面团放冰箱冷藏发酵十二小时，酸面团要发酵。"),
+    ),
+    (
+        (("sourdough 要发酵多久？", "sourdough 面团放冰箱冷藏发酵十二小时。"),),
+        ("推荐一款适合 tagine 的香料", "sourdough 面团放冰箱冷藏发酵十二小时。"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("turns", "turn"), SAME_TOPIC)
+def test_a_switch_that_the_answer_takes_back_is_mended(turns: Turns, turn: tuple[str, str]) -> None:
+    """000-15, 000-19b: the verdict stays on record; no topic begins."""
+    gatekeeper = gatekeeper_of((*turns, turn))
+    recorded = gatekeeper.verdicts[-1]
+    assert (recorded.decision, recorded.mended, len(gatekeeper.topics)) == ("switch", True, 1)
+    other = gatekeeper_of((*turns, (turn[0], "Ras el hanout, 加一点小茴香。")))
+    assert (other.verdicts[-1].mended, len(other.topics)) == (False, 2)
+
+
+@pytest.mark.parametrize(("turns", "turn"), SAME_TOPIC)
+@pytest.mark.parametrize("opening", ["New topic: ", "换个话题，"])
+def test_a_switch_that_was_said_is_never_mended(turns: Turns, turn: tuple[str, str], opening: str) -> None:
+    """000-24."""
+    gatekeeper = gatekeeper_of((*turns, (opening + turn[0], turn[1])))
+    recorded = gatekeeper.verdicts[-1]
+    assert (recorded.reason, recorded.mended, len(gatekeeper.topics)) == ("explicit_switch", False, 2)
 
 
 # --- First turn, no anchors -----------------------------------------------------------------------------------------
@@ -330,19 +457,44 @@ def test_an_acknowledgement_continues(turns: Turns, query: str) -> None:
 @pytest.mark.parametrize(
     ("turns", "query", "cue"),
     [
-        (ENGLISH, "Explain that with a laptop screen and video editing", "that"),
-        (ENGLISH, "Continue", "continue"),
-        (ENGLISH, "Does it work with Redis snapshots on disk?", "it"),
+        (ENGLISH, "Why is it pale?", "it"),
+        (ENGLISH, "Can you put it in a table?", "it"),
+        (CHINESE, "它要预约吗", "它"),
         (CHINESE, "这个适合编程的笔记本电脑吗", "这个"),
         (CHINESE, "展开说说", "展开"),
-        (CHINESE, "它和缓存雪崩有关系吗", "它"),
         (MIXED, "这个 async runtime 怎么学", "这个"),
+        (MIXED, "它的 address 是什么", "它"),
     ],
 )
-def test_a_word_that_points_back_continues_whatever_the_measures_say(turns: Turns, query: str, cue: str) -> None:
-    """000-22, 000-23, C13: it decides; the thresholds are not asked."""
-    answer = verdict(turns, query, continue_above=1.0, switch_below=1.0, new_above=0.0)
+def test_a_word_that_points_back_continues(turns: Turns, query: str, cue: str) -> None:
+    """000-22, 000-23, C13: at the thresholds of the specification, and the newest turn goes along."""
+    answer = verdict(turns, query)
     assert (answer.decision, answer.reason, answer.cue) == ("continue", "referring_word", cue)
+    assert len(turns) - 1 in {turn["turn_id"] for turn in gatekeeper_of(turns).select(query)}
+
+
+@pytest.mark.parametrize("turns", CONVERSATIONS)
+@pytest.mark.parametrize("query", ["Continue", "Go on", "Can you expand on that?", "继续", "这个呢", "继续 please"])
+def test_a_question_of_nothing_but_pointing_words_continues_whatever_the_measures_say(turns: Turns, query: str) -> None:
+    """000-22, 000-23, C13: the thresholds are not asked."""
+    assert verdict(turns, query, continue_above=1.0, switch_below=1.0, new_above=0.0).decision == "continue"
+    assert verdict(turns, query).link >= GateConfig().whole_above
+
+
+@pytest.mark.parametrize(
+    ("turns", "query"),
+    [
+        (ENGLISH, "Does it work with Redis snapshots on disk?"),
+        (CHINESE, "它和缓存雪崩有关系吗"),
+        (MIXED, "它和 Postgres 的 pg_dump 有关系吗"),
+    ],
+)
+def test_a_pronoun_beside_what_an_earlier_topic_holds_returns_there(turns: Turns, query: str) -> None:
+    """000-22, 000-30: it stands for what the question itself names."""
+    answer = verdict(turns, query)
+    assert (answer.decision, answer.reason) == ("switch", "return")
+    kept = {turn["turn_id"] for turn in gatekeeper_of(turns).select(query)}
+    assert kept & {0, 1, 2}
 
 
 @pytest.mark.parametrize(
@@ -376,9 +528,8 @@ def test_an_explicit_change_of_topic_wins_over_everything(turns: Turns, query: s
 
 RETURNS = [
     (ENGLISH, "Back to Redis: which file holds the password?", "explicit_return"),
-    (ENGLISH, "As we discussed, the Redis port and its password", "explicit_return"),
     (ENGLISH, "Does the Redis snapshot live on disk?", "return"),
-    (CHINESE, "回到缓存的问题，过期时间设多久？", "explicit_return"),
+    (CHINESE, "回到缓存，过期时间设多久？", "explicit_return"),
     (CHINESE, "缓存雪崩怎么处理", "return"),
     (MIXED, "back to Postgres，pg_dump 怎么压缩？", "explicit_return"),
     (MIXED, "Postgres 备份到 S3 的 cron 怎么写？", "return"),
@@ -389,7 +540,9 @@ RETURNS = [
 def test_a_return_is_a_switch_that_names_the_topic_it_goes_back_to(turns: Turns, query: str, reason: str) -> None:
     """000-20, 000-24, 000-30: explicit or by its words alone, and the turns of that topic are found."""
     answer = verdict(turns, query)
-    assert (answer.decision, answer.reason, answer.resumed_topic) == ("switch", reason, 0)
+    assert (answer.decision, answer.reason) == ("switch", reason)
+    assert answer.resumed_topic is not None
+    assert read(turns).topic_map.topics[answer.resumed_topic].stop <= 3
     assert (answer.cue is not None) == (reason == "explicit_return")
     kept = {turn["turn_id"] for turn in gatekeeper_of(turns).select(query)}
     assert kept
@@ -421,24 +574,21 @@ def test_a_correction_after_a_switch_brings_the_topic_before_it_back(
     """000-30: the topic that the switch left competes again, as a return."""
     gatekeeper = gatekeeper_of((*turns, wrong))
     selection = gatekeeper.explain(query)
-    assert (selection.gate.decision, selection.gate.reason, selection.gate.resumed_topic) == (
-        "switch",
-        "explicit_return",
-        0,
-    )
+    assert (selection.gate.decision, selection.gate.reason) == ("switch", "explicit_return")
+    assert selection.gate.resumed_topic == len(gatekeeper.topics) - 2
     assert {turn.turn_id for turn in selection.turns} & {0, 1, 2}
 
 
 @pytest.mark.parametrize("turns", CONVERSATIONS)
 def test_a_correction_without_a_switch_before_it_brings_nothing_back(turns: Turns) -> None:
     """000-22: the last turns are what was meant."""
-    answer = verdict(turns, "That's not what I meant")
-    assert (answer.decision, answer.reason) == ("continue", "referring_word")
+    assert verdict(turns, "That's not what I meant").decision == "continue"
+    assert {turn["turn_id"] for turn in gatekeeper_of(turns).select("That's not what I meant")} == {4, 5}
 
 
 def test_of_several_earlier_topics_the_one_with_the_words_is_resumed() -> None:
     """000-30: three topics, each can be gone back to."""
-    turns = (*ENGLISH, *CHINESE[3:])
+    turns = (*ENGLISH, *MIXED[3:])
     assert len(read(turns).topic_map.topics) == 3
     assert verdict(turns, "Back to Redis: which file holds the password?").resumed_topic == 0
     assert verdict(turns, "Back to the sourdough bread dough").resumed_topic == 1
@@ -469,29 +619,14 @@ def test_a_wrong_switch_is_cheap(turns: Turns, query: str, found: int) -> None:
 
 
 @pytest.mark.parametrize("turns", CONVERSATIONS)
-@pytest.mark.parametrize("query", QUESTIONS)
-def test_what_is_kept_after_a_switch_has_a_quarter_of_the_evidence_or_a_whole_hit(turns: Turns, query: str) -> None:
-    """000-30: half where the user says that the topic is new, an eighth on a return, where its topic is kept anyhow.
-
-    What has less is of the active topic, and only while that is still the likeliest: a wrong verdict is cheap.
-    """
-    selection = gatekeeper_of(turns).explain(query)
-    gate = selection.gate
-    needed = 0.125 if gate.resumed_topic is not None else 0.5 if gate.reason == "explicit_switch" else 0.25
-    for decision in selection.decisions:
-        if gate.decision == "switch" and decision.outcome != "dropped" and decision.topic_id != gate.resumed_topic:
-            evidenced = decision.score is not None and (decision.score.whole or decision.score.share >= needed)
-            in_doubt = gate.reason in ("new_topic", "return") and gate.staying >= 0.5
-            assert evidenced or (decision.topic_id == gate.active_topic and in_doubt)
-
-
-@pytest.mark.parametrize("turns", CONVERSATIONS)
 @pytest.mark.parametrize("query", ["What have we discussed so far?", "我们都聊了什么", "总结一下上面的讨论要点"])
 def test_a_question_about_the_conversation_continues_with_its_own_reason(turns: Turns, query: str) -> None:
     """000-16: it bypasses the measures; every topic is shown."""
     selection = gatekeeper_of(turns).explain(query)
     assert (selection.gate.decision, selection.gate.reason) == ("continue", "about_conversation")
-    assert {decision.topic_id for decision in selection.decisions if decision.outcome != "dropped"} == {0, 1}
+    assert {decision.topic_id for decision in selection.decisions if decision.outcome != "dropped"} == set(
+        range(read(turns).topic_map.topic_count)
+    )
 
 
 # --- Settings -------------------------------------------------------------------------------------------------------
@@ -510,10 +645,10 @@ def test_the_thresholds_of_the_specification_are_the_defaults() -> None:
         {"switch_below": -0.1},
         {"new_above": 1.5},
         {"new_above": math.nan},
-        {"staying_prior": 0.04},
-        {"staying_prior": 0.91},
-        {"evidence_share": -0.1},
-        {"evidence_share": 1.1},
+        {"whole_above": 1.1},
+        {"whole_above": math.nan},
+        {"snippet_above": -0.1},
+        {"snippet_above": 0.31},
         {"switch_below": 0.5},
     ],
 )
@@ -524,15 +659,14 @@ def test_impossible_thresholds_raise(settings: dict[str, float]) -> None:
     assert isinstance(caught.value, ValueError)
 
 
+def test_the_thresholds_of_the_link_have_their_defaults() -> None:
+    """000-23: from 0.30 on the newest turn goes as its excerpt, from 0.10 on as a snippet."""
+    assert (GateConfig().whole_above, GateConfig().snippet_above) == (0.30, 0.10)
+
+
 def test_settings_are_frozen_and_named() -> None:
     """000-17: a threshold does not change under a gatekeeper, and no number goes without its name."""
     with pytest.raises(FrozenInstanceError):
         GateConfig().new_above = 0.5  # type: ignore[misc]
     with pytest.raises(TypeError):
         GateConfig(0.45)  # type: ignore[misc]
-
-
-@pytest.mark.parametrize(("turns", "query"), [(ENGLISH, "Redis bread"), (ENGLISH[:3], "Redis in zanzibar")])
-def test_a_lower_prior_for_staying_finds_more_returns(turns: Turns, query: str) -> None:
-    """000-19b: the one knob between wrong switches and missed ones."""
-    assert verdict(turns, query, staying_prior=0.3).overlap < verdict(turns, query).overlap

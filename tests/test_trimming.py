@@ -13,7 +13,7 @@ from gatekeeper_core.selection.expansion import Related
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import Query, read_query
-from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt, tight_excerpt
+from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt, one_side, tight_excerpt
 from gatekeeper_core.text import sentences
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests.verbatim import end_of_stretch
@@ -337,10 +337,60 @@ def test_where_no_sentence_fits_there_is_no_excerpt(budget: int) -> None:
 # --- the settings
 
 
-@pytest.mark.parametrize("name", ["min_tokens", "neighbours"])
-def test_an_impossible_setting_is_refused_with_its_name(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "value"), [("min_tokens", -1), ("neighbours", -1), ("max_tokens", 0), ("snippet_tokens", 0)]
+)
+def test_an_impossible_setting_is_refused_with_its_name(name: str, value: int) -> None:
     with pytest.raises(ConfigError, match=f"TrimmingConfig.{name}"):
-        TrimmingConfig(**{name: -1})  # type: ignore[arg-type]
+        TrimmingConfig(**{name: value})  # type: ignore[arg-type]
+
+
+def test_the_lengths_have_their_defaults() -> None:
+    """000-36: cut from 120 tokens on; evidence goes with 220 at most, a snippet with 60."""
+    assert (CONFIG.min_tokens, CONFIG.max_tokens, CONFIG.snippet_tokens) == (120, 220, 60)
+
+
+# --- two people
+
+ASIDE = {
+    "zh": "今天下雨了，面条也吃完了，下午还要开一个很长的预算会议。",
+    "en": "It rained all afternoon, the noodles are gone, and a long meeting on the budget is still to come today.",
+    "mixed": "今天 it rained，noodles 也吃完了，下午还有一个很长的 budget meeting 要开。",
+}
+
+
+@three_scripts
+def test_of_two_people_only_the_side_that_holds_the_question_is_sent(script: str) -> None:
+    """000-36, 000-39: the other side is talk about something else."""
+    told, aside, asked = NEEDLE[script].strip(), ASIDE[script], query(QUESTION[script])
+    left, right = one_side(whole(told, aside), asked), one_side(whole(aside, told), asked)
+    assert (left.user, left.assistant, left.trimmed) == (told, "", True)
+    assert (right.user, right.assistant, right.trimmed) == ("", told, True)
+    assert left.tokens == right.tokens == estimate_text_tokens(told)
+
+
+@three_scripts
+def test_the_answer_to_a_question_stays_with_it(script: str) -> None:
+    """000-39: of two people, too, and also where neither or both hold the question."""
+    asked = query(QUESTION[script])
+    for turn in (
+        whole(QUESTION[script], ASIDE[script]),
+        whole(NEEDLE[script], NEEDLE[script] + ASIDE[script]),
+        whole(ASIDE[script], ASIDE[script]),
+        whole(NEEDLE[script], "ok"),
+    ):
+        assert one_side(turn, asked) == turn
+
+
+@pytest.mark.parametrize(("names", "sides"), [(("Anna", "Ben"), 1), (("User", "Assistant"), 2)])
+def test_a_side_is_left_out_between_two_people_only(names: tuple[str, str], sides: int) -> None:
+    """000-39: an assistant's answer is never left out."""
+    gatekeeper = ContextGatekeeper()
+    talk = [(f"the door code is 77{at}.", ASIDE["en"]) for at in range(10, 16)]
+    gatekeeper.sync([(f"{names[0]}: {one}", f"{names[1]}: {other}") for one, other in talk])
+    turns = gatekeeper.explain("New topic: which door code is 7712?").turns
+    assert turns
+    assert {bool(turn.user) + bool(turn.assistant) for turn in turns} == {sides}
 
 
 def test_of_a_very_long_message_both_ends_are_read_and_the_gap_is_marked() -> None:

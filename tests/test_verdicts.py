@@ -2,35 +2,85 @@
 
 from __future__ import annotations
 
+from array import array
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.errors import SnapshotError
-from gatekeeper_core.selection.topics import Verdict
-from gatekeeper_core.selection.verdicts import VerdictLog
+from gatekeeper_core.selection.verdicts import GateReason, Verdict, VerdictLog
+
+measures = st.integers(0, 10_000).map(lambda digits: digits / 10_000)
+topic_ids = st.none() | st.integers(0, 2**24)
+verdicts = st.builds(
+    Verdict,
+    decision=st.sampled_from(["continue", "switch"]),
+    reason=st.sampled_from(get_args(GateReason)),
+    overlap=measures,
+    new_ratio=measures,
+    cue=st.none() | st.sampled_from(["回到\n刚才", "new topic", "", "\ud800"]),
+    active_topic=topic_ids,
+    resumed_topic=topic_ids,
+    staying=measures,
+    link=measures,
+    mended=st.just(False),
+).flatmap(lambda made: st.sampled_from([made, made._replace(mended=made.decision == "switch")]))
+logs = st.lists(verdicts, max_size=8)
 
 
-def test_verdicts_come_back_as_they_were() -> None:
+def log_of(given: list[Verdict]) -> VerdictLog:
     log = VerdictLog()
-    verdicts = [
-        Verdict("continue", "first_turn", overlap=1.0, new_ratio=0.0),
-        Verdict("switch", "return", 0.1, 0.8, cue="回到\n刚才", active_topic=3, resumed_topic=0, staying=0.25),
-    ]
-    for verdict in verdicts:
+    for verdict in given:
         log.append(verdict)
-    assert list(log) == verdicts
-    assert list(VerdictLog.from_columns(log.columns(), turn_count=2)) == verdicts
+    return log
+
+
+@given(logs, st.integers(0, 8), logs)
+def test_verdicts_come_back_to_the_bit_also_after_a_cut_and_out_of_their_columns(
+    first: list[Verdict], keep: int, more: list[Verdict]
+) -> None:
+    """000-16: measures of four digits, every reason, mended or not."""
+    log = log_of(first)
+    log.cut(keep)
+    for verdict in more:
+        log.append(verdict)
+    wanted = first[:keep] + more
+    assert list(log) == wanted
+    assert list(VerdictLog.from_columns(log.columns(), turn_count=len(wanted))) == wanted
+    assert [log.link(turn) for turn in range(len(wanted))] == [verdict.link for verdict in wanted]
+    assert tuple(log[1:3]) == tuple(wanted[1:3])
+
+
+@given(logs)
+def test_columns_that_do_not_fit_the_turns_are_refused(given: list[Verdict]) -> None:
+    columns = log_of(given).columns()
     with pytest.raises(SnapshotError, match="rules"):
-        VerdictLog.from_columns(log.columns(), turn_count=3)
-    log.cut(1)
-    assert (log[-1], log[0:5], len(log)) == (verdicts[0], (verdicts[0],), 1)
+        VerdictLog.from_columns(columns, turn_count=len(given) + 1)
+    for name in columns.keys() - {"cue_texts"}:
+        for wrong in (None, array("d", [0.5] * len(given)), [0] * len(given)):
+            with pytest.raises(SnapshotError, match=f"'{name}'"):
+                VerdictLog.from_columns({**columns, name: wrong}, turn_count=len(given))
 
 
-@given(*[st.integers(0, 10_000)] * 3)
-def test_a_measure_of_four_digits_comes_back_to_the_bit(overlap: int, new_ratio: int, staying: int) -> None:
-    measures = [round(each / 9_999.7, 4) for each in (overlap, new_ratio, staying)]
-    verdict = Verdict("continue", "overlap", measures[0], measures[1], staying=measures[2])
-    log = VerdictLog()
-    log.append(verdict)
-    assert log[0] == verdict
+def test_the_columns_are_copies() -> None:
+    log = log_of([Verdict("switch", "first_turn", overlap=0.0, new_ratio=1.0)])
+    rules = log.columns()["rules"]
+    assert isinstance(rules, array)
+    rules[0] = 5
+    assert log[0].reason == "first_turn"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "opens"),
+    [
+        (Verdict("switch", "first_turn", 0.0, 1.0), True),
+        (Verdict("switch", "return", 0.1, 0.8), True),
+        (Verdict("switch", "return", 0.1, 0.8, mended=True), False),
+        (Verdict("continue", "overlap", 0.9, 0.0), False),
+    ],
+)
+def test_a_topic_begins_with_a_switch_that_was_not_mended(verdict: Verdict, opens: bool) -> None:
+    """000-15."""
+    assert verdict.opens_topic == opens

@@ -403,6 +403,8 @@ class _Scoring:
             for term in telling_terms(text) - known - names:
                 worth[term] = worth.get(term, 0.0) + value / best[0][0] * self._index.idf(term)
         top = nlargest(_FEEDBACK_TERMS, ((round(value, 6), term) for term, value in worth.items()))
+        if not top or not top[0][0]:
+            return []
         mean = self._query.mass / len(self._own)
         return [(term, self._config.feedback_weight * mean * value / top[0][0]) for value, term in top]
 

@@ -132,7 +132,7 @@ def _link(signs: _Signs, cues: Cues) -> float:
     z -= 1.2 * bool(cues.switch or cues.back or cues.change or cues.small_talk)
     complete = not (cues.continues or cues.pointer) and signs.terms > 0
     z -= 0.7 * complete * (1 - signs.near) * min(1.0, max(0.0, (signs.size - 1) / 3))
-    if not (cues.referring or cues.said):
+    if cues.back or not (cues.referring or cues.said):
         return z
     return max(z + 0.8, _POINTING if ahead < _NAMED_ELSEWHERE and signs.size < _NAMES_ITSELF else _POINTING_BACK)
 
@@ -147,7 +147,8 @@ def _staying(link: float, signs: _Signs, cues: Cues, *, question_open: bool) -> 
         question_open: whether the newest turn ended with a question.
     """
     z = 3.0 + 0.6 * link + 1.4 * question_open - 1.85 * min(1.0, signs.size / 4)
-    return z - 0.9 * bool(cues.asks) - 0.55 * bool(cues.request) - 1.5 * bool(cues.about_you)
+    z -= 0.9 * bool(cues.asks) + 0.55 * bool(cues.request)
+    return z - 1.5 * bool(cues.about_you) - bool(cues.small_talk)
 
 
 def _decided(measured: Verdict, signs: _Signs, cues: Cues, topic_map: TopicMap, config: GateConfig) -> Verdict:
