@@ -145,7 +145,7 @@ class TopicMap:
         made, starts = cls(), columns.get("starts")
         if not isinstance(starts, array) or starts.typecode != "I" or len(starts) > turn_count:
             raise ConfigError(f"columns['starts'] must be an array('I') that fits {turn_count} turns")
-        rising = all(one < other for one, other in zip(starts, [*starts[1:], turn_count], strict=True))
+        rising = all(one < other for one, other in zip(starts, [*starts[1:], turn_count], strict=False))
         if bool(starts) != bool(turn_count) or (starts and (starts[0] or not rising)):
             raise ConfigError("columns['starts'] must rise from the first turn")
         made._starts = starts[:]
