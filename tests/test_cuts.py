@@ -266,7 +266,13 @@ def test_a_selector_sends_copies_and_remembers_its_last_cuts(script: str) -> Non
     first = selector.choose([*items, both], thread="t")
     assert (first[1]["id"], items[1]["content"]) == ("1", long_answer(script))
     assert first[1]["content"] != items[1]["content"]
-    later = [*items, both, {"role": "assistant", "content": "7719"}, {"role": "user", "content": QUESTION[script]}]
+    # A turn about something else, or the words of the question before would be looked for once more.
+    between = [user("换个话题，new topic: violins"), assistant("Four strings, 四根弦。")]
+    later = [
+        *(*items, both, {"role": "assistant", "content": "7719"}),
+        *(message.to_dict() for message in between),
+        {"role": "user", "content": QUESTION[script]},
+    ]
     assert selector.choose(later, thread="t")[1] == first[1]
     assert selector.choose(later, thread="another")[1] != first[1]
 
