@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_core import GatekeeperConfig, RetrievalConfig
+from gatekeeper_core import GateConfig, GatekeeperConfig, RetrievalConfig
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,6 +28,10 @@ PARTS: dict[str, dict[str, dict[str, Any]]] = {
     "no recency": {"retrieval": {"recency_weight": 0.0}},
     "user and assistant alike": {"retrieval": {"user_weight": _MEAN_WEIGHT, "assistant_weight": _MEAN_WEIGHT}},
     "length costs nothing": {"coverage": {"alpha": 0.0}},
+    "no evidence floor": {"coverage": {"evidence_share": 0.0}},
+    "no newest turn": {"gate": {"whole_above": 1.0, "snippet_above": 1.0}},
+    "no snippet of the newest turn": {"gate": {"snippet_above": GateConfig().whole_above}},
+    "no excerpts": {"trimming": {"min_tokens": 10**9, "max_tokens": 10**9}},
 }
 """By name, for each settings class of ``GatekeeperConfig`` that changes, the values that switch the part off."""
 

@@ -18,7 +18,7 @@ from benchmarks.report import options, print_table, write_json
 from gatekeeper_core import GatekeeperConfig
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.retrieval import expand_query, read_query, score_turns
+from gatekeeper_core.selection.retrieval import expand_query, read_query, score_turns, with_earlier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -55,7 +55,8 @@ class MemoryIndex:
         """
         *earlier, last = turns
         before = [(text, EARLIER_TURN**age) for age, text in enumerate(reversed(earlier), 1)]
-        query = expand_query(read_query(last, self._index, before=before), self._index, config=self._config)
+        query = with_earlier(read_query(last, self._index), self._index, before)
+        query = expand_query(query, self._index, config=self._config)
         depth = max(DEPTHS)
         scores = score_turns(query, self._index, config=self._config, depth=depth, texts=self._texts.__getitem__)
         return [score.turn_id for score in scores]

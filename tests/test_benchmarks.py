@@ -163,6 +163,8 @@ def test_each_ablation_changes_exactly_one_part() -> None:
     assert all(config != base for config in settings.values())
     assert settings["no neighbours"].retrieval.neighbour_weight == 0.0
     assert settings["no neighbours"].coverage == base.coverage
+    assert settings["no newest turn"].gate.snippet_above == settings["no newest turn"].gate.whole_above == 1.0
+    assert settings["no evidence floor"].coverage.evidence_share == 0.0
 
 
 def test_a_sample_lies_evenly_over_everything() -> None:
@@ -213,7 +215,7 @@ def test_a_block_costs_both_texts_and_at_least_one_token() -> None:
 
 
 def test_nothing_is_selected_where_the_budget_is_too_small(locomo: Path) -> None:
-    ours = measure_ours(read_locomo(locomo), GatekeeperConfig(), (1,), estimate_text_tokens)[1].row()
+    ours = measure_ours(read_locomo(locomo), GatekeeperConfig(trim=False), (1,), estimate_text_tokens)[1].row()
     assert ours == {"recall": 0.0, "all-hit": 0.0, "verbatim": 0.0, "tokens": 0.0}
 
 

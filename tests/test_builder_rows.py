@@ -325,8 +325,10 @@ def test_what_is_kept_of_the_newest_is_counted_in_rounds() -> None:
     sent = [fate for fate in folded.trace.fates if fate.fate == "sent"]
     assert sent[-1].stop - sent[-1].start >= 2 * 2
     assert any(fate.fate == "folded" for fate in folded.trace.fates)
-    none = built(total_budget=4_000, recent_turns=0, history="hybrid", passthrough_below=0)
-    assert 59 not in [part.seq for part in none.trace.parts]
+    for floor, is_sent in ((0, False), (1, True)):
+        settings = {"total_budget": 4_000, "recent_turns": floor, "history": "hybrid", "passthrough_below": 0}
+        switched = built(TALK, "New topic: how long does sourdough proof?", **settings)
+        assert (59 in [part.seq for part in switched.trace.parts]) == is_sent
 
 
 def test_the_pin_is_the_last_message_and_tells_of_the_task() -> None:

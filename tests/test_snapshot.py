@@ -98,7 +98,7 @@ def test_a_snapshot_of_other_turns_is_refused(turns: Pairs, others: Pairs) -> No
 
 def test_a_snapshot_of_other_settings_of_the_gate_is_refused() -> None:
     data = gatekeeper_of([("a", "b")]).to_bytes()
-    config = GatekeeperConfig(gate=GateConfig(whole_above=0.5))
+    config = GatekeeperConfig(gate=GateConfig(new_above=0.5))
     with pytest.raises(SnapshotError, match="settings of the gate"):
         ContextGatekeeper.from_bytes(data, [("a", "b")], config=config)
 

@@ -212,7 +212,9 @@ def test_every_verdict_follows_its_rule(turns: Turns, query: str) -> None:
     elif answer.reason in ("new_topic", "return"):
         assert (answer.decision, answer.overlap < 0.20, answer.new_ratio > 0.70) == ("switch", True, True)
         assert answer.staying < 0.5
-    elif answer.reason in ("ambiguous", "referring_word"):
+    elif answer.reason == "referring_word":
+        assert answer.decision == "continue"
+    elif answer.reason == "ambiguous":
         assert answer.decision == "continue"
         assert answer.overlap <= 0.45
         assert answer.overlap >= 0.20 or answer.new_ratio <= 0.70 or answer.staying >= 0.5
@@ -489,10 +491,12 @@ def test_a_question_of_nothing_but_pointing_words_continues_whatever_the_measure
         (MIXED, "它和 Postgres 的 pg_dump 有关系吗"),
     ],
 )
-def test_a_pronoun_beside_what_an_earlier_topic_holds_returns_there(turns: Turns, query: str) -> None:
-    """000-22, 000-30: it stands for what the question itself names."""
+def test_a_word_that_points_back_continues_and_takes_the_evidence_of_an_earlier_topic_along(
+    turns: Turns, query: str
+) -> None:
+    """000-22, 000-30."""
     answer = verdict(turns, query)
-    assert (answer.decision, answer.reason) == ("switch", "return")
+    assert (answer.decision, answer.reason) == ("continue", "referring_word")
     kept = {turn["turn_id"] for turn in gatekeeper_of(turns).select(query)}
     assert kept & {0, 1, 2}
 

@@ -391,7 +391,9 @@ def _tells_enough(text: str) -> bool:
 def _pronoun(search: _Search) -> str | None:
     """Return the first pronoun, unless the text itself has named before whom or what it stands for ("my daughter")."""
     match = next(search.matches(lexicon.PRONOUNS), None)
-    return None if match is None or _named_thing().search(search.text[: match.start()]) else match[0]
+    if match is None or _named_thing().search(search.text[: match.start()]):
+        return None
+    return None if _tells_enough(search.text[: match.start()]) else match[0]
 
 
 def _opens_about_you(part: str) -> bool:

@@ -172,8 +172,12 @@ class Planner:
             seen.tell(lambda: {"turn_count": len(self._records), "candidates": len(self._worths)})
         with stage(COVER) as seen:
             if self._newest >= 0:
-                self._continuity()
+                firm = self._verdict.link >= self._config.gate.whole_above
+                if firm:
+                    self._continuity()
                 evidence = self._cover()
+                if not firm:
+                    self._continuity()
                 self._what_follows(evidence)
                 if self._cues.about_conversation or self._cues.asked_before:
                     self._overview()
@@ -238,7 +242,10 @@ class Planner:
 
     def _continuity(self) -> None:
         """Take the newest turn and those before it, as firmly as the question hangs on them."""
-        gate, need = self._config.gate, self._verdict.link
+        gate, need, resumed = self._config.gate, self._verdict.link, self._verdict.resumed_topic
+        if self._cues.correction and resumed is not None:  # the last turn took the user wrong
+            last = self._starts[resumed + 1] - 1
+            self._take(last, self._form(last), "link", "earlier_turn")
         if self._cues.switch or need < gate.snippet_above or (self._fill and need < gate.whole_above):
             return
         if need < gate.whole_above:
@@ -307,11 +314,10 @@ class Planner:
 
     def _restates(self, turn_id: int, other: int) -> bool:
         """Return whether a turn says again, or with a newer value, what an older one says."""
-        return (
-            turn_id > other
-            and self._may_repeat(turn_id, other)
-            and likeness(self._terms_of(turn_id), self._terms_of(other)) >= _RESTATED
-        )
+        if turn_id < other or not self._may_repeat(turn_id, other):
+            return False
+        terms, old = self._terms_of(turn_id), self._terms_of(other)
+        return len(terms) >= len(old) and likeness(terms, old) >= _RESTATED
 
     def _value(self, turn_id: int, told: Sequence[int]) -> float:
         """Return the value of a candidate beside the turns that are kept, and note what is to be sent of it."""
@@ -348,9 +354,10 @@ class Planner:
         """Return what the kept turns leave of a turn's worth, 0..1; a longer row of them goes on with the last one."""
         seen, novelty = self._novelties.get(turn_id, (0, 1.0))
         for other in told[seen:]:
-            if self._may_repeat(turn_id, other):
-                alike = likeness(self._terms_of(turn_id), self._terms_of(other))
-                novelty *= 0.0 if other > turn_id and alike >= _RESTATED else 1.0 - alike**2
+            if self._restates(other, turn_id):
+                novelty = 0.0
+            elif self._may_repeat(turn_id, other):
+                novelty *= 1.0 - likeness(self._terms_of(turn_id), self._terms_of(other)) ** 2
         self._novelties[turn_id] = len(told), novelty
         return novelty
 

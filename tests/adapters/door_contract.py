@@ -214,7 +214,7 @@ class DrawnContract:
 
     def test_a_door_is_not_shut_by_what_fits_nowhere(self, door: type[Door], opened: Open) -> None:
         messages = asked(door, [("word " * 400, "answer " * 400)], "and now?")
-        at_door = opened(door, budget=10)
+        at_door = opened(door, budget=10, trim=False)
         at_door.fill(messages)
         assert at_door.ask("and now?") == ([2] if door.asks_inside else [])
         view = at_door.view()

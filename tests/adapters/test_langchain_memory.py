@@ -215,7 +215,7 @@ def test_a_combined_and_a_shared_memory_take_it() -> None:
 @pytest.mark.parametrize("budget", [25, 60, 4000])
 def test_the_same_turns_as_the_core_chooses(script: str, budget: int) -> None:
     pairs, question = TOPICS[script]
-    memory = memory_of(pairs, token_budget=budget, floor_turns=0, return_messages=True)
+    memory = memory_of(pairs, token_budget=budget, floor_turns=0, trim=False, return_messages=True)
     gatekeeper = ContextGatekeeper(budget)
     gatekeeper.sync([Turn.of(*pair) for pair in pairs])
     expected = [turn.turn_id for turn in gatekeeper.explain(question, trim=False).turns]
@@ -291,7 +291,7 @@ def test_the_current_input_is_never_part_of_the_history() -> None:
 
 
 def test_exchanges_with_tools_that_other_code_saved_stay_whole() -> None:
-    memory = memory_of([], token_budget=40, return_messages=True)
+    memory = memory_of([], token_budget=60, return_messages=True)
     for number, word in enumerate(("harbour", "orchard", "glacier")):
         memory.chat_memory.add_messages(
             [
@@ -389,6 +389,7 @@ def test_a_setting_may_be_changed_at_any_time() -> None:
     pairs, question = TOPICS["english"]
     memory = memory_of(pairs, return_messages=True)
     assert len(loaded(memory, question)) == 4
+    memory.trim = False
     memory.shadow = True
     assert len(loaded(memory, question)) == 10
     memory.shadow, memory.token_budget = False, 10
@@ -432,7 +433,9 @@ def test_what_was_selected_makes_no_difference_between_two_memories() -> None:
 def test_a_copy_with_other_settings_has_them() -> None:
     pairs, question = TOPICS["english"]
     memory = memory_of(pairs)
-    assert loaded(memory.model_copy(update={"token_budget": 10}), question) == ""
+    assert loaded(memory.model_copy(update={"token_budget": 10, "trim": False}), question) == ""
+    cut = loaded(memory.model_copy(update={"token_budget": 10}), question)
+    assert 0 < len(cut) < len(loaded(memory, question))
 
 
 def test_nothing_of_ours_warns() -> None:

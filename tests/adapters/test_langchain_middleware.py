@@ -199,8 +199,8 @@ def test_a_summary_by_another_middleware_is_always_sent_and_never_the_question()
     read = contents(model.seen[0])
     assert read[0].endswith("They set up a cache and baked bread.")
     assert read[-1] == "How many degrees for the sourdough?"
-    assert pairs[2][1] in read
-    assert pairs[4][1] not in read
+    assert {pairs[2][1], pairs[3][1]} <= set(read)
+    assert pairs[0][1] not in read, "it stands in the summary"
     agent.invoke({"messages": question}, on("t1"))
     assert contents(model.seen[1])[0] == read[0]
 

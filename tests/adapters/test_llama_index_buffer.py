@@ -38,7 +38,8 @@ from pydantic import Field
 from gatekeeper_core.context.threads import PASSTHROUGH_BELOW
 from gatekeeper_core.messages import group_turns, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig, PlanConfig
+from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.tokens import count_messages
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer, GatekeeperSelectionEvent
 from llama_index.memory.gatekeeper.reading import read_message
@@ -112,7 +113,9 @@ def test_asynchronous_and_synchronous_get_choose_the_same() -> None:
 
 
 def test_a_prefix_counts_towards_the_limit() -> None:
-    memory = buffer([user("a " * 30), assistant("b " * 30), user("c " * 30)], token_limit=100, tokenizer_fn=words)
+    memory = buffer(
+        [user("a " * 30), assistant("b " * 30), user("c " * 30)], token_limit=100, tokenizer_fn=words, trim=False
+    )
     assert len(memory.get("a " * 30, initial_token_count=0)) > 0
     assert texts(memory.get(initial_token_count=60)) == ["c " * 30]
 
@@ -339,7 +342,7 @@ def test_a_selection_is_an_event_without_text(events: list[GatekeeperSelectionEv
 
 def test_changed_options_hold_from_the_next_call_on() -> None:
     pairs, question, _ = TALKS["english"]
-    memory = buffer([*history_of(pairs), user(question)])
+    memory = buffer([*history_of(pairs), user(question)], trim=False)
     assert len(memory.get()) == 3
     memory.passthrough_below = 500
     assert len(memory.get()) == 7
@@ -359,7 +362,7 @@ def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
 
 def test_reserved_tokens_are_kept_free() -> None:
     pairs, question, _ = TALKS["english"]
-    memory = buffer([*history_of(pairs), user(question)], token_limit=60)
+    memory = buffer([*history_of(pairs), user(question)], token_limit=60, trim=False)
     assert len(memory.get()) == 3
     memory.reserve_tokens = 40
     assert texts(memory.get()) == [question]
@@ -374,7 +377,7 @@ OPTIONS: dict[str, Any] = {
     "passthrough_below": 3,
     "shadow": True,
     "on_error": "raise",
-    "gatekeeper_config": GatekeeperConfig(mode="fill", plan=PlanConfig(referring_turns=1)),
+    "gatekeeper_config": GatekeeperConfig(mode="fill", gate=GateConfig(whole_above=0.5)),
 }
 
 

@@ -30,7 +30,8 @@ if OURS:
 else:
     BUFFER, MEMORY = ChatMemoryBuffer, Memory
 
-STRICT: dict[str, Any] = {"on_error": "raise"} if OURS else {}
+# The frameworks' classes send whole messages.
+STRICT: dict[str, Any] = {"on_error": "raise", "trim": False} if OURS else {}
 
 
 def words(text: str) -> list[str]:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.threads import ThreadSelector
 
 BUDGET = 160
-OPTIONS: dict[str, Any] = {"floor_turns": 0, "passthrough_below": 0, "on_error": "raise"}
+# What is cut may lose its mark, so messages go whole here.
+OPTIONS: dict[str, Any] = {"floor_turns": 0, "passthrough_below": 0, "on_error": "raise", "trim": False}
 QUESTION = "Which port did the Redis cache get, 缓存的端口是多少？"
 SUBJECTS = (
     ("Which port does the Redis cache of depot {} listen on?", "It listens on port 63{}, behind the proxy."),
