@@ -178,6 +178,7 @@ class Planner:
                 evidence = self._cover()
                 if not firm:
                     self._continuity()
+                self._resumed()
                 self._what_follows(evidence)
                 if self._cues.about_conversation or self._cues.asked_before:
                     self._overview()
@@ -242,10 +243,7 @@ class Planner:
 
     def _continuity(self) -> None:
         """Take the newest turn and those before it, as firmly as the question hangs on them."""
-        gate, need, resumed = self._config.gate, self._verdict.link, self._verdict.resumed_topic
-        if self._cues.correction and resumed is not None:  # the last turn took the user wrong
-            last = self._starts[resumed + 1] - 1
-            self._take(last, self._form(last), "link", "earlier_turn")
+        gate, need = self._config.gate, self._verdict.link
         if self._cues.switch or need < gate.snippet_above or (self._fill and need < gate.whole_above):
             return
         if need < gate.whole_above:
@@ -263,11 +261,11 @@ class Planner:
             self._take(turn_id, self._form(turn_id), "link", "earlier_turn")
 
     def _cover(self) -> list[int]:
-        """Take the evidence, by value, until it is covered; return it, the most valuable first."""
+        """Take the evidence, by value, until it is covered; return what was offered, the most valuable first."""
         eta = 2.0 if self._fill else self._config.coverage.eta
         self._open = [(-self._bound(turn_id), -turn_id) for turn_id in self._worths if turn_id not in self._kept]
         heapify(self._open)
-        taken: list[int] = []
+        offered: list[int] = []  # with or without room, or a larger budget would offer others before the rest
         weak = 0
         while self._open:
             turn_id, value = self._most_valuable(self._open, list(self._kept))
@@ -278,14 +276,14 @@ class Planner:
             weak += turn_id in self._weak
             if turn_id in self._weak and weak > _WEAK_TURNS:
                 self._drop(turn_id, "cover", "little_evidence")
-            elif self._take(turn_id, self._form(turn_id), "cover", "evidence"):
-                taken.append(turn_id)
             else:
-                self._missing = max(self._missing, value)
+                offered.append(turn_id)
+                if not self._take(turn_id, self._form(turn_id), "cover", "evidence"):
+                    self._missing = max(self._missing, value)
         self._told = tuple(self._kept)
         for _, negative in self._open:
             self._drop(-negative, "cover", "enough")
-        return taken
+        return offered
 
     def _most_valuable(self, candidates: list[tuple[float, int]], told: Sequence[int]) -> tuple[int, float]:
         """Take the candidate of the highest value out of a heap; the newest of those that say nearly the same.
@@ -369,6 +367,15 @@ class Planner:
         short, long = sorted(self._records[turn].tokens for turn in (turn_id, other))
         return 2 * short >= long
 
+    def _resumed(self) -> None:
+        """Take the newest turn of the topic that the user goes back to, where nothing of it is evidence."""
+        topic = self._verdict.resumed_topic
+        if topic is None or self._verdict.reason != "explicit_return":
+            return
+        start, stop = self._starts[topic], self._starts[topic + 1]
+        if not any(start <= turn_id < stop for turn_id in self._kept):
+            self._take(stop - 1, self._form(stop - 1), "link", "earlier_turn")
+
     def _what_follows(self, evidence: Sequence[int]) -> None:
         """Take what belongs to the best evidence and comes after it.
 
@@ -395,9 +402,9 @@ class Planner:
     def _surroundings(self) -> None:
         """Fill the budget: the newest turn, the turns next to the evidence, then the newest ones.
 
-        A larger budget keeps more evidence, whose own neighbours then come first: they count as offered before.
+        The order is that of all candidates, kept or not, so that a larger budget offers nothing else first.
         """
-        evidence = sorted(self._kept.keys() & self._worths.keys(), key=lambda turn: (-self._worths[turn], -turn))
+        evidence = sorted(self._worths, key=lambda turn: (-self._worths[turn], -turn))
         near = [beside for turn_id in evidence for beside in (turn_id + 1, turn_id - 1)]
         near = [turn_id for turn_id in near if 0 <= turn_id <= self._newest]
         misses = 0
@@ -578,7 +585,6 @@ class Planner:
 
     def _decided(self, turn_id: int) -> Decision:
         """Return the decision on a turn that was a candidate or was kept."""
-        etas = self._sooner()  # first: it works out values
         where, why, tokens, offered = self._outcomes[turn_id]
         score, part = self._scores.get(turn_id), self._kept.get(turn_id)
         if why == "enough" and self._novelty(turn_id, self._told) < _REPEATED:
@@ -595,18 +601,20 @@ class Planner:
             score=score,
             value=self._values.get(turn_id),
             kept_from_tokens=budget_for(self._count, offered) if why == "no_room" else None,
-            kept_from_eta=etas.get(turn_id) if why == "enough" else None,
+            kept_from_eta=self._sooner().get(turn_id) if why == "enough" else None,
         )
 
     def _sooner(self) -> Mapping[int, float]:
         """Return by turn that was enough without the smallest ``eta``, to four digits, that does not stop before it."""
         if self._etas is None:
+            before = dict(self._values), dict(self._novelties), set(self._as_snippet)
             rest, told, least, etas = list(self._open), list(self._told), 1.0, {}
             while rest:
                 turn_id, value = self._most_valuable(rest, told)
                 least = min(least, value)
                 etas[turn_id] = min(1.0, round(coverage_without(least) + 0.0001, 4))
                 told.append(turn_id)
+            self._values, self._novelties, self._as_snippet = before  # what might have been changes no account
             self._etas = etas
         return self._etas
 

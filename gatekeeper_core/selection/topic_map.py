@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.errors import ConfigError
@@ -78,8 +79,8 @@ class TopicMap:
     @property
     def topics(self) -> tuple[Topic, ...]:
         """The topics, oldest first; the last one is active."""
-        stops = [*self._starts[1:], self._turn_count][: self.topic_count]
-        return tuple(Topic(number, *bounds) for number, bounds in enumerate(zip(self._starts, stops, strict=True)))
+        edges = [*self._starts, self._turn_count]
+        return tuple(Topic(number, *bounds) for number, bounds in enumerate(pairwise(edges)))
 
     @property
     def starts(self) -> array[int]:
@@ -145,7 +146,7 @@ class TopicMap:
         made, starts = cls(), columns.get("starts")
         if not isinstance(starts, array) or starts.typecode != "I" or len(starts) > turn_count:
             raise ConfigError(f"columns['starts'] must be an array('I') that fits {turn_count} turns")
-        rising = all(one < other for one, other in zip(starts, [*starts[1:], turn_count], strict=False))
+        rising = all(one < other for one, other in pairwise([*starts, turn_count]))
         if bool(starts) != bool(turn_count) or (starts and (starts[0] or not rising)):
             raise ConfigError("columns['starts'] must rise from the first turn")
         made._starts = starts[:]
