@@ -78,6 +78,9 @@ def test_any_text_can_be_said_and_asked(name: str) -> None:
         gatekeeper.add_turn("Redis 的 port 呢?", text)
         for query in ("Redis 的 port? a x 中", text[:200]):
             assert_sound(gatekeeper.explain(query))
+        filling = gatekeeper_of([*SOME_TURNS, (text, "ok"), ("Redis 的 port 呢?", text)], mode="fill")
+        newest = filling.explain("继续", token_budget=10**9, trim=False).turns[-2:]
+        assert (newest[0].user, newest[1].assistant) == (text, text)
         gatekeeper.sync(SOME_TURNS)
         assert gatekeeper.explain(QUERIES[0]).to_dict() == gatekeeper_of(SOME_TURNS).explain(QUERIES[0]).to_dict()
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core.errors import ConfigError
@@ -126,6 +126,7 @@ def test_a_very_short_turn_gains_nothing_more(length: int) -> None:
 # --- likeness: near-equal turns
 
 
+@example(frozenset({"redis", "cache"}), frozenset({"redis", "port", "缓存"}))
 @given(term_sets, term_sets)
 def test_likeness_is_the_share_of_common_terms(one: frozenset[str], other: frozenset[str]) -> None:
     """000-35: 0 to 1, the same both ways, 1 for equal sets only."""
