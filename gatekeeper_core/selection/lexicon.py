@@ -291,7 +291,7 @@ ASKED_BEFORE = (
     "我跟你说过 我说过 我提过 我们聊了 我们聊过 我们说了 我问过哪 聊过哪 聊了几 問了 問過",
     "(?:did|have|had) (?:i|we) (?:ever |first |also |just |originally )?"
     "(?:ask|asked|say|said|tell|told|mention|mentioned|cover|covered|discuss|discussed|talk|talked|change|changed)"
-    "|my (?:first|second|third|last|original) (?:question|message)|(?:i|we) (?:first )?(?:asked|discussed|covered)"
+    "|my (?:first|second|third|last|original) (?:question|message)|(?<!as )(?:i|we) (?:first )?(?:asked|discussed|covered)"
     "|how many (?:different )?(?:topics|subjects|questions)|question did i",
 )
 """Wordings that ask what the user asked or said, or what was talked about. Source: ours."""

@@ -172,7 +172,7 @@ class Planner:
             seen.tell(lambda: {"turn_count": len(self._records), "candidates": len(self._worths)})
         with stage(COVER) as seen:
             if self._newest >= 0:
-                firm = self._verdict.link >= self._config.gate.whole_above
+                firm = self._fill or self._verdict.link >= self._config.gate.whole_above
                 if firm:
                     self._continuity()
                 evidence = self._cover()
@@ -244,7 +244,7 @@ class Planner:
     def _continuity(self) -> None:
         """Take the newest turn and those before it, as firmly as the question hangs on them."""
         gate, need = self._config.gate, self._verdict.link
-        if self._cues.switch or need < gate.snippet_above or (self._fill and need < gate.whole_above):
+        if self._cues.switch or need < gate.snippet_above:
             return
         if need < gate.whole_above:
             self._take_snippet(self._newest, "link", "newest_turn")
