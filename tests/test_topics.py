@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
@@ -366,6 +366,7 @@ def test_the_thresholds_of_the_link_change_no_verdict(turns: Turns, query: str) 
 # --- What a term tells ----------------------------------------------------------------------------------------------
 
 
+@example((("Redis", "Redis 缓存"),) * 6, "Redis 缓存")
 @given(st.sampled_from(CONVERSATIONS), st.lists(words, max_size=8).map(" ".join))
 def test_information_is_surprise_times_rarity(turns: Turns, query: str) -> None:
     """000-14, 000-17: the documented formula, written down a second time."""
@@ -461,7 +462,9 @@ def test_an_acknowledgement_continues(turns: Turns, query: str) -> None:
     [
         (ENGLISH, "Why is it pale?", "it"),
         (ENGLISH, "Can you put it in a table?", "it"),
+        (ENGLISH, "Does it scale to a large restaurant?", "it"),
         (CHINESE, "它要预约吗", "它"),
+        (CHINESE, "它需要提前预订车位吗", "它"),
         (CHINESE, "这个适合编程的笔记本电脑吗", "这个"),
         (CHINESE, "展开说说", "展开"),
         (MIXED, "这个 async runtime 怎么学", "这个"),
@@ -472,6 +475,7 @@ def test_a_word_that_points_back_continues(turns: Turns, query: str, cue: str) -
     """000-22, 000-23, C13: at the thresholds of the specification, and the newest turn goes along."""
     answer = verdict(turns, query)
     assert (answer.decision, answer.reason, answer.cue) == ("continue", "referring_word", cue)
+    assert answer.link >= GateConfig().whole_above
     assert len(turns) - 1 in {turn["turn_id"] for turn in gatekeeper_of(turns).select(query)}
 
 
