@@ -1,4 +1,4 @@
-"""x.
+"""The settings, fixtures and rules of the test run.
 
 Environment:
     GATEKEEPER_HYPOTHESIS_PROFILE: ``ci`` (default: 20 examples, the same in each run), ``wheel`` (10, for what is tested
