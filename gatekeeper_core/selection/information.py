@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gatekeeper_core.selection.anchors import stem, term_weight
 from gatekeeper_core.selection.background import background_frequencies
-from gatekeeper_core.selection.lexicon import GENERIC_WORDS, HAN_GENERIC
+from gatekeeper_core.selection.lexicon import GENERIC_WORDS, HAN_GENERIC, HAN_LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,7 +60,9 @@ def surprise(term: str) -> float:
 
 
 def _is_generic(term: str) -> bool:
-    return term in _generic_stems() if term.isascii() else HAN_GENERIC.issuperset(term)
+    if term.isascii():
+        return term in _generic_stems()
+    return HAN_GENERIC.issuperset(term) or not HAN_LIGHT.isdisjoint(term)
 
 
 @cache

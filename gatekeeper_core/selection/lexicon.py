@@ -268,7 +268,7 @@ CONTINUATION = (
 )
 """How a text begins that goes on with what was said (那…, 还…, "and", "what if"), as a pattern. Source: ours."""
 
-TRAILING = r"(?:呢|的话|来着|來著)[？?。！!~\s]*$|(?<![a-z'])(?:then|though|too|instead|as well|either|so)[?.! ]*$"
+TRAILING = r"(?:呢|的话|来着|來著)[？?。！!~\s]*$|(?<![a-z'])(?:then|though|too|instead|as well|either)[?.! ]*$"
 """How a text ends that goes on with what was said (…呢, "then?"), as a pattern. Source: ours."""
 
 EDITS = (

@@ -172,12 +172,8 @@ class Planner:
             seen.tell(lambda: {"turn_count": len(self._records), "candidates": len(self._worths)})
         with stage(COVER) as seen:
             if self._newest >= 0:
-                firm = self._fill or self._verdict.link >= self._config.gate.whole_above
-                if firm:
-                    self._continuity()
+                self._continuity()
                 evidence = self._cover()
-                if not firm:
-                    self._continuity()
                 self._resumed()
                 self._what_follows(evidence)
                 if self._cues.about_conversation or self._cues.asked_before:

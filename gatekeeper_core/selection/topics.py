@@ -65,7 +65,7 @@ class GateConfig:
     switch_below: float = 0.20
     new_above: float = 0.70
     whole_above: float = 0.30
-    snippet_above: float = 0.10
+    snippet_above: float = 0.12
 
     def __post_init__(self) -> None:
         check_range(self, "continue_above", "switch_below", "new_above", low=0, high=1)
