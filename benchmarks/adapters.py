@@ -597,6 +597,9 @@ def unclean(tallies: dict[Subject, dict[str, Tally]]) -> list[str]:
 
 TOKEN_LIMIT = 3000
 MESSAGE_TOKENS = 60
+MAX_NEW_TEXTS = 64
+"""Texts that may be counted for one more turn: its messages, and the excerpts of about twenty turns."""
+
 SLOW_FROM = 1000
 """Messages from which the stock buffer is left out: its time grows with the square of the history."""
 
@@ -651,8 +654,11 @@ class Contender:
 
     @property
     def frugal(self) -> bool:
-        """Whether it counted nothing twice: no text of an unchanged history, of one more turn only its two messages."""
-        return self.beside is None or (self.calls["unchanged"] == 0 and self.calls["one more turn"] <= 2)
+        """Whether it counted nothing twice: no text of an unchanged history, of one more turn what is new.
+
+        New are its two messages and what is cut out of the turns that are sent, whatever the size of the history.
+        """
+        return self.beside is None or (self.calls["unchanged"] == 0 and self.calls["one more turn"] <= MAX_NEW_TEXTS)
 
 
 def generate_texts(count: int, *, seed: int) -> list[str]:

@@ -490,13 +490,14 @@ def test_the_floor_takes_only_the_room_that_is_left(past: list[Message], questio
         ),
     ],
 )
-def test_the_floor_does_not_add_to_what_is_chosen_when_the_topic_goes_on(
+def test_the_floor_keeps_the_newest_turns_beside_what_is_chosen(
     past: list[Message], question: str, order: tuple[int, ...]
 ) -> None:
-    for floor in (0, 1, 9):
+    for floor in (0, 1, 2, 9):
         view = view_of(past, query=question, floor_turns=floor)
         assert view.selection is not None
-        assert (view.selection.gate.decision, view.turns) == ("continue", order)
+        newest = tuple(turn for turn in (2, 1, 0)[:floor] if turn not in order)
+        assert (view.selection.gate.decision, view.turns) == ("continue", order + newest)
 
 
 def test_where_nothing_is_chosen_the_floor_keeps_the_newest_turns() -> None:

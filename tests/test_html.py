@@ -223,7 +223,7 @@ def test_the_explanation_holds_the_answer_the_decisions_and_the_near_misses() ->
     from gatekeeper_cli.explanation import near_misses, why_not
 
     gatekeeper = ContextGatekeeper(300)
-    gatekeeper.sync(CONVERSATION)
+    gatekeeper.sync(turns_of(list(CONVERSATION)))
     selection = gatekeeper.explain(QUESTIONS[4].text)
     shown = "".join(Seen(PAGES["explanation"](ENGLISH)).texts)
     assert why_not(selection.decision(3), ENGLISH) in shown

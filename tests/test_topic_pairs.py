@@ -82,7 +82,7 @@ BOUNDS: dict[str, dict[str, tuple[int, int, int]]] = {
         "pointing": (100, 100, 100),
     },
     "en": {
-        "own": (97, 97, 97),  # target 85
+        "own": (97, 93, 90),  # target 85
         "return": (97, 97, 97),  # target 95
         "old at the switch": (30, 46, 56),  # target 12
         "old after the switch": (20, 33, 37),  # target 12

@@ -159,7 +159,7 @@ def select_history(
             turns are past. Blank: all turns are past, and no question is known.
         budget_tokens: what ``fixed_tokens`` and all that is sent may cost together, at least 1.
         fixed_tokens: what the caller sends besides, at least 0.
-        floor_turns: newest turns that are kept on a switch of topic as well, and where nothing else is chosen, when
+        floor_turns: newest turns that are kept beside what is chosen, when
             they fit, at least 0; what it means in other modes than ``gated``, see there.
         passthrough_below: while the whole history costs less, and fits, all of it is kept, at least 0 tokens.
         pinned: positions of user or system messages that are always kept and are no question: summaries that other code

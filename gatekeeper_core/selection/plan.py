@@ -164,6 +164,7 @@ class Planner:
         self._etas: dict[int, float] | None = None
         self._values: dict[int, float] = {}
         self._outcomes: dict[int, _Outcome] = {}
+        self._looks_back = self._cues.about_conversation or self._cues.asked_before
 
     def selection(self, constraints: Mapping[str, str]) -> Selection:
         """Return the selection of this query; call it once."""
@@ -176,7 +177,7 @@ class Planner:
                 evidence = self._cover()
                 self._resumed()
                 self._what_follows(evidence)
-                if self._cues.about_conversation or self._cues.asked_before:
+                if self._looks_back:
                     self._overview()
                 if self._fill and not self._cues.switch:
                     self._surroundings()
@@ -242,7 +243,7 @@ class Planner:
         gate, need = self._config.gate, self._verdict.link
         if self._cues.switch or need < gate.snippet_above:
             return
-        if need < gate.whole_above:
+        if need < gate.whole_above or self._looks_back:  # an overview has room for a snippet of each
             self._take_snippet(self._newest, "link", "newest_turn")
             return
         whole = self._excerpt(self._newest)

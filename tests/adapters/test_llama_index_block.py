@@ -30,9 +30,9 @@ from tests.adapters.pickling import by_pickle
 pytestmark = pytest.mark.adapters
 
 UNRELATED = {
-    "english": "Who painted the Mona Lisa?",
-    "chinese": "蒙娜丽莎是谁画的？",
-    "mixed": "Mona Lisa 是谁画的？",
+    "english": "New topic: who painted the Mona Lisa?",
+    "chinese": "换个话题，蒙娜丽莎是谁画的？",
+    "mixed": "换个话题，Mona Lisa 是谁画的？",
 }
 TALKS = {script: (pairs, question, UNRELATED[script]) for script, (pairs, question) in CHATS.items()}
 each_talk = pytest.mark.parametrize("talk", TALKS)

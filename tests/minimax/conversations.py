@@ -130,7 +130,7 @@ BLOG_AND_KNEE_AND_CAKE = Conversation(
             assistant="Cloudflare Pages 和 GitHub Pages 都不要钱，接上仓库，推一次就自动发布一次。国内访问慢的话，"
             "买个对象存储，一个月几块钱，不过域名要先备案。",
             recalls=_turns(8),
-            excludes=_turns(3, 4, 5, 6, 7),
+            excludes=_turns(3, 4, 5, 6),  # not 7: it asks for 哪里 and says 放到, as this question does
         ),
     ),
 )
@@ -214,7 +214,7 @@ BIKE_AND_LEASE_AND_PIANO = Conversation(
             user="Which lock would you get for the bike downtown?",
             assistant="A mid-size U-lock rated Sold Secure Gold, through the frame and the rear wheel, and a cable for the front.",
             recalls=_turns(8),
-            excludes=_turns(3, 4, 5, 6, 7),
+            excludes=_turns(3, 4, 5, 6),  # not 7: it asks for 哪里 and says 放到, as this question does
         ),
     ),
 )

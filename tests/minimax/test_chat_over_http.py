@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gatekeeper_cli.models import minimax_model, usage_calibrator
+from gatekeeper_core import Message, group_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.token_estimate import TokenEstimator
 from tests.minimax.server import API_KEY, Answer, Cut, Failure, Garbage, InBody, MidStream, MiniMaxServer, Stall
@@ -101,7 +102,7 @@ def test_the_model_is_sent_what_the_gatekeeper_chooses(language: str, server: Mi
     file = tmp_path / "chat.jsonl"
     done = chat(server, "--history", str(file), "--budget", "40", lines=TALKS[language])
     assert (done.returncode, done.stderr) == (0, "")
-    gatekeeper = ContextGatekeeper(40)
+    gatekeeper, said = ContextGatekeeper(40), list[Message]()
     answers = [message["content"] for message in recorded(file) if message["role"] == "assistant"]
     statuses = [line for line in done.stdout.splitlines() if " tokens sent, " in line]
     assert len(server.requests) == len(answers) == len(statuses) == 4
@@ -112,7 +113,8 @@ def test_the_model_is_sent_what_the_gatekeeper_chooses(language: str, server: Mi
         sent = sum(count_tokens(message["content"]) for message in messages)
         assert status.startswith(f"[{sent} tokens sent, ")
         assert status.endswith(f" | the model counted {sent}]")
-        gatekeeper.add_turn(question, answer)
+        said += [Message("user", question), Message("assistant", answer)]
+        gatekeeper.sync(group_turns(said))
 
 
 def test_the_head_of_the_file_and_the_pins_are_one_system_message(server: MiniMaxServer, tmp_path: Path) -> None:

@@ -96,13 +96,13 @@ def test_without_recall_the_first_check_fails(conversation: Conversation, monkey
     """000-52: no turn is found by what it shares with the question; the newest one may still go along by its link.
 
     The settings have no switch for recall, so the search itself is made to find nothing. What is not recalled cannot
-    be evidence either, and of the topic that the user returns to nothing is sent.
+    be evidence either.
     """
     monkeypatch.setattr(plan_module, "score_turns", lambda *query, **options: [])
     asked = talked(conversation)
     with pytest.raises(AssertionError, match="check 1, recall: request "):
         check_recall(asked)
-    assert failing(asked) == ["1 recall", "2 gate", "4 evidence"]
+    assert failing(asked) == ["1 recall", "4 evidence"]
 
 
 @each_conversation
