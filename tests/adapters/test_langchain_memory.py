@@ -435,7 +435,7 @@ def test_a_copy_with_other_settings_has_them() -> None:
     memory = memory_of(pairs)
     assert loaded(memory.model_copy(update={"token_budget": 10, "trim": False}), question) == ""
     cut = loaded(memory.model_copy(update={"token_budget": 50}), question)
-    assert 0 < len(cut) < len(loaded(memory, question))
+    assert 0 < len(cut) < len(loaded(memory_of(pairs), question))
 
 
 def test_nothing_of_ours_warns() -> None:
