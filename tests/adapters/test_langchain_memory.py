@@ -44,7 +44,7 @@ pytestmark = [
 ]
 
 each_script = pytest.mark.parametrize("script", TOPICS)
-OPTIONS: dict[str, Any] = {"on_error": "raise", "passthrough_below": 0, "token_budget": 50}
+OPTIONS: dict[str, Any] = {"on_error": "raise", "passthrough_below": 0, "token_budget": 60}
 
 
 class Scripted(BaseChatModel):
@@ -435,7 +435,7 @@ def test_a_copy_with_other_settings_has_them() -> None:
     memory = memory_of(pairs)
     assert loaded(memory.model_copy(update={"token_budget": 10, "trim": False}), question) == ""
     cut = loaded(memory.model_copy(update={"token_budget": 50}), question)
-    assert 0 < len(cut) < len(loaded(memory_of(pairs), question))
+    assert 0 < len(cut) < len(loaded(memory, question))
 
 
 def test_nothing_of_ours_warns() -> None:
