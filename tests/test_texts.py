@@ -14,7 +14,6 @@ import gatekeeper_cli
 from gatekeeper_cli.conversation import QuestionKind
 from gatekeeper_cli.explanation import why_not
 from gatekeeper_cli.texts import GATE_REASONS, TABLE, WHY_WORDS, Language, language_of, texts_for
-from gatekeeper_cli.views import verdict_line
 from gatekeeper_core.selection.result import Decision, Outcome, Stage, Why
 from gatekeeper_core.selection.verdicts import GateReason, Verdict
 
@@ -77,8 +76,11 @@ def test_every_reason_to_leave_a_turn_out_has_a_sentence_of_its_own(lang: str) -
     assert len(set(said)) == len(dropped)
 
 
+@pytest.mark.cli
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_every_answer_of_the_gate_is_said_in_words(lang: str) -> None:
+    from gatekeeper_cli.views import verdict_line
+
     texts = texts_for(Language(lang))
     resumed = Verdict("switch", "return", overlap=0.0, new_ratio=1.0, resumed_topic=0)
     answers = [Verdict(word, "overlap", overlap=0.5, new_ratio=0.1) for word in ("continue", "switch")]  # type: ignore[arg-type]
