@@ -224,40 +224,48 @@ class CoverAlone(Method):
         return [Sent(at, self._blocks[at].text, costs[at]) for at in sorted(kept)]
 
 
-class Ranked(Method):
-    """A peer that ranks whole turns, within a budget."""
+class Whole(Method):
+    """Keeps the turns that it has read, to send them whole; a subclass says which."""
 
-    def __init__(self, name: str, count: Counter, budget: int) -> None:
-        self._name = name
+    def __init__(self, count: Counter) -> None:
         self._count = count
-        self._budget = budget
         self._blocks: list[Block] = []
 
     def read(self, block: Block) -> None:
         self._blocks.append(block)
+
+    def _costs(self) -> Sequence[int]:
+        return block_costs(self._blocks, self._count)
+
+    def _sent(self, turns: Iterable[int], costs: Sequence[int]) -> list[Sent]:
+        return [Sent(at, self._blocks[at].text, costs[at]) for at in turns]
+
+
+class Ranked(Whole):
+    """A peer that ranks whole turns, within a budget."""
+
+    def __init__(self, name: str, count: Counter, budget: int) -> None:
+        super().__init__(count)
+        self._name = name
+        self._budget = budget
 
     def send(self, question: Question) -> list[Sent]:
         if not self._blocks:
             return []
-        costs = block_costs(self._blocks, self._count)
+        costs = self._costs()
         taken, _ = take_in_order(PEERS[self._name](self._blocks).rank(question.text), costs, self._budget)
-        return [Sent(at, self._blocks[at].text, costs[at]) for at in taken]
+        return self._sent(taken, costs)
 
 
-class Given(Method):
-    """Sends what a function of the question names, whole: everything, or just what is needed."""
+class Given(Whole):
+    """Sends what a function of the question names: everything, or just what is needed."""
 
     def __init__(self, count: Counter, pick: Callable[[Question], Iterable[int]]) -> None:
-        self._count = count
+        super().__init__(count)
         self._pick = pick
-        self._blocks: list[Block] = []
-
-    def read(self, block: Block) -> None:
-        self._blocks.append(block)
 
     def send(self, question: Question) -> list[Sent]:
-        costs = block_costs(self._blocks, self._count)
-        return [Sent(at, self._blocks[at].text, costs[at]) for at in self._pick(question)]
+        return self._sent(self._pick(question), self._costs())
 
 
 def methods(count: Counter, budget: int, *, peers: bool) -> dict[str, Callable[[], Method] | None]:
