@@ -67,6 +67,11 @@ def test_only_a_word_that_the_conversation_does_not_know_is_misspelt() -> None:
     assert related("gatewax", "the gateway", "a gatewey") == {"gateway": "gatewax"}
 
 
+@pytest.mark.parametrize(("query", "said"), [("black", "going back"), ("black 叶子", "翻到 back")])
+def test_a_word_of_everyday_talk_is_no_misspelling(query: str, said: str) -> None:
+    assert related(query, said) == {}
+
+
 def test_a_short_word_is_taken_as_written() -> None:
     assert related("cart", "a card") == {}
 

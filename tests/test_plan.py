@@ -108,6 +108,30 @@ def test_after_a_worded_switch_only_thrice_the_evidence_is_sent(words: list[str]
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "query"),
+    [
+        (("猫做完绝育多久能拆线？", "十天左右。"), ("面团怎么发酵？", "放在温暖处。"), "那大概要多久呢？"),
+        (
+            ("How many weeks until the stitches go?", "Two weeks."),
+            ("How is dough proofed?", "Warm."),
+            "And how many weeks?",
+        ),
+        (("How many weeks until 拆线?", "Two weeks."), ("dough 怎么发酵？", "Warm."), "And 面团 how many weeks?"),
+    ],
+)
+def test_a_question_that_hangs_on_the_newest_turn_takes_no_other_topic_for_a_generic_word(
+    old: tuple[str, str], new: tuple[str, str], query: str
+) -> None:
+    """000-30, 000-53."""
+    turns = [old, *LISBON, new]
+    selection = gatekeeper_of(turns).explain(query)
+    assert selection.gate.link >= GateConfig().whole_above
+    assert selection.decision(0).why == "little_evidence"
+    assert 0 not in ids(selection)
+    assert 0 in ids(gatekeeper_of(turns, gate=GateConfig(whole_above=1.0)).explain(query))
+
+
+@pytest.mark.parametrize(
     ("note", "query"),
     [
         ("The server in room {} is old.", "server zanzibar parquet tokio cobol fortran"),

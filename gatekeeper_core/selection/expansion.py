@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.anchors import stem
+from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.noted import MIN_WORD
 from gatekeeper_core.selection.thesaurus import kinds, synonyms
 
@@ -102,7 +103,7 @@ def _others(
 
 def _spellings(term: str, index: TurnIndex) -> tuple[str, ...]:
     """Return the words of the conversation that an unknown word may be meant for, the commonest first."""
-    if index.document_frequency(term):
+    if index.document_frequency(term) or term in background_frequencies():
         return ()
     return tuple(
         sorted(index.known_words(one_edit_away(term)), key=lambda word: (-index.document_frequency(word), word))[

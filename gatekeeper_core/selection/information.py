@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.index import TurnIndex
 
-__all__ = ["LEAST_INFORMATION", "RARE_WORD", "information", "surprise"]
+__all__ = ["LEAST_INFORMATION", "RARE_WORD", "information", "is_generic", "surprise"]
 
 _UNLISTED_FREQUENCY = 3e-5
 _COMMONEST = 4.0  # nats: about what the commonest listed word tells
@@ -56,10 +56,15 @@ def surprise(term: str) -> float:
     True
     """
     nats = max(0.0, -math.log(background_frequencies().get(term, _UNLISTED_FREQUENCY)) - _COMMONEST)
-    return term_weight(term) * nats * (_GENERIC if _is_generic(term) else 1.0)
+    return term_weight(term) * nats * (_GENERIC if is_generic(term) else 1.0)
 
 
-def _is_generic(term: str) -> bool:
+def is_generic(term: str) -> bool:
+    """Return whether a term hardly tells one topic from another: numbers, units, times, plain verbs.
+
+    >>> is_generic("week"), is_generic("多久"), is_generic("gateway")
+    (True, True, False)
+    """
     if term.isascii():
         return term in _generic_stems()
     return HAN_GENERIC.issuperset(term) or not HAN_LIGHT.isdisjoint(term)

@@ -96,7 +96,7 @@ GENERIC_WORDS = frozenset(
 """English words that hardly tell one topic from another: numbers, units, times, plain verbs and adjectives. Source: ours."""
 
 HAN_GENERIC = HAN_LIGHT | frozenset(
-    "一二三四五六七八九十百千万两第次天年月日周点分钟号半只种件份块元钱岁斤克米度候大小好新老高低长短快慢早晚后左右外内现在开始用"
+    "一二三四五六七八九十百千万两第次天年月日周点分钟号半只种件份块元钱岁斤克米度候大小好新老高低长短久快慢早晚后左右外内现在开始用"
     "看吃行成出进完起应该直比较概何一二三四五六七八九十百千萬兩鐘號塊錢歲長後開進應該較"
 )
 """Chinese characters of which a pair of two tells hardly any topic: numerals, units, plain verbs. Source: ours."""

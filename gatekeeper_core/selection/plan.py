@@ -30,7 +30,7 @@ from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, ext
 from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.constraints import ConstraintConfig
 from gatekeeper_core.selection.coverage import CoverageConfig, coverage_without, likeness, value_of, worths
-from gatekeeper_core.selection.information import LEAST_INFORMATION, information
+from gatekeeper_core.selection.information import LEAST_INFORMATION, information, is_generic
 from gatekeeper_core.selection.records import Record, ends_open
 from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
 from gatekeeper_core.selection.retrieval import RetrievalConfig, Score, score_turns
@@ -191,8 +191,7 @@ class Planner:
         limit = self._config.retrieval.candidates
         if self._fill and self._records:
             limit = max(limit, 2 * self._budget * len(self._records) // max(1, self._history_tokens))
-        depth = max(limit, 40)
-        scores = score_turns(self._query, self._index, config=self._config.retrieval, depth=depth, texts=self._texts)
+        scores = score_turns(self._query, self._index, config=self._config.retrieval, depth=limit, texts=self._texts)
         self._scores = {score.turn_id: score for score in scores}
         told = self._told_by(scores)
         enough, least = self._floors(scores, told)
@@ -200,7 +199,7 @@ class Planner:
             self._drop(score.turn_id, "recall", "not_a_candidate")
         worth = worths(scores, sharpness=self._config.coverage.sharpness)
         for score in scores[:limit]:
-            if score.whole or told[score.turn_id] >= least:
+            if score.whole or (told[score.turn_id] >= least and not self._shares_by_chance(score)):
                 self._worths[score.turn_id] = worth.get(score.turn_id, 0.0)
             else:
                 self._drop(score.turn_id, "cover", "little_evidence")
@@ -235,6 +234,12 @@ class Planner:
         ):
             enough /= 2
         return enough, min(enough, _WEAK_SHARE * math.log2(len(self._records) + 1))
+
+    def _shares_by_chance(self, score: Score) -> bool:
+        """Return whether a turn of another topic shares only generic terms with a question that hangs on the newest."""
+        if self._fill or self._verdict.link < self._config.gate.whole_above or score.related:
+            return False
+        return self._topic_of(score.turn_id) < len(self._starts) - 1 and all(map(is_generic, score.matched))
 
     # --- the ways to choose ----------------------------------------------------------------------------------------
 
