@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from benchmarks.budget import counter
 from benchmarks.data import read_jsonl
 from benchmarks.report import options, print_table, write_json
-from gatekeeper_core.context.compaction import compact_messages
-from gatekeeper_core.context.results.pointers import pointers_in
-from gatekeeper_core.context.rounds import counts_of, is_summary
-from gatekeeper_core.context.tool_results import ToolResultCompressor
-from gatekeeper_core.context.working_memory import WorkingMemory
-from gatekeeper_core.messages import Message, Provider, ToolCall, common_beginning, validate_messages
+from gatekeeper_core.context.compaction.rounds import counts_of
+from gatekeeper_core.context.compaction.tool_loop import compact_messages
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
+from gatekeeper_core.context.tool_results.pointers import pointers_in
+from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
+from gatekeeper_core.messages import Message, Provider, ToolCall, common_beginning, is_summary, validate_messages
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.tokens import count_message
 from gatekeeper_core.truncation import truncate_middle

@@ -18,8 +18,9 @@ from benchmarks.budget import counter
 from benchmarks.data import read_locomo, sampled
 from benchmarks.report import options, print_table, write_json
 from benchmarks.selection import QUICK_CONVERSATIONS, QUICK_QUESTIONS, Tally
-from gatekeeper_core.context.builder import ContextBuilder, ContextBuilderConfig
-from gatekeeper_core.context.thread import Thread
+from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.tokens import count_messages
 

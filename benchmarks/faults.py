@@ -23,10 +23,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.report import commit, print_table, write_json
-from gatekeeper_core.context.builder import ContextBuilder, ContextBuilderConfig
-from gatekeeper_core.context.memory import LongTermMemory
-from gatekeeper_core.context.result_context import ResultContext
-from gatekeeper_core.context.thread import Thread
+from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.storage.base import DerivedRecord, Memory, MemoryRecord, MemoryScope

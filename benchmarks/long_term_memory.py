@@ -18,8 +18,8 @@ from benchmarks.embedding import embed, kept_vectors
 from benchmarks.memory import DEPTHS, VARIANTS, asked, measure, peer
 from benchmarks.peers import NOT_INSTALLED, missing
 from benchmarks.report import options, print_table, write_json
-from gatekeeper_core.context.memory import LongTermMemory
-from gatekeeper_core.context.memory_search import MemoryConfig
+from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
 

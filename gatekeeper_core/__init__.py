@@ -10,35 +10,36 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gatekeeper_core.calibration import UsageCalibrator
-    from gatekeeper_core.context.bounded_summarizer import bounded_summarizer
-    from gatekeeper_core.context.builder import ContextBuilder, ContextBuilderConfig
-    from gatekeeper_core.context.built import BuiltContext, TokenStats
-    from gatekeeper_core.context.compaction import Compaction, compact_in_place, compact_messages
-    from gatekeeper_core.context.compressor import ContextCompressor
-    from gatekeeper_core.context.current_run import RunConfig
-    from gatekeeper_core.context.history import HistoryView, select_history
-    from gatekeeper_core.context.memory import LongTermMemory
-    from gatekeeper_core.context.recall import recall_earlier
-    from gatekeeper_core.context.result_context import ResultContext
-    from gatekeeper_core.context.rounds import FoldingConfig, fold_rounds
-    from gatekeeper_core.context.sections import SystemPrompt
-    from gatekeeper_core.context.shares import BudgetShares
-    from gatekeeper_core.context.stored_threads import StoredThreads
-    from gatekeeper_core.context.summary import SummaryConfig, ThreadSummary
-    from gatekeeper_core.context.summary_record import Summary
-    from gatekeeper_core.context.task import ActiveTask
-    from gatekeeper_core.context.task_tracker import TaskTracker
-    from gatekeeper_core.context.thread import Thread
-    from gatekeeper_core.context.thread_constraints import ThreadConstraints
-    from gatekeeper_core.context.thread_memories import ThreadMemories
-    from gatekeeper_core.context.thread_results import ThreadResultCompressor
-    from gatekeeper_core.context.tool_results import (
+    from gatekeeper_core.context.compaction.bounded_summarizer import bounded_summarizer
+    from gatekeeper_core.context.compaction.conversation import ContextCompressor
+    from gatekeeper_core.context.compaction.rounds import FoldingConfig, fold_rounds
+    from gatekeeper_core.context.compaction.run import RunConfig
+    from gatekeeper_core.context.compaction.tool_loop import Compaction, compact_in_place, compact_messages
+    from gatekeeper_core.context.history.recall import recall_earlier
+    from gatekeeper_core.context.history.select import HistoryView, select_history
+    from gatekeeper_core.context.memory.memory import LongTermMemory
+    from gatekeeper_core.context.prompt.budget import BudgetShares
+    from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+    from gatekeeper_core.context.prompt.builder import ContextBuilder
+    from gatekeeper_core.context.prompt.parts import SystemPrompt
+    from gatekeeper_core.context.prompt.result import BuiltContext, TokenStats
+    from gatekeeper_core.context.summary.record import Summary
+    from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
+    from gatekeeper_core.context.task.task import ActiveTask
+    from gatekeeper_core.context.task.tracker import TaskTracker
+    from gatekeeper_core.context.thread.constraints import ThreadConstraints
+    from gatekeeper_core.context.thread.stored import StoredThreads
+    from gatekeeper_core.context.thread.thread import Thread
+    from gatekeeper_core.context.tool_results.compressor import (
         ToolResult,
         ToolResultCompressor,
         ToolResultConfig,
         compress_tool_result,
     )
-    from gatekeeper_core.context.working_memory import Reading, WorkingMemory
+    from gatekeeper_core.context.tool_results.context import ResultContext
+    from gatekeeper_core.context.tool_results.thread_compressor import ThreadResultCompressor
+    from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
+    from gatekeeper_core.context.tool_results.working_memory import Reading, WorkingMemory
     from gatekeeper_core.errors import (
         BudgetError,
         ConfigError,
@@ -178,38 +179,38 @@ __all__ = [
 ]
 
 _MODULES = {
-    "ActiveTask": "context.task",
+    "ActiveTask": "context.task.task",
     "BlobRecord": "storage.base",
     "BlobStore": "storage.base",
     "Block": "selection.gatekeeper",
     "BudgetError": "errors",
-    "BudgetShares": "context.shares",
-    "BuiltContext": "context.built",
-    "Compaction": "context.compaction",
+    "BudgetShares": "context.prompt.budget",
+    "BuiltContext": "context.prompt.result",
+    "Compaction": "context.compaction.tool_loop",
     "ConfigError": "errors",
     "ConflictError": "errors",
     "ConstraintConfig": "selection.constraints",
     "ConstraintLimitError": "errors",
-    "ContextBuilder": "context.builder",
-    "ContextBuilderConfig": "context.builder",
-    "ContextCompressor": "context.compressor",
+    "ContextBuilder": "context.prompt.builder",
+    "ContextBuilderConfig": "context.prompt.build",
+    "ContextCompressor": "context.compaction.conversation",
     "ContextGatekeeper": "selection.gatekeeper",
     "CorruptionError": "errors",
     "CoverageConfig": "selection.coverage",
     "Decision": "selection.result",
     "DerivedRecord": "storage.base",
-    "FoldingConfig": "context.rounds",
+    "FoldingConfig": "context.compaction.rounds",
     "Forgotten": "storage.base",
     "ForgottenError": "errors",
     "GateConfig": "selection.topics",
     "GatekeeperConfig": "selection.plan",
     "GatekeeperError": "errors",
-    "HistoryView": "context.history",
+    "HistoryView": "context.history.select",
     "InMemoryBlobStore": "storage.in_memory",
     "InMemoryMemoryStore": "storage.in_memory",
     "InMemoryRecordStore": "storage.in_memory",
     "InMemoryStore": "storage.in_memory_store",
-    "LongTermMemory": "context.memory",
+    "LongTermMemory": "context.memory.memory",
     "Memory": "storage.base",
     "MemoryRecord": "storage.base",
     "MemoryScope": "storage.base",
@@ -217,11 +218,11 @@ _MODULES = {
     "Message": "messages",
     "MessageFormatError": "errors",
     "MessageStore": "storage.base",
-    "Reading": "context.working_memory",
+    "Reading": "context.tool_results.working_memory",
     "RecordStore": "storage.base",
-    "ResultContext": "context.result_context",
+    "ResultContext": "context.tool_results.context",
     "RetrievalConfig": "selection.retrieval",
-    "RunConfig": "context.current_run",
+    "RunConfig": "context.compaction.run",
     "SQLiteStore": "storage.sqlite",
     "Score": "selection.retrieval",
     "SelectedTurn": "selection.result",
@@ -230,41 +231,41 @@ _MODULES = {
     "StaleReadError": "errors",
     "StorageError": "errors",
     "Store": "storage.base",
-    "StoredThreads": "context.stored_threads",
-    "Summary": "context.summary_record",
-    "SummaryConfig": "context.summary",
-    "SystemPrompt": "context.sections",
-    "TaskTracker": "context.task_tracker",
-    "Thread": "context.thread",
-    "ThreadConstraints": "context.thread_constraints",
-    "ThreadMemories": "context.thread_memories",
-    "ThreadResultCompressor": "context.thread_results",
-    "ThreadSummary": "context.summary",
+    "StoredThreads": "context.thread.stored",
+    "Summary": "context.summary.record",
+    "SummaryConfig": "context.summary.summary",
+    "SystemPrompt": "context.prompt.parts",
+    "TaskTracker": "context.task.tracker",
+    "Thread": "context.thread.thread",
+    "ThreadConstraints": "context.thread.constraints",
+    "ThreadMemories": "context.tool_results.thread_memories",
+    "ThreadResultCompressor": "context.tool_results.thread_compressor",
+    "ThreadSummary": "context.summary.summary",
     "TokenBudgetTracker": "token_budget",
     "TokenCounter": "tokens",
     "TokenEstimator": "token_estimate",
-    "TokenStats": "context.built",
+    "TokenStats": "context.prompt.result",
     "ToolCall": "messages",
-    "ToolResult": "context.tool_results",
-    "ToolResultCompressor": "context.tool_results",
-    "ToolResultConfig": "context.tool_results",
+    "ToolResult": "context.tool_results.compressor",
+    "ToolResultCompressor": "context.tool_results.compressor",
+    "ToolResultConfig": "context.tool_results.compressor",
     "Topic": "selection.topic_map",
     "TrimmingConfig": "selection.trimming",
     "Turn": "messages",
     "UsageCalibrator": "calibration",
     "Verdict": "selection.verdicts",
-    "WorkingMemory": "context.working_memory",
-    "bounded_summarizer": "context.bounded_summarizer",
-    "compact_in_place": "context.compaction",
-    "compact_messages": "context.compaction",
-    "compress_tool_result": "context.tool_results",
+    "WorkingMemory": "context.tool_results.working_memory",
+    "bounded_summarizer": "context.compaction.bounded_summarizer",
+    "compact_in_place": "context.compaction.tool_loop",
+    "compact_messages": "context.compaction.tool_loop",
+    "compress_tool_result": "context.tool_results.compressor",
     "count_bytes": "token_estimate",
     "count_messages": "tokens",
     "estimate_text_tokens": "tokens",
-    "fold_rounds": "context.rounds",
+    "fold_rounds": "context.compaction.rounds",
     "group_turns": "messages",
-    "recall_earlier": "context.recall",
-    "select_history": "context.history",
+    "recall_earlier": "context.history.recall",
+    "select_history": "context.history.select",
     "split_current_turn": "messages",
     "truncate_to_tokens": "truncation",
     "validate_messages": "messages",

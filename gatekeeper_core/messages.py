@@ -15,7 +15,7 @@ import re
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, cast
@@ -24,6 +24,7 @@ from gatekeeper_core.errors import ConfigError, MessageFormatError
 from gatekeeper_core.text import split_thinking
 
 __all__ = [
+    "FOLDED",
     "MEDIA_TYPES",
     "SIGNED",
     "SIGNED_KEYS",
@@ -42,10 +43,12 @@ __all__ = [
     "common_beginning",
     "group_turns",
     "is_signed",
+    "is_summary",
     "read_messages",
     "split_current_turn",
     "turn_starts",
     "validate_messages",
+    "with_text",
 ]
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -76,6 +79,9 @@ MEDIA_TYPES: Mapping[str, MediaKind] = {
 SIGNED = "signed"
 """The mark in a message's metadata that says: its provider signed it, or what it thought; it is sent as it is or not at
 all."""
+
+FOLDED = "folded"
+"""The mark ``synthetic`` in the metadata of a summary that stands for folded messages."""
 
 SIGNED_KEYS = frozenset(
     {
@@ -518,6 +524,34 @@ def _require_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
         if not isinstance(message, Message):
             raise TypeError(f"messages must hold Message values, got {type(message).__name__} at position {position}")
     return checked
+
+
+def with_text(message: Message, text: str) -> Message:
+    """Return a message with one text in the place of its first one, and all parts that are no text, in their order.
+
+    >>> with_text(Message("user", (MediaPart("image"), TextPart("what"), TextPart("is this?"))), "?").content
+    (MediaPart(kind='image'), TextPart(text='?'))
+    """
+    if isinstance(message.content, str) or all(isinstance(part, TextPart) for part in message.content):
+        return replace(message, content=text)
+    parts: list[Part] = []
+    left = text
+    for part in message.content:
+        if isinstance(part, MediaPart):
+            parts.append(part)
+        elif left:
+            parts.append(TextPart(left))
+            left = ""
+    return replace(message, content=(*parts, TextPart(left)) if left else tuple(parts))
+
+
+def is_summary(message: Message) -> bool:
+    """Return whether a message is a summary that stands for folded ones, by its marks.
+
+    >>> is_summary(Message("user", "42 rounds folded"))
+    False
+    """
+    return message.metadata.get("synthetic") == FOLDED
 
 
 class Turn(NamedTuple):

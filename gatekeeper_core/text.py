@@ -24,6 +24,7 @@ __all__ = [
     "WIDE",
     "WORD",
     "LazyPattern",
+    "Locale",
     "Script",
     "Span",
     "Word",
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 Script: TypeAlias = Literal["han", "kana", "hangul", "latin", "digit", "other_letter", "punctuation", "space", "other"]
+Locale: TypeAlias = Literal["zh", "en"]
 WordKind: TypeAlias = Literal["word", "compound", "wide"]
 
 

@@ -5,7 +5,7 @@ Environment:
 
 As a program it prints the table of such a file::
 
-    GATEKEEPER_FAULT_RECORD=faults.jsonl GATEKEEPER_FAULT_ROUNDS=25 python -m pytest tests/test_sqlite_faults.py
+    GATEKEEPER_FAULT_RECORD=faults.jsonl GATEKEEPER_FAULT_ROUNDS=25 python -m pytest tests/storage/test_sqlite_faults.py
     python -m tests.fault_record faults.jsonl [--markdown]
 """
 

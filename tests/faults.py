@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from gatekeeper_core.context.memory import LongTermMemory
+from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.storage.base import DerivedRecord, MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore

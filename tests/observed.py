@@ -21,10 +21,10 @@ from gatekeeper_core import (
     ToolCall,
     ToolResultCompressor,
 )
-from gatekeeper_core.context.summary import SummaryConfig, ThreadSummary
-from gatekeeper_core.context.thread_memory import remember_thread
-from gatekeeper_core.context.thread_requests import Asked, ThreadRequests
-from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.history.selector import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.memory.update import remember_thread
+from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests
+from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.events import EVENTS, FACTS, Event
 from gatekeeper_core.storage.base import MemoryScope

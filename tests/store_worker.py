@@ -5,15 +5,16 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_core.context.builder import ContextBuilder, ContextBuilderConfig
-from gatekeeper_core.context.thread import Thread
+from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-    from gatekeeper_core.context.built import BuiltContext
+    from gatekeeper_core.context.prompt.result import BuiltContext
 
 TENANT, THREAD = "acme", "t1"
 QUESTION = "Which port did the Redis cache get, 缓存的端口是多少？"

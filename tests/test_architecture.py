@@ -41,6 +41,18 @@ ROOMS = {
     "storage": frozenset({"storage"}),
     "context": frozenset({"context", "selection", "storage"}),
 }
+CONTEXT: dict[str, tuple[str, ...]] = {
+    "thread": (),
+    "tool_results": (),
+    "compaction": ("tool_results",),
+    "history": ("compaction", "tool_results"),
+    "memory": ("thread",),
+    "summary": ("thread",),
+    "task": ("compaction", "thread"),
+    "prompt": ("compaction", "history", "memory", "summary", "task", "thread", "tool_results"),
+}
+"""Each room of ``context`` with the rooms that it may import."""
+
 STAGES = (
     "quantities",
     "dates",
@@ -177,6 +189,31 @@ def test_the_hall_imports_no_room_and_a_room_only_what_lies_below_it(module: Mod
     assert first_part(module.name) in known, f"{module} is neither in the hall {sorted(HALL)} nor in a room"
     allowed = HALL | ROOMS.get(first_part(module.name), frozenset())
     assert {first_part(name) for name in core_imports(module)} <= allowed
+
+
+def test_a_room_of_context_imports_only_rooms_below_it() -> None:
+    """No circle, and nothing imports ``prompt``."""
+    offenders = []
+    for module in CORE_MODULES:
+        room, *place = module.name.split(".")
+        if room == "context" and place:
+            allowed = {place[0], *CONTEXT[place[0]]}
+            others = {name.split(".")[1] for name in core_imports(module) if name.startswith("context.")}
+            offenders += [f"{module} imports {other}" for other in sorted(others - allowed)]
+    assert offenders == []
+    for place, (room, below) in enumerate(CONTEXT.items()):
+        assert {*below} <= {*list(CONTEXT)[:place]}, f"{room} stands below a room that it imports"
+
+
+def test_no_module_of_the_core_imports_one_that_imports_it() -> None:
+    """Circles, also those of names that only the type checker reads."""
+    ways = {module.name: {name for name in core_imports(module) if name in CORE_NAMES} for module in CORE_MODULES}
+    ways[""] = set()  # the package face shows everything
+    left = dict(ways)
+    while free := [name for name, others in left.items() if not others & left.keys()]:
+        for name in free:
+            del left[name]
+    assert sorted(left) == []
 
 
 def test_selection_and_storage_do_not_know_each_other() -> None:

@@ -20,8 +20,8 @@ from benchmarks.agent_loop import (
     row_of,
     run_loop,
 )
-from gatekeeper_core.context.compaction import compact_messages
-from gatekeeper_core.context.tool_results import ToolResultCompressor
+from gatekeeper_core.context.compaction.tool_loop import compact_messages
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.messages import Message
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history import HistoryView, select_history
-from gatekeeper_core.context.threads import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.history.select import HistoryView, select_history
+from gatekeeper_core.context.history.selector import HistoryConfig, ThreadSelector
 from gatekeeper_core.messages import MediaPart, Message, TextPart
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig

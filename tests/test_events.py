@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ELSEWHERE = {
     "model.answer": "tests/minimax/test_client.py",
     "model.retry": "tests/minimax/test_client.py",
-    "store.purge_failed": "tests/test_sqlite_forgetting.py",
+    "store.purge_failed": "tests/storage/test_sqlite_forgetting.py",
     "store.no_vectors": "integrations/gatekeeper_postgres/methods.py",
     "store.vectors_unindexed": "integrations/gatekeeper_postgres/methods.py",
     "observer_failed": "tests/test_observation.py",
@@ -82,7 +82,7 @@ def test_no_record_holds_a_word_of_the_talk(records: list[logging.LogRecord]) ->
 
 def test_a_record_says_where_it_comes_from(records: list[logging.LogRecord]) -> None:
     assert "observation.py" not in {record.filename for record in records}
-    assert {"gatekeeper.py", "plan.py", "threads.py"} <= {record.filename for record in records}
+    assert {"gatekeeper.py", "plan.py", "selector.py"} <= {record.filename for record in records}
 
 
 def test_each_event_has_a_key_and_a_message_of_its_own() -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gatekeeper_core.storage.sqlite import SQLiteStore
+from tests.storage.test_sqlite_threads import changed
 from tests.store_contract import fill, seen
-from tests.test_sqlite_threads import changed
 
 if TYPE_CHECKING:
     from pathlib import Path

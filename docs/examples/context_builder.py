@@ -25,7 +25,7 @@ from gatekeeper_core import (
     ThreadResultCompressor,
     ToolCall,
 )
-from gatekeeper_core.context.built import BuildTrace, Fate
+from gatekeeper_core.context.prompt.result import BuildTrace, Fate
 
 LOG = "calls the tool read_log"
 """Stands in the script where the assistant reads a log before it answers."""

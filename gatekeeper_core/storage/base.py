@@ -12,7 +12,8 @@ A *message* is stored once and never changed. Its sequence number (``seq``) coun
 without a gap.
 
 A *scope* keeps the blobs of one conversation apart from those of all others. It is an opaque text that the caller
-derives from a secret (see ``context/working_memory.py``): who does not hold the secret cannot name the scope.
+derives from a secret (see ``context/tool_results/working_memory.py``): who does not hold the secret cannot name the
+scope.
 
 A *derived record* is what a conversation is boiled down to: its summary, its active task. It says up to which message
 it has read (``upto_seq``: the 0-based sequence number of that message, -1 for none), so that whoever loads it can catch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_core.context.window import newest_turns
+from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.token_estimate import budget_within
 

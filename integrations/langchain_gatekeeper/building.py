@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage, SystemMessage
 
-from gatekeeper_core.context.recall import NOTHING_EARLIER
-from gatekeeper_core.context.rounds import as_summary
-from gatekeeper_core.context.thread_requests import Asked, ThreadRequest, ThreadRequests
+from gatekeeper_core.context.compaction.rounds import as_summary
+from gatekeeper_core.context.history.recall import NOTHING_EARLIER
+from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequest, ThreadRequests
 from langchain_gatekeeper.events import BUILT_EVENT
 from langchain_gatekeeper.owners import Owner, owner_of, provider_of, thread_of
 from langchain_gatekeeper.reading import is_summary, read_message
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from langchain.agents.middleware.types import ModelRequest
 
-    from gatekeeper_core.context.builder import ContextBuilder
-    from gatekeeper_core.context.built import BuiltContext
-    from gatekeeper_core.context.history import HistoryView, OnError
+    from gatekeeper_core.context.history.select import HistoryView, OnError
+    from gatekeeper_core.context.prompt.builder import ContextBuilder
+    from gatekeeper_core.context.prompt.result import BuiltContext
     from gatekeeper_core.messages import Message, Provider
 
 __all__ = ["BuiltRequests"]

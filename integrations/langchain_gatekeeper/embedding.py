@@ -21,7 +21,7 @@ class MemoryEmbedder:
     Raises:
         TypeError: it is none of LangChain.
 
-    >>> from gatekeeper_core.context.memory import LongTermMemory
+    >>> from gatekeeper_core.context.memory.memory import LongTermMemory
     >>> from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
     >>> from langchain_core.embeddings import DeterministicFakeEmbedding
     >>> embedder = MemoryEmbedder(DeterministicFakeEmbedding(size=8))

@@ -13,8 +13,8 @@ from langchain_core.runnables.config import (
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
-    from gatekeeper_core.context.history import HistoryView
-    from gatekeeper_core.context.thread_requests import ThreadRequest
+    from gatekeeper_core.context.history.select import HistoryView
+    from gatekeeper_core.context.prompt.adapter import ThreadRequest
 
 __all__ = ["BUILT_EVENT", "EVENT", "aannounce", "announce"]
 

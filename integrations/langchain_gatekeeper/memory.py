@@ -12,7 +12,7 @@ from langchain_gatekeeper.options import SelectionOptions
 from langchain_gatekeeper.reading import text_of
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history import HistoryView
+    from gatekeeper_core.context.history.select import HistoryView
 
 __all__ = ["GatekeeperChatMemory"]
 

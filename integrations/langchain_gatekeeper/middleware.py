@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware.types import AgentMiddleware
 
-from gatekeeper_core.context.current_run import RunConfig
-from gatekeeper_core.context.recall import RECALL_BUDGET_TOKENS
-from gatekeeper_core.context.thread_requests import check_beside_builder
-from gatekeeper_core.context.threads import PASSTHROUGH_BELOW, HistoryConfig
+from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
+from gatekeeper_core.context.history.selector import PASSTHROUGH_BELOW, HistoryConfig
+from gatekeeper_core.context.prompt.adapter import check_beside_builder
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.building import BuiltRequests
 from langchain_gatekeeper.events import aannounce, announce
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
     from langchain_core.tools import BaseTool
 
-    from gatekeeper_core.context.builder import ContextBuilder
-    from gatekeeper_core.context.built import BuiltContext
-    from gatekeeper_core.context.history import HistoryView, OnError
-    from gatekeeper_core.context.thread_requests import ThreadRequest
+    from gatekeeper_core.context.history.select import HistoryView, OnError
+    from gatekeeper_core.context.prompt.adapter import ThreadRequest
+    from gatekeeper_core.context.prompt.builder import ContextBuilder
+    from gatekeeper_core.context.prompt.result import BuiltContext
     from gatekeeper_core.messages import Provider
     from gatekeeper_core.tokens import TokenCounter
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.runnables.config import ensure_config
 
-from gatekeeper_core.context.thread_memories import thread_name
+from gatekeeper_core.context.tool_results.thread_memories import thread_name
 
 if TYPE_CHECKING:
     from langchain.agents.middleware.types import ModelRequest

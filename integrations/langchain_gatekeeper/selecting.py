@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import SystemMessage
 
-from gatekeeper_core.context.recall import recall_hint
-from gatekeeper_core.context.threads import ThreadSelector
+from gatekeeper_core.context.history.recall import recall_hint
+from gatekeeper_core.context.history.selector import ThreadSelector
 from langchain_gatekeeper.events import EVENT
 from langchain_gatekeeper.owners import thread_of
 from langchain_gatekeeper.reading import is_summary, read_message, write_message
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from langchain.agents.middleware.types import ModelRequest
 
-    from gatekeeper_core.context.history import HistoryView
-    from gatekeeper_core.context.threads import HistoryConfig
+    from gatekeeper_core.context.history.select import HistoryView
+    from gatekeeper_core.context.history.selector import HistoryConfig
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["SelectedRequests"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-from gatekeeper_core.context.remembered import flat_sign
+from gatekeeper_core.context.history.cache import flat_sign
 from gatekeeper_core.messages import Message, is_signed
 from langchain_gatekeeper.content import CALL_TYPES, LEGACY_CALLS, MEDIA_ALONE, READ_EXTRAS
 from langchain_gatekeeper.reading import read_message

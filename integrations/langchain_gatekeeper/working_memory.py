@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 
-from gatekeeper_core.context.thread_memories import ThreadMemories, thread_name
-from gatekeeper_core.context.working_memory import (
+from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories, thread_name
+from gatekeeper_core.context.tool_results.working_memory import (
     READ_BUDGET_TOKENS,
     READ_TOOL_DESCRIPTION,
     READ_TOOL_NAME,
@@ -16,7 +16,7 @@ from gatekeeper_core.context.working_memory import (
 )
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.working_memory import WorkingMemory
+    from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 
 __all__ = ["working_memory_tool"]
 

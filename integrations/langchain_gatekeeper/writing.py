@@ -16,7 +16,7 @@ from langchain_gatekeeper.content import CALL_TYPES, LEGACY_CALLS, is_media
 from langchain_gatekeeper.reading import read_message
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.thread_requests import Piece
+    from gatekeeper_core.context.prompt.adapter import Piece
 
 __all__ = ["write_built"]
 

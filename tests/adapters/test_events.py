@@ -15,7 +15,7 @@ from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events.base import BaseEvent  # type: ignore[attr-defined]
 
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig
-from gatekeeper_core.context.thread_requests import Asked
+from gatekeeper_core.context.prompt.adapter import Asked
 from gatekeeper_core.events import HISTORY, REQUEST
 from langchain_gatekeeper import GatekeeperSelector
 from langchain_gatekeeper.building import BuiltRequests

@@ -15,9 +15,10 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from gatekeeper_core.context.builder import ContextBuilder, ContextBuilderConfig
-from gatekeeper_core.context.memory import LongTermMemory
-from gatekeeper_core.context.thread import Thread
+from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.messages import Provider, validate_messages
 from gatekeeper_core.storage.base import MemoryScope

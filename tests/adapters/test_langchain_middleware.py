@@ -32,8 +32,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import BaseModel
 
-from gatekeeper_core.context.current_run import RunConfig
-from gatekeeper_core.context.remembered import THREAD_BYTES, message_bytes
+from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.cache import THREAD_BYTES, message_bytes
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Turn, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper

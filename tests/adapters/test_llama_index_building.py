@@ -19,9 +19,10 @@ from llama_index.core.memory import StaticMemoryBlock
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from gatekeeper_core.context.builder import ContextBuilder, ContextBuilderConfig
-from gatekeeper_core.context.memory import LongTermMemory
-from gatekeeper_core.context.thread import Thread
+from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.messages import MediaPart, Message, Provider, TextPart, ToolCall, validate_messages
 from gatekeeper_core.storage.base import MemoryScope

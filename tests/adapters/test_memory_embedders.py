@@ -12,7 +12,7 @@ pytest.importorskip("llama_index.core")
 from langchain_core.embeddings import Embeddings
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from gatekeeper_core.context.memory import LongTermMemory
+from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
 from langchain_gatekeeper import MemoryEmbedder as LangChainEmbedder

@@ -13,12 +13,12 @@ from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
-from gatekeeper_core.context.current_run import RunConfig
-from gatekeeper_core.context.results.pointers import pointers_in
-from gatekeeper_core.context.thread_memories import ThreadMemories
-from gatekeeper_core.context.thread_results import ThreadResultCompressor
-from gatekeeper_core.context.tool_results import ToolResultCompressor
-from gatekeeper_core.context.working_memory import READ_TOOL_NAME, UNKNOWN_POINTER, WorkingMemory
+from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
+from gatekeeper_core.context.tool_results.pointers import pointers_in
+from gatekeeper_core.context.tool_results.thread_compressor import ThreadResultCompressor
+from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
+from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, UNKNOWN_POINTER, WorkingMemory
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper import working_memory_tool as langchain_tool

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from multiprocessing.connection import Connection
 
-    from gatekeeper_core.context.threads import ThreadSelector
+    from gatekeeper_core.context.history.selector import ThreadSelector
 
 BUDGET = 160
 # What is cut may lose its mark, so messages go whole here.

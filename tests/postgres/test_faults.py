@@ -29,8 +29,8 @@ from tests.fault_record import fault_round
 from tests.memory_store_contract import record
 from tests.message_store_contract import ids_of, said
 from tests.servers import PostgresServer, running_or_skipped
+from tests.storage.test_sqlite_faults import CALLS, TIMES, Child, chance, error_of, one_of_all_calls, rounds, writes
 from tests.store_contract import fill, seen
-from tests.test_sqlite_faults import CALLS, TIMES, Child, chance, error_of, one_of_all_calls, rounds, writes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,10 +11,10 @@ import pytest
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
-from gatekeeper_core.context.builder import ContextBuilder
-from gatekeeper_core.context.memory import LongTermMemory
-from gatekeeper_core.context.thread import Thread
-from gatekeeper_core.context.working_memory import WorkingMemory
+from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.errors import ConfigError, StorageError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.appending import encoded

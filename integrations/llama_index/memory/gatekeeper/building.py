@@ -10,11 +10,11 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 
-from gatekeeper_core.context.builder import ContextBuilder
-from gatekeeper_core.context.built import BuiltContext
-from gatekeeper_core.context.history import HistoryView
-from gatekeeper_core.context.thread_requests import Asked, ThreadRequests, check_beside_builder
-from gatekeeper_core.context.threads import HistoryConfig
+from gatekeeper_core.context.history.select import HistoryView
+from gatekeeper_core.context.history.selector import HistoryConfig
+from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests, check_beside_builder
+from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Provider
 from llama_index.memory.gatekeeper.events import report_built

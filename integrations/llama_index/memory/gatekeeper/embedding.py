@@ -21,7 +21,7 @@ class MemoryEmbedder:
     Raises:
         TypeError: it is none of LlamaIndex.
 
-    >>> from gatekeeper_core.context.memory import LongTermMemory
+    >>> from gatekeeper_core.context.memory.memory import LongTermMemory
     >>> from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
     >>> from llama_index.core.embeddings import MockEmbedding
     >>> embedder = MemoryEmbedder(MockEmbedding(embed_dim=8))

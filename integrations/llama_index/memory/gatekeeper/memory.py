@@ -16,9 +16,9 @@ from llama_index.core.base.llms.types import ChatMessage, ContentBlock
 from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 
-from gatekeeper_core.context.builder import ContextBuilder
-from gatekeeper_core.context.history import OnError
-from gatekeeper_core.context.threads import PASSTHROUGH_BELOW
+from gatekeeper_core.context.history.select import OnError
+from gatekeeper_core.context.history.selector import PASSTHROUGH_BELOW
+from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import Provider
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from llama_index.memory.gatekeeper.building import BuilderOptions

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool
 
-from gatekeeper_core.context.recall import RECALL_BUDGET_TOKENS, RECALL_TOOL_DESCRIPTION, RECALL_TOOL_NAME
+from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS, RECALL_TOOL_DESCRIPTION, RECALL_TOOL_NAME
 
 if TYPE_CHECKING:
     from llama_index.memory.gatekeeper.buffer import GatekeeperMemoryBuffer

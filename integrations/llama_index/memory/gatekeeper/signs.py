@@ -21,7 +21,7 @@ from llama_index.core.base.llms.types import (
     VideoBlock,
 )
 
-from gatekeeper_core.context.remembered import flat_sign
+from gatekeeper_core.context.history.cache import flat_sign
 from llama_index.memory.gatekeeper.reading import EXTRA_KEYS, read_message
 
 __all__ = ["signs_of"]

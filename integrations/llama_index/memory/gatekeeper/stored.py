@@ -10,7 +10,7 @@ from llama_index.core.bridge.pydantic import field_serializer
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
 
-from gatekeeper_core.context.builder import ContextBuilder
+from gatekeeper_core.context.prompt.builder import ContextBuilder
 from llama_index.memory.gatekeeper.building import BuilderOptions
 
 if TYPE_CHECKING:

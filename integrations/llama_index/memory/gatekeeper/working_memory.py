@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 from llama_index.core.tools import FunctionTool
 
-from gatekeeper_core.context.working_memory import READ_BUDGET_TOKENS, READ_TOOL_DESCRIPTION, READ_TOOL_NAME
+from gatekeeper_core.context.tool_results.working_memory import (
+    READ_BUDGET_TOKENS,
+    READ_TOOL_DESCRIPTION,
+    READ_TOOL_NAME,
+)
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.working_memory import WorkingMemory
+    from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 
 __all__ = ["working_memory_tool"]
 

@@ -15,7 +15,7 @@ from gatekeeper_core.messages import MediaPart, Message, Part, TextPart
 from llama_index.memory.gatekeeper.reading import media_blocks, read_message
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.thread_requests import Piece
+    from gatekeeper_core.context.prompt.adapter import Piece
 
 __all__ = ["write_built"]
 

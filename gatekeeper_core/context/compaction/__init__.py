@@ -1,0 +1,1 @@
+"""A conversation made smaller: rounds of tool use folded, long texts cut."""

@@ -1,0 +1,282 @@
+"""A conversation made to fit its limit in at most three steps, one after another and each from the original messages.
+
+::
+
+    within max_tokens? ──yes──> the same list
+       │no
+    1 summary: all but the newest messages become one summary, user messages last
+    2 aggressive: all but the very newest
+    3 truncate: texts are cut, results of tools before others, the oldest first
+
+System messages, the newest user message and calls without a result are never folded or cut. Rounds of tool use stay or
+go whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from gatekeeper_core.context.compaction.ledger import Ledger, shorten
+from gatekeeper_core.context.compaction.rounds import (
+    Counts,
+    Folding,
+    FoldingConfig,
+    Round,
+    Summarizer,
+    narration_before,
+    read_rounds,
+)
+from gatekeeper_core.context.compaction.tool_loop import (
+    Compaction,
+    Strategy,
+    compaction_of,
+    fold_within,
+    trim_summaries,
+)
+from gatekeeper_core.errors import BudgetError, ConfigError
+from gatekeeper_core.events import COMPRESSION, COMPRESSION_STEP
+from gatekeeper_core.messages import Message, is_summary
+from gatekeeper_core.observation import stage, tell
+from gatekeeper_core.text import Locale
+from gatekeeper_core.token_estimate import budget_for, budget_within
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
+
+__all__ = ["ContextCompressor"]
+
+_MARKED = 40
+"""Tokens that a text is not cut below as long as there are others to cut, so that the mark of the cut is left."""
+
+
+class ContextCompressor:
+    """Makes conversations fit a limit: a linear way from a summary to a cut, never more than needed.
+
+    Args:
+        max_tokens: what a conversation may cost, at least 1. Where the counter is an estimate its margin is kept free.
+        keep_recent: newest messages that a summary leaves, system messages aside, at least 0.
+        headroom: share of ``max_tokens`` from which on :meth:`should_compress` says so, 0..1.
+        aggressive_keep: newest messages that an aggressive summary leaves, at least 0. 2 is safer and costs more.
+        summarizer: writes the summary; where it fails, or its text is too long, a placeholder stands alone.
+        token_counter: counts a text; None: ``TokenEstimator()``.
+        locale: language of the placeholder and of the mark at a cut, ``zh`` or ``en``.
+        working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
+            those in results that are marked as compressed.
+
+    Raises:
+        ConfigError: a number is out of range, or a word is unknown.
+        TypeError: an argument has the wrong type.
+
+    Source: specification 003-48 to 003-66, 003-93 and 003-97. Of a tool round of which a kept message is a part, all of
+    it is kept.
+
+    >>> compressor = ContextCompressor(60, token_counter=len, locale="en")
+    >>> talk = [Message("user", f"question {number}") for number in range(9)]
+    >>> [message.text for message in compressor.compress(talk)]
+    ['[6 earlier messages left out]', 'question 6', 'question 7', 'question 8']
+    """
+
+    __slots__ = ("_aggressive_keep", "_count", "_headroom", "_keep_recent", "_limit", "_max_tokens", "_summary")
+
+    def __init__(
+        self,
+        max_tokens: int,
+        *,
+        keep_recent: int = 3,
+        headroom: float = 0.8,
+        aggressive_keep: int = 1,
+        summarizer: Summarizer | None = None,
+        token_counter: TokenCounter | None = None,
+        locale: Locale = "zh",
+        working_memory: Container[str] | None = None,
+    ) -> None:
+        check_tokens("max_tokens", max_tokens, at_least=1)
+        check_tokens("keep_recent", keep_recent)
+        check_tokens("aggressive_keep", aggressive_keep)
+        if isinstance(headroom, bool) or not isinstance(headroom, (int, float)):
+            raise TypeError(f"headroom must be a number, got {type(headroom).__name__}")
+        if not 0 <= headroom <= 1:
+            raise ConfigError(f"headroom must lie in 0..1, got {headroom!r}")
+        self._max_tokens = max_tokens
+        self._keep_recent = keep_recent
+        self._headroom = headroom
+        self._aggressive_keep = aggressive_keep
+        self._summary = FoldingConfig(locale=locale, summarizer=summarizer, working_memory=working_memory)
+        self._count = checked_counter(token_counter)
+        self._limit = budget_within(self._count, max_tokens)
+
+    def estimate_tokens(self, messages: Sequence[Message]) -> int:
+        """Return what messages cost by the compressor's counter; see ``count_messages``."""
+        return count_messages(messages, token_counter=self._count)
+
+    def should_compress(self, messages: Sequence[Message]) -> bool:
+        """Return whether messages cost more than the headroom allows: a caller may then compress before it must.
+
+        Source: specification 003-49: the trigger; :meth:`compress` itself acts beyond ``max_tokens``.
+        """
+        return self.estimate_tokens(messages) > self._headroom * self._max_tokens
+
+    def compress(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Return messages that cost at most ``max_tokens``: the same object where they do already, else a new list.
+
+        Raises:
+            BudgetError: system messages, the newest user message and calls without a result cost more by themselves.
+            TypeError: ``messages`` holds something else than messages.
+        """
+        compaction = self.explain(messages)
+        return messages if compaction.strategy == "none" else compaction.messages
+
+    def explain(self, messages: Sequence[Message]) -> Compaction:
+        """Return what :meth:`compress` does, with its figures; errors are the same."""
+        with stage(COMPRESSION) as seen:
+            ledger = Ledger(messages, token_counter=self._count, max_tokens=self._limit)
+            if ledger.is_over():
+                compaction = self._compressed(messages, ledger)
+            else:
+                compaction = compaction_of(messages, ledger, before=(ledger.chars, ledger.tokens), strategy="none")
+            seen.tell(partial(_facts, compaction), level="DEBUG" if compaction.strategy == "none" else "INFO")
+        return compaction
+
+    def _compressed(self, messages: Sequence[Message], ledger: Ledger) -> Compaction:
+        parts = _Parts(ledger)
+        needed = parts.needed_tokens()
+        if needed > self._limit:
+            raise BudgetError(needed_tokens=budget_for(self._count, needed), available_tokens=self._max_tokens)
+        return (
+            self._compress_summary(messages, parts)
+            or self._compress_aggressive(messages, parts)
+            or self._truncate(messages, parts)
+        )
+
+    def _compress_summary(self, messages: Sequence[Message], parts: _Parts) -> Compaction | None:
+        """Fold what is old; the user's messages only where they are too much as well.
+
+        With no more messages than stay there is nothing old. Source: specification 003-57.
+        """
+        start = parts.start_of(self._keep_recent)
+        return self._folded(messages, parts, start, "summary", users=False) or self._folded(
+            messages, parts, start, "summary", users=True
+        )
+
+    def _compress_aggressive(self, messages: Sequence[Message], parts: _Parts) -> Compaction | None:
+        """Fold all but the newest message, from the original messages: never a summary of a summary."""
+        return self._folded(messages, parts, parts.start_of(self._aggressive_keep), "aggressive", users=True)
+
+    def _folded(
+        self, messages: Sequence[Message], parts: _Parts, start: int, strategy: Strategy, *, users: bool
+    ) -> Compaction | None:
+        rounds, others = parts.before(start, users=users)
+        stays = parts.ledger.tokens - parts.cost_of(rounds, others)
+        if not (rounds or others) or stays > self._limit:
+            return None  # no summary can help: the summarizer is not called for nothing
+        folding, ledger = fold_within(parts.ledger, rounds, self._summary, others=others)
+        tell(COMPRESSION_STEP, strategy=strategy, tokens=ledger.tokens)
+        if ledger.is_over():
+            return None
+        before = (parts.ledger.chars, parts.ledger.tokens)
+        return compaction_of(messages, ledger, before=before, strategy=strategy, folding=folding)
+
+    def _truncate(self, messages: Sequence[Message], parts: _Parts) -> Compaction:
+        """Cut texts beside an aggressive fold: fewer messages rather than unmarked cuts, and the summary goes last."""
+        keeps = [self._aggressive_keep]
+        while keeps[-1]:
+            keeps.append(keeps[-1] // 2)
+        plain = replace(self._summary, summarizer=None)
+        tries = [(keep, floor, True) for floor in (_MARKED, 0) for keep in keeps] + [(0, 0, False)]
+        for keep, floor, summarised in tries:
+            rounds, others = parts.before(parts.start_of(keep), users=True)
+            folding, ledger = fold_within(parts.ledger, rounds, plain, others=others)
+            if summarised:
+                trim_summaries(ledger, pointers=False)
+            else:
+                ledger = _without_summary(ledger)
+            shortened = _cut(ledger, parts, floor, plain.locale)
+            trim_summaries(ledger)
+            if not ledger.is_over():
+                break
+        before = (parts.ledger.chars, parts.ledger.tokens)
+        return compaction_of(messages, ledger, before=before, strategy="truncate", folding=folding, shortened=shortened)
+
+
+def _facts(compaction: Compaction) -> dict[str, Any]:
+    """Return what is told of a compression. Source: specification 003-54."""
+    before, after = compaction.tokens_before, compaction.tokens_after
+    return {
+        "tokens_before": before,
+        "tokens_after": after,
+        "ratio": round(after / before, 4) if before else 1.0,
+        "saved": before - after,
+        "message_count": len(compaction.messages),
+        "strategy": compaction.strategy,
+    }
+
+
+class _Parts:
+    """The original messages of a compression: rounds, and what may be folded."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        messages = ledger.messages
+        self._rounds = read_rounds(messages)
+        self._round_at = {at: one for one in self._rounds for at in one.positions}
+        self._places = [at for at, one in enumerate(messages) if one.role != "system" and not is_summary(one)]
+        newest = [at for at in self._places if messages[at].role == "user"][-1:]
+        opened = {one.positions[0] for one in self._rounds if not one.answered}
+        systems = {at for at, one in enumerate(messages) if one.role == "system" and not is_summary(one)}
+        self._summaries = [at for at, one in enumerate(messages) if is_summary(one)]
+        self.protected = frozenset({*opened, *systems, *newest})
+
+    def needed_tokens(self) -> int:
+        """Return what is left when everything that may go is gone, and the results that must stay are empty."""
+        results = (at for one in self._rounds if not one.answered for at in one.positions[1:])
+        measure = self.ledger.measures[1]
+        emptied = sum(measure.cost(replace(self.ledger.messages[at], content="")) for at in results)
+        return self.ledger.cost_of(1, self.protected) + emptied
+
+    def start_of(self, keep: int) -> int:
+        """Return where the newest messages begin; a round is not split."""
+        if keep == 0:
+            return len(self.ledger.messages)
+        at = self._places[-keep] if keep <= len(self._places) else 0
+        return self._round_at[at].positions[0] if at in self._round_at else at
+
+    def before(self, start: int, *, users: bool) -> tuple[list[Round], list[int]]:
+        """Return the rounds and the other messages before a place that may be folded, the user's among them or not."""
+        rounds = [one for one in self._rounds if one.answered and one.positions[0] < start]
+        said = self._said_before(rounds)
+        others = [
+            at
+            for at in self._places
+            if at < start
+            and at not in self._round_at
+            and at not in said
+            and at not in self.protected
+            and (users or self.ledger.messages[at].role != "user")
+        ]
+        return rounds, others
+
+    def cost_of(self, rounds: Sequence[Round], others: Sequence[int]) -> int:
+        """Return what goes when rounds and other messages are folded, in tokens: earlier summaries go with them."""
+        in_rounds = (at for one in rounds for at in one.positions)
+        return self.ledger.cost_of(1, {*others, *in_rounds, *self._said_before(rounds), *self._summaries})
+
+    def _said_before(self, rounds: Sequence[Round]) -> set[int]:
+        return {at for one in rounds for at in narration_before(self.ledger.messages, one.positions[0])}
+
+
+def _without_summary(ledger: Ledger) -> Ledger:
+    stays = [place for place, message in enumerate(ledger.messages) if not is_summary(message)]
+    kept = [ledger.messages[place] for place in stays]
+    return ledger.folded(Folding(kept, tuple(stays), (), Counts(), Counts()))
+
+
+def _cut(ledger: Ledger, parts: _Parts, floor: int, locale: Locale) -> int:
+    """Cut texts until the limit holds, those of tool results first, the oldest first; return how many."""
+    places = [
+        place
+        for place, (message, source) in enumerate(zip(ledger.messages, ledger.sources, strict=True))
+        if source not in parts.protected and not is_summary(message)
+    ]
+    places.sort(key=lambda place: ledger.messages[place].role != "tool")
+    return shorten(ledger, places, locale=locale, floors=(0, floor))

@@ -1,0 +1,438 @@
+"""Rounds of tool use, and one summary message in the place of the oldest: what every compaction does.
+
+::
+
+    system · user · [call · results] · [call · results] · [call · results] · [open call]
+                    ╰──────── folded ────────╯            ╰── kept ──╯       ╰─ always ─╯
+    system · user · summary                             · call · results   · open call
+
+A round is an assistant message that calls tools, with the results of its calls. It is folded whole or not at all, so a
+list that a provider accepted is accepted afterwards. What a summary stands for is written in its marks, never read from
+its text: a person may type the same words. Pointers to texts that were put aside survive in it, so that what they name
+can still be read; those that a tool made up do not.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, get_args
+
+from gatekeeper_core.context.tool_results.pointers import COMPRESSED, defused, pointers_in
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import FOLDED, Message, is_summary
+from gatekeeper_core.text import LazyPattern, Locale, fence
+from gatekeeper_core.tokens import check_tokens
+
+__all__ = [
+    "MAX_POINTERS",
+    "Counts",
+    "Folding",
+    "Round",
+    "Summarizer",
+    "FoldingConfig",
+    "as_summary",
+    "check_memory",
+    "counts_of",
+    "fold",
+    "fold_rounds",
+    "narration_before",
+    "our_pointers",
+    "placeholder",
+    "pointers_of",
+    "reach_of",
+    "read_rounds",
+    "summary_of",
+    "without_body",
+    "without_pointers",
+]
+
+Summarizer = Callable[[Sequence[Message]], str]
+"""Writes the text of a summary from the messages that it is to stand for, an earlier summary first."""
+
+MAX_POINTERS = 256
+"""Most pointers that a summary carries; the oldest go first. Source: ours; about 3,500 tokens of cl100k."""
+
+_REACH = "user_messages_before_last"
+_TAG = "earlier_rounds"
+_POINTERS = LazyPattern(r"\[\[wm:[a-z2-7]{16}\]\](?: \[\[wm:[a-z2-7]{16}\]\])*")
+
+
+class Round(NamedTuple):
+    """One step of a tool loop.
+
+    Attributes:
+        positions: of the assistant message and of the results that follow it, ascending.
+        calls: how many calls the message makes.
+        answered: whether each of them has its result.
+    """
+
+    positions: tuple[int, ...]
+    calls: int
+    answered: bool
+
+
+class Counts(NamedTuple):
+    """What a summary stands for: rounds, the calls in them, and other messages."""
+
+    rounds: int = 0
+    calls: int = 0
+    messages: int = 0
+
+    def plus(self, other: Counts) -> Counts:
+        """Return both together."""
+        return Counts(*map(sum, zip(self, other, strict=True)))
+
+
+class Folding(NamedTuple):
+    """A list of messages in which a summary stands for some.
+
+    Attributes:
+        messages: the new list; what is not folded are the caller's own objects.
+        sources: for each of them its position in the caller's list, None for the summary.
+        folded: positions that the summary stands for, earlier summaries among them, ascending.
+        counts: what this call folded.
+        total: what the summary stands for in all.
+        failure: why the summarizer's text is not in use: ``error: `` and its type, ``not_text``, ``empty``,
+            ``too_long``; "" where it is, or none was wanted.
+    """
+
+    messages: list[Message]
+    sources: tuple[int | None, ...]
+    folded: tuple[int, ...]
+    counts: Counts
+    total: Counts
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldingConfig:
+    """How a summary message is written.
+
+    Attributes:
+        locale: language of the placeholder, ``zh`` or ``en``. Source: specification 002-20; English is ours.
+        role: role of the message, ``user`` or ``system``. A user message stands where the first folded message stood; a
+            system message behind the system messages at the head, where every provider takes it. Source: 002-16.
+        summarizer: writes more than the placeholder; None: the placeholder alone. Source: specification 002-21.
+        working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
+            those in results that are marked as compressed.
+    """
+
+    locale: Locale = "zh"
+    role: Literal["user", "system"] = "user"
+    summarizer: Summarizer | None = None
+    working_memory: Container[str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.locale not in get_args(Locale):
+            raise ConfigError(f'locale must be "zh" or "en", got {self.locale!r}')
+        if self.role not in ("user", "system"):
+            raise ConfigError(f'role must be "user" or "system", got {self.role!r}')
+        if self.summarizer is not None and not callable(self.summarizer):
+            raise TypeError(f"summarizer must be callable, got {type(self.summarizer).__name__}")
+        check_memory(self.working_memory)
+
+
+def read_rounds(messages: Sequence[Message]) -> tuple[Round, ...]:
+    """Return the rounds of a conversation, oldest first.
+
+    A result belongs to the nearest assistant message before it, system messages between them aside. Calls and results
+    meet by id, or by number where the calls or the results have no ids at all.
+
+    Raises:
+        TypeError: ``messages`` holds something else than messages.
+
+    >>> from gatekeeper_core.messages import ToolCall
+    >>> asked = Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"), ToolCall("b", "now", "{}")))
+    >>> read_rounds([Message("user", "?"), asked, Message("tool", "12:00", tool_call_id="b")])
+    (Round(positions=(1, 2), calls=2, answered=False),)
+    """
+    rounds: list[Round] = []
+    opened: int | None = None
+    results: list[int] = []
+    for at, message in enumerate(messages):
+        if not isinstance(message, Message):
+            raise TypeError(f"messages must hold Message values, got {type(message).__name__} at position {at}")
+        if message.role == "tool":
+            results.append(at)
+        elif message.role != "system":
+            if opened is not None:
+                rounds.append(_round(messages, opened, results))
+            opened = at if message.role == "assistant" and message.tool_calls else None
+            results = []
+    if opened is not None:
+        rounds.append(_round(messages, opened, results))
+    return tuple(rounds)
+
+
+def _round(messages: Sequence[Message], opened: int, results: Sequence[int]) -> Round:
+    calls = Counter(call.id for call in messages[opened].tool_calls)
+    answers = Counter(messages[at].tool_call_id or "" for at in results)
+    by_number = set(calls) == {""} or set(answers) == {""}
+    answered = len(results) >= calls.total() if by_number else not calls - answers
+    return Round((opened, *results), calls.total(), answered)
+
+
+def narration_before(messages: Sequence[Message], position: int) -> list[int]:
+    """Return the plain assistant messages directly before a round, system messages aside: what was said on the way.
+
+    An answer that a user message follows is no narration: it stays.
+
+    >>> narration_before([Message("user", "?"), Message("assistant", "Let me look.")], 2)
+    [1]
+    """
+    found = []
+    for at in range(position - 1, -1, -1):
+        message = messages[at]
+        if message.role == "assistant" and not message.tool_calls:
+            found.append(at)
+        elif message.role != "system":
+            break
+    return found[::-1]
+
+
+def as_summary(message: Message) -> Message:
+    """Return a message with the marks of a summary that everything after it rests on: sent always, and no question.
+
+    For what other code has written in the place of earlier messages.
+
+    >>> is_summary(as_summary(Message("user", "So far they set up Redis.")))
+    True
+    """
+    return replace(message, metadata={**message.metadata, "synthetic": FOLDED, _REACH: 2**31})
+
+
+def counts_of(message: Message) -> Counts:
+    """Return what a summary stands for; a count that is no whole number of at least 0 is 0."""
+    found = (message.metadata.get(name) for name in ("rounds", "tool_calls", "messages"))
+    return Counts(*(mark if type(mark) is int and mark > 0 else 0 for mark in found))
+
+
+def reach_of(message: Message) -> int:
+    """Return how many of the user's messages stand between a summary and the last message that it stands for."""
+    reach = message.metadata.get(_REACH)
+    return reach if type(reach) is int and reach > 0 else 0
+
+
+def placeholder(counts: Counts, locale: Locale) -> str:
+    """Return the text that says how much is folded.
+
+    Source: specification 002-20, word for word where only rounds are folded; the rest is ours.
+
+    >>> placeholder(Counts(2, 3), "zh"), placeholder(Counts(messages=4), "en")
+    ('[已执行 3 次工具调用,最近结果见下文]', '[4 earlier messages left out]')
+    """
+    calls, others = counts.calls, counts.messages
+    if locale == "zh":
+        said = [f"已执行 {calls} 次工具调用,最近结果见下文"] * (calls > 0) + [f"已省略 {others} 条较早的消息"] * (
+            others > 0
+        )
+        return f"[{';'.join(said)}]"
+    said = [f"{calls} tool call{'s' * (calls != 1)} executed, latest results below"] * (calls > 0)
+    said += [f"{others} earlier message{'s' * (others != 1)} left out"] * (others > 0)
+    return f"[{'; '.join(said)}]"
+
+
+def fold_rounds(messages: Sequence[Message], keep: int, *, config: FoldingConfig | None = None) -> Folding:
+    """Return a conversation in which one summary message stands for all answered rounds but the newest.
+
+    What the assistant said on the way to a folded round goes with it. System and user messages, answers to the user,
+    and rounds with a call that has no result yet stay; so does what no provider would accept. An earlier summary is
+    taken up into the new one, its counts added. Our pointers in what is folded stand on a line behind the placeholder,
+    the newest last (``our_pointers``). Nothing to fold: the same messages in a new list.
+
+    Args:
+        messages: the conversation; read, never changed.
+        keep: newest answered rounds that stay, at least 0.
+        config: how the summary is written.
+
+    Raises:
+        ConfigError: ``keep`` is negative.
+        TypeError: an argument has the wrong type.
+
+    Source: specification 002-14, 002-20, 002-25, 002-28.
+
+    >>> from gatekeeper_core.messages import ToolCall
+    >>> ask = Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"),))
+    >>> answer = Message("tool", "12:00", tool_call_id="a")
+    >>> [message.text for message in fold_rounds([Message("user", "?"), ask, answer, ask, answer], 1).messages]
+    ['?', '[已执行 1 次工具调用,最近结果见下文]', '', '12:00']
+    """
+    check_tokens("keep", keep)
+    answered = [one for one in read_rounds(messages) if one.answered]
+    return fold(messages, answered[: max(0, len(answered) - keep)], config=config)
+
+
+def fold(
+    messages: Sequence[Message],
+    rounds: Sequence[Round],
+    *,
+    others: Collection[int] = (),
+    config: FoldingConfig | None = None,
+) -> Folding:
+    """Return a conversation in which one summary message stands for these rounds, and for other messages.
+
+    Args:
+        messages: the conversation.
+        rounds: the rounds to fold, with the narration before each.
+        others: positions of further messages to fold, none of them in a round.
+        config: how the summary is written.
+    """
+    config = config or FoldingConfig()
+    earlier = [at for at, message in enumerate(messages) if is_summary(message)]
+    apart = frozenset(others).difference(earlier)
+    folded = {at for one in rounds for at in (*narration_before(messages, one.positions[0]), *one.positions)} | apart
+    if not folded:
+        return Folding(list(messages), tuple(range(len(messages))), (), Counts(), _total(messages, earlier))
+    counts = Counts(len(rounds), sum(one.calls for one in rounds), len(apart))
+    folded.update(earlier)
+    gone, total = sorted(folded), _total(messages, earlier).plus(counts)
+    summary, failure = _summary([messages[at] for at in gone], total, config)
+    stays = [at for at in range(len(messages)) if at not in folded]
+    place = _head_stop(messages, stays) if config.role == "system" else bisect_left(stays, gone[0])
+    sources = (*stays[:place], None, *stays[place:])
+    reach = _reach(messages, gone, stays[place:])
+    summary = replace(summary, metadata={**summary.metadata, _REACH: reach}) if reach else summary
+    listed = [summary if at is None else messages[at] for at in sources]
+    return Folding(listed, sources, tuple(gone), counts, total, failure)
+
+
+def pointers_of(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the ids of the pointers in texts, each once where it stands last, at most ``MAX_POINTERS`` of the last.
+
+    >>> pointers_of(["[[wm:aaaaaaaaaaaaaaaa]] [[wm:bbbbbbbbbbbbbbbb]]", "[[wm:aaaaaaaaaaaaaaaa]]"])
+    ('bbbbbbbbbbbbbbbb', 'aaaaaaaaaaaaaaaa')
+    """
+    found: dict[str, None] = {}
+    for text in texts:
+        for pointer in pointers_in(text):
+            found.pop(pointer, None)
+            found[pointer] = None
+    return tuple(found)[-MAX_POINTERS:]
+
+
+def our_pointers(messages: Iterable[Message], working_memory: Container[str] | None = None) -> tuple[str, ...]:
+    """Return the ids of the pointers in messages that open something; order and number as for ``pointers_of``.
+
+    A tool can write anything, also what reads as a pointer. With a working memory those count that it holds, wherever
+    they stand; without one those in texts that carry our marks: results that were compressed, and earlier summaries,
+    of which only the line of pointers.
+
+    >>> made_up = Message("tool", "[[wm:aaaaaaaaaaaaaaaa]]", tool_call_id="a")
+    >>> our_pointers([made_up]), our_pointers([made_up], {"aaaaaaaaaaaaaaaa"})
+    ((), ('aaaaaaaaaaaaaaaa',))
+    """
+    if working_memory is None:
+        return pointers_of(map(_our_text, messages))
+    held = [[one for one in pointers_in(message.text) if one in working_memory] for message in messages]
+    return pointers_of(_line(pointers) for pointers in held)
+
+
+def _our_text(message: Message) -> str:
+    if is_summary(message):
+        return _line(_read(message.text)[1])
+    return message.text if message.metadata.get(COMPRESSED) else ""
+
+
+def check_memory(working_memory: object) -> None:
+    """Check what is given as a working memory.
+
+    Raises:
+        TypeError: it cannot be asked for ids.
+    """
+    asked = isinstance(working_memory, Container) and not isinstance(working_memory, (str, bytes))
+    if working_memory is not None and not asked:
+        raise TypeError(f"working_memory must be a WorkingMemory, got {type(working_memory).__name__}")
+
+
+def without_body(summary: Message) -> Message:
+    """Return a summary that is its placeholder and its pointers; the same object where it is so already."""
+    said, pointers, body = _read(summary.text)
+    return replace(summary, content=_written(said, pointers, "")) if body else summary
+
+
+def without_pointers(summary: Message, count: int) -> Message:
+    """Return a summary without so many of its pointers, the oldest ones; with none to drop the same object."""
+    said, pointers, body = _read(summary.text)
+    return replace(summary, content=_written(said, pointers[count:], body)) if pointers and count else summary
+
+
+def _written(said: str, pointers: Sequence[str], body: str) -> str:
+    return "\n".join(filter(None, (said, _line(pointers), body)))
+
+
+def _line(pointers: Sequence[str]) -> str:
+    return " ".join(f"[[wm:{one}]]" for one in pointers)
+
+
+def _read(text: str) -> tuple[str, tuple[str, ...], str]:
+    """Return the placeholder of a summary, the ids on the line of its pointers, and what stands behind them."""
+    said, _, rest = text.partition("\n")
+    line, _, body = rest.partition("\n")
+    return (said, pointers_in(line), body) if _POINTERS.fullmatch(line) else (said, (), rest)
+
+
+def _total(messages: Sequence[Message], earlier: Iterable[int]) -> Counts:
+    total = Counts()
+    for at in earlier:
+        total = total.plus(counts_of(messages[at]))
+    return total
+
+
+def _reach(messages: Sequence[Message], gone: Sequence[int], behind: Sequence[int]) -> int:
+    """Return how many user messages behind a summary stand before the last message that it stands for."""
+    users = [at for at, message in enumerate(messages) if message.role == "user" and not is_summary(message)]
+    last = gone[-1]
+    for at in gone:
+        if is_summary(messages[at]) and (reach := reach_of(messages[at])):
+            last = max(last, *users[bisect_left(users, at) :][:reach][-1:], at)
+    return sum(1 for at in behind if at <= last and messages[at].role == "user")
+
+
+def _head_stop(messages: Sequence[Message], stays: Sequence[int]) -> int:
+    return next((place for place, at in enumerate(stays) if messages[at].role != "system"), len(stays))
+
+
+def _summary(folded: Sequence[Message], total: Counts, config: FoldingConfig) -> tuple[Message, str]:
+    """Return the summary of the folded messages, and why the summarizer's text is not in it."""
+    told, failure = _told(folded, config.summarizer) if config.summarizer else ("", "")
+    pointers = our_pointers(folded, config.working_memory)
+    body = fence(defused(told, pointers), tag=_TAG) if told else _told_before(folded)
+    return _marked(config.role, _written(placeholder(total, config.locale), pointers, body), total), failure
+
+
+def _marked(role: Literal["user", "system"], text: str, total: Counts) -> Message:
+    marks: dict[str, str | int] = {
+        "synthetic": FOLDED,
+        "rounds": total.rounds,
+        "tool_calls": total.calls,
+        "messages": total.messages,
+    }
+    return Message(role, text, metadata=marks)
+
+
+def summary_of(counts: Counts, locale: Locale, *, pointers: Sequence[str] = ()) -> Message:
+    """Return the summary that is a placeholder and the pointers with these ids.
+
+    >>> print(summary_of(Counts(2, 3), "en", pointers=["aaaaaaaaaaaaaaaa"]).text)
+    [3 tool calls executed, latest results below]
+    [[wm:aaaaaaaaaaaaaaaa]]
+    """
+    return _marked("user", _written(placeholder(counts, locale), pointers, ""), counts)
+
+
+def _told(folded: Sequence[Message], summarizer: Summarizer) -> tuple[str, str]:
+    try:
+        told: object = summarizer(folded)
+    except Exception as error:  # noqa: BLE001 - the caller's own function, most often a model: it may raise anything
+        return "", f"error: {type(error).__name__}"
+    if not isinstance(told, str):
+        return "", "not_text"
+    return told.strip(), "" if told.strip() else "empty"
+
+
+def _told_before(folded: Sequence[Message]) -> str:
+    """Return what earlier summaries said behind their pointers: without a new text it is all that is left."""
+    return "\n".join(filter(None, (_read(message.text)[2] for message in folded if is_summary(message))))

@@ -1,0 +1,206 @@
+"""Which past turns are worth sending, and in which order they would be given up.
+
+::
+
+    mode      taken first                  then                                   floor_turns
+    gated     what the question selects    on a switch, or where nothing was      newest turns kept then
+                                           chosen: the newest turns
+    hybrid    the newest turns             what the question selects              newest turns always taken
+    window    the newest turns             nothing                                the most turns of the window
+
+Long messages of what the question selects may be cut to the sentences that matter. The newest turn and the floor are
+sent as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from gatekeeper_core.context.history.window import newest_turns
+from gatekeeper_core.messages import Message, Turn
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.token_estimate import budget_for
+from gatekeeper_core.tokens import count_message
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from gatekeeper_core.selection.result import Selection
+    from gatekeeper_core.tokens import TokenCounter
+
+__all__ = ["Choice", "HistoryMode", "HistoryStatus", "choose_past", "fitting_turns", "steady_cuts"]
+
+HistoryStatus = Literal["selected", "passthrough", "no_query", "nothing_fits", "over_budget", "fallback"]
+HistoryMode = Literal["gated", "hybrid", "window"]
+
+
+class Choice(NamedTuple):
+    """The past turns to keep, and how they were chosen.
+
+    Attributes:
+        turns: their ids, the most valuable first.
+        status: as in a ``HistoryView``.
+        reason: as in a ``HistoryView``.
+        selection: the selection behind it, or None.
+        tokens_before: what the turns cost that were chosen at an earlier step; None: these are they.
+        cuts: position in the caller's list and copy of each message of theirs that is cut.
+    """
+
+    turns: tuple[int, ...]
+    status: HistoryStatus
+    reason: str
+    selection: Selection | None = None
+    tokens_before: int | None = None
+    cuts: tuple[tuple[int, Message], ...] = ()
+
+
+def choose_past(
+    past: Sequence[Turn],
+    query: str,
+    gatekeeper: ContextGatekeeper,
+    costs: Sequence[int],
+    *,
+    room: int,
+    mode: HistoryMode = "gated",
+    floor_turns: int = 0,
+    window_from: int = 0,
+    trim: bool = False,
+    earlier: Mapping[int, Message] | None = None,
+    asked_at: datetime | None = None,
+) -> Choice:
+    """Return the past turns to keep, and the cuts of their messages.
+
+    Args:
+        past: the finished turns, oldest first; the gatekeeper has the same.
+        query: the question; blank: the newest turns are kept, whatever the mode.
+        gatekeeper: serves this conversation.
+        costs: tokens of each turn.
+        room: tokens that they may cost together; may be negative.
+        mode: see the module.
+        floor_turns: see the module, at least 0.
+        window_from: position of the first message that the window of mode ``window`` may hold: what a summary stands
+            for comes before it. A turn that is covered in part belongs to the window.
+        trim: whether long messages may be cut, as far as the gatekeeper's own settings allow it.
+        earlier: the cuts that were sent for the question before, by position; see :func:`steady_cuts`.
+        asked_at: when the question is asked, where it is known.
+    """
+    if not past:
+        return Choice((), "passthrough", "no_past_turns")
+    if mode == "window":
+        first = max(len(past) - floor_turns, sum(turn.stop <= window_from for turn in past))
+        return Choice(_newest(costs, first, room)[::-1], "selected", "window")
+    if not query:
+        return Choice(newest_turns(costs, budget_tokens=room)[::-1], "no_query", "newest_turns")
+    if room < 1:
+        return Choice((), "nothing_fits", "no_room")
+    budget = budget_for(gatekeeper.token_counter, room)  # the margin is taken off already, and is taken off there
+    selection = gatekeeper.explain(query, token_budget=budget, trim=None if trim else False, asked_at=asked_at)
+    cuts = {
+        past[turn.turn_id].start + at: replace(past[turn.turn_id].messages[at], content=text)
+        for turn in selection.turns
+        for at, text in turn.cuts
+    }
+    if mode == "hybrid":
+        floor = _newest(costs, max(0, len(costs) - floor_turns), room)[::-1]
+        whole = {at for turn in floor for at in range(past[turn].start, past[turn].stop)}
+        cuts = {at: message for at, message in cuts.items() if at not in whole}
+        turns = _all_fitting(floor, selection, costs, room)
+    else:
+        turns = selection.order + _floor(selection, costs, room, floor_turns)
+    if cuts and earlier:
+        sent = {turn.turn_id: turn.tokens for turn in selection.turns}
+        left = room - sum(sent.get(turn, costs[turn]) for turn in turns)
+        gap = gatekeeper.config.trimming.gap
+        cuts = steady_cuts(cuts, earlier, room=left, gap=gap, token_counter=gatekeeper.token_counter)
+    return Choice(turns, "selected", selection.gate.reason, selection, cuts=tuple(sorted(cuts.items())))
+
+
+def steady_cuts(
+    cuts: Mapping[int, Message],
+    earlier: Mapping[int, Message],
+    *,
+    room: int,
+    gap: str,
+    token_counter: TokenCounter,
+) -> dict[int, Message]:
+    """Return cuts as they were sent before where those hold all that is wanted now: a prompt cache has seen them.
+
+    Args:
+        cuts: the cuts that the question wants, by position.
+        earlier: the cuts that were sent for the question before, by position.
+        room: tokens that the earlier ones may cost more together; the oldest messages come first.
+        gap: what stands where sentences were left out.
+        token_counter: counts a text.
+
+    >>> wanted, before = Message("assistant", "… Port 6380. …"), Message("assistant", "Redis runs. Port 6380. …")
+    >>> steady_cuts({1: wanted}, {1: before}, room=9, gap=" … ", token_counter=len)[1].text
+    '… Port 6380. …'
+    >>> steady_cuts({1: wanted}, {1: before}, room=10, gap=" … ", token_counter=len)[1].text
+    'Redis runs. Port 6380. …'
+    """
+    steady = dict(cuts)
+    for at, wanted in sorted(cuts.items()):
+        before = earlier.get(at)
+        if before is not None and all(piece in before.text for piece in _pieces(wanted.text, gap)):
+            more = count_message(before, token_counter=token_counter) - count_message(
+                wanted, token_counter=token_counter
+            )
+            if more <= room:
+                steady[at] = before
+                room -= more
+    return steady
+
+
+def _pieces(text: str, gap: str) -> list[str]:
+    """Return the stretches of a cut text that stand between its gaps."""
+    mark = gap.strip()
+    return [piece.strip() for piece in text.split(mark)] if mark else [text]
+
+
+def fitting_turns(turns: Sequence[int], costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]:
+    """Return the most valuable turns that fit together, up to the first that does not.
+
+    No turn behind that one is tried, however small: what is given up at one step of a run would else come back at the
+    next, when a larger turn goes, and a run that is resumed elsewhere would send another past.
+
+    >>> fitting_turns([2, 0, 1], [10, 1, 20], budget_tokens=25)
+    (2,)
+    """
+    for stop, turn in enumerate(turns):
+        budget_tokens -= costs[turn]
+        if budget_tokens < 0:
+            return tuple(turns[:stop])
+    return tuple(turns)
+
+
+def _newest(costs: Sequence[int], first: int, room: int) -> tuple[int, ...]:
+    """Return the newest turns from a first one on that fit together, oldest first."""
+    return tuple(turn + first for turn in newest_turns(costs[first:], budget_tokens=room))
+
+
+def _all_fitting(floor: Sequence[int], selection: Selection, costs: Sequence[int], room: int) -> tuple[int, ...]:
+    """Return the floor and, of what was selected beside it, each turn that has room."""
+    taken = list(floor)
+    left = room - sum(costs[turn] for turn in floor)
+    sent = {turn.turn_id: turn.tokens for turn in selection.turns}
+    for turn in selection.order:
+        if turn not in floor and sent[turn] <= left:
+            left -= sent[turn]
+            taken.append(turn)
+    return tuple(taken)
+
+
+def _floor(selection: Selection, costs: Sequence[int], room: int, floor_turns: int) -> tuple[int, ...]:
+    """Return the newest turns to keep beside what was chosen, newest first."""
+    if floor_turns == 0:
+        return ()
+    left = room - selection.tokens
+    newest = range(len(costs)) if selection.order else newest_turns(costs, budget_tokens=left)
+    floor = []
+    for turn in newest[::-1][:floor_turns]:
+        if turn not in selection.order and costs[turn] <= left:
+            left -= costs[turn]
+            floor.append(turn)
+    return tuple(floor)

@@ -1,0 +1,103 @@
+"""Messages that are sent and are no question: those that a caller pins, and summaries of folded messages.
+
+::
+
+    user · [pinned] · assistant · user · [summary] · call · results     as the list has them, all with the user's role
+    user ·   ""     · assistant · user ·  system   · call · results     as the turns are read
+
+A pinned message is emptied, because it is always sent and counted apart; a summary goes with its turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from gatekeeper_core.context.compaction.rounds import reach_of
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Message, Turn, is_summary
+
+__all__ = ["as_said", "checked_pins", "summaries_in", "summaries_needed"]
+
+_EMPTY_USER, _EMPTY_SYSTEM = Message("user", ""), Message("system", "")
+
+
+def summaries_in(messages: tuple[Message, ...], start: int = 0) -> tuple[int, ...]:
+    """Return the positions of the summaries in a conversation from a position on.
+
+    >>> summaries_in((Message("user", "?"), Message("user", "[...]", metadata={"synthetic": "folded"})))
+    (1,)
+    """
+    marked = (at for at in range(start, len(messages)) if isinstance(messages[at], Message) and messages[at].metadata)
+    return tuple(at for at in marked if is_summary(messages[at]))
+
+
+def as_said(
+    messages: tuple[Message, ...], *, pinned: Collection[int] = (), summaries: Collection[int] = ()
+) -> tuple[Message, ...]:
+    """Return the messages as a reader of turns is to see them: only questions have the user's role.
+
+    Before the first question, what is none opens a turn where an answer follows, so that this is not lost; later it
+    stands within the turn that it was written into.
+
+    Args:
+        messages: the conversation.
+        pinned: positions of user and system messages that are counted apart.
+        summaries: positions of the summaries.
+
+    >>> [message.role for message in as_said((Message("user", "?"), Message("user", "[...]")), summaries=[1])]
+    ['user', 'system']
+    """
+    none = frozenset((*pinned, *summaries))
+    if not none:
+        return messages
+    changed = list(messages)
+    asked = next((at for at, one in enumerate(messages) if one.role == "user" and at not in none), len(messages))
+    for at in none:
+        opens = messages[at].role == "user" and at < asked
+        if at in pinned:
+            changed[at] = _EMPTY_USER if opens else _EMPTY_SYSTEM
+        elif not opens or asked == at + 1:
+            changed[at] = replace(messages[at], role="system")
+    return tuple(changed)
+
+
+def summaries_needed(
+    messages: tuple[Message, ...], summaries: Collection[int], current: Turn | None
+) -> tuple[int, ...]:
+    """Return which summaries before the current turn stand for rounds of it, too: these are always needed.
+
+    Args:
+        messages: the conversation.
+        summaries: positions of the summaries.
+        current: its current turn, if there is one.
+    """
+    if current is None:
+        return ()
+    return tuple(at for at in summaries if at < current.start and _reaches(messages, at, current.start))
+
+
+def _reaches(messages: tuple[Message, ...], at: int, start: int) -> bool:
+    """Return whether a summary stands for something behind a position."""
+    between = (messages[place] for place in range(at, start))
+    return reach_of(messages[at]) > sum(1 for one in between if one.role == "user" and not is_summary(one))
+
+
+def checked_pins(messages: tuple[Message, ...], pinned: Collection[int]) -> tuple[int, ...]:
+    """Return the positions of messages that are always sent, ascending, each once.
+
+    Raises:
+        TypeError: a position is no whole number, or what stands there no message.
+        ConfigError: nothing stands there, or a message of the assistant or of a tool.
+    """
+    for at in pinned:
+        if isinstance(at, bool) or not isinstance(at, int):
+            raise TypeError(f"pinned must hold positions, got {type(at).__name__}")
+        if not 0 <= at < len(messages):
+            raise ConfigError(f"pinned position {at} is not in a list of {len(messages)} messages")
+        if not isinstance(messages[at], Message):
+            raise TypeError(f"messages[{at}] must be a Message, got {type(messages[at]).__name__}")
+        role = messages[at].role
+        if role not in ("user", "system"):
+            raise ConfigError(f"message {at} has the role {role}: only user and system messages can be pinned")
+    return tuple(sorted(set(pinned)))

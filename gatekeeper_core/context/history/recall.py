@@ -1,0 +1,151 @@
+"""Recall: what was left out of the prompt, read back on demand.
+
+::
+
+    query ──explain──> turns by value ──less those that are shown whole──> [turn 3] user: … assistant: … in a fence
+
+A model that misses something asks for it in a tool call, whose result belongs to its own run: the past that was chosen
+for the question, and with it the beginning of the prompt, stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from gatekeeper_core.context.history.select import HistoryView, read_history
+from gatekeeper_core.context.tool_results.working_memory import RECALL_TOOL_NAME
+from gatekeeper_core.messages import Message, Turn
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.text import fence, is_han
+from gatekeeper_core.token_estimate import budget_for
+from gatekeeper_core.tokens import TokenCounter, check_str, check_tokens
+from gatekeeper_core.truncation import truncate_middle
+
+__all__ = [
+    "NOTHING_EARLIER",
+    "RECALL_BUDGET_TOKENS",
+    "RECALL_TOOL_DESCRIPTION",
+    "RECALL_TOOL_NAME",
+    "recall_earlier",
+    "recall_hint",
+    "recall_turns",
+]
+
+RECALL_TOOL_DESCRIPTION = (
+    "Read earlier turns of this conversation that are not shown, or are shown in part (a gap is marked with …). "
+    "`query`: what to look for, in words that were used."
+)
+"""What a model is told about the tool."""
+
+RECALL_BUDGET_TOKENS = 1_000
+"""Tokens of one answer. Source: ours; a few long turns."""
+
+NOTHING_EARLIER = "[earlier turns: nothing else is found for this]"
+"""What the tool answers where no hidden turn fits the query, or the conversation is unknown."""
+
+_HINTS = {
+    "en": f"Some earlier turns of this conversation are not shown; call {RECALL_TOOL_NAME} to read them.",
+    "zh": f"本对话较早的部分轮次没有显示，需要时用 {RECALL_TOOL_NAME} 查看。",
+}
+_TAG = "earlier_turns"
+
+
+def recall_earlier(
+    query: str,
+    *,
+    messages: Sequence[Message],
+    gatekeeper: ContextGatekeeper,
+    view: HistoryView | None = None,
+    max_tokens: int = RECALL_BUDGET_TOKENS,
+) -> str:
+    r"""Return earlier turns that a query asks for and that the model was not shown whole.
+
+    Args:
+        query: what is looked for.
+        messages: the whole conversation; its last turn is the current one.
+        gatekeeper: serves this conversation.
+        view: what the model was shown; None: nothing of the past.
+        max_tokens: what the text may cost, marks included, at least 1.
+
+    Returns:
+        Each turn with its id (its 0-based position), oldest first, inside a fence; ``NOTHING_EARLIER`` where nothing
+        is found. A turn that is too long is there in part.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        ConfigError: ``max_tokens`` is below 1.
+
+    >>> talk = [Message("user", "The Redis port is 6380."), Message("assistant", "Noted."), Message("user", "Tea?")]
+    >>> print(recall_earlier("Redis port", messages=talk, gatekeeper=ContextGatekeeper()))
+    <earlier_turns>
+    [turn 0]
+    user: The Redis port is 6380.
+    assistant: Noted.
+    </earlier_turns>
+    """
+    past = read_history(messages).past
+    gatekeeper.sync(past)
+    return recall_turns(query, past, gatekeeper, view=view, max_tokens=max_tokens)
+
+
+def recall_turns(
+    query: str,
+    past: Sequence[Turn],
+    gatekeeper: ContextGatekeeper,
+    *,
+    view: HistoryView | None,
+    max_tokens: int = RECALL_BUDGET_TOKENS,
+) -> str:
+    """Do what :func:`recall_earlier` does, for finished turns that the gatekeeper has.
+
+    The turns are those that the selection takes and that share something with the query, or where all of these are
+    shown, the hidden one with the best score; for a query about the conversation, its overview. Turns that are not
+    shown at all come before those that are shown in part.
+    """
+    check_str("query", query)
+    check_tokens("max_tokens", max_tokens, at_least=1)
+    cut = {at for at, _ in view.replaced} if view else set()
+    shown = dict.fromkeys(view.turns if view else (), True)
+    for turn_id in shown:
+        shown[turn_id] = cut.isdisjoint(range(past[turn_id].start, past[turn_id].stop))
+    budget = max_tokens + sum(gatekeeper.turn_tokens[turn_id] for turn_id in shown)
+    selection = gatekeeper.explain(query, token_budget=budget_for(gatekeeper.token_counter, budget))
+    scores = {one.turn_id: one.score.total for one in selection.decisions if one.score and not shown.get(one.turn_id)}
+    taken = [turn_id for turn_id in selection.order if turn_id in scores]
+    hidden = taken or sorted(scores, key=scores.__getitem__)[-1:]
+    if selection.gate.reason == "about_conversation":
+        hidden = [turn_id for turn_id in selection.order if not shown.get(turn_id)]
+    excerpts = {turn.turn_id: f"user: {turn.user}\nassistant: {turn.assistant}" for turn in selection.turns}
+    count = gatekeeper.token_counter
+    told: dict[int, str] = {}
+    for turn_id in sorted(hidden, key=lambda turn_id: turn_id in shown):
+        whole = "\n".join(f"{message.role}: {message.text}" for message in past[turn_id].messages if message.text)
+        part = excerpts.get(turn_id, whole)
+        forms = [whole, part]
+        if not told:
+            forms.append(truncate_middle(part, max_tokens, token_counter=partial(_fenced_tokens, turn_id, count)))
+        fitting = (form for form in forms if form and count(_fenced({**told, turn_id: form})) <= max_tokens)
+        text = next(fitting, "")
+        if text:
+            told[turn_id] = text
+    return _fenced(told) if told else NOTHING_EARLIER
+
+
+def recall_hint(opening: str) -> str:
+    """Return the line that tells a model that there is more, in the language of a conversation's opening.
+
+    It names no number, so that the prompt stays the same from question to question.
+
+    >>> recall_hint("Which port?")
+    'Some earlier turns of this conversation are not shown; call recall_earlier to read them.'
+    """
+    return _HINTS["zh" if any(map(is_han, opening)) else "en"]
+
+
+def _fenced_tokens(turn_id: int, count: TokenCounter, text: str) -> int:
+    return count(_fenced({turn_id: text}))
+
+
+def _fenced(told: Mapping[int, str]) -> str:
+    return fence("\n\n".join(f"[turn {turn_id}]\n{text}" for turn_id, text in sorted(told.items())), tag=_TAG)

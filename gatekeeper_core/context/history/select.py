@@ -1,0 +1,488 @@
+"""Messages in, messages out: which messages of a conversation the model gets to read, as positions in the list.
+
+::
+
+    messages ──read_history──> head · pinned · past turns · current turn · query
+                                          past turns ──sync──> gatekeeper
+    query ──explain──> turns by value, cuts ──floor, limit──> HistoryView(kept positions, replaced, status, reason)
+
+The head (system messages before the first user message) and the current turn are always sent; of the past, turns that
+fit in what the budget leaves. The view holds positions; a long message of a past turn may be replaced by a copy that is
+cut to the sentences that matter. Nothing of the caller's is changed.
+
+The past is chosen with the room that there was when the current turn began, before the model called its first tool,
+and only shrinks while that turn grows. So every step of a run, also one that another process resumes, chooses the same.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
+from gatekeeper_core.context.history.modes import Choice, HistoryMode, HistoryStatus, choose_past, fitting_turns
+from gatekeeper_core.context.history.pins import as_said, checked_pins, summaries_in, summaries_needed
+from gatekeeper_core.context.history.window import newest_turns
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.events import PAST
+from gatekeeper_core.messages import Message, Turn, common_beginning, group_turns, split_current_turn
+from gatekeeper_core.observation import stage
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.token_estimate import budget_within
+from gatekeeper_core.tokens import check_tokens, count_message, count_messages, describe_counter
+
+if TYPE_CHECKING:
+    from gatekeeper_core.selection.result import Selection
+    from gatekeeper_core.tokens import TokenCounter
+
+__all__ = ["History", "HistoryView", "OnError", "read_history", "select_history", "select_past"]
+
+OnError = Literal["fallback", "raise"]
+
+
+class History(NamedTuple):
+    """A conversation as the selection sees it.
+
+    Attributes:
+        messages: the caller's messages.
+        seen: the same, with the pinned ones emptied and summaries as system messages: what the turns are made of.
+        head: positions that are always sent and stand before the first user message.
+        pinned: further positions that are always sent.
+        past: the finished turns, oldest first; a pinned message has no text and no cost in them.
+        current: the turn that the model is to answer, or None where it is not in the list.
+        query: the question, stripped; "" where none is known.
+        summaries: positions of the summaries of folded messages.
+    """
+
+    messages: tuple[Message, ...]
+    seen: tuple[Message, ...]
+    head: tuple[int, ...]
+    pinned: tuple[int, ...]
+    past: tuple[Turn, ...]
+    current: Turn | None
+    query: str
+    summaries: tuple[int, ...] = ()
+
+
+class HistoryView(NamedTuple):
+    """What the model gets to read of a conversation, and why.
+
+    Attributes:
+        kept: positions in the caller's list, ascending.
+        status: ``selected`` (chosen for the query), ``passthrough`` (all of it, or there is no past turn), ``no_query``
+            (no question is known: the newest turns that fit), ``nothing_fits`` (there are past turns, and the smallest
+            is larger than what is left for them), ``over_budget`` (what is always sent is over the budget by itself),
+            ``fallback`` (selection failed: the newest turns that fit).
+        reason: one word or a short fact that says more: the gate's reason, the type and place of an error.
+        selection: the selection behind it, with a decision for every turn; None where none was made.
+        turns: ids of the past turns that are kept, the one to give up first last.
+        turn_count: past turns in the conversation.
+        tokens: what the kept messages cost, by the counter's estimate.
+        history_tokens: what all messages would cost, less a greeting before the first user message.
+        fixed_tokens: what else the budget has to carry.
+        budget_tokens: what all of it may cost.
+        replaced: position and message of what is sent in another form, ascending: long messages of past turns, cut;
+            compressed results of the current run, and the summary of its folded rounds in the place of the first.
+        folded: positions of the current run that the summary stands for; of them only the first is kept.
+        chosen_tokens: what the past turns cost that were chosen when the run began.
+        counter: what counted the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
+        margin: how far a prompt may lie over its estimate, as a share of it: so much of the budget was kept free.
+    """
+
+    kept: tuple[int, ...]
+    status: HistoryStatus
+    reason: str
+    selection: Selection | None
+    turns: tuple[int, ...]
+    turn_count: int
+    tokens: int
+    history_tokens: int
+    fixed_tokens: int
+    budget_tokens: int
+    replaced: tuple[tuple[int, Message], ...] = ()
+    folded: tuple[int, ...] = ()
+    chosen_tokens: int = 0
+    counter: str = ""
+    margin: float = 0.0
+
+    def facts(self) -> dict[str, Any]:
+        """Return the view as flat JSON-ready facts for logs and events: counts and ids, never text."""
+        return {
+            "status": self.status,
+            "reason": self.reason,
+            "decision": self.selection.gate.decision if self.selection else None,
+            "messages_kept": len(self.kept),
+            "messages_folded": len(self.folded),
+            "messages_replaced": len(self.replaced),
+            "turns_kept": len(self.turns),
+            "turn_count": self.turn_count,
+            "turn_ids": sorted(self.turns),
+            "tokens": self.tokens,
+            "history_tokens": self.history_tokens,
+            "fixed_tokens": self.fixed_tokens,
+            "budget_tokens": self.budget_tokens,
+            "counter": self.counter,
+            "margin": self.margin,
+        }
+
+
+def select_history(
+    messages: Sequence[Message],
+    *,
+    gatekeeper: ContextGatekeeper,
+    query: str | None = None,
+    budget_tokens: int,
+    fixed_tokens: int = 0,
+    floor_turns: int = 0,
+    passthrough_below: int = 0,
+    pinned: Collection[int] = (),
+    previous: HistoryView | None = None,
+    on_error: OnError = "fallback",
+    run: RunConfig | None = None,
+    mode: HistoryMode = "gated",
+    window_from: int = 0,
+    trim: bool = True,
+    earlier: HistoryView | None = None,
+) -> HistoryView:
+    """Return which messages of a conversation the model needs for its question.
+
+    The turns are those that ``gatekeeper.explain(query)`` chooses with what the budget leaves for them. Costs are
+    counted by the gatekeeper's counter; a turn's cost counts every message of it, as it is sent. The caller sends what
+    ``replaced`` says in the place of a message.
+
+    Args:
+        messages: the whole conversation; read, never changed.
+        gatekeeper: serves this conversation; its turns are made equal to the past turns.
+        query: the question. None: the last turn is the current one, and its user text is the question. Otherwise the
+            last turn is the current one when it holds this text whole; if not, the question is not in the list and all
+            turns are past. Blank: all turns are past, and no question is known.
+        budget_tokens: what ``fixed_tokens`` and all that is sent may cost together, at least 1.
+        fixed_tokens: what the caller sends besides, at least 0.
+        floor_turns: newest turns that are kept beside what is chosen, when
+            they fit, at least 0; what it means in other modes than ``gated``, see there.
+        passthrough_below: while the whole history costs less, and fits, all of it is kept, at least 0 tokens.
+        pinned: positions of user or system messages that are always kept and are no question: summaries that other code
+            wrote. What follows such a message up to the next user message counts as a turn.
+        previous: the view of an earlier step of the same run; the past is then not chosen again, it only shrinks.
+        on_error: ``fallback`` keeps the newest turns that fit when the selection fails; ``raise`` lets the error pass.
+        run: how the current run gives way before the past does. None: the run is sent as it is.
+        mode: ``gated`` keeps what the question needs; ``hybrid`` takes ``floor_turns`` newest turns first, whatever the
+            gate says; ``window`` keeps the newest turns alone, ``floor_turns`` at most.
+        window_from: in mode ``window`` the position of the first message that may be kept, at least 0.
+        trim: whether long messages of past turns are cut to the sentences that matter; the newest turn, and the floor
+            in mode ``hybrid``, never are. False: whole messages, as without ``GatekeeperConfig.trim``.
+        earlier: the view for the question before. A message is cut as it was cut there where that still holds all that
+            matters and has room, for the caches of providers; which turns are kept does not depend on it.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        ConfigError: a number is out of range, ``on_error`` or ``mode`` is unknown, or a pinned position cannot be
+            pinned.
+
+    Source: design decision "the past is chosen once per run and only shrinks"; floor and passthrough are ours.
+
+    >>> from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+    >>> talk = [Message("system", "be brief"), Message("user", "The Redis port is 6380."), Message("assistant", "ok")]
+    >>> talk += [Message("user", "New topic: bake bread?"), Message("assistant", "yes"), Message("user", "Redis port?")]
+    >>> select_history(talk, gatekeeper=ContextGatekeeper(), budget_tokens=100).kept
+    (0, 1, 2, 5)
+    """
+    return select_past(
+        read_history(messages, query=query, pinned=pinned),
+        gatekeeper=gatekeeper,
+        budget_tokens=budget_tokens,
+        fixed_tokens=fixed_tokens,
+        floor_turns=floor_turns,
+        passthrough_below=passthrough_below,
+        previous=previous,
+        on_error=on_error,
+        run=run,
+        mode=mode,
+        window_from=window_from,
+        trim=trim,
+        earlier=earlier,
+    )
+
+
+def read_history(
+    messages: Sequence[Message],
+    *,
+    query: str | None = None,
+    pinned: Collection[int] = (),
+    before: History | None = None,
+) -> History:
+    """Return the parts of a conversation; arguments and errors as for :func:`select_history`.
+
+    Where no query is given and no user message is left, everything counts as the current turn. A summary of folded
+    messages is no question, though it has the user's role: it goes with the turn that it stands in, before the first
+    question with the head, and where it stands for rounds of the current turn, too, it is pinned.
+
+    Args:
+        messages: the conversation.
+        query: the question.
+        pinned: positions that are always kept.
+        before: an earlier reading. Its finished turns are taken over as far as the conversation begins as it did then;
+            the result is the same without it.
+    """
+    messages = tuple(messages)
+    pins = checked_pins(messages, pinned)
+    same = common_beginning(before.messages, messages) if before else 0
+    summaries = tuple(at for at in before.summaries if at < same) if before else ()
+    summaries += summaries_in(messages, same)
+    seen = as_said(messages, pinned=pins, summaries=summaries)
+    conversation = split_current_turn(seen, query=query, turns=_turns(seen, before))
+    needed = summaries_needed(messages, summaries, conversation.current)
+    if needed:
+        pins = tuple(sorted({*pins, *needed}))
+        seen = as_said(messages, pinned=pins, summaries=summaries)
+        conversation = split_current_turn(seen, query=query, turns=_turns(seen, before))
+    head, current = conversation.head, conversation.current
+    if query is None and current is None and messages:
+        head, current = (), Turn(messages, 0, len(messages))
+    text = query if query is not None else current.user_text if current else ""
+    inside = range(current.start, current.stop) if current else ()
+    apart = tuple(at for at in pins if at not in head and at not in inside)
+    return History(messages, seen, head, apart, conversation.past, current, text.strip(), summaries)
+
+
+def _turns(seen: tuple[Message, ...], before: History | None) -> tuple[Turn, ...]:
+    """Return the turns: those of an earlier reading as far as they, and the message that closes them, are the same."""
+    same = common_beginning(before.seen, seen) if before else 0
+    closed = before.past[: bisect_left(before.past, same, key=lambda turn: turn.stop)] if before else ()
+    if not closed:
+        return group_turns(seen)
+    start = closed[-1].stop
+    rest = group_turns(seen[start:])
+    return closed + tuple(turn._replace(start=turn.start + start, stop=turn.stop + start) for turn in rest)
+
+
+def select_past(
+    history: History,
+    *,
+    gatekeeper: ContextGatekeeper,
+    budget_tokens: int,
+    fixed_tokens: int = 0,
+    floor_turns: int = 0,
+    passthrough_below: int = 0,
+    previous: HistoryView | None = None,
+    on_error: OnError = "fallback",
+    run: RunConfig | None = None,
+    mode: HistoryMode = "gated",
+    window_from: int = 0,
+    trim: bool = True,
+    earlier: HistoryView | None = None,
+    message_tokens: Callable[[int], int] | None = None,
+) -> HistoryView:
+    """Return the view of a conversation that :func:`read_history` has read; the rest as for :func:`select_history`.
+
+    ``message_tokens`` gives what the message at a position costs, where the caller has counted it; None: it is counted.
+    """
+    _check_type("gatekeeper", gatekeeper, ContextGatekeeper)
+    _check_type("previous", previous, HistoryView | None)
+    _check_type("earlier", earlier, HistoryView | None)
+    _check_type("run", run, RunConfig | None)
+    _check_type("trim", trim, bool)
+    check_tokens("budget_tokens", budget_tokens, at_least=1)
+    check_tokens("fixed_tokens", fixed_tokens)
+    check_tokens("floor_turns", floor_turns)
+    check_tokens("passthrough_below", passthrough_below)
+    if on_error not in ("fallback", "raise"):
+        raise ConfigError(f'on_error must be "fallback" or "raise", got {on_error!r}')
+    check_tokens("window_from", window_from)
+    if mode not in get_args(HistoryMode):
+        raise ConfigError(f'mode must be "gated", "hybrid" or "window", got {mode!r}')
+    how = _How(mode, floor_turns, window_from, trim, dict(earlier.replaced) if earlier else {})
+    with stage(PAST) as seen:
+        books = _Books(history, gatekeeper.token_counter, budget_tokens, fixed_tokens, message_tokens, run)
+        view = _view(history, gatekeeper, books, passthrough_below, how, previous=previous, on_error=on_error)
+        seen.tell(view.facts)
+    return view
+
+
+class _How(NamedTuple):
+    """How past turns are chosen; see :func:`choose_past`."""
+
+    mode: HistoryMode
+    floor_turns: int
+    window_from: int
+    trim: bool
+    earlier: Mapping[int, Message]
+
+
+def _view(
+    history: History,
+    gatekeeper: ContextGatekeeper,
+    books: _Books,
+    passthrough_below: int,
+    how: _How,
+    *,
+    previous: HistoryView | None,
+    on_error: OnError,
+) -> HistoryView:
+    """Return the view of what is chosen now, or was chosen when the run began."""
+    chosen = _chosen_before(previous, history.past) if previous else None
+    try:
+        gatekeeper.sync(history.past)
+        books.costs = gatekeeper.turn_tokens
+        chosen = chosen or _choose(history, gatekeeper, books, passthrough_below, how)
+    except Exception as error:
+        if on_error == "raise":
+            raise
+        books.costs = books.counted_past()
+        newest = Choice(newest_turns(books.costs, budget_tokens=books.room_at_start)[::-1], "fallback", "")
+        chosen = (chosen or newest)._replace(status="fallback", reason=_where(error), selection=None)
+    return books.view(chosen)
+
+
+def _chosen_before(view: HistoryView, past: Sequence[Turn]) -> Choice:
+    # Whether anything fits is found out anew at each step.
+    status = "selected" if view.status in ("nothing_fits", "over_budget") else view.status
+    turns = tuple(turn for turn in view.turns if turn < len(past))
+    cuts = tuple((at, message) for at, message in view.replaced if past and at < past[-1].stop)
+    return Choice(turns, status, view.reason, view.selection, view.chosen_tokens, cuts)
+
+
+def _choose(
+    history: History, gatekeeper: ContextGatekeeper, books: _Books, passthrough_below: int, how: _How
+) -> Choice:
+    """Return the past turns to keep, with the room that there was when the current turn began."""
+    room, costs = books.room_at_start, books.costs
+    if costs and sum(costs) <= room and books.tokens_at_start < passthrough_below:
+        return Choice(tuple(range(len(costs)))[::-1], "passthrough", "small_history")
+    asked_at = history.current.created_at if history.current else None
+    return choose_past(history.past, history.query, gatekeeper, costs, room=room, asked_at=asked_at, **how._asdict())
+
+
+class _Books:
+    """What everything costs, and the view that a choice comes to."""
+
+    def __init__(
+        self,
+        history: History,
+        counter: TokenCounter,
+        budget_tokens: int,
+        fixed_tokens: int,
+        message_tokens: Callable[[int], int] | None,
+        run: RunConfig | None,
+    ) -> None:
+        self._history = history
+        self._counter = counter
+        self._given_budget = budget_tokens
+        self._budget = budget_within(counter, budget_tokens)
+        self._fixed = fixed_tokens
+        self._tokens_at = message_tokens or self._counted
+        self._run_config = run
+        self.costs: Sequence[int] = ()
+        self._always = self._sum((*history.head, *history.pinned))
+        current = range(history.current.start, history.current.stop) if history.current else range(0)
+        said = (at for at in current if history.messages[at].role != "user" or at in history.summaries)
+        asked = next(said, current.stop)
+        self._asked = self._sum(range(current.start, asked))
+        self._run = range(asked, current.stop)
+        self._done = self._sum(self._run)
+
+    def counted_past(self) -> Sequence[int]:
+        """Return what each past turn costs, counted without the gatekeeper."""
+        return [max(1, count_messages(turn.messages, token_counter=self._counter)) for turn in self._history.past]
+
+    @property
+    def room_at_start(self) -> int:
+        """What was left for the past when the current turn began."""
+        return self._budget - self._fixed - self._always - self._asked
+
+    @property
+    def tokens_at_start(self) -> int:
+        """What the whole history cost when the current turn began."""
+        return self._always + self._asked + sum(self.costs)
+
+    def view(self, choice: Choice) -> HistoryView:
+        """Return what is sent: of the choice, what fits beside the current turn as it is now."""
+        history = self._history
+        before, costs = choice.tokens_before, self._costs_as_sent(choice)
+        chosen_tokens = sum(costs[turn] for turn in choice.turns) if before is None else before
+        run = self._shrunk(self.room_at_start - chosen_tokens)
+        room = self.room_at_start - run.tokens
+        turns = fitting_turns(choice.turns, costs, budget_tokens=self.room_at_start - run.peak_tokens)
+        sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
+        positions = {at for turn in sent for at in range(turn.start, turn.stop)}
+        positions.difference_update(run.folded[1:])
+        always = self._always + self._asked + run.tokens
+        if room < 0 and history.current is None:
+            always = 0  # only a history was asked for, and its limit is hard: the head goes as well
+        else:
+            positions.update(history.head, history.pinned)
+        status = self._status(choice, turns, room)
+        return HistoryView(
+            kept=tuple(sorted(positions)),
+            status="selected" if status == "passthrough" and run.replaced else status,
+            reason=choice.reason,
+            selection=choice.selection,
+            turns=turns,
+            turn_count=len(history.past),
+            tokens=always + sum(costs[turn] for turn in turns),
+            history_tokens=self.tokens_at_start + self._done,
+            fixed_tokens=self._fixed,
+            budget_tokens=self._given_budget,
+            replaced=(*((at, message) for at, message in choice.cuts if at in positions), *run.replaced),
+            folded=run.folded,
+            chosen_tokens=chosen_tokens,
+            **describe_counter(self._counter),
+        )
+
+    def _costs_as_sent(self, choice: Choice) -> Sequence[int]:
+        """Return what each past turn costs, with the cuts of those that are chosen."""
+        costs, cuts = list(self.costs), dict(choice.cuts)
+        for turn in choice.turns if cuts else ():
+            for at in range(self._history.past[turn].start, self._history.past[turn].stop):
+                if at in cuts:
+                    costs[turn] -= self._tokens_at(at) - count_message(cuts[at], token_counter=self._counter)
+        return costs
+
+    def _shrunk(self, room: int) -> ShrunkRun:
+        """Return the current run as it is sent, with so many tokens for it beside the past turns that were chosen."""
+        history = self._history
+        if self._run_config is None or history.current is None:
+            return ShrunkRun((), (), self._done, self._done)
+        return shrink_run(
+            history.messages,
+            self._run,
+            room=room,
+            tokens_at=self._tokens_at,
+            token_counter=self._counter,
+            config=self._run_config,
+            question=history.query,
+        )
+
+    def _status(self, choice: Choice, turns: Sequence[int], room: int) -> HistoryStatus:
+        if room < 0:
+            return "over_budget" if self._history.current else "nothing_fits"
+        if self.costs and not turns and min(self.costs) > room:
+            return "nothing_fits"
+        if choice.status == "passthrough" and len(turns) < len(self.costs):
+            return "selected"  # the current turn has outgrown what was sent whole when it began
+        return choice.status
+
+    def _sum(self, positions: Iterable[int]) -> int:
+        return sum(map(self._tokens_at, positions))
+
+    def _counted(self, position: int) -> int:
+        return count_message(self._history.messages[position], token_counter=self._counter)
+
+
+def _check_type(name: str, value: object, wanted: Any) -> None:
+    if not isinstance(value, wanted):
+        expected = getattr(wanted, "__name__", wanted)
+        raise TypeError(f"{name} must be a {expected}, got {type(value).__name__}")
+
+
+def _where(error: Exception) -> str:
+    """Return the type of an error and the place that raised it: no message, which may hold text of the conversation."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    name = type(error).__name__
+    if trace is None:
+        return name
+    file = trace.tb_frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2]
+    return f"{name} at {file}:{trace.tb_lineno}"

@@ -1,0 +1,1 @@
+"""Long-term memory: what is remembered of a user across threads."""

@@ -1,0 +1,331 @@
+"""What the user of a conversation said that is worth knowing in the next one, by rules, word for word.
+
+Only what a user message says in the first person is read; never the assistant's or a tool's messages, what others said
+(quotations, pasted conversations, marked blocks), code, questions, what is only supposed, nor a text that the message
+hands over to be worked on. What the user asks to remember is taken whatever it says; what they ask to forget is told.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatekeeper_core.context.memory import extraction_rules as rules
+from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.text import HAN, LazyPattern, Span, is_question, sentences
+
+if TYPE_CHECKING:
+    from gatekeeper_core.storage.base import MemoryCategory
+
+__all__ = ["MAX_READ_CHARACTERS", "Extracted", "Extraction", "ForgetRequest", "extract", "masked", "user_texts"]
+
+MAX_READ_CHARACTERS = 20_000
+"""Characters of one message that are read, from its beginning. Source: ours; who writes more has pasted it."""
+
+_MAX_PER_MESSAGE = 50
+_MAX_SENTENCE = 1_000
+_MAX_TEXT = 300
+
+
+class Extracted(NamedTuple):
+    """Something worth remembering.
+
+    Attributes:
+        text: what was said, word for word; of a model's extractor perhaps in other words.
+        category: what it is about.
+        key: the question that it answers, or None.
+        seq: sequence number of the message, -1 where a model's extractor does not tell.
+        start: where it begins in that message's text, -1 likewise.
+        stop: where it ends, -1 likewise.
+    """
+
+    text: str
+    category: MemoryCategory
+    key: str | None = None
+    seq: int = -1
+    start: int = -1
+    stop: int = -1
+
+
+class ForgetRequest(NamedTuple):
+    """Something that the user wants to be forgotten.
+
+    Attributes:
+        text: what, word for word.
+        seq: sequence number of the message.
+        start: where it begins in that message's text.
+        stop: where it ends.
+    """
+
+    text: str
+    seq: int
+    start: int
+    stop: int
+
+
+class Extraction(NamedTuple):
+    """What was found in a conversation, in the order in which it was said.
+
+    Attributes:
+        found: what to remember.
+        forget: what to forget.
+        dropped: how much was left out: secrets that nobody asked to remember, and what a model made up.
+    """
+
+    found: tuple[Extracted, ...] = ()
+    forget: tuple[ForgetRequest, ...] = ()
+    dropped: int = 0
+
+
+def extract(thread: Thread, after_seq: int = -1) -> Extraction:
+    """Return what a user said of themselves and their work, from the messages behind a sequence number.
+
+    Args:
+        thread: the conversation.
+        after_seq: sequence number of the newest message that was read before, -1 for none.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+
+    >>> from gatekeeper_core.messages import Message
+    >>> said = extract(Thread("t1", [Message("user", "I live in Paris, and I prefer short answers. Can you help?")]))
+    >>> [(each.text, each.category) for each in said.found]
+    [('I live in Paris', 'fact'), ('I prefer short answers', 'user_preference')]
+    """
+    if not isinstance(thread, Thread):
+        raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
+    if isinstance(after_seq, bool) or not isinstance(after_seq, int):
+        raise TypeError(f"after_seq must be a whole number, got {type(after_seq).__name__}")
+    found: list[Extracted] = []
+    forget: list[ForgetRequest] = []
+    dropped = 0
+    for seq, text in user_texts(thread, after_seq):
+        reader = _Reader(text[:MAX_READ_CHARACTERS], seq)
+        for item in islice(reader.items(), _MAX_PER_MESSAGE):
+            if isinstance(item, ForgetRequest):
+                forget.append(item)
+            else:
+                found.append(item)
+        dropped += reader.dropped
+    return Extraction(tuple(found), tuple(forget), dropped)
+
+
+def user_texts(thread: Thread, after_seq: int = -1) -> Iterator[tuple[int, str]]:
+    """Yield what the user wrote, with its sequence numbers; a message that was made up for the user is none of it."""
+    for seq in range(max(0, after_seq + 1), len(thread.messages)):
+        message = thread.messages[seq]
+        if message.role == "user" and "synthetic" not in (message.metadata or ()):
+            yield seq, message.text
+
+
+# --- one message ----------------------------------------------------------------------------------------------------
+
+_QUOTED = LazyPattern(
+    r"`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|“[^”]{1,400}”|「[^」]{1,400}」|『[^』]{1,400}』|‘[^’\n]{1,400}’|«[^»]{1,400}»"
+    r"|(?<!\w)'[^'\n]{2,400}'(?!\w)"
+)
+_TAG = LazyPattern(r"<(/?)([A-Za-z][\w-]{0,63})[^<>\n]{0,200}>")
+_SPEAKER = LazyPattern(r"(?m)^[ \t]{0,8}[\w .]{1,30}[:：][ \t]{0,8}\S")
+_KNOWN_SPEAKER = LazyPattern(
+    r"(?i)[ \t]{0,8}(?:user|assistant|human|ai|bot|system|client|customer|agent|tool"
+    r"|用户|助手|客服|系统|顾客|客户|机器人)[ \t]?[:：]"
+)
+_FENCES = ("```", "~~~")
+_LINE_MARKS = (">", "|", "{", "[", "$", "<", "```", "~~~", "    ", "\t")
+_HAN_START = LazyPattern(f"(?!我)[{HAN}]")
+_BLANK = " "
+_EDGE = " \t\r\n,;，；、。.!！?？~～:：\"'”’"
+_TAIL = LazyPattern(r"(?:\s(?:and|but|because|since|so|also|plus)|而且|但是|不过|并且|另外|还有|同时|所以|因为)\Z")
+_TAG_QUESTION = LazyPattern(
+    r"(?i)\s*(?:right|correct|true|isn't it|is it|don't i|do i|aren't i|am i|isn't that so|okay|ok|yes|no|you know"
+    r"|对吧|对吗|对不对|是吧|是吗|是不是|好吗|好吧|没错吧|吗)[\s?？!！.。]*\Z"
+)
+
+
+class _Reader:
+    """Reads one message's text, sentence by sentence."""
+
+    def __init__(self, text: str, seq: int) -> None:
+        self._text = text
+        self._seq = seq
+        self._masked = masked(text)
+        self._is_talk = len(_SPEAKER.findall(text)) > 1
+        self.dropped = 0
+
+    def items(self) -> Iterator[Extracted | ForgetRequest]:
+        """Yield what is to be remembered and forgotten, in order."""
+        asked = False
+        for start, stop in sentences(self._text):
+            if stop - start > _MAX_SENTENCE or self._is_foreign(start, stop):
+                asked = False
+                continue
+            explicit = asked or self._asks_to_remember(start, stop)
+            if forget := None if explicit else self._forget_request(start, stop):
+                yield forget
+            elif not explicit:
+                yield from self._of_sentence(start, stop)
+            else:
+                remembered = self._remembered(start, stop, asked=asked)
+                # "Remember:", and the next sentence says what.
+                asked = remembered is None and not asked and self._text[start:stop].endswith((":", "："))
+                if remembered:
+                    yield remembered
+                continue
+            asked = False
+            if rules.TASK.search(self._masked, start, stop):
+                return  # what follows is a text to work on
+
+    def _is_foreign(self, start: int, stop: int) -> bool:
+        """Return whether a sentence is code, a quotation, part of a marked block, or of a conversation of others."""
+        line = self._text.rfind("\n", 0, start) + 1
+        beginning = self._text[line : line + 60]
+        if beginning.startswith(_LINE_MARKS) or beginning.lstrip().startswith(_LINE_MARKS[:-2]):
+            return True
+        if any(fence in self._text[start:stop] for fence in _FENCES) or not self._masked[start:stop].strip():
+            return True
+        if _KNOWN_SPEAKER.match(beginning):
+            return True
+        return self._is_talk and _SPEAKER.match(beginning) is not None
+
+    # --- asked for in so many words
+
+    def _asks_to_remember(self, start: int, stop: int) -> bool:
+        at = self._behind_openers(start, stop)
+        return any(pattern.match(self._masked, at, stop) for pattern in (rules.REMEMBER, rules.ASKED_TO_REMEMBER))
+
+    def _remembered(self, start: int, stop: int, *, asked: bool) -> Extracted | None:
+        """Return what a request to remember names; None where it names nothing yet, or only asks whether it was."""
+        at = self._behind_openers(start, stop)
+        in_form_of_question = rules.ASKED_TO_REMEMBER.match(self._masked, at, stop)
+        match = in_form_of_question or rules.REMEMBER.match(self._masked, at, stop)
+        if match is None and not asked:
+            return None
+        if in_form_of_question is None and is_question(self._text[start:stop]):
+            return None
+        begin = self._behind_openers(match.end() if match else at, stop)
+        text = self._cut(begin, stop)
+        if not text or not any(map(str.isalnum, text)):
+            return None
+        said = rules.read_clause(self._text[begin:stop])
+        if said is not None:
+            return self._extracted(text, begin, said.category, said.key)
+        is_order = text.lower().startswith("to ")
+        return self._extracted(text, begin, "user_preference" if is_order else "fact", None)
+
+    def _forget_request(self, start: int, stop: int) -> ForgetRequest | None:
+        at = self._behind_openers(start, stop)
+        match = rules.FORGET.match(self._masked, at, stop)
+        if match is None or not match.lastgroup:
+            return None
+        begin, end = match.span(match.lastgroup)
+        what = self._text[begin:end].strip(_EDGE)
+        if not what or rules.NOTHING_TO_FORGET.match(what) or not any(map(str.isalnum, what)):
+            return None
+        begin = self._text.index(what, begin)
+        return ForgetRequest(what, self._seq, begin, begin + len(what))
+
+    # --- said by the way
+
+    def _of_sentence(self, start: int, stop: int) -> Iterator[Extracted]:
+        """Yield what the clauses of a sentence say; a clause that is asked, supposed or another's ends the search."""
+        stop = self._end_of_statements(start, stop)
+        units: list[tuple[int, rules.Found]] = []
+        for at, end in self._clauses(start, stop):
+            before, clause = self._masked[start:at], self._masked[at:end]
+            if rules.HYPOTHETICAL.search(before) or rules.REPORTED.search(before) or rules.TASK.search(before):
+                break
+            said = rules.read_clause(clause)
+            if said is None and units and _HAN_START.match(clause):
+                said = rules.read_clause(f"我{clause}")  # 我叫…，住在…: said once for both
+            if said is not None and not rules.LATER_HYPOTHETICAL.search(clause):
+                units.append((at, said))
+        for place, (at, said) in enumerate(units):
+            end = units[place + 1][0] if place + 1 < len(units) else stop
+            yield from self._unit(at, end, said)
+
+    def _unit(self, at: int, end: int, said: rules.Found) -> Iterator[Extracted]:
+        """Yield what was said in a stretch, with the clauses behind it only where they may belong to it."""
+        own = next((stop for start, stop in self._clauses(at, end) if start == at), end)
+        whole, alone = self._cut(at, end), self._cut(at, own)
+        text = whole if said.may_go_on and len(whole) <= _MAX_TEXT else alone
+        if not text or len(text) > _MAX_TEXT:
+            return
+        if rules.SECRET.search(text):
+            self.dropped += 1
+            return
+        key = said.key
+        if key is not None and key.startswith("like:") and text != alone:
+            key = None  # a list: what it likes is more than its first member
+        yield self._extracted(text, at, said.category, key)
+
+    def _clauses(self, start: int, stop: int) -> list[tuple[int, int]]:
+        """Return where the clauses of a stretch begin, behind words that only lead over, and where they end."""
+        borders = [match.span() for match in rules.CLAUSE_BORDER.finditer(self._masked, start, stop)]
+        begins = [start, *(end for _, end in borders)]
+        ends = [*(begin for begin, _ in borders), stop]
+        return [
+            (self._behind_openers(begin, stop), end) for begin, end in zip(begins, ends, strict=True) if begin < end
+        ]
+
+    def _end_of_statements(self, start: int, stop: int) -> int:
+        """Return where the statements of a sentence end: all of it, or what stands before the clause that asks.
+
+        "I live in Paris, what can I do there?" states something; "I live in Paris, right?" asks all of it.
+        """
+        if not is_question(self._text[start:stop]):
+            return stop
+        clauses = self._clauses(start, stop)
+        last = self._text[clauses[-1][0] : stop] if clauses else ""
+        if len(clauses) < 2 or _TAG_QUESTION.match(last) or not is_question(last.rstrip("?？ ")):
+            return start
+        return next(at for at, end in clauses if is_question(self._text[at:end]) or at == clauses[-1][0])
+
+    def _behind_openers(self, at: int, stop: int) -> int:
+        for _ in range(4):
+            while at < stop and self._text[at].isspace():
+                at += 1
+            match = rules.OPENER.match(self._masked, at, stop)
+            if match is None or match.end() >= stop:
+                break
+            at = match.end()
+        return at
+
+    def _cut(self, start: int, stop: int) -> str:
+        """Return a stretch word for word, without the marks and the joining word that it ends with."""
+        text = self._text[start:stop].rstrip(_EDGE)
+        return _TAIL.sub("", text).rstrip(_EDGE)
+
+    def _extracted(self, text: str, start: int, category: MemoryCategory, key: str | None) -> Extracted:
+        return Extracted(text, category, key, self._seq, start, start + len(text))
+
+
+def masked(text: str) -> str:
+    """Return a text of the same length with what is quoted, code, or in a marked block blanked out."""
+    spans = [*_blocks(text), *(Span(*match.span()) for match in _QUOTED.finditer(text))]
+    pieces, at = [], 0
+    for start, stop in sorted(spans):
+        if stop > at:
+            pieces += [text[at : max(at, start)], _BLANK * (stop - max(at, start))]
+            at = stop
+    return "".join((*pieces, text[at:]))
+
+
+def _blocks(text: str) -> Iterable[Span]:
+    """Return what stands between an opening mark and the next closing mark of its name, the outermost only."""
+    marks = list(_TAG.finditer(text)) if "</" in text else []
+    closing: dict[str, list[int]] = {}
+    for match in marks:
+        if match[1]:
+            closing.setdefault(match[2].lower(), []).append(match.end())
+    found, at = [], 0
+    for match in marks:
+        ends = closing.get(match[2].lower(), [])
+        if match[1] or match.start() < at:
+            continue
+        place = bisect_left(ends, match.end() + 1)
+        if place < len(ends):
+            at = ends[place]
+            found.append(Span(match.start(), at))
+    return found

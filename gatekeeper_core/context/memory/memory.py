@@ -1,0 +1,521 @@
+"""Long-term memory: what is known about a user, from one conversation to the next.
+
+::
+
+    add ── the same text: nothing · the same key: takes its place · much alike: rewords it · else: a new memory
+    search ── terms (and the vector) find up to 200 candidates ── cosine ranks them ── hits above a threshold
+
+The similarity is a cosine, 0 to 1: of terms without a model, of embeddings with an ``Embedder``. An embedder that fails
+never fails a search: it goes on with terms, and the result says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
+
+from gatekeeper_core.context.memory.embedding import Embedded, embed, embedding_mark
+from gatekeeper_core.context.memory.search import (
+    MemoryConfig,
+    MemoryHits,
+    Question,
+    most_alike,
+    question_terms,
+    search_memories,
+)
+from gatekeeper_core.errors import ConfigError, ConflictError
+from gatekeeper_core.events import EMBEDDER_FAILED, MEMORY_FORGET, MEMORY_SEARCH, MEMORY_WRITE
+from gatekeeper_core.observation import stage, tell
+from gatekeeper_core.selection.anchors import count_terms, folded, telling_terms
+from gatekeeper_core.storage.base import (
+    MEMORY_CATEGORIES,
+    WRITE_ATTEMPTS,
+    EarlierText,
+    Memory,
+    MemoryRecord,
+    MemoryScope,
+    is_in_process,
+)
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.memory.embedding import Embedder
+    from gatekeeper_core.storage.base import MemoryCategory, MemoryStore
+
+__all__ = ["LongTermMemory"]
+
+_MAX_VERSIONS = 1_000
+
+
+class LongTermMemory:
+    """What is known about users, in a store that may be shared by any number of these; thread-safe.
+
+    Args:
+        store: where the memories lie.
+        embedder: gives the vectors of texts; None: similarity is of terms.
+        query_embedder: gives the vectors of questions, for models that tell the two apart; None: the embedder does.
+        config: thresholds and bounds.
+        clock: gives the time in seconds; None: memories carry no times and never expire.
+
+    >>> from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+    >>> memory, ann = LongTermMemory(InMemoryMemoryStore()), MemoryScope("default", "ann")
+    >>> _ = memory.add(ann, "I prefer green tea", category="user_preference")
+    >>> _ = memory.add(ann, "The cache listens on port 6380", category="project_context")
+    >>> [hit.memory.text for hit in memory.search(ann, "Which tea shall I buy?")]
+    ['I prefer green tea']
+    """
+
+    __slots__ = ("_clock", "_config", "_embedder", "_query_embedder", "_store", "_told")
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        *,
+        embedder: Embedder | None = None,
+        query_embedder: Embedder | None = None,
+        config: MemoryConfig | None = None,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        if config is not None and not isinstance(config, MemoryConfig):
+            raise TypeError(f"config must be a MemoryConfig, got {type(config).__name__}")
+        for name, value in (("embedder", embedder), ("query_embedder", query_embedder), ("clock", clock)):
+            if value is not None and not callable(value):
+                raise TypeError(f"{name} must be callable, got {type(value).__name__}")
+        self._store = store
+        self._embedder = embedder
+        self._query_embedder = query_embedder or embedder
+        self._config = config or MemoryConfig()
+        self._clock = clock
+        self._told: set[str] = set()
+
+    @property
+    def config(self) -> MemoryConfig:
+        """The settings."""
+        return self._config
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether a search waits for nobody: no model, and a store in this process that says so (``is_in_process``)."""
+        return self._query_embedder is None and is_in_process(self._store)
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        scope: MemoryScope,
+        text: str,
+        *,
+        category: MemoryCategory,
+        key: str | None = None,
+        thread: str | None = None,
+        seq: int | None = None,
+        valid_to: float | None = None,
+    ) -> Memory:
+        """Remember a text, and return the memory that holds it now.
+
+        What is known already stays as it is. A memory of the same category and key is superseded: it is closed, and
+        linked with the new one. One of the same category that is much alike, with the same numbers, is reworded: the
+        newest text wins, the earlier ones are kept. A text from an earlier message of the same conversation changes
+        nothing that a later one said.
+
+        Args:
+            scope: whose memory.
+            text: what to remember.
+            category: what it is about.
+            key: the question that it answers, or None.
+            thread: id of the conversation that it comes from.
+            seq: sequence number of the message that it comes from, at least 0.
+            valid_to: until when it holds, in seconds of the clock; None: until further notice.
+
+        Raises:
+            TypeError: an argument has the wrong type.
+            ConfigError: the text or a name is empty, the text too long, the category unknown, ``seq`` negative.
+            ConflictError: other writers were faster time and again.
+        """
+        _check_scope(scope)
+        draft = self._draft(text, category, key, thread, seq, valid_to)
+        return self._written(scope, lambda: self._placed(scope, draft))
+
+    def update(
+        self, scope: MemoryScope, memory_id: str, text: str, *, thread: str | None = None, seq: int | None = None
+    ) -> Memory:
+        """Give a memory another text, and return it; the earlier text is kept, a vector is made anew.
+
+        Raises:
+            KeyError: there is no such memory.
+            TypeError: an argument has the wrong type.
+            ConfigError: the text is empty or too long, or another memory took the place of this one.
+            ConflictError: other writers were faster time and again.
+        """
+        _check_scope(scope)
+
+        def change() -> tuple[Memory, list[MemoryRecord]]:
+            stored = self._stored(scope, memory_id)
+            draft = self._draft(text, stored.memory.category, stored.memory.key, thread, seq, stored.memory.valid_to)
+            if stored.memory.superseded_by is not None:
+                raise ConfigError(f"another memory took its place: update {stored.memory.superseded_by!r}")
+            if stored.memory.text == text:
+                return stored.memory, []
+            return self._reworded(stored, draft)
+
+        return self._written(scope, change)
+
+    def forget(self, scope: MemoryScope, memory_id: str | None = None) -> int:
+        """Delete a memory with all that it superseded and that superseded it, or with None everything of the scope.
+
+        Returns:
+            How many memories there were; 0 where there is no such memory.
+        """
+        _check_scope(scope)
+        with stage(MEMORY_FORGET) as seen:
+            deleted = self._deleted(scope, memory_id)
+            seen.tell(lambda: {"memories": deleted})
+        return deleted
+
+    def _deleted(self, scope: MemoryScope, memory_id: str | None) -> int:
+        if memory_id is None:
+            return self._store.delete_memories(scope)
+        found = self._store.get_memory(scope, memory_id)
+        if found is None:
+            return 0
+        chain = [*self._chain(scope, found, "supersedes"), *self._chain(scope, found, "superseded_by")]
+        return self._store.delete_memories(scope, tuple(dict.fromkeys(memory.id for memory in chain)))
+
+    def embed_missing(self, scope: MemoryScope, *, limit: int = 100) -> int:
+        """Make the vectors that are missing or out of date among the newest memories; return how many were made.
+
+        Args:
+            scope: whose memories.
+            limit: how many memories are looked at, at least 1.
+        """
+        _check_scope(scope)
+        _check_count("limit", limit)
+        if self._embedder is None:
+            return 0
+        found = islice(self._store.find_memories(scope, limit=limit), limit)
+        stale = [record for record in found if record.vector_of != self._mark(record.memory.text)]
+        embedded = self._embedded(self._embedder, [record.memory.text for record in stale]) if stale else Embedded(())
+        made = 0
+        for record, vector in zip(stale, embedded.vectors, strict=False):
+            memory = record.memory._replace(version=record.memory.version + 1)
+            marked = record._replace(memory=memory, vector=vector, vector_of=self._mark(memory.text))
+            try:
+                self._store.put_memories(scope, [marked])
+            except ConflictError:  # it was changed in the meantime, and embedded by who changed it
+                continue
+            made += 1
+        return made
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def get(self, scope: MemoryScope, memory_id: str) -> Memory:
+        """Return the memory of an id, current or superseded.
+
+        Raises:
+            KeyError: there is none.
+        """
+        _check_scope(scope)
+        return self._stored(scope, memory_id).memory
+
+    def newest(self, scope: MemoryScope, *, limit: int = 100) -> tuple[Memory, ...]:
+        """Return the current memories that were put last, newest first by the time since when they hold."""
+        _check_scope(scope)
+        _check_count("limit", limit)
+        found = [record.memory for record in islice(self._store.find_memories(scope, limit=limit), limit)]
+        return tuple(sorted(found, key=lambda memory: (-memory.valid_from, -(memory.seq or 0), memory.id)))
+
+    def history(self, scope: MemoryScope, memory_id: str) -> tuple[Memory, ...]:
+        """Return a memory and those that it superseded, newest first.
+
+        Raises:
+            KeyError: there is no such memory.
+        """
+        _check_scope(scope)
+        return tuple(self._chain(scope, self._stored(scope, memory_id), "supersedes"))
+
+    def naming(self, scope: MemoryScope, text: str) -> tuple[Memory, ...]:
+        """Return the current memories that name everything that a text names, in any order.
+
+        What "my address" is to be forgotten means: each memory that holds all its telling words.
+        """
+        _check_scope(scope)
+        wanted = _naming_terms(text)
+        if not wanted:
+            return ()
+        most, counts = self._config.candidates, self._store.count_memories(scope, wanted).by_term
+        rarest = min(wanted, key=lambda term: (counts.get(term, 0), term))
+        found = islice(self._store.find_memories(scope, terms=(rarest,), limit=most), most)
+        return tuple(record.memory for record in found if wanted <= set(record.terms))
+
+    def search(
+        self,
+        scope: MemoryScope,
+        query: str,
+        *,
+        limit: int = 3,
+        min_similarity: float | None = None,
+        categories: Collection[MemoryCategory] | None = None,
+        before: Sequence[str] = (),
+    ) -> MemoryHits:
+        """Return the memories that a question calls for, best first; of equals the newer one first.
+
+        Args:
+            scope: whose memories.
+            query: what was asked.
+            limit: hits at most, 1 to the configured candidates.
+            min_similarity: similarity from which a memory is a hit, 0..1; None: the configured one of its kind. Where
+                an embedder fails, a number given for its scale is lowered to the one configured for terms.
+            categories: of which categories; None: of all.
+            before: what the user said before, oldest first; it counts less the older it is.
+
+        Raises:
+            TypeError: an argument has the wrong type.
+            ConfigError: a number is out of range, or a category unknown.
+        """
+        _check_scope(scope)
+        _check_text("query", query, empty=True)
+        _check_count("limit", limit, most=self._config.candidates)
+        _check_similarity(min_similarity)
+        wanted = _checked_categories(MEMORY_CATEGORIES if categories is None else categories)
+        if not wanted:
+            return MemoryHits((), "dense" if self._query_embedder else "sparse")
+        with stage(MEMORY_SEARCH) as seen:
+            question = Question(
+                question_terms(query, _checked_before(before), earlier_weight=self._config.earlier_weight),
+                self._embedded(self._query_embedder, ["\n".join((*before, query))]) if self._query_embedder else None,
+            )
+            hits = search_memories(
+                self._store,
+                scope,
+                question,
+                limit=limit,
+                min_similarity=min_similarity,
+                categories=() if categories is None else wanted,
+                config=self._config,
+                now=self._now(),
+            )
+            seen.tell(lambda: {"status": hits.status, "reason": hits.reason or "", "memories": len(hits)})
+        return hits
+
+    # --- how a text becomes a memory ---------------------------------------------------------------------------------
+
+    def _draft(
+        self,
+        text: str,
+        category: MemoryCategory,
+        key: str | None,
+        thread: str | None,
+        seq: int | None,
+        valid_to: float | None,
+    ) -> Memory:
+        _check_text("text", text)
+        if len(text) > self._config.max_characters:
+            raise ConfigError(f"a memory has at most {self._config.max_characters} characters, this text {len(text)}")
+        _checked_categories((category,))
+        for name, value in (("key", key), ("thread", thread)):
+            if value is not None:
+                _check_text(name, value)
+        if seq is not None:
+            _check_count("seq", seq, least=0)
+        _check_time(valid_to)
+        return Memory("", text, category, key, thread, seq, self._now() or 0.0, valid_to)
+
+    def _placed(self, scope: MemoryScope, draft: Memory) -> tuple[Memory, list[MemoryRecord]]:
+        """Return the memory that holds a draft, and what has to be put for that."""
+        stored = self._of_key(scope, draft) or most_alike(self._store, scope, draft, config=self._config)
+        stored = stored or self._of_same_text(scope, draft)
+        if stored is None:
+            memory = draft._replace(id=self._free_id(scope, draft))
+            return memory, [self._record(memory)]
+        known = stored.memory
+        if _says_no_more(draft, known):
+            return known, []
+        if draft.key is not None and draft.key == known.key and not _same_text(draft, known):
+            return self._superseding(scope, stored, draft)
+        return self._reworded(stored, draft)
+
+    def _of_key(self, scope: MemoryScope, draft: Memory) -> MemoryRecord | None:
+        if draft.key is None:
+            return None
+        found = self._store.find_memories(scope, key=draft.key, categories=(draft.category,), limit=1)
+        return next(iter(found), None)
+
+    def _of_same_text(self, scope: MemoryScope, draft: Memory) -> MemoryRecord | None:
+        """Return the memory with the id that a new one of this text would have: all that finds a text without terms."""
+        found = self._store.get_memory(scope, _made_id(draft, 0))
+        current = found is not None and found.memory.superseded_by is None
+        return found if found is not None and current and _same_text(found.memory, draft) else None
+
+    def _superseding(
+        self, scope: MemoryScope, stored: MemoryRecord, draft: Memory
+    ) -> tuple[Memory, list[MemoryRecord]]:
+        old = stored.memory
+        draft = draft._replace(supersedes=old.id)
+        memory = draft._replace(id=self._free_id(scope, draft))
+        until = draft.valid_from if old.valid_to is None else min(old.valid_to, draft.valid_from)
+        closed = old._replace(valid_to=until, superseded_by=memory.id, version=old.version + 1)
+        return memory, [stored._replace(memory=closed), self._record(memory)]
+
+    def _reworded(self, stored: MemoryRecord, draft: Memory) -> tuple[Memory, list[MemoryRecord]]:
+        old = stored.memory
+        so_far = old.earlier
+        if not _same_text(draft, old):
+            so_far = (*so_far, EarlierText(old.text, old.valid_from, old.thread, old.seq))
+        memory = draft._replace(
+            id=old.id,
+            key=draft.key or old.key,
+            supersedes=old.supersedes,
+            earlier=so_far[max(0, len(so_far) - self._config.max_earlier) :],
+            version=old.version + 1,
+        )
+        return memory, [self._record(memory, stored)]
+
+    def _record(self, memory: Memory, before: MemoryRecord | None = None) -> MemoryRecord:
+        """Return a memory with its terms and, where there is an embedder, its vector: made anew for a new text only."""
+        terms = tuple(count_terms(memory.text))
+        if self._embedder is None:
+            return MemoryRecord(memory, terms)
+        mark = self._mark(memory.text)
+        if before is not None and before.vector_of == mark:
+            return MemoryRecord(memory, terms, before.vector, mark)
+        vectors = self._embedded(self._embedder, [memory.text]).vectors
+        return MemoryRecord(memory, terms, vectors[0], mark) if vectors else MemoryRecord(memory, terms)
+
+    def _written(self, scope: MemoryScope, change: Callable[[], tuple[Memory, list[MemoryRecord]]]) -> Memory:
+        """Make a change and store it; where another writer was faster, make it anew from what is stored by then."""
+        with stage(MEMORY_WRITE) as seen:
+            memory, number = self._stored_change(scope, change)
+            seen.tell(lambda: {"memories": number})
+        return memory
+
+    def _stored_change(
+        self, scope: MemoryScope, change: Callable[[], tuple[Memory, list[MemoryRecord]]]
+    ) -> tuple[Memory, int]:
+        for attempt in range(1, WRITE_ATTEMPTS + 1):
+            memory, records = change()
+            try:
+                if records:
+                    self._store.put_memories(scope, records)
+            except ConflictError:
+                if attempt == WRITE_ATTEMPTS:
+                    raise
+            else:
+                break
+        return memory, len(records)
+
+    # --- what several of them need -----------------------------------------------------------------------------------
+
+    def _stored(self, scope: MemoryScope, memory_id: str) -> MemoryRecord:
+        found = self._store.get_memory(scope, memory_id)
+        if found is None:
+            raise KeyError(memory_id)
+        return found
+
+    def _chain(
+        self, scope: MemoryScope, record: MemoryRecord, link: Literal["supersedes", "superseded_by"]
+    ) -> Iterator[Memory]:
+        """Yield a memory and those that it is linked with in one direction, each once, at most 1,000."""
+        seen: set[str] = set()
+        found: MemoryRecord | None = record
+        while found is not None and found.memory.id not in seen and len(seen) < _MAX_VERSIONS:
+            seen.add(found.memory.id)
+            yield found.memory
+            linked: str | None = getattr(found.memory, link)
+            found = self._store.get_memory(scope, linked) if linked else None
+
+    def _free_id(self, scope: MemoryScope, draft: Memory) -> str:
+        """Return an id that two writers of the same text make alike, so that one of them is told; no stored one."""
+        number = 0
+        while self._store.get_memory(scope, _made_id(draft, number)) is not None:
+            number += 1
+        return _made_id(draft, number)
+
+    def _embedded(self, embedder: Embedder, texts: Sequence[str]) -> Embedded:
+        embedded = embed(embedder, texts)
+        if embedded.reason and embedded.reason not in self._told:
+            self._told.add(embedded.reason)
+            tell(EMBEDDER_FAILED, reason=embedded.reason)
+        return embedded
+
+    def _mark(self, text: str) -> str:
+        return embedding_mark(text, self._config.embedder_name)
+
+    def _now(self) -> float | None:
+        return None if self._clock is None else self._clock()
+
+
+def _naming_terms(text: str) -> set[str]:
+    """Return the terms that name what a text is about; 地址 weighs little, and counts where it is all there is."""
+    return telling_terms(text) or {term for term in count_terms(text) if len(term) > 1}
+
+
+def _made_id(draft: Memory, number: int) -> str:
+    import hashlib  # here, because it is a tenth of the import of the library
+
+    parts = (draft.category, draft.key or "", draft.supersedes or "", folded(draft.text), str(number))
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+def _same_text(first: Memory, second: Memory) -> bool:
+    return folded(first.text) == folded(second.text)
+
+
+def _says_no_more(draft: Memory, known: Memory) -> bool:
+    """Return whether a draft adds nothing: the same text, or one from before what is known of the same conversation."""
+    if draft.thread == known.thread is not None and draft.seq is not None and draft.seq < (known.seq or 0):
+        return True
+    return _same_text(draft, known) and draft.valid_to == known.valid_to and draft.key in (None, known.key)
+
+
+def _check_scope(scope: MemoryScope) -> None:
+    if not isinstance(scope, MemoryScope):
+        raise TypeError(f"scope must be a MemoryScope, got {type(scope).__name__}")
+    _check_text("scope.tenant", scope.tenant)
+    _check_text("scope.user", scope.user)
+
+
+def _check_text(name: str, value: object, *, empty: bool = False) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a str, got {type(value).__name__}")
+    if not empty and not value.strip():
+        raise ConfigError(f"{name} must not be empty")
+
+
+def _check_count(name: str, value: int, *, least: int = 1, most: int | None = None) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be a whole number, got {type(value).__name__}")
+    if value < least or (most is not None and value > most):
+        raise ConfigError(f"{name} must be {least} or more{f', at most {most}' if most else ''}, got {value}")
+
+
+def _check_time(value: object) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
+        raise TypeError(f"valid_to must be a number of seconds, got {type(value).__name__}")
+    if value is not None and value != value:
+        raise ConfigError("valid_to must be a number of seconds, got NaN")
+
+
+def _check_similarity(value: float | None) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"min_similarity must be a number, got {type(value).__name__}")
+    if not 0 <= value <= 1:
+        raise ConfigError(f"min_similarity must lie in 0..1, got {value!r}")
+
+
+def _checked_categories(categories: Collection[str]) -> tuple[str, ...]:
+    if isinstance(categories, str):
+        raise TypeError("categories must be a collection of names, got a str")
+    for category in categories:
+        if category not in MEMORY_CATEGORIES:
+            raise ConfigError(f"unknown category {category!r}: choose of {', '.join(MEMORY_CATEGORIES)}")
+    return tuple(categories)
+
+
+def _checked_before(before: Sequence[str]) -> Sequence[str]:
+    if isinstance(before, str):
+        raise TypeError("before must be a sequence of texts, got a str")
+    for text in before:
+        _check_text("before", text, empty=True)
+    return before

@@ -1,0 +1,243 @@
+"""From a conversation to long-term memory: what is new is extracted once, remembered, or forgotten.
+
+How far a conversation was read is a derived record ("extraction") of its own. Two workers that read the same messages
+add nothing twice: a text that is there already stays as it is, and the record knows the newest message that was read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+from gatekeeper_core.context.memory.extraction import (
+    MAX_READ_CHARACTERS,
+    Extracted,
+    Extraction,
+    ForgetRequest,
+    extract,
+    masked,
+    user_texts,
+)
+from gatekeeper_core.context.memory.extraction_rules import CLAUSE_BORDER
+from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.errors import ConflictError
+from gatekeeper_core.events import EXTRACTION, EXTRACTOR_FAILED
+from gatekeeper_core.observation import stage, tell
+from gatekeeper_core.selection.anchors import count_terms, folded
+from gatekeeper_core.storage.base import MEMORY_CATEGORIES, WRITE_ATTEMPTS, Memory, MemoryScope
+from gatekeeper_core.text import LazyPattern, is_question, sentences
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.thread.thread import Thread
+    from gatekeeper_core.storage.base import RecordStore
+
+__all__ = ["EXTRACTION_KIND", "MemoryExtractor", "Remembered", "is_supported", "remember_thread"]
+
+EXTRACTION_KIND = "extraction"
+"""The kind of the derived record that says how far a conversation was read."""
+
+_MAX_FROM_MODEL = 200
+
+
+class MemoryExtractor(Protocol):
+    """A model that extracts what is worth remembering; a plain function fits.
+
+    It may word things its own way, but what it gives is checked: see :func:`is_supported`.
+    """
+
+    def __call__(self, thread: Thread, after_seq: int, /) -> Iterable[Extracted]:
+        """Return what the user said behind a sequence number that is worth remembering."""
+        ...
+
+
+class Remembered(NamedTuple):
+    """What reading a conversation did.
+
+    Attributes:
+        memories: the memories that hold what was extracted, in the order in which it was said.
+        forgotten: ids of the memories that the user asked to forget and that were deleted.
+        dropped: how much was left out: secrets, and what a model gave that the user's messages do not support.
+        upto_seq: sequence number of the newest message that was read, -1 for none.
+        status: ``"rules"``, ``"model"``, ``"fallback"`` (the model failed, the rules were read), or ``"nothing_new"``.
+        reason: why it is a fallback, else None.
+    """
+
+    memories: tuple[Memory, ...]
+    forgotten: tuple[str, ...]
+    dropped: int
+    upto_seq: int
+    status: Literal["rules", "model", "fallback", "nothing_new"]
+    reason: str | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """Return flat JSON-ready facts for logs and events: counts and fixed words, never text."""
+        return {
+            "status": self.status,
+            "reason": self.reason or "",
+            "memories": len(self.memories),
+            "forgotten": len(self.forgotten),
+            "dropped": self.dropped,
+        }
+
+
+def remember_thread(
+    memory: LongTermMemory, thread: Thread, store: RecordStore, *, extractor: MemoryExtractor | None = None
+) -> Remembered:
+    """Read what is new in a conversation into its user's memory, and return what that did.
+
+    What the user asks to be forgotten is deleted where memories name it (``LongTermMemory.naming``), in the order in
+    which it was said. A conversation of nobody's (``thread.user`` is None) is not read.
+
+    Args:
+        memory: where memories go.
+        thread: the conversation.
+        store: where the record lies that says how far it was read.
+        extractor: a model; None: the rules of :func:`~gatekeeper_core.context.memory.extraction.extract`. Requests to
+            forget are read by rules in any case.
+
+    Raises:
+        StorageError: a store could not do what it was asked.
+    """
+    with stage(EXTRACTION, thread=thread.id) as seen:
+        done = _remembered(memory, thread, store, extractor)
+        seen.tell(done.facts)
+    return done
+
+
+def _remembered(
+    memory: LongTermMemory, thread: Thread, store: RecordStore, extractor: MemoryExtractor | None
+) -> Remembered:
+    record = store.load_record(thread.tenant, thread.id, EXTRACTION_KIND)
+    upto_seq = record.upto_seq if record else -1
+    if thread.user is None or thread.last_seq <= upto_seq:
+        return Remembered((), (), 0, upto_seq, "nothing_new")
+    extraction, reason = _extraction(thread, upto_seq, extractor)
+    extraction = _short_enough(extraction, memory.config.max_characters)
+    memories, forgotten = _applied(memory, MemoryScope(thread.tenant, thread.user), thread, extraction)
+    _save(store, thread, record.version if record else 0)
+    status: Literal["rules", "model", "fallback"] = "rules" if extractor is None else "fallback" if reason else "model"
+    return Remembered(memories, forgotten, extraction.dropped, thread.last_seq, status, reason)
+
+
+def _short_enough(extraction: Extraction, max_characters: int) -> Extraction:
+    found = tuple(item for item in extraction.found if len(item.text) <= max_characters)
+    return extraction._replace(found=found, dropped=extraction.dropped + len(extraction.found) - len(found))
+
+
+def _applied(
+    memory: LongTermMemory, scope: MemoryScope, thread: Thread, extraction: Extraction
+) -> tuple[tuple[Memory, ...], tuple[str, ...]]:
+    """Remember and forget in the order in which it was said."""
+    memories: dict[str, Memory] = {}
+    forgotten: dict[str, None] = {}
+    items: list[Extracted | ForgetRequest] = [*extraction.found, *extraction.forget]
+    for item in sorted(items, key=lambda each: (each.seq, each.start)):
+        if isinstance(item, Extracted):
+            seq = item.seq if item.seq >= 0 else thread.last_seq
+            made = memory.add(scope, item.text, category=item.category, key=item.key, thread=thread.id, seq=seq)
+            memories[made.id] = made
+            continue
+        for named in memory.naming(scope, item.text):
+            memory.forget(scope, named.id)
+            memories.pop(named.id, None)
+            forgotten[named.id] = None
+    return tuple(memories.values()), tuple(forgotten)
+
+
+def _save(store: RecordStore, thread: Thread, version: int, attempts: int = WRITE_ATTEMPTS) -> None:
+    """Record how far the conversation was read; where another worker has read further, its record stays."""
+    name = (thread.tenant, thread.id, EXTRACTION_KIND)
+    try:
+        store.save_record(*name, "{}", upto_seq=thread.last_seq, expected_version=version)
+    except ConflictError:
+        newest = store.load_record(*name)
+        if newest is not None and newest.upto_seq >= thread.last_seq:
+            return
+        if attempts == 1:
+            raise
+        _save(store, thread, newest.version if newest else 0, attempts - 1)
+
+
+# --- a model's extractor --------------------------------------------------------------------------------------------
+
+
+def _extraction(thread: Thread, after_seq: int, extractor: MemoryExtractor | None) -> tuple[Extraction, str | None]:
+    by_rules = extract(thread, after_seq)
+    if extractor is None:
+        return by_rules, None
+    try:
+        given = list(islice(iter(extractor(thread, after_seq)), _MAX_FROM_MODEL))
+    except Exception as error:  # noqa: BLE001 - a model of the caller's: it may raise anything
+        reason = f"error: {type(error).__name__}"
+        tell(EXTRACTOR_FAILED, reason=reason)
+        return by_rules, reason
+    texts = dict(user_texts(thread, after_seq))
+    found = [item for item in given if _is_extracted(item) and _is_said(item, texts)]
+    return Extraction(tuple(found), by_rules.forget, len(given) - len(found)), None
+
+
+def _is_extracted(item: Any) -> bool:
+    if not isinstance(item, Extracted) or item.category not in MEMORY_CATEGORIES:
+        return False
+    numbers: tuple[Any, ...] = (item.seq, item.start)
+    texts: tuple[Any, ...] = (item.text, "key" if item.key is None else item.key)
+    if not all(isinstance(number, int) for number in numbers) or not all(isinstance(text, str) for text in texts):
+        return False
+    return all(map(str.strip, texts)) and len(item.text) <= _MAX_CHARACTERS
+
+
+def _is_said(item: Extracted, texts: dict[int, str]) -> bool:
+    asked = [texts[item.seq]] if item.seq in texts else [] if item.seq >= 0 else texts.values()
+    return any(is_supported(item.text, text) for text in asked)
+
+
+_MAX_CHARACTERS = 500
+_MARKS = " .。!！~～;；,，"
+_NEGATION = LazyPattern(
+    r"\b(?:not|no|never|none|cannot|without|hardly|hates?|dislikes?)\b|n't\b|[不没非无别]|讨厌", re.IGNORECASE
+)
+_NARRATOR = frozenset(
+    "user prefer lik lov enjoy want us hav ha nam liv lif work call person 用 户 喜 欢 偏 好 他 她".split()  # noqa: SIM905 - a list
+)
+
+
+def is_supported(text: str, message: str) -> bool:
+    """Return whether a message of the user's says what a text says, as far as words tell.
+
+    Word for word it does. In other words it does where one sentence holds every term of the text (of Chinese, every
+    character), but for those that only tell about somebody ("the user prefers"), and both negate or neither does.
+
+    Args:
+        text: what is to be remembered.
+        message: a message of the user's; its first 20,000 characters are read.
+
+    >>> is_supported("User prefers green tea", "I love green tea"), is_supported("User owns a dog", "I love green tea")
+    (True, False)
+    >>> is_supported("用户喜欢绿茶", "我不喜欢喝绿茶")
+    False
+    """
+    said = masked(message[:MAX_READ_CHARACTERS])
+    stated = [said[start:stop] for start, stop in sentences(said) if not is_question(said[start:stop])]
+    parts = [text[start:stop] for start, stop in sentences(text)]
+    return bool(parts) and all(any(_says(sentence, part) for sentence in stated) for part in parts)
+
+
+def _says(sentence: str, part: str) -> bool:
+    """Return whether a sentence says a part: word for word with no negation before it, or with all of its terms."""
+    clean_sentence, clean_part = (" ".join(folded(each).split()).rstrip(_MARKS) for each in (sentence, part))
+    at = clean_sentence.find(clean_part)
+    if at >= 0 and clean_part:
+        begins = [match.end() for match in CLAUSE_BORDER.finditer(clean_sentence, 0, at)]
+        return _NEGATION.search(clean_sentence, max(begins, default=0), at) is None
+    wanted = set(_single_terms(part)) - _NARRATOR
+    same = (_NEGATION.search(sentence) is None) == (_NEGATION.search(part) is None)
+    return bool(wanted) and same and wanted <= set(_single_terms(sentence))
+
+
+def _single_terms(text: str) -> Iterator[str]:
+    """Yield the terms of a text, of a script without spaces its single characters."""
+    for term in count_terms(text):
+        if term.isascii() or len(term) == 1:
+            yield term

@@ -1,0 +1,335 @@
+"""One context builder behind the requests of many threads, in the message class of any framework.
+
+What every adapter with a builder shares stands here: the translation is the adapter's, the rest (whose thread it is,
+which question is asked, what is the caller's own object in the end) is not.
+
+::
+
+    the framework's messages ──read──> Thread ──ContextBuilder.build──> BuiltContext ──render──> messages for a provider
+                                             each of them: the caller's own object where it says the same, else written
+
+A request whose parts that must be sent are over the budget by themselves raises nothing in the face of an agent: system
+message and current turn are sent whole and alone, with the status ``over_budget``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from gatekeeper_core.context.history.cache import THREAD_BYTES
+from gatekeeper_core.context.history.select import OnError, read_history
+from gatekeeper_core.context.history.selector import HistoryConfig
+from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.context.tool_results.thread_memories import thread_name
+from gatekeeper_core.errors import BudgetError, ConfigError
+from gatekeeper_core.events import OVER_BUDGET, REQUEST
+from gatekeeper_core.messages import Message, is_summary
+from gatekeeper_core.observation import stage, tell
+from gatekeeper_core.tokens import check_tokens
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.prompt.result import BuiltContext, BuiltPart
+    from gatekeeper_core.messages import Provider
+
+__all__ = ["Asked", "Piece", "ThreadRequest", "ThreadRequests", "check_beside_builder"]
+
+Item = TypeVar("Item")
+
+Piece = tuple[Message, "Item | None"]
+"""What a message that is sent is made of: a message as the builder has it, and the framework's own, if there is one."""
+
+_MAX_BYTES = 32 * 2**20  # Source: ours; half of what a selector may take
+
+_MESSAGE_BYTES, _ASCII_BYTES, _OTHER_BYTES = 500, 8, 128
+"""For a message, and for each of its characters, by its script. Source: as for ``remembered.message_bytes``, rounded up
+to what needs no look at the text: what explains a selection holds the thread that it was made from."""
+
+_BESIDE_BUILDER = frozenset({"reserve_tokens", "shadow", "on_error"})
+_ADAPTER_NAMES = {"gatekeeper": "gatekeeper_config", "run": "run_config"}
+
+
+class Asked(NamedTuple):
+    """Whose request it is, and what the framework sends besides the messages.
+
+    Attributes:
+        thread: what the framework calls the conversation; None: its first user message names it.
+        tenant: see ``Thread.tenant``.
+        user: see ``Thread.user``.
+        question: what the user asks, where the framework knows it. It may not be among the messages yet: then nothing
+            that is given back says it. None: it is the text of the current turn.
+        tools: schemas that are sent beside the messages.
+        reserve_tokens: what else the budget has to carry, >= 0.
+        provider: who reads the messages.
+    """
+
+    thread: Hashable = None
+    tenant: str = "default"
+    user: str | None = None
+    question: str | None = None
+    tools: tuple[str, ...] = ()
+    reserve_tokens: int = 0
+    provider: Provider = "openai"
+
+
+_NOBODY = Asked()
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRequest(Generic[Item]):
+    """What a model is to be sent.
+
+    Attributes:
+        messages: in their order, the system message first where there is one.
+        context: what was built; None where that was over the budget.
+        refused: why it was; None where it was not.
+    """
+
+    messages: tuple[Item, ...]
+    context: BuiltContext | None = None
+    refused: BudgetError | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """Return flat JSON-ready facts for logs and events: counts and ids, never text."""
+        if self.refused:
+            numbers = {name: getattr(self.refused, name) for name in ("needed_tokens", "available_tokens")}
+            return {"status": "over_budget", "messages": len(self.messages), **numbers}
+        built = self.context.facts() if self.context else {}
+        return {"status": "built", "messages": len(self.messages), **built}
+
+
+class ThreadRequests(Generic[Item]):
+    """Builds the requests of threads, and gives back the framework's own messages wherever they say the same.
+
+    Safe to use from several threads.
+
+    Args:
+        builder: builds the prompts; its settings hold the budget.
+        read: translates one message of the framework.
+        write: gives a message of the framework for one that is sent, from what it is made of: nothing (the build made
+            it), one message that was changed, or several that were joined.
+        on_error: ``fallback`` sends system message and current turn where the build is over the budget by what must be
+            sent; ``raise`` lets the ``BudgetError`` pass.
+        max_bytes: what the last builds of threads, which can be asked for, may keep in memory together, by an upper
+            estimate, >= 0. Those of the threads that were not used for longest go; the newest stays.
+
+    Raises:
+        ConfigError: ``on_error`` is unknown, or ``max_bytes`` is negative.
+        TypeError: an argument has the wrong type.
+
+    >>> requests = ThreadRequests(ContextBuilder(), read=Message.from_dict, write=lambda message, _: message.to_dict())
+    >>> talk = [{"role": "user", "content": "Which port?"}]
+    >>> request = requests.request(talk, Asked("t1"))
+    >>> request.messages[0] is talk[0], request.messages[1]["role"]
+    (True, 'system')
+    """
+
+    def __init__(
+        self,
+        builder: ContextBuilder,
+        *,
+        read: Callable[[Item], Message],
+        write: Callable[[Message, Sequence[Piece[Item]]], Item],
+        on_error: OnError = "fallback",
+        max_bytes: int = _MAX_BYTES,
+    ) -> None:
+        if not isinstance(builder, ContextBuilder):
+            raise TypeError(f"builder must be a ContextBuilder, got {type(builder).__name__}")
+        if on_error not in ("fallback", "raise"):
+            raise ConfigError(f'on_error must be "fallback" or "raise", got {on_error!r}')
+        self._builder = builder
+        self._read = read
+        self._write = write
+        check_tokens("max_bytes", max_bytes)
+        self._on_error = on_error
+        self._max_bytes = max_bytes
+        self._lock = Lock()
+        # Each with about how many bytes it holds.
+        self._last: OrderedDict[str, tuple[BuiltContext | None, int]] = OrderedDict()
+        self._last_bytes = 0
+
+    @property
+    def last_context(self) -> BuiltContext | None:
+        """What was built last, whatever the thread; None before the first build, and where that was over the budget."""
+        with self._lock:
+            return next(reversed(self._last.values()), (None, 0))[0]
+
+    def context_of(self, thread: Hashable) -> BuiltContext | None:
+        """Return what was built last for a thread; None where that is not known, or was over the budget."""
+        with self._lock:
+            return self._last.get(thread_name(thread) or "", (None, 0))[0]
+
+    def request(
+        self, items: Sequence[Item], asked: Asked = _NOBODY, *, system: Item | None = None
+    ) -> ThreadRequest[Item]:
+        """Return what a model is to be sent.
+
+        Args:
+            items: the whole history, in the framework's own messages; read, never changed.
+            asked: whose request it is.
+            system: the system message, where the framework has it apart from the history.
+
+        Raises:
+            BudgetError: what must be sent is over the budget by itself, and ``on_error`` is ``raise``.
+            ConfigError: a number is out of range.
+            TypeError: an argument has the wrong type.
+        """
+        with stage(REQUEST, thread=thread_name(asked.thread)) as seen:
+            given = self._given(items, asked, system)
+            made = self._made(given, asked)
+            seen.tell(made.facts)
+        self._remember(asked.thread, made.context, _kept_bytes(given.thread.messages))
+        return made
+
+    def _made(self, given: _Given[Item], asked: Asked) -> ThreadRequest[Item]:
+        prompt, inside = _prompt(given.thread.messages, asked.question)
+        try:
+            context = self._builder.build(
+                given.thread,
+                prompt,
+                given.rules,
+                include_current_input=not inside,
+                safety_net=not inside,
+                tools=asked.tools,
+                reserve_tokens=asked.reserve_tokens,
+            )
+        except BudgetError as error:
+            if self._on_error == "raise":
+                raise
+            return _refused(given, asked.question, error)
+        return ThreadRequest(tuple(self._sent(given, context, asked.provider)), context)
+
+    async def arequest(
+        self, items: Sequence[Item], asked: Asked = _NOBODY, *, system: Item | None = None
+    ) -> ThreadRequest[Item]:
+        """Do the same as :meth:`request`, from a worker thread."""
+        return await asyncio.to_thread(self.request, items, asked, system=system)
+
+    def _given(self, items: Sequence[Item], asked: Asked, system: Item | None) -> _Given[Item]:
+        messages = tuple(map(self._read, items))
+        thread = Thread(thread_name(asked.thread) or _name_of(messages), messages, asked.tenant, asked.user)
+        return _Given(thread, items, system, "" if system is None else self._read(system).text)
+
+    def _sent(self, given: _Given[Item], context: BuiltContext, provider: Provider) -> Iterator[Item]:
+        """Yield the messages of a context in the framework's class."""
+        parts = context.trace.parts
+        for message, sources in context.rendered_parts(provider=provider):
+            if context.trace.safety_net and any(_asks(parts[at]) for at in sources):
+                continue  # the framework says the question itself, and nothing comes between
+            pieces = [(context.messages[at], given.item(parts[at])) for at in sources]
+            own = pieces[0][1] if len(pieces) == 1 and given.says(parts[sources[0]], message) else None
+            yield self._write(message, pieces) if own is None else own
+
+    def _remember(self, thread: Hashable, context: BuiltContext | None, size_bytes: int) -> None:
+        name = thread_name(thread) or ""
+        with self._lock:
+            self._last_bytes += size_bytes - self._last.pop(name, (None, 0))[1]
+            self._last[name] = context, size_bytes
+            while self._last_bytes > self._max_bytes and len(self._last) > 1:
+                _, (_, freed_bytes) = self._last.popitem(last=False)
+                self._last_bytes -= freed_bytes
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ThreadRequests[Item]:
+        """Return a copy that remembers nothing, with the same builder."""
+        return ThreadRequests(
+            self._builder, read=self._read, write=self._write, on_error=self._on_error, max_bytes=self._max_bytes
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Given(Generic[Item]):
+    """What the framework has handed over.
+
+    Attributes:
+        thread: the history as the builder reads it.
+        items: the history.
+        system: the system message apart from it.
+        rules: the text of that.
+    """
+
+    thread: Thread
+    items: Sequence[Item]
+    system: Item | None
+    rules: str
+
+    def item(self, part: BuiltPart) -> Item | None:
+        """Return the framework's message that a part comes from, None where the build made it."""
+        if part.seq is not None:
+            return self.items[part.seq]
+        return self.system if part.part == "system_prompt" else None
+
+    def says(self, part: BuiltPart, message: Message) -> bool:
+        """Return whether the framework's own message says what is to be sent."""
+        if part.seq is not None:
+            return message == self.thread.messages[part.seq]
+        return part.part == "system_prompt" and message == Message("system", self.rules)
+
+
+def check_beside_builder(config: HistoryConfig, *, token_budget: int | None, token_counter: object = None) -> None:
+    """Check that what is set for a selection does not contradict a builder, which has its own settings.
+
+    Args:
+        config: the settings; ``reserve_tokens``, ``shadow`` and ``on_error`` go with a builder.
+        token_budget: the budget that does not contradict it.
+        token_counter: a counter for the selection.
+
+    Raises:
+        ConfigError: something is set that the builder's settings say as well; it is named as the adapters name it.
+
+    >>> check_beside_builder(HistoryConfig(token_budget=None, shadow=True), token_budget=None)
+    """
+    default = HistoryConfig(token_budget=token_budget)
+    beside = [field.name for field in fields(config) if getattr(config, field.name) != getattr(default, field.name)]
+    named = [_ADAPTER_NAMES.get(name, name) for name in beside if name not in _BESIDE_BUILDER]
+    if token_counter is not None:
+        named.append("token_counter")
+    if named:
+        raise ConfigError(f"{', '.join(named)}: with a builder its own settings hold; set them there")
+
+
+def _kept_bytes(messages: Sequence[Message]) -> int:
+    """Return about how many bytes the build of a thread keeps in memory, an upper estimate."""
+    texts = [message.text for message in messages]
+    texts += [call.arguments for message in messages for call in message.tool_calls]
+    characters = sum(len(text) * (_ASCII_BYTES if text.isascii() else _OTHER_BYTES) for text in texts)
+    return THREAD_BYTES + _MESSAGE_BYTES * len(messages) + characters
+
+
+def _prompt(messages: Sequence[Message], question: str | None) -> tuple[str, bool]:
+    """Return the question, and whether it is among the messages already."""
+    last = messages[-1] if messages else None
+    answered = last is not None and last.role == "assistant" and not last.tool_calls
+    history = read_history(messages, query=question)
+    if question is None:
+        asked = [one.text for one in (history.current.messages if history.current else ()) if _asks_itself(one)]
+        return "\n".join(asked).strip(), True
+    return history.query, not history.query or (history.current is not None and not answered)
+
+
+def _asks_itself(message: Message) -> bool:
+    return message.role == "user" and not is_summary(message)
+
+
+def _refused(given: _Given[Item], question: str | None, error: BudgetError) -> ThreadRequest[Item]:
+    """Return the system message, the head and the current turn, whole."""
+    history = read_history(given.thread.messages, query=question)
+    current = range(history.current.start, history.current.stop) if history.current else ()
+    kept = [given.items[at] for at in sorted({*history.head, *history.pinned, *current})]
+    tell(OVER_BUDGET, needed_tokens=error.needed_tokens, available_tokens=error.available_tokens)
+    return ThreadRequest(tuple(kept if given.system is None else [given.system, *kept]), refused=error)
+
+
+def _asks(part: BuiltPart) -> bool:
+    """Return whether a part is a question that the build added, or the pin behind it."""
+    return part.seq is None and part.part in ("current_input", "pinned")
+
+
+def _name_of(messages: Sequence[Message]) -> str:
+    """Return a name for a conversation that has none: what its first user message says makes it."""
+    first = next((message for message in messages if message.role == "user"), Message("user", ""))
+    return f"first message {Thread('-', (first,)).digests([0])[0]}"

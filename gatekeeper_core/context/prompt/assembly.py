@@ -1,0 +1,396 @@
+"""A prompt put together within its budget: what must be sent, what is optional in its order, and the turns beside it.
+
+::
+
+    available = budget − margin − reserved
+    must be sent      system prompt · tools · head · question · calls that wait       more than available: BudgetError
+    optional          constraints > pin > steps, summary > memories                   the last gives way first
+    turns             whatever is left (or the share): the current run gives way as in current_run.py, then the past
+
+Where all that is optional has gone and the current run is still too long, a ``ContextCompressor`` makes it fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatekeeper_core.context.compaction.conversation import ContextCompressor
+from gatekeeper_core.context.prompt.budget import ContextBudget
+from gatekeeper_core.context.prompt.rendering import OPENING
+from gatekeeper_core.context.prompt.request import Request
+from gatekeeper_core.context.prompt.result import (
+    BuildMetadata,
+    BuildTrace,
+    BuiltContext,
+    BuiltPart,
+    Fate,
+    Part,
+    TokenStats,
+    fates_of,
+)
+from gatekeeper_core.errors import BudgetError
+from gatekeeper_core.messages import Message
+from gatekeeper_core.text import Locale
+from gatekeeper_core.token_budget import TokenBudgetTracker
+from gatekeeper_core.token_estimate import budget_for, budget_within
+from gatekeeper_core.tokens import TokenCounter, count_messages, describe_counter
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.history.select import HistoryView
+
+__all__ = ["Assembly", "Material", "PinMaker", "Selector"]
+
+Selector = Callable[[int, int], "HistoryView"]
+"""Chooses among the messages: what else is sent in tokens, and the position that a window begins at, give a view."""
+
+PinMaker = Callable[["HistoryView | None", int], Message | None]
+"""Makes the pin: the view of this build and the tokens that it may cost give a message, or None for none."""
+
+_JOIN_TOKENS = 2
+"""What is kept free for each optional part, where a provider takes one system message and they are joined."""
+
+_STATUS_TOKENS = 400
+"""What is kept free for what the pin says of the task, beside the request itself. Source: ours; a dozen lines."""
+
+
+class Material(NamedTuple):
+    """What one build has to put together.
+
+    Attributes:
+        system: the system prompt, stable part first; no, one or two messages.
+        request: the messages of the thread and the question.
+        thread_length: messages of the thread.
+        repeated: sequence numbers of messages that say the system prompt again: they are sent with it.
+        tools_tokens: what the schemas of tools cost.
+        constraints: what the user has laid down for good.
+        steps: what stands for finished steps.
+        cleared: sequence numbers that it stands for.
+        summary: gives the summary within a limit of tokens, None where there is none.
+        upto_seq: sequence number of the newest message that the summary covers, -1 for none.
+        covered_messages: how many it covers.
+        memories: gives memories within a limit of tokens, and how many.
+        pin_tokens: what the pin costs without a word on the task, 0 for no pin.
+        found_memories: how many memories were found.
+    """
+
+    system: tuple[Message, ...]
+    request: Request
+    thread_length: int
+    repeated: tuple[int, ...]
+    tools_tokens: int
+    constraints: Message | None
+    steps: Message | None
+    cleared: tuple[int, ...]
+    summary: Callable[[int], Message | None]
+    upto_seq: int
+    covered_messages: int
+    memories: Callable[[int], tuple[Message | None, int]]
+    pin_tokens: int
+    found_memories: int = 0
+
+
+class _Entry(NamedTuple):
+    """A message of the result."""
+
+    part: Part
+    message: Message
+    seq: int | None = None
+
+
+class _Chosen(NamedTuple):
+    """What is sent of the thread.
+
+    Attributes:
+        entries: the messages, in order; those from ``start`` on are the current turn.
+        start: where the current turn begins among them.
+        fates: what became of messages of the thread.
+        view: the selection behind it.
+        squeezed: how the current run was made to fit, "" where that was not needed.
+    """
+
+    entries: list[_Entry]
+    start: int
+    fates: list[tuple[int, Fate]]
+    view: HistoryView | None
+    squeezed: str = ""
+
+
+class Assembly:
+    """One build's books.
+
+    Args:
+        material: what is put together.
+        select: chooses among the messages.
+        pin: makes the pin.
+        budget_tokens: the whole budget.
+        shares: its parts.
+        redistribute: whether a part may have what others leave.
+        cache_friendly: whether what changes from build to build stands behind the turns.
+        locale: language of placeholders.
+        token_counter: counts a text.
+    """
+
+    def __init__(
+        self,
+        material: Material,
+        *,
+        select: Selector,
+        pin: PinMaker,
+        budget_tokens: int,
+        shares: ContextBudget,
+        redistribute: bool,
+        cache_friendly: bool,
+        locale: Locale,
+        token_counter: TokenCounter,
+    ) -> None:
+        self._material = material
+        self._select = select
+        self._make_pin = pin
+        self._budget = budget_tokens
+        self._shares = shares
+        self._redistribute = redistribute
+        self._cache_friendly = cache_friendly
+        self._locale: Locale = locale
+        self._count = token_counter
+        self._available = budget_within(token_counter, budget_tokens) - shares.reserved
+        self._must = self._cost(material.system) + material.tools_tokens + self._rendering_tokens()
+        self._optional: list[tuple[Part, Message | None, int]] = []
+        self._given_up: list[str] = []
+        self._memories = 0
+
+    def built(self) -> BuiltContext:
+        """Return the result.
+
+        Raises:
+            BudgetError: what must be sent is over the budget by itself.
+        """
+        if self._must > self._available:
+            self._refuse(self._must)
+        self._choose_optional()
+        chosen = self._chosen()
+        pin = self._pin(chosen)
+        entries = list(self._in_order(chosen, pin))
+        return self._result(entries, chosen)
+
+    def _rendering_tokens(self) -> int:
+        """Return what the form of a provider may add: joins of system messages, a word of the user at the start."""
+        request = self._material.request
+        joins = max(0, len(self._material.system) + len(request.head) - 1)
+        opening = self._count(OPENING) if request.messages and not request.asked else 0
+        return joins * _JOIN_TOKENS + opening
+
+    # --- what is optional -------------------------------------------------------------------------------------------
+
+    def _choose_optional(self) -> None:
+        """Take the optional parts for which there is room beside what must be sent, the most valuable first."""
+        material, request = self._material, self._material.request
+        asked = self._cost(request.messages[at] for at in {*request.head, *request.asked})
+        left = self._available - self._must - asked
+        left = self._take("constraints", material.constraints, left)
+        if material.pin_tokens:
+            allowed = material.pin_tokens + min(_STATUS_TOKENS, max(0, left - material.pin_tokens) // 10)
+            left = self._reserve("pinned", None, allowed, left)
+        left = self._take("steps", material.steps, left)
+        limits = self._limits(left)
+        summary = material.summary(limits[0])
+        if summary is None and material.covered_messages:
+            self._given_up.append("summary")
+        left = self._take("summary", summary, left)
+        memories, self._memories = material.memories(limits[1])
+        if memories is None and material.found_memories:
+            self._given_up.append("retrieved")
+        self._take("retrieved", memories, left)
+
+    def _limits(self, left: int) -> tuple[int, int]:
+        """Return what the summary and the memories may cost: their shares, and of little room a part like theirs."""
+        shares = self._shares
+        if not self._redistribute:
+            return shares.summary, shares.retrieved
+        whole = max(1, shares.summary + shares.retrieved + shares.recent_messages)
+        left, summary, retrieved = max(0, left), shares.summary, shares.retrieved
+        return min(summary, left * summary // whole), min(retrieved, left * retrieved // whole)
+
+    def _take(self, part: Part, message: Message | None, left: int) -> int:
+        return left if message is None else self._reserve(part, message, self._cost([message]), left)
+
+    def _reserve(self, part: Part, message: Message | None, tokens: int, left: int) -> int:
+        """Note an optional part where it has room, and return what is left."""
+        if tokens + _JOIN_TOKENS > left:
+            self._given_up.append(part)
+            return left
+        self._optional.append((part, message, tokens))
+        return left - tokens - _JOIN_TOKENS
+
+    def _has(self, part: Part) -> bool:
+        return any(taken == part for taken, _, _ in self._optional)
+
+    # --- turns ------------------------------------------------------------------------------------------------------
+
+    def _chosen(self) -> _Chosen:
+        """Return what is sent of the thread; optional parts give way before a turn that must be sent."""
+        request = self._material.request
+        if not request.messages:
+            return _Chosen([], 0, [], None)
+        while True:
+            view = self._select(self._fixed_tokens(), self._window_from())
+            if view.status != "over_budget":
+                chosen = self._kept(view)
+                self._drop_idle_summary(chosen)
+                return chosen
+            if not self._optional:
+                return self._squeezed(view)
+            self._given_up.append(self._optional.pop()[0])
+
+    def _drop_idle_summary(self, chosen: _Chosen) -> None:
+        """Leave the summary out where everything that it covers is sent as it was said."""
+        sent = {seq for seq, fate in chosen.fates if fate == "sent"}
+        if self._material.upto_seq >= 0 and sent.issuperset(range(self._material.upto_seq + 1)):
+            self._optional = [one for one in self._optional if one[0] != "summary"]
+
+    def _fixed_tokens(self) -> int:
+        fixed = self._must + self._shares.reserved + sum(cost + _JOIN_TOKENS for _, _, cost in self._optional)
+        if self._redistribute:
+            return fixed
+        asked = self._cost(self._material.request.messages[at] for at in self._material.request.asked)
+        return max(fixed, self._available + self._shares.reserved - self._shares.recent_messages - asked)
+
+    def _window_from(self) -> int:
+        """Return the first position that no summary covers: a summary that is not sent covers nothing."""
+        if not self._has("summary"):
+            return 0
+        seqs, upto = self._material.request.seqs, self._material.upto_seq
+        return next((at for at, seq in enumerate(seqs) if seq is None or seq > upto), len(seqs))
+
+    def _kept(self, view: HistoryView) -> _Chosen:
+        request, replaced, folded = self._material.request, dict(view.replaced), frozenset(view.folded)
+        entries: list[_Entry] = []
+        fates: list[tuple[int, Fate]] = []
+        for at in view.kept:
+            entry = self._entry(at, replaced.get(at, request.messages[at]))
+            entries.append(entry._replace(seq=None) if at in folded else entry)
+        for at in {*view.kept, *folded}:
+            seq = request.seqs[at]
+            if seq is not None:
+                changed = at in request.changed or at in replaced
+                fates.append((seq, "folded" if at in folded else "changed" if changed else "sent"))
+        start = sum(at < request.start for at in view.kept)
+        return _Chosen(entries, start, fates, view)
+
+    def _entry(self, at: int, message: Message) -> _Entry:
+        request = self._material.request
+        part: Part = "recent_messages"
+        if at in request.head:
+            part = "head"
+        elif at >= request.start and message.role == "user":
+            part = "current_input"
+        return _Entry(part, message, request.seqs[at])
+
+    def _squeezed(self, view: HistoryView) -> _Chosen:
+        """Return the head and the current turn alone, made to fit by folding and cutting."""
+        request = self._material.request
+        places = (*request.head, *range(request.start, len(request.messages)))
+        system = self._material.system
+        limit = self._available - self._material.tools_tokens - self._rendering_tokens()
+        compressor = ContextCompressor(
+            budget_for(self._count, max(1, limit)), token_counter=self._count, locale=self._locale
+        )
+        try:
+            made = compressor.explain([*system, *(request.messages[at] for at in places)])
+        except BudgetError:
+            self._refuse(self._needed(places))
+        entries, fates = [], dict[int, Fate]()
+        for message, source in zip(made.messages, made.sources, strict=True):
+            if source is None:
+                entries.append(_Entry("recent_messages", message))
+            elif source >= len(system):
+                at = places[source - len(system)]
+                entries.append(self._entry(at, message))
+                fates[at] = "sent" if message.text == request.messages[at].text else "changed"
+        known: list[tuple[int, Fate]] = []
+        for at in places:
+            seq = request.seqs[at]
+            if seq is not None:
+                known.append((seq, fates.get(at, "folded")))
+        start = sum(entry.part == "head" for entry in entries)
+        return _Chosen(entries, start, known, view, made.strategy)
+
+    def _needed(self, places: Iterable[int]) -> int:
+        """Return what must be sent at the least: head, question, and calls that wait."""
+        messages = self._material.request.messages
+        waiting = [at for at in places if messages[at].tool_calls][-1:] if self._material.request.waits else []
+        newest = self._material.request.asked[-1:]
+        return self._must + self._cost(messages[at] for at in {*self._material.request.head, *newest, *waiting})
+
+    def _refuse(self, needed: int) -> None:
+        needed_tokens = budget_for(self._count, needed + self._shares.reserved)
+        raise BudgetError(needed_tokens=needed_tokens, available_tokens=self._budget)
+
+    # --- the result -------------------------------------------------------------------------------------------------
+
+    def _pin(self, chosen: _Chosen) -> Message | None:
+        """Return the pin, unless calls wait for their results: nothing may come between."""
+        allowed = next((tokens for part, _, tokens in self._optional if part == "pinned"), 0)
+        return None if not allowed or self._material.request.waits else self._make_pin(chosen.view, allowed)
+
+    def _in_order(self, chosen: _Chosen, pin: Message | None) -> Iterator[_Entry]:
+        parts = {part: _Entry(part, message) for part, message, _ in self._optional if message}
+        system = [_Entry("system_prompt", message) for message in self._material.system]
+        stable = [*system[:1], *filter(None, [parts.get("constraints")])]
+        volatile = [*system[1:], *(parts[part] for part in ("summary", "steps", "retrieved") if part in parts)]
+        head = [entry for entry in chosen.entries[: chosen.start] if entry.part == "head"]
+        past = [entry for entry in chosen.entries[: chosen.start] if entry.part != "head"]
+        yield from stable
+        yield from head
+        yield from past if self._cache_friendly else volatile
+        yield from volatile if self._cache_friendly else past
+        yield from chosen.entries[chosen.start :]
+        if pin:
+            yield _Entry("pinned", pin)
+
+    def _result(self, entries: Sequence[_Entry], chosen: _Chosen) -> BuiltContext:
+        costs = [self._cost([entry.message]) for entry in entries]
+        parts = tuple(BuiltPart(entry.part, entry.seq, cost) for entry, cost in zip(entries, costs, strict=True))
+        used_summary = self._has("summary")
+        metadata = BuildMetadata(
+            included_message_count=sum(part.seq is not None for part in parts),
+            summarized_message_count=self._material.covered_messages if used_summary else 0,
+            used_summary=used_summary,
+            retrieved_memory_count=self._memories if self._has("retrieved") else 0,
+        )
+        trace = BuildTrace(
+            parts=parts,
+            fates=fates_of(self._material.thread_length, self._fates(chosen)),
+            shares=self._shares,
+            budget_tokens=self._budget,
+            available_tokens=self._available,
+            view=chosen.view,
+            safety_net=self._material.request.added,
+            given_up=tuple(self._given_up),
+            squeezed=chosen.squeezed,
+            **describe_counter(self._count),
+        )
+        messages = tuple(entry.message for entry in entries)
+        return BuiltContext(messages, self._stats(parts), metadata, trace)
+
+    def _fates(self, chosen: _Chosen) -> Iterator[tuple[int, Fate]]:
+        yield from chosen.fates
+        for seq in self._material.repeated:
+            yield seq, "sent"
+        if self._has("steps"):
+            for seq in self._material.cleared:
+                yield seq, "step"
+        if self._has("summary"):
+            for seq in range(self._material.upto_seq + 1):
+                yield seq, "summary"
+
+    def _stats(self, parts: Sequence[BuiltPart]) -> TokenStats:
+        books = TokenBudgetTracker(max(1, self._budget))
+        stat = {"steps": "summary", "head": "recent_messages"}
+        books.allocate("tools", self._material.tools_tokens)
+        for part in parts:
+            books.allocate(stat.get(part.part, part.part), part.tokens)
+        return TokenStats(**books.breakdown, total=books.used)
+
+    def _cost(self, messages: Iterable[Message]) -> int:
+        return count_messages(messages, token_counter=self._count)

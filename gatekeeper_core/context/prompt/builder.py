@@ -1,0 +1,358 @@
+"""The context builder: a thread, a question and a budget in, the final list of messages out, every token accounted for.
+
+::
+
+    thread ──> summary · constraints · task · memories      asked of their stores, within one limit of time
+           ──> request: exchanges whole, question at the end, past results compressed
+           ──> assembly: what must be sent, what is optional, the turns beside it ──> BuiltContext
+
+Everything works without a model. A store, a model or an embedder of the user's own is asked off the caller's thread and
+may be slow, down, or talk nonsense: the build goes on without it, and the trace says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.selector import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.prompt.bounded_results import bounded_run, run_of_thread
+from gatekeeper_core.context.prompt.build import Build, ContextBuilderConfig
+from gatekeeper_core.context.prompt.lookups import DerivedRecords, LookUp
+from gatekeeper_core.context.prompt.parts import SystemPrompt
+from gatekeeper_core.context.prompt.result import BuiltContext
+from gatekeeper_core.context.prompt.workers import call_lanes
+from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
+from gatekeeper_core.context.task.tracker import TaskTracker
+from gatekeeper_core.context.thread.constraints import ThreadConstraints
+from gatekeeper_core.context.thread.index_snapshots import IndexSnapshots, keeps_snapshots
+from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
+from gatekeeper_core.context.tool_results.pointers import check_key
+from gatekeeper_core.events import BUILD
+from gatekeeper_core.messages import Message, common_beginning, group_turns
+from gatekeeper_core.observation import stage
+from gatekeeper_core.storage.in_memory import InMemoryRecordStore
+from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.memory.memory import LongTermMemory
+    from gatekeeper_core.context.memory.update import MemoryExtractor
+    from gatekeeper_core.context.summary.model import Summarizer
+    from gatekeeper_core.context.tool_results.context import ResultCompressor
+    from gatekeeper_core.storage.base import RecordStore
+
+__all__ = ["ContextBuilder"]
+
+_REMEMBERED = 1024
+"""Threads of which the compressor of their tool results is remembered."""
+
+_PROMPTS_BYTES = 4 * 2**20
+"""What the messages of last builds, a number each, may take together, to tell how much of a prompt stayed."""
+
+_PROMPT_BYTES = 300
+"""What a prompt takes there beside its numbers. Source: ``tracemalloc``, names of threads of 36 characters."""
+
+
+class ContextBuilder:
+    """Builds the prompt for each question of any number of threads; safe to use from several threads.
+
+    Args:
+        config: the settings.
+        store: keeps summaries, tasks and constraints, and where it keeps blobs by thread (``Store``) the indexes of
+            long threads; None: in the memory of this process.
+        memory: long-term memories; None: there are none. They belong to ``Thread.user``.
+        tool_results: makes tool results smaller; None: a ``ToolResultCompressor`` that puts nothing aside.
+        summarizer: a model that writes summaries, for the next build; None: sentences as they were said.
+        extractor: a model that finds what is worth remembering, for the next build; None: rules.
+        token_counter: counts a text; None: ``TokenEstimator()``.
+        session_key: names the fences around what others wrote, 16 bytes or more; None: their names tell what they hold.
+        max_workers: calls to stores and models at once, at least 1: a quarter each for records, searches, tool results
+            and what runs for the next build, so that what hangs in one does not keep the others waiting; below 4 they
+            share all of them.
+
+    Raises:
+        ConfigError: a number is out of range, or the key is too short.
+        TypeError: an argument has the wrong type.
+
+    >>> builder = ContextBuilder(ContextBuilderConfig(total_budget=1000, locale="en"))
+    >>> talk = Thread("t1", [Message("user", "The Redis port is 6380."), Message("assistant", "Noted.")])
+    >>> context = builder.build(talk, "Which port does Redis use?", "Be brief.")
+    >>> [message.role for message in context.messages], context.trace.safety_net
+    (['system', 'user', 'assistant', 'user', 'system'], True)
+    """
+
+    def __init__(
+        self,
+        config: ContextBuilderConfig | None = None,
+        *,
+        store: RecordStore | None = None,
+        memory: LongTermMemory | None = None,
+        tool_results: ResultCompressor | None = None,
+        summarizer: Summarizer | None = None,
+        extractor: MemoryExtractor | None = None,
+        token_counter: TokenCounter | None = None,
+        session_key: bytes | None = None,
+        max_workers: int = 8,
+    ) -> None:
+        if config is not None and not isinstance(config, ContextBuilderConfig):
+            raise TypeError(f"config must be a ContextBuilderConfig, got {type(config).__name__}")
+        self._count = cached_counter(token_counter)
+        self._tool_results = tool_results or ToolResultCompressor(token_counter=self._count)
+        self._session_key = None if session_key is None else check_key(session_key)
+        self._lock = Lock()
+        self._before: OrderedDict[tuple[str, str], array[int]] = OrderedDict()
+        self._before_bytes = 0
+        self._runs: OrderedDict[tuple[str, str], RunConfig] = OrderedDict()
+        self._lanes = call_lanes(max_workers)
+        store = InMemoryRecordStore() if store is None else store
+        self._store, self._memory = store, memory
+        self._summarizer, self._extractor = summarizer, extractor
+        self._configure(config or ContextBuilderConfig())
+
+    def _configure(self, config: ContextBuilderConfig) -> None:
+        count = self._count
+        summary = SummaryConfig(locale=config.locale, max_summary_tokens=_summary_tokens(config))
+        records = DerivedRecords(
+            self._store,
+            summaries=ThreadSummary(self._store, config=summary, token_counter=count, summarizer=self._summarizer),
+            tasks=TaskTracker(self._store),
+            constraints=ThreadConstraints(self._store, token_counter=count),
+            memory=self._memory,
+            extractor=self._extractor,
+            has_summarizer=self._summarizer is not None,
+            lanes=self._lanes,
+        )
+        selector = ThreadSelector(_as_it_is, write=_instead, config=self._history(config), token_counter=count)
+        whole = keeps_snapshots(self._store)
+        snapshots = IndexSnapshots(whole, config=config.gatekeeper, token_counter=count) if whole else None
+        with self._lock:
+            self._config, self._records, self._selector, self._snapshots = config, records, selector, snapshots
+            self._runs.clear()
+
+    def _history(self, config: ContextBuilderConfig) -> HistoryConfig:
+        window = config.history == "window"
+        floor = {"gated": 0, "hybrid": config.recent_turns, "window": config.sliding_window_size}
+        return HistoryConfig(
+            token_budget=config.total_budget,
+            floor_turns=floor[config.history],
+            passthrough_below=0 if window else config.passthrough_below,
+            mode=config.history,
+            trim=config.trim,
+            gatekeeper=config.gatekeeper,
+        )
+
+    @property
+    def config(self) -> ContextBuilderConfig:
+        """The settings."""
+        return self._config
+
+    @property
+    def token_counter(self) -> TokenCounter:
+        """What counts the tokens; each text is counted once."""
+        return self._count
+
+    @property
+    def constraints(self) -> ThreadConstraints:
+        """What users have laid down for good, by thread: ``builder.constraints.set(thread, "language", "Chinese")``."""
+        return self._records.constraints
+
+    @property
+    def tasks(self) -> TaskTracker:
+        """What threads are at work on: steps, phases and findings are noted here."""
+        return self._records.tasks
+
+    @property
+    def summaries(self) -> ThreadSummary:
+        """The summaries of threads."""
+        return self._records.summaries
+
+    def set_config(self, **changes: Any) -> None:
+        """Change some of the settings, for the builds that begin from now on.
+
+        Raises:
+            ConfigError: a value is impossible; nothing was changed.
+            TypeError: there is no such setting, or a value has the wrong type; nothing was changed.
+
+        Source: specification 001-60.
+        """
+        self._configure(replace(self._config, **changes))
+
+    def build(
+        self,
+        thread: Thread | None,
+        prompt: str,
+        system_prompt: str | SystemPrompt,
+        *,
+        include_current_input: bool = False,
+        debug: bool = True,
+        tools: Sequence[Mapping[str, Any] | str] = (),
+        safety_net: bool = True,
+        reserve_tokens: int = 0,
+    ) -> BuiltContext:
+        """Return the prompt for a question.
+
+        Args:
+            thread: the conversation; None: there is none.
+            prompt: what the user asks now. It is part of the thread already, or it is added: never twice, never not at
+                all. Blank: whatever stands at the end of the thread is answered.
+            system_prompt: a text, or a ``SystemPrompt`` whose volatile part is apart from the stable one.
+            include_current_input: whether the prompt is known not to be in the thread.
+            debug: whether each stage writes a log record (level DEBUG, logger ``gatekeeper.builder``).
+            tools: the schemas of tools that are sent beside the messages: they count.
+            safety_net: whether a prompt that is missing at the end of the thread is added. False: it is known to be
+                there, perhaps in other words around it.
+            reserve_tokens: part of the budget kept free for what else is sent in this request, >= 0.
+
+        Raises:
+            BudgetError: system prompt, tools, question and calls that wait are over the budget by themselves.
+            ConfigError: ``reserve_tokens`` is negative.
+            TypeError: an argument has the wrong type.
+
+        Source: specification 001-13 to 001-43.
+        """
+        _check_arguments(thread, prompt, system_prompt)
+        check_tokens("reserve_tokens", reserve_tokens)
+        with self._lock:
+            config, records, selector, snapshots = self._config, self._records, self._selector, self._snapshots
+        look = LookUp(timeout_seconds=config.call_timeout_ms / 1000)
+        run = bounded_run(self._run_of(thread, config, look), look, self._lanes.results)
+        build = Build(
+            config,
+            records,
+            selector,
+            self._count,
+            run,
+            self._session_key,
+            look,
+            snapshots=snapshots,
+            lane=self._lanes.results,
+            reserve_tokens=reserve_tokens,
+            debug=debug,
+        )
+        adding = include_current_input if safety_net else None
+        with stage(BUILD, thread=thread.id if thread else None, log=debug) as seen:
+            context = build.context(thread, prompt, system_prompt, included=adding, tools=tools)
+            if thread is not None:
+                records.follow_up(thread, _saving(snapshots, selector, thread, context))
+                context = self._compared(thread, context)
+            seen.tell(context.facts)
+        return context
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ContextBuilder:
+        """Return itself: stores and workers cannot be copied, and a copy of what holds it works with the same ones."""
+        return self
+
+    async def abuild(
+        self, thread: Thread | None, prompt: str, system_prompt: str | SystemPrompt, **arguments: Any
+    ) -> BuiltContext:
+        """Return the prompt for a question, from a worker thread; arguments and errors as for :meth:`build`."""
+        return await asyncio.to_thread(self.build, thread, prompt, system_prompt, **arguments)
+
+    def build_simple_context(
+        self, system_prompt: str, user_prompt: str, previous_messages: Sequence[Message] | None = None
+    ) -> tuple[Message, ...]:
+        """Return system prompt, as many of the newest previous messages as fit, and the question: nothing is kept.
+
+        Raises:
+            BudgetError: system prompt and question are over the budget by themselves.
+            TypeError: an argument has the wrong type.
+
+        Source: specification 001-61.
+        """
+        plain = replace(
+            self._config,
+            history="window",
+            sliding_window_size=10**9,
+            enable_summary=False,
+            enable_memory_retrieval=False,
+            enable_tool_result_compression=False,
+            enable_instruction_pinning=False,
+        )
+        builder = ContextBuilder(plain, token_counter=self._count)
+        thread = Thread("simple", tuple(previous_messages or ()))
+        return builder.build(thread, user_prompt, system_prompt, include_current_input=True, debug=False).messages
+
+    def _run_of(self, thread: Thread | None, config: ContextBuilderConfig, look: LookUp) -> RunConfig:
+        """Return how the runs of a thread give way, with a compressor of its own where there is one for each thread."""
+        compress = self._tool_results if config.enable_tool_result_compression else None
+        run = RunConfig(compress_result=compress, locale=config.locale)
+        if thread is None:
+            return run.for_thread(None)
+        key = (thread.tenant, thread.id)
+        with self._lock:
+            known = self._runs.get(key)
+        made = known or run_of_thread(run, thread, look, self._lanes.results)
+        if made is None:
+            return replace(run, compress_result=None)  # for this build; the next one asks again
+        with self._lock:
+            self._runs[key] = made
+            self._runs.move_to_end(key)
+            if len(self._runs) > _REMEMBERED:
+                self._runs.popitem(last=False)
+        return made
+
+    def _compared(self, thread: Thread, context: BuiltContext) -> BuiltContext:
+        """Return a context that says how much of it is the same as in the build before."""
+        key, now = (thread.tenant, thread.id), array("q", map(hash, context.messages))
+        with self._lock:
+            before = self._before.pop(key, None)
+            self._before[key] = now
+            self._before_bytes += _prompt_bytes(now) - _prompt_bytes(before)
+            while self._before_bytes > _PROMPTS_BYTES and len(self._before) > 1:
+                self._before_bytes -= _prompt_bytes(self._before.popitem(last=False)[1])
+        same = sum(part.tokens for part in context.trace.parts[: common_beginning(before or (), now)])
+        whole = context.token_stats.total - context.token_stats.tools
+        trace = context.trace._replace(prefix_tokens=same, prefix_share=same / whole if whole else 0.0)
+        return replace(context, trace=trace)
+
+
+def _prompt_bytes(numbers: array[int] | None) -> int:
+    return 0 if numbers is None else _PROMPT_BYTES + numbers.itemsize * len(numbers)
+
+
+def _saving(
+    snapshots: IndexSnapshots | None, selector: ThreadSelector[Message], thread: Thread, context: BuiltContext
+) -> Callable[[], object] | None:
+    """Return how to save the index that a build has brought up to date, None where that need not be."""
+    view = context.trace.view
+    if snapshots is None or view is None or not snapshots.due(thread, view.turn_count):
+        return None
+    turns = group_turns(thread.messages)
+    upto_seq = thread.last_seq if context.trace.safety_net or not turns else turns[-1].start - 1
+    return partial(
+        snapshots.save,
+        thread,
+        partial(selector.index_of, (thread.tenant, thread.id)),
+        turn_count=view.turn_count,
+        upto_seq=upto_seq,
+    )
+
+
+def _summary_tokens(config: ContextBuilderConfig) -> int:
+    """Return what a summary may cost. Source: requirement 004-43: its share, 1,000 at most."""
+    return max(1, min(config.shares.of(config.total_budget).summary, 1000))
+
+
+def _as_it_is(message: Message) -> Message:
+    return message
+
+
+def _instead(_: Message, message: Message) -> Message:
+    return message
+
+
+def _check_arguments(thread: object, prompt: object, system_prompt: object) -> None:
+    if not isinstance(thread, Thread | None):
+        raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
+    if not isinstance(prompt, str):
+        raise TypeError(f"prompt must be a str, got {type(prompt).__name__}")
+    if not isinstance(system_prompt, str | SystemPrompt):
+        raise TypeError(f"system_prompt must be a str or a SystemPrompt, got {type(system_prompt).__name__}")

@@ -1,0 +1,149 @@
+"""The messages of a thread made ready for a build: exchanges whole, the question at the end, what is past made small.
+
+::
+
+    thread ──finished steps out──> whole exchanges ──question missing? add it──> past results compressed, long texts cut
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from gatekeeper_core.context.prompt.exchanges import whole_exchanges
+from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults
+from gatekeeper_core.messages import Message, group_turns
+from gatekeeper_core.tokens import TokenCounter
+from gatekeeper_core.truncation import truncate_middle
+
+__all__ = ["Request", "make_request", "needs_prompt"]
+
+_SURE_CHARS = 20
+_MOST_TOKENS = 4
+"""Tokens of one character at the most, in bytes of UTF-8: what is far shorter than allowed need not be counted."""
+
+
+class Request(NamedTuple):
+    """What a build chooses from.
+
+    Attributes:
+        messages: the messages as they are sent, unless the current run has to be made smaller.
+        seqs: for each its sequence number in the thread, None where it was made here.
+        changed: positions whose text was compressed or cut.
+        start: position from which on the current turn stands; the number of messages where there is none.
+        added: whether the question was added.
+    """
+
+    messages: tuple[Message, ...]
+    seqs: tuple[int | None, ...]
+    changed: frozenset[int]
+    start: int
+    added: bool
+
+    @property
+    def head(self) -> tuple[int, ...]:
+        """Positions of the system messages before the first user message."""
+        users = (at for at, message in enumerate(self.messages) if message.role == "user")
+        first = next(users, len(self.messages))
+        return tuple(at for at in range(min(first, self.start)) if self.messages[at].role == "system")
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        """Positions of what the user asks now."""
+        return tuple(at for at in range(self.start, len(self.messages)) if self.messages[at].role == "user")
+
+    @property
+    def waits(self) -> bool:
+        """Whether calls at the end wait for their results: nothing may follow them yet."""
+        for results, message in enumerate(reversed(self.messages)):
+            if message.role != "tool":
+                return len(message.tool_calls) > results
+        return False
+
+
+def make_request(
+    messages: Sequence[Message],
+    question: Message | None,
+    *,
+    without: Collection[int] = (),
+    compress_result: ResultCompressor | None = None,
+    max_message_tokens: int | None = None,
+    token_counter: TokenCounter,
+) -> Request:
+    """Return the messages of a thread, ready to choose from.
+
+    Args:
+        messages: the thread's.
+        question: a message to add at the end, or None.
+        without: sequence numbers of messages that something else stands for.
+        compress_result: makes the text of a past tool result smaller; None: nothing does.
+        max_message_tokens: a longer text of a past user or assistant message is cut in the middle; None: none is.
+        token_counter: counts a text.
+    """
+    seqs = [seq for seq in range(len(messages)) if seq not in without]
+    listed = [messages[seq] for seq in seqs] + ([question] if question else [])
+    mended = whole_exchanges(listed)
+    sources = [None if at is None or at == len(seqs) else seqs[at] for at in mended.sources]
+    turns = group_turns(mended.messages)
+    start = turns[-1].start if turns else 0
+    made = list(mended.messages)
+    results = ToolResults(made, compress_result) if compress_result and start else None
+    for at in range(start):
+        smaller = results.smaller(at, made[at]) if results else None
+        made[at] = smaller or _cut(made[at], max_message_tokens, token_counter)
+    changed = frozenset(at for at, message in enumerate(made) if message.text != mended.messages[at].text)
+    return Request(tuple(made), tuple(sources), changed, start, question is not None)
+
+
+def _cut(message: Message, max_tokens: int | None, count: TokenCounter) -> Message:
+    """Return a message whose text is no longer than allowed; parts that are no text stay out of it."""
+    if max_tokens is None or message.role not in ("user", "assistant") or not isinstance(message.content, str):
+        return message
+    if len(message.content) * _MOST_TOKENS <= max_tokens or count(message.content) <= max_tokens:
+        return message
+    return replace(message, content=truncate_middle(message.content, max_tokens, token_counter=count))
+
+
+def needs_prompt(messages: Sequence[Message], prompt: str, *, included: bool) -> bool:
+    """Return whether the prompt is missing at the end of a thread and has to be added.
+
+    It is there where the newest turn is still open (its last message is no answer) and the user said the prompt in it,
+    white space aside: the same text, or of a text over 20 characters one that holds it whole, or its beginning where
+    that is all of the message. In a tool loop that is so at every step.
+
+    Args:
+        messages: the thread's.
+        prompt: what the user asks now; blank: nothing is missing.
+        included: whether the caller asks for it to be added: then it is there only where it is the very last message.
+
+    Source: specification 001-33 to 001-35.
+
+    >>> needs_prompt([Message("user", "Which port?")], "Which  port?", included=False)
+    False
+    >>> needs_prompt([Message("user", "Which port?"), Message("assistant", "6380")], "Which port?", included=False)
+    True
+    """
+    asked = _folded(prompt)
+    if not asked:
+        return False
+    if not messages:
+        return True
+    last = messages[-1]
+    if included:
+        return last.role != "user" or _folded(last.text) != asked
+    if last.role == "assistant" and not last.tool_calls:
+        return True
+    turn = group_turns(messages)[-1:]
+    said = [_folded(message.text) for message in turn[0].messages if message.role == "user"] if turn else []
+    return not any(_says(one, asked) for one in said)
+
+
+def _says(said: str, asked: str) -> bool:
+    if min(len(said), len(asked)) <= _SURE_CHARS:
+        return said == asked
+    return asked in said or asked.startswith(said)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,301 @@
+"""What a build gives back: the messages, what each part cost, and what became of every message of the thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from gatekeeper_core.context.prompt.budget import ContextBudget
+from gatekeeper_core.context.prompt.rendering import PinRole, Rendered, render_parts
+from gatekeeper_core.messages import Message, Provider
+from gatekeeper_core.notebook import notebook_table
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.history.select import HistoryView
+    from gatekeeper_core.context.thread.index_snapshots import IndexOrigin
+
+__all__ = [
+    "BuildMetadata",
+    "BuildTrace",
+    "BuiltContext",
+    "BuiltPart",
+    "Fate",
+    "MessageFate",
+    "Miss",
+    "Part",
+    "TokenStats",
+    "fates_of",
+]
+
+_PLAIN_FACTS = (
+    "budget_tokens",
+    "available_tokens",
+    "counter",
+    "margin",
+    "squeezed",
+    "safety_net",
+    "prefix_tokens",
+    "prefix_share",
+    "index_origin",
+)
+
+Part = Literal[
+    "system_prompt",
+    "constraints",
+    "summary",
+    "steps",
+    "retrieved",
+    "head",
+    "recent_messages",
+    "current_input",
+    "pinned",
+]
+Fate = Literal["sent", "changed", "folded", "summary", "step", "left_out"]
+
+
+class TokenStats(NamedTuple):
+    """What each part costs, in tokens by the builder's counter.
+
+    Attributes:
+        system_prompt: the system prompt, stable and volatile.
+        summary: the summary of the thread, and what stands for finished steps.
+        retrieved: long-term memories.
+        recent_messages: messages of the thread, those of the current run among them, the user's newest ones aside.
+        current_input: what the user asks now.
+        pinned: the pin.
+        tools: the schemas of tools, which are sent beside the messages.
+        constraints: what the user has laid down for good.
+        total: all of it.
+    """
+
+    system_prompt: int = 0
+    summary: int = 0
+    retrieved: int = 0
+    recent_messages: int = 0
+    current_input: int = 0
+    pinned: int = 0
+    tools: int = 0
+    constraints: int = 0
+    total: int = 0
+
+
+class BuildMetadata(NamedTuple):
+    """What was included.
+
+    Attributes:
+        included_message_count: messages of the thread that are sent, shortened ones among them.
+        summarized_message_count: messages that the summary covers, where it is sent.
+        used_summary: whether a summary is sent.
+        retrieved_memory_count: long-term memories that are sent.
+    """
+
+    included_message_count: int = 0
+    summarized_message_count: int = 0
+    used_summary: bool = False
+    retrieved_memory_count: int = 0
+
+
+class Miss(NamedTuple):
+    """A part that could not be had, or not in time.
+
+    Attributes:
+        part: ``summary``, ``summary_model``, ``retrieved``, ``extraction``, ``task``, ``constraints``,
+            ``tool_results``, ``history``.
+        status: ``late``, ``failed``, ``busy``, ``degraded`` (a simpler way took over).
+        reason: the type of an error, or one word: never text of the conversation.
+    """
+
+    part: str
+    status: str
+    reason: str = ""
+
+
+class BuiltPart(NamedTuple):
+    """One message of the result.
+
+    Attributes:
+        part: what it is.
+        seq: its sequence number in the thread, None where it was made by the build.
+        tokens: what it costs.
+    """
+
+    part: Part
+    seq: int | None
+    tokens: int
+
+
+class MessageFate(NamedTuple):
+    """What became of messages of the thread that stand beside one another.
+
+    Attributes:
+        start: sequence number of the first.
+        stop: sequence number after the last.
+        fate: ``sent``; ``changed`` (sent, compressed or cut); ``folded`` (a placeholder in the run stands for them);
+            ``summary`` (the summary covers them); ``step`` (the summary of a finished step does); ``left_out``.
+    """
+
+    start: int
+    stop: int
+    fate: Fate
+
+
+class BuildTrace(NamedTuple):
+    """How the result came about.
+
+    Attributes:
+        parts: one entry for each message of the result, in its order.
+        fates: what became of every message of the thread, oldest first; together they cover all of it.
+        shares: the parts of the budget.
+        budget_tokens: the whole budget.
+        available_tokens: what of it may be used: less the margin of an estimate, and what is reserved.
+        counter: what counted the tokens.
+        margin: how far a prompt may lie over its estimate, as a share of it.
+        view: the selection among the messages of the thread, None where there was nothing to select from.
+        safety_net: whether the prompt was missing at the end of the thread and was added.
+        given_up: optional parts without room, the first to go first.
+        squeezed: how the current run was made to fit where everything else had gone: the strategy of a
+            ``ContextCompressor``; "" where that was not needed.
+        misses: parts that could not be had.
+        prefix_tokens: tokens of the messages at the start that were the same in the build before.
+        prefix_share: the same as a share of the messages, 0..1.
+        index_origin: where the index of the thread comes from, if it was not known here: see ``IndexOrigin``.
+    """
+
+    parts: tuple[BuiltPart, ...]
+    fates: tuple[MessageFate, ...]
+    shares: ContextBudget
+    budget_tokens: int
+    available_tokens: int
+    counter: str
+    margin: float
+    view: HistoryView | None = None
+    safety_net: bool = False
+    given_up: tuple[str, ...] = ()
+    squeezed: str = ""
+    misses: tuple[Miss, ...] = ()
+    prefix_tokens: int = 0
+    prefix_share: float = 0.0
+    index_origin: IndexOrigin = ""
+
+    @property
+    def left_out(self) -> tuple[tuple[int, int], ...]:
+        """The messages that are neither sent nor stood for, as ranges: first sequence number, and the one after."""
+        return tuple((one.start, one.stop) for one in self.fates if one.fate == "left_out")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON-ready values: counts and ids, never text."""
+        values = self._asdict()
+        for name in ("parts", "fates", "misses"):
+            values[name] = [one._asdict() for one in values[name]]
+        values["given_up"] = list(self.given_up)
+        values["shares"] = self.shares._asdict()
+        values["view"] = self.view.facts() if self.view else None
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltContext:
+    """A prompt, ready to be rendered for a provider.
+
+    Attributes:
+        messages: in the order in which a model is to read them.
+        token_stats: what each part costs.
+        metadata: what was included.
+        trace: how it came about.
+    """
+
+    messages: tuple[Message, ...]
+    token_stats: TokenStats
+    metadata: BuildMetadata
+    trace: BuildTrace
+
+    def render(self, *, provider: Provider = "openai", pin_as: PinRole | None = None) -> tuple[Message, ...]:
+        """Return the messages as a provider takes them; see ``rendering.render_messages``.
+
+        Args:
+            provider: who is to read them.
+            pin_as: ``system``, ``developer`` or ``user_suffix``; None: what the provider takes.
+
+        Raises:
+            ConfigError: the provider or the role is unknown, or does not go with the other.
+        """
+        return tuple(one.message for one in self.rendered_parts(provider=provider, pin_as=pin_as))
+
+    def rendered_parts(self, *, provider: Provider = "openai", pin_as: PinRole | None = None) -> tuple[Rendered, ...]:
+        """Return what :meth:`render` does, each message with the positions in ``messages`` of what it is made of.
+
+        ``trace.parts`` says at the same positions what that is: so an adapter finds the messages of its framework.
+        """
+        pin = next((at for at, one in enumerate(self.trace.parts) if one.part == "pinned"), None)
+        return render_parts(self.messages, provider=provider, pin=pin, pin_as=pin_as)
+
+    def to_dicts(self, *, provider: Provider = "openai", pin_as: PinRole | None = None) -> list[dict[str, Any]]:
+        """Return the rendered messages as dicts in OpenAI's chat format, ready to send; otherwise as :meth:`render`."""
+        return [message.to_dict(for_provider=True) for message in self.render(provider=provider, pin_as=pin_as)]
+
+    def facts(self) -> dict[str, Any]:
+        """Return flat JSON-ready facts for logs and events: counts and ids, never text.
+
+        Tokens by part (``summary_tokens`` …), messages of the thread by what became of them (``messages_sent`` …),
+        what was included, how the turns were selected, what was given up or could not be had.
+        """
+        trace, view = self.trace, self.trace.view
+        fates: dict[str, int] = {f"messages_{fate}": 0 for fate in get_args(Fate)}
+        for one in trace.fates:
+            fates[f"messages_{one.fate}"] += one.stop - one.start
+        return {
+            **{f"{part}_tokens": tokens for part, tokens in self.token_stats._asdict().items()},
+            **self.metadata._asdict(),
+            **fates,
+            "history_status": view.status if view else None,
+            "decision": view.selection.gate.decision if view and view.selection else None,
+            "given_up": list(trace.given_up),
+            "misses": [f"{miss.part} {miss.status}" for miss in trace.misses],
+            **{name: getattr(trace, name) for name in _PLAIN_FACTS},
+        }
+
+    def _repr_html_(self) -> str:
+        """Return the messages as a table for a notebook: plain HTML, escaped, without script."""
+        trace, stats = self.trace, self.token_stats
+        left_out = sum(stop - start for start, stop in trace.left_out)
+        caption = (
+            f"{len(self.messages):,} messages, {stats.total:,} of {trace.budget_tokens:,} tokens; of the thread "
+            f"{self.metadata.included_message_count:,} sent, {left_out:,} left out"
+        )
+        rows = [
+            (one.part, "" if one.seq is None else one.seq, message.role, one.tokens, _said(message))
+            for one, message in zip(trace.parts, self.messages, strict=True)
+        ]
+        return notebook_table(caption, ("part", "seq", "role", "tokens", "begins with"), rows)
+
+
+def _said(message: Message) -> str:
+    """Return what a message says, or which tools it calls."""
+    return message.text or ", ".join(f"{call.name}()" for call in message.tool_calls)
+
+
+def fates_of(count: int, known: Iterable[tuple[int, Fate]]) -> tuple[MessageFate, ...]:
+    """Return what became of so many messages, those beside one another with one fate together.
+
+    Args:
+        count: messages of the thread.
+        known: sequence numbers and their fate; of several, the first holds; without any a message is left out.
+
+    >>> [tuple(one) for one in fates_of(4, [(0, "sent"), (1, "sent"), (3, "summary"), (0, "summary")])]
+    [(0, 2, 'sent'), (2, 3, 'left_out'), (3, 4, 'summary')]
+    """
+    fates: list[Fate | None] = [None] * count
+    for seq, fate in known:
+        if fates[seq] is None:
+            fates[seq] = fate
+    return tuple(_ranges([fate or "left_out" for fate in fates]))
+
+
+def _ranges(fates: Sequence[Fate]) -> Iterable[MessageFate]:
+    start = 0
+    for fate, group in groupby(fates):
+        stop = start + len(list(group))
+        yield MessageFate(start, stop, fate)
+        start = stop

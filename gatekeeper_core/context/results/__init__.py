@@ -1,1 +1,0 @@
-"""One module for each way to make a tool result small; ``context/tool_results.py`` chooses among them."""

@@ -1,0 +1,1 @@
+"""The running summary of a thread."""

@@ -1,0 +1,318 @@
+"""New sentences into an old summary: what is repeated, what is replaced, and what gives way when room is short.
+
+A sentence replaces an earlier one about the same thing where the user said it, or where the earlier one was the
+assistant's as well:
+
+* a decision, or a preference, with the same subject but for its numbers;
+* a decision or a detail that says that something is now otherwise ("instead", 改用), and shares a third of all terms of
+  both subjects, or two thirds of those of the earlier one.
+
+Where neither holds, both stay: a stale sentence beside a newer one does less harm than a lost one.
+
+When room is short each section first gets a share, by value. What is left goes to the sentences that tell most for what
+they cost, each term that is told already counting less and less: so no two say the same, and the room is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
+
+from gatekeeper_core.context.summary.record import SECTIONS, Section, Summary, SummaryItem, render_items
+from gatekeeper_core.context.summary.salience import read_telling
+from gatekeeper_core.context.summary.sentences import detail_weight, says_change, subject_of
+from gatekeeper_core.text import Locale
+from gatekeeper_core.token_estimate import budget_within
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
+
+__all__ = ["SHARES", "fit_summary", "merged", "value_of"]
+
+SHARES: dict[Section, float] = {"topics": 0.15, "decisions": 0.3, "preferences": 0.15, "details": 0.2, "facts": 0.2}
+"""Share of the room that a section gets before any other may take it. Source: ours; a conversation of one kind of
+sentence uses all of it."""
+
+MOST_OF_SAID = 1 / 3
+"""Share of what it covers up to which a summary takes facts. Source: ours: a longer one would be no summary."""
+
+_VALUES: dict[Section, float] = {"topics": 1.0, "decisions": 3.0, "preferences": 3.0, "details": 1.0, "facts": 1.0}
+_WORTHS: dict[Section, float] = {"topics": 1.0, "decisions": 3.0, "preferences": 1.5, "details": 1.0, "facts": 1.0}
+_TOLD_AGAIN = 0.3  # what a term tells a second time, beside the first
+_LINE_TOKENS = 8  # added to what a line costs, so that the shortest are not the best
+_USERS_WORTH, _LATENESS_WORTH = 1.15, 0.1
+_SAME_SHARE, _HELD_SHARE = 1 / 3, 2 / 3
+_MAX_SEQS, _MAX_REPLACED = 8, 16  # of one item: the first and the newest ones
+_REPLACEABLE: dict[Section, tuple[Section, ...]] = {
+    "decisions": ("decisions", "details", "facts"),
+    "details": ("decisions", "details", "facts"),
+    "preferences": ("preferences",),
+    "topics": (),
+    "facts": (),
+}
+
+
+class _Known(NamedTuple):
+    """An item with what it is about."""
+
+    item: SummaryItem
+    subject: frozenset[str]
+
+
+def merged(items: Iterable[SummaryItem], new: Iterable[SummaryItem]) -> tuple[SummaryItem, ...]:
+    """Return a summary's sentences with new ones, by section and then in the order in which they were said last.
+
+    Args:
+        items: the old ones.
+        new: in the order in which they were said, all of them later.
+
+    >>> first, later = "We decided to use Redis for the cache.", "Let's switch the cache to Memcached instead."
+    >>> both = [SummaryItem("decisions", text, (seq,), "user") for seq, text in enumerate((first, later))]
+    >>> [(item.text, item.replaces) for item in merged(both[:1], both[1:])]
+    [("Let's switch the cache to Memcached instead.", (0,))]
+    """
+    known = {(item.section, item.text): _Known(item, subject_of(item)) for item in items}
+    for item in new:
+        key = (item.section, item.text)
+        if key in known:
+            known[key] = known[key]._replace(item=_said_again(known[key].item, item))
+            continue
+        fresh = _Known(item, subject_of(item))
+        if not _is_repetition(fresh, known.values()):
+            gone = _replaced(fresh, known.values())
+            for old in gone:
+                del known[old.section, old.text]
+            known[key] = fresh._replace(item=_in_place_of(item, gone))
+    return _ordered(one.item for one in known.values())
+
+
+def _ordered(items: Iterable[SummaryItem]) -> tuple[SummaryItem, ...]:
+    return tuple(sorted(items, key=lambda item: (SECTIONS.index(item.section), item.seqs[-1])))
+
+
+def _said_again(old: SummaryItem, item: SummaryItem) -> SummaryItem:
+    seqs = sorted({*old.seqs, *item.seqs})
+    return old._replace(seqs=tuple(seqs[:1] + seqs[1:][1 - _MAX_SEQS :]))
+
+
+def _in_place_of(item: SummaryItem, gone: Sequence[SummaryItem]) -> SummaryItem:
+    replaces = sorted({seq for old in gone for seq in (*old.seqs, *old.replaces)} - set(item.seqs))
+    return item._replace(replaces=tuple(replaces[-_MAX_REPLACED:]))
+
+
+def _is_repetition(fresh: _Known, known: Iterable[_Known]) -> bool:
+    """Return whether a sentence says nothing new: a topic or a fact that is listed, or the assistant's echo."""
+    item, subject = fresh
+    if item.section == "topics":
+        return any(_share(subject, old.subject) >= 0.5 for old in known if old.item.section == "topics")
+    if item.section == "facts" and any(_share(subject, old.subject) >= 0.5 for old in known):
+        return True
+    if item.speaker == "user" or not subject:
+        return False
+    return any(subject <= old.subject for old in known if old.item.section != "topics")
+
+
+def _replaced(fresh: _Known, known: Iterable[_Known]) -> list[SummaryItem]:
+    item = fresh.item
+    changes = item.section in ("decisions", "details") and says_change(item.text)
+    settles = item.section in ("decisions", "preferences")
+    if not (changes or settles):
+        return []
+    return [
+        old.item
+        for old in known
+        if old.item.section in _REPLACEABLE[item.section]
+        and (item.speaker == "user" or old.item.speaker == "assistant")
+        and ((changes and _same_thing(fresh.subject, old.subject)) or (settles and _same_but_numbers(fresh, old)))
+    ]
+
+
+def _same_thing(subject: frozenset[str], earlier: frozenset[str]) -> bool:
+    shared = len(subject & earlier)
+    return _share(subject, earlier) >= _SAME_SHARE or (shared > 0 and shared >= _HELD_SHARE * len(earlier))
+
+
+def _share(subject: frozenset[str], other: frozenset[str]) -> float:
+    """Return the share of all terms of two subjects that both have. Source: Jaccard 1901."""
+    together = len(subject | other)
+    return len(subject & other) / together if together else 0.0
+
+
+def _same_but_numbers(fresh: _Known, old: _Known) -> bool:
+    words = _words(fresh.subject)
+    return bool(words) and fresh.item.section == old.item.section and words == _words(old.subject)
+
+
+def _words(subject: frozenset[str]) -> frozenset[str]:
+    return frozenset(term for term in subject if not _is_value(term))
+
+
+def _is_value(term: str) -> bool:
+    """Return whether a term is a number, a version, a date or an amount; ``node1`` is the name of something."""
+    return term[0] in "@#" or term.lstrip("v").replace(".", "").isdigit()
+
+
+def value_of(item: SummaryItem, *, upto_seq: int) -> float:
+    """Return what a sentence is worth beside the others of a summary: the cheapest gives way first.
+
+    3 for a decision or a preference, 1 for a topic or a detail; half a point where the user said it; a quarter for each
+    technical detail in it, up to four; half for each repetition, up to two; a quarter where it corrects something; up
+    to half a point (topics and details: one) for how late it was said.
+
+    Args:
+        item: the sentence.
+        upto_seq: how far the summary reads.
+
+    Source: ours.
+
+    >>> value_of(SummaryItem("decisions", "Let's use Redis.", (10,), "user"), upto_seq=10)
+    4.0
+    """
+    lateness = item.seqs[-1] / max(1, upto_seq) * (0.5 if _VALUES[item.section] > 1 else 1.0)
+    value = _VALUES[item.section] + 0.5 * (item.speaker == "user") + 0.25 * detail_weight(item.text)
+    return round(value + 0.5 * min(2, len(item.seqs) - 1) + 0.25 * bool(item.replaces) + lateness, 6)
+
+
+def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCounter | None = None) -> Summary:
+    """Return a summary whose text costs at most so many tokens, with the most valuable of its sentences.
+
+    A model's text is shown where it fits together with all sentences that came after it; it is never cut. Otherwise the
+    sentences are shown alone. Of an estimating counter its margin is kept free.
+
+    Args:
+        summary: the summary.
+        budget_tokens: what its text may cost, >= 0; an empty text costs nothing.
+        token_counter: counts a text; None: ``TokenEstimator()``.
+
+    Raises:
+        ConfigError: the budget is negative.
+        TypeError: an argument has the wrong type.
+    """
+    check_tokens("budget_tokens", budget_tokens)
+    counter = checked_counter(token_counter)
+    room = budget_within(counter, budget_tokens)
+    plain = replace(summary, source="extractive", items=_chosen(summary.items, room, counter, summary))
+    shown = replace(plain, source="model") if summary.model_text else plain
+    for one in (shown, plain):
+        tokens = counter(one.text) if one.text else 0
+        if tokens <= room:
+            return replace(one, tokens=tokens)
+    return replace(plain, items=(), tokens=0)
+
+
+def _chosen(
+    items: tuple[SummaryItem, ...], room: int, counter: Callable[[str], int], summary: Summary
+) -> tuple[SummaryItem, ...]:
+    """Return the sentences that fit, in their order: each section's best within its share, then the best of all."""
+    limit = int(summary.covered_tokens * MOST_OF_SAID) if summary.covered_tokens else room
+    if not items or _fits(items, counter(render_items(items, summary.locale)), room, limit):
+        return items
+    taken = _take(items, _Costs(summary.locale, counter), room, summary.upto_seq)
+    kept = _in_order_of(items, taken)
+    while kept and not _fits(kept, tokens := counter(render_items(kept, summary.locale)), room, limit):
+        # Lines may cost more together than one by one; and of a short conversation facts are not taken for their room.
+        facts = [at for at, item in enumerate(taken) if item.section == "facts"] if tokens <= room else []
+        del taken[facts[-1] if facts else -1]
+        kept = _in_order_of(items, taken)
+    return kept
+
+
+def _fits(items: Iterable[SummaryItem], tokens: int, room: int, limit: int) -> bool:
+    return tokens <= room and (tokens <= limit or all(item.section != "facts" for item in items))
+
+
+def _in_order_of(items: Iterable[SummaryItem], taken: Sequence[SummaryItem]) -> tuple[SummaryItem, ...]:
+    chosen = frozenset(taken)
+    return tuple(item for item in items if item in chosen)
+
+
+class _Costs:
+    """What lines cost by themselves, each counted once."""
+
+    def __init__(self, locale: Locale, counter: Callable[[str], int]) -> None:
+        self._locale = locale
+        self._counter = counter
+        self._known: dict[SummaryItem, int] = {}
+
+    def of(self, item: SummaryItem, *, first: bool) -> int:
+        """Return what a sentence costs, the heading before it included where it is the first of its section."""
+        if item not in self._known:
+            self._known[item] = self._counter(f"- {item.text}\n")
+        if not first:
+            return self._known[item]
+        heading = render_items([item._replace(text="")], self._locale)
+        return self._known[item] + self._counter(heading)
+
+
+def _take(items: Sequence[SummaryItem], costs: _Costs, room: int, upto_seq: int) -> list[SummaryItem]:
+    """Return the sentences that are taken, in the order in which they are: shares first, then the rest."""
+    taken: dict[SummaryItem, None] = {}
+    spent = 0
+    spent_by: dict[Section, int] = {}
+
+    def take(item: SummaryItem, most: float) -> bool:
+        nonlocal spent
+        cost, before = costs.of(item, first=item.section not in spent_by), spent_by.get(item.section, 0)
+        if spent + cost > room or before + cost > most * room:
+            return False
+        taken[item] = None
+        spent, spent_by[item.section] = spent + cost, before + cost
+        return True
+
+    settled = [item for item in items if item.section in ("decisions", "preferences")]
+    for item in sorted(settled, key=lambda item: (-value_of(item, upto_seq=upto_seq), -item.seqs[-1], *_name(item))):
+        take(item, SHARES[item.section])
+    worths = _Worths(items, costs, upto_seq)
+    for item in taken:
+        worths.tell(item)
+    for shares in (SHARES, dict.fromkeys(SECTIONS, 1.0)):
+        for item in worths.falling([item for item in items if item not in taken]):
+            if take(item, shares[item.section]):
+                worths.tell(item)
+    return list(taken)
+
+
+def _name(item: SummaryItem) -> tuple[str, str]:
+    return item.section, item.text
+
+
+class _Worths:
+    """What sentences are worth for what they cost; what one tells is worth less for each that was taken before.
+
+    A decision counts three times, a preference one and a half; a little more counts what the user said, and what was
+    said late.
+    """
+
+    def __init__(self, items: Iterable[SummaryItem], costs: _Costs, upto_seq: int) -> None:
+        self._costs = costs
+        self._upto_seq = max(1, upto_seq)
+        self._times: dict[str, int] = {}
+        self._telling = {item: read_telling(item.text) for item in items}
+
+    def tell(self, item: SummaryItem) -> None:
+        """Take what a sentence tells for told."""
+        for term in self._telling[item].weights:
+            self._times[term] = self._times.get(term, 0) + 1
+
+    def falling(self, items: Iterable[SummaryItem]) -> Iterator[SummaryItem]:
+        """Yield sentences by falling worth, while others are told; of equals the later one first."""
+        # A worth only falls: what is still the best when it is worked out anew is the best of all.
+        queue = [self._entry(item) for item in items]
+        heapify(queue)
+        while queue:
+            item = heappop(queue)[-1]
+            entry = self._entry(item)
+            if queue and queue[0] < entry:
+                heappush(queue, entry)
+            else:
+                yield item
+
+    def _entry(self, item: SummaryItem) -> tuple[float, int, str, str, SummaryItem]:
+        return -self._worth(item), -item.seqs[-1], *_name(item), item
+
+    def _worth(self, item: SummaryItem) -> float:
+        telling = self._telling[item]
+        new = sum(weight * _TOLD_AGAIN ** self._times.get(term, 0) for term, weight in telling.weights.items())
+        by = (_USERS_WORTH if item.speaker == "user" else 1.0) * (1 + _LATENESS_WORTH * item.seqs[-1] / self._upto_seq)
+        cost = self._costs.of(item, first=False) + _LINE_TOKENS
+        return round(new * telling.factor * by * _WORTHS[item.section] / cost, 9)

@@ -1,0 +1,256 @@
+"""The summary of a conversation as a value: sentences by section, and the JSON in which a store keeps them.
+
+A sentence stands in it as it was said, with the messages that it comes from. What a model wrote is kept beside the
+sentences and never instead of them, so that there is always something to fall back to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
+
+from gatekeeper_core.errors import SnapshotError
+from gatekeeper_core.text import Locale
+
+__all__ = ["SECTIONS", "Section", "Speaker", "Summary", "SummaryItem", "SummarySource", "render_items"]
+
+Section = Literal["topics", "decisions", "preferences", "details", "facts"]
+Speaker = Literal["user", "assistant"]
+SummarySource = Literal["extractive", "model"]
+
+SECTIONS: tuple[Section, ...] = get_args(Section)
+"""The sections in the order in which they are written. Source: specification 004-30; the last one is ours."""
+
+_HEADINGS: dict[Locale, dict[Section, str]] = {
+    "zh": {
+        "topics": "主要话题：",
+        "decisions": "重要决定：",
+        "preferences": "用户偏好：",
+        "details": "技术细节：",
+        "facts": "其他事实：",
+    },
+    "en": {
+        "topics": "Main topics:",
+        "decisions": "Important decisions:",
+        "preferences": "User preferences:",
+        "details": "Technical details:",
+        "facts": "Other facts:",
+    },
+}
+
+_FORMAT = 1
+_MAX_SEQ = 2**53  # beyond it a JSON reader may round
+
+_Value = TypeVar("_Value")
+
+
+class SummaryItem(NamedTuple):
+    """One sentence of a summary.
+
+    Attributes:
+        section: what it is.
+        text: the sentence, as it stands in each of its messages.
+        seqs: sequence numbers of the messages in which it was said, ascending, at least one.
+        speaker: who said it first.
+        replaces: sequence numbers of what was said earlier of the same thing and no longer holds, ascending.
+    """
+
+    section: Section
+    text: str
+    seqs: tuple[int, ...]
+    speaker: Speaker
+    replaces: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What a conversation said up to one of its messages.
+
+    Attributes:
+        items: the sentences, by section and then in the order in which they were said last.
+        upto_seq: sequence number of the newest message that was read, -1 for none; what comes after it is not covered.
+        covered_messages: messages up to there, system messages aside. Source: specification 001-22.
+        covered_tokens: what the said in them costs by the counter of whoever made it, 0 where it is not known.
+        source: ``model`` where what a model wrote is shown, ``extractive`` where only sentences are.
+        tokens: what ``text`` costs by the counter of whoever made it.
+        version: of the record in the store, 0 where it was not saved.
+        locale: language of the headings.
+        model_text: what a model wrote, "" for nothing.
+        model_upto_seq: sequence number of the newest message that the model knew of, -1 for none.
+        unsupported: names, numbers and identifiers in the model's text that nobody had said; "" of a tolerated few.
+        checkpoints: sequence numbers at which the summary was brought up to date, each with the digest of all messages
+            up to there; the last one is ``upto_seq``.
+    """
+
+    items: tuple[SummaryItem, ...] = ()
+    upto_seq: int = -1
+    covered_messages: int = 0
+    covered_tokens: int = 0
+    source: SummarySource = "extractive"
+    tokens: int = 0
+    version: int = 0
+    locale: Locale = "zh"
+    model_text: str = ""
+    model_upto_seq: int = -1
+    unsupported: tuple[str, ...] = ()
+    checkpoints: tuple[tuple[int, str], ...] = field(default=(), repr=False)
+
+    @property
+    def topics(self) -> tuple[SummaryItem, ...]:
+        """Where each topic began: what tells most of the messages that opened it."""
+        return self._of("topics")
+
+    @property
+    def decisions(self) -> tuple[SummaryItem, ...]:
+        """What was decided and still holds."""
+        return self._of("decisions")
+
+    @property
+    def preferences(self) -> tuple[SummaryItem, ...]:
+        """What the user likes, dislikes or asked for once and for all."""
+        return self._of("preferences")
+
+    @property
+    def details(self) -> tuple[SummaryItem, ...]:
+        """Sentences with numbers, names of things in code, versions, paths, dates or amounts."""
+        return self._of("details")
+
+    @property
+    def facts(self) -> tuple[SummaryItem, ...]:
+        """Other sentences that tell much: who did what, and when."""
+        return self._of("facts")
+
+    @property
+    def text(self) -> str:
+        """The summary as plain text: what a model wrote and the sentences after it, or the sentences by section.
+
+        It is data of other people: put it into a ``fence()`` before a model reads it.
+        """
+        if self.source == "extractive":
+            return render_items(self.items, self.locale)
+        return "\n".join(filter(None, (self.model_text, render_items(self.after_model, self.locale))))
+
+    @property
+    def after_model(self) -> tuple[SummaryItem, ...]:
+        """The sentences that were said after what the model knew of."""
+        return tuple(item for item in self.items if item.seqs[-1] > self.model_upto_seq)
+
+    def to_json(self) -> str:
+        """Return the summary without its version as JSON, in ASCII; :meth:`from_json` gives an equal one back."""
+        import json  # here, because most programs that import this read no JSON
+
+        body = {
+            "format": _FORMAT,
+            "upto_seq": self.upto_seq,
+            "covered_messages": self.covered_messages,
+            "covered_tokens": self.covered_tokens,
+            "source": self.source,
+            "tokens": self.tokens,
+            "locale": self.locale,
+            "items": self.items,
+            "model_text": self.model_text,
+            "model_upto_seq": self.model_upto_seq,
+            "unsupported": self.unsupported,
+            "checkpoints": self.checkpoints,
+        }
+        return json.dumps(body, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, body: str, *, version: int = 0) -> Summary:
+        """Return the summary that a JSON text describes.
+
+        Args:
+            body: what :meth:`to_json` gave.
+            version: version of the record that held it.
+
+        Raises:
+            SnapshotError: the text is damaged or something else; make the summary anew.
+            TypeError: ``body`` is no text.
+
+        >>> Summary.from_json(Summary(upto_seq=3, covered_messages=4).to_json()).upto_seq
+        3
+        """
+        import json
+
+        if not isinstance(body, str):
+            raise TypeError(f"body must be a str, got {type(body).__name__}")
+        try:
+            return _read(json.loads(body), version)
+        except (KeyError, ValueError, TypeError, RecursionError) as error:
+            raise SnapshotError("the stored summary cannot be read: make it anew from the messages") from error
+
+    def _of(self, section: Section) -> tuple[SummaryItem, ...]:
+        return tuple(item for item in self.items if item.section == section)
+
+
+def render_items(items: Iterable[SummaryItem], locale: Locale) -> str:
+    """Return sentences as plain text: a heading for each section that has some, and a line for each sentence.
+
+    >>> print(render_items([SummaryItem("decisions", "Let's use Redis.", (4,), "user")], "en"))
+    Important decisions:
+    - Let's use Redis.
+    """
+    lines: list[str] = []
+    listed = tuple(items)
+    for section in SECTIONS:
+        said = [f"- {item.text}" for item in listed if item.section == section]
+        lines += [_HEADINGS[locale][section], *said] if said else []
+    return "\n".join(lines)
+
+
+def _read(data: Any, version: int) -> Summary:
+    if not isinstance(data, dict) or _whole(data["format"]) != _FORMAT:
+        raise ValueError("another format")
+    upto_seq = _whole(data["upto_seq"])
+    return Summary(
+        items=tuple(_item(one, upto_seq) for one in _list(data["items"])),
+        upto_seq=upto_seq,
+        covered_messages=_whole(data["covered_messages"]),
+        covered_tokens=_whole(data["covered_tokens"], at_least=0),
+        source=_one_of(data["source"], get_args(SummarySource)),
+        tokens=_whole(data["tokens"]),
+        version=version,
+        locale=_one_of(data["locale"], get_args(Locale)),
+        model_text=_text(data["model_text"]),
+        model_upto_seq=_whole(data["model_upto_seq"], at_most=upto_seq),
+        unsupported=tuple(map(_text, _list(data["unsupported"]))),
+        checkpoints=tuple((_whole(seq, at_most=upto_seq), _text(digest)) for seq, digest in _list(data["checkpoints"])),
+    )
+
+
+def _item(data: Any, upto_seq: int) -> SummaryItem:
+    section, text, seqs, speaker, replaces = _list(data)
+    if not seqs:
+        raise ValueError("a sentence from nowhere")
+    return SummaryItem(
+        _one_of(section, SECTIONS),
+        _text(text),
+        tuple(_whole(seq, at_least=0, at_most=upto_seq) for seq in _list(seqs)),
+        cast(Speaker, _one_of(speaker, get_args(Speaker))),
+        tuple(_whole(seq, at_least=0, at_most=upto_seq) for seq in _list(replaces)),
+    )
+
+
+def _whole(value: Any, *, at_least: int = -1, at_most: int = _MAX_SEQ) -> int:
+    if type(value) is not int or not at_least <= value <= at_most:
+        raise ValueError("no whole number of this range")
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("no list")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("no text")
+    return value
+
+
+def _one_of(value: Any, allowed: tuple[_Value, ...]) -> _Value:
+    if value not in allowed:
+        raise ValueError("none of the names")
+    return cast(_Value, value)

@@ -1,0 +1,458 @@
+"""The running summary of a conversation: what was asked, decided, preferred and named before the window begins.
+
+::
+
+    messages: [ covered by the summary ][ not yet covered ][ open turn ]
+              ╰──── 0 .. upto_seq ────╯ ╰─ 10 messages or 3,000 tokens: read once, merged, bounded ─╯
+
+Without a model the summary is made of sentences as they were said. A model may write a better one; it runs where the
+caller wants (:meth:`ThreadSummary.run_model`), never within an update, and what it writes is checked. Whatever a store
+or a model does, an update comes back with a result that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any, Literal, NamedTuple, get_args
+
+from gatekeeper_core.context.summary.merge import fit_summary, merged
+from gatekeeper_core.context.summary.model import Draft, Summarizer, write_draft
+from gatekeeper_core.context.summary.record import Summary
+from gatekeeper_core.context.summary.sentences import CONTEXT_TURNS, read_turns, said_text
+from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError, StorageError, check_range
+from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, SUMMARY_MODEL_FAILED, SUMMARY_STORE_FAILED
+from gatekeeper_core.messages import Message, Turn, group_turns
+from gatekeeper_core.observation import stage, tell
+from gatekeeper_core.storage.base import RecordStore
+from gatekeeper_core.text import Locale
+from gatekeeper_core.token_estimate import budget_within
+from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
+
+__all__ = ["SummaryConfig", "SummaryStatus", "SummaryUpdate", "ThreadSummary"]
+
+SummaryStatus = Literal["none", "current", "updated", "rebuilt", "busy", "unsaved", "failed"]
+
+_KIND = "summary"
+_TRIES = 4  # saves of one update, each from a newer record
+_TURNS_AT_ONCE = 50  # merged at a time, so that a long conversation needs no more memory than a short one
+_MAX_CHECKPOINTS = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryConfig:
+    """When a summary is brought up to date, and how long it may be.
+
+    Attributes:
+        message_threshold: messages not yet covered from which on it is due, >= 1. Source: specification 004-29.
+        token_compaction_threshold: their tokens from which on it is due, >= 1. Source: specification 004-29.
+        enable_token_based_compaction: whether tokens make it due at all. Source: specification 004-46.
+        max_summary_tokens: what the text may cost, >= 1. Source: the smaller of the specification's share of 4,800 and
+            1,000, which is ours.
+        max_model_input_tokens: what a summarizer is given to read at once, >= 1: the newest messages that fit. Source:
+            ours; eight times what makes an update due.
+        max_messages_per_update: what one update reads at most, >= 1, in whole turns and at least one; the next update
+            goes on from there. Source: ours; one to three seconds.
+        max_unsupported: names, numbers and identifiers without a source up to which a model's text is taken, >= 0.
+            Source: ours; a summary that makes things up is worse than sentences.
+        locale: language of the headings, ``zh`` or ``en``.
+    """
+
+    message_threshold: int = 10
+    token_compaction_threshold: int = 3000
+    enable_token_based_compaction: bool = True
+    max_summary_tokens: int = 1000
+    max_model_input_tokens: int = 24_000
+    max_messages_per_update: int = 1000
+    max_unsupported: int = 0
+    locale: Locale = "zh"
+
+    def __post_init__(self) -> None:
+        names = ("message_threshold", "token_compaction_threshold", "max_summary_tokens", "max_model_input_tokens")
+        check_range(self, *names, "max_messages_per_update", low=1, whole=True)
+        check_range(self, "max_unsupported", low=0, whole=True)
+        if not isinstance(self.enable_token_based_compaction, bool):
+            got = type(self.enable_token_based_compaction).__name__
+            raise TypeError(f"SummaryConfig.enable_token_based_compaction must be a bool, got {got}")
+        if self.locale not in get_args(Locale):
+            raise ConfigError(f'SummaryConfig.locale must be "zh" or "en", got {self.locale!r}')
+
+
+class SummaryUpdate(NamedTuple):
+    """What became of an update.
+
+    Attributes:
+        summary: the summary that holds for the conversation now, None where there is none.
+        status: ``none`` (there is none yet, and none is due), ``current`` (nothing was due), ``updated``, ``rebuilt``
+            (the stored one was damaged, or of messages that are no longer there), ``busy`` (another thread is at it),
+            ``unsaved`` (made, and the store did not take it), ``failed`` (the store, or the model).
+        reason: one word or the type of an error: ``damaged``, ``changed``, ``conflict``, ``empty``, ``not_text``,
+            ``too_long``, ``unsupported``, ``error: <type>``; "" where there is nothing to say.
+        unsupported: what a model's text held that nobody had said.
+    """
+
+    summary: Summary | None
+    status: SummaryStatus
+    reason: str = ""
+    unsupported: tuple[str, ...] = ()
+
+    def facts(self) -> dict[str, Any]:
+        """Return flat JSON-ready facts for logs and events: counts and fixed words, never text."""
+        return {
+            "status": self.status,
+            "reason": self.reason,
+            "covered_messages": self.summary.covered_messages if self.summary else 0,
+            "tokens": self.summary.tokens if self.summary else 0,
+        }
+
+
+class _Stored(NamedTuple):
+    """What the store holds for a thread."""
+
+    summary: Summary | None
+    version: int
+    flaw: str = ""
+    failed: bool = False
+
+
+class ThreadSummary:
+    """Keeps the summaries of conversations in a store, and brings them up to date.
+
+    Safe to use from several threads; of one conversation one update is made at a time, and whoever comes second gets
+    what is stored. Several processes may share the store.
+
+    Args:
+        store: where the records are; anything that fits ``RecordStore``.
+        config: the settings.
+        token_counter: counts a text; None: ``TokenEstimator()``.
+        summarizer: writes a better summary from outside, see :meth:`run_model`; None: sentences alone.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+
+    >>> from gatekeeper_core.messages import Message
+    >>> from gatekeeper_core.storage.in_memory import InMemoryRecordStore
+    >>> said = [("user", "Which cache do we take?"), ("assistant", "Redis or Memcached."),
+    ...         ("user", "Let's go with Redis."), ("assistant", "Good.")]
+    >>> thread = Thread("t1", [Message(*one) for one in said])
+    >>> summaries = ThreadSummary(InMemoryRecordStore(), config=SummaryConfig(message_threshold=4, locale="en"))
+    >>> print(summaries.update_if_needed(thread).summary.text)
+    Main topics:
+    - Which cache do we take?
+    Important decisions:
+    - Let's go with Redis.
+    """
+
+    def __init__(
+        self,
+        store: RecordStore,
+        *,
+        config: SummaryConfig | None = None,
+        token_counter: TokenCounter | None = None,
+        summarizer: Summarizer | None = None,
+    ) -> None:
+        if not isinstance(config, SummaryConfig | None):
+            raise TypeError(f"config must be a SummaryConfig, got {type(config).__name__}")
+        if summarizer is not None and not callable(summarizer):
+            raise TypeError(f"summarizer must be callable, got {type(summarizer).__name__}")
+        self._store = store
+        self._config = config or SummaryConfig()
+        self._counter = cached_counter(token_counter)
+        self._summarizer = summarizer
+        self._lock = Lock()
+        self._running: set[tuple[str, str, str]] = set()
+
+    @property
+    def config(self) -> SummaryConfig:
+        """The settings."""
+        return self._config
+
+    def get(self, thread: Thread) -> Summary | None:
+        """Return the stored summary where it holds for this conversation, None where there is none or the store fails.
+
+        It holds where the conversation still begins with the messages that were read.
+        """
+        return self._load(thread).summary
+
+    def due(self, thread: Thread, *, before_seq: int | None = None) -> bool:
+        """Return whether enough was said since the last update; see :meth:`update_if_needed`."""
+        stored = self._load(thread)
+        return not stored.failed and self._is_due(thread, stored.summary, _finished_stop(thread, before_seq))
+
+    def update_if_needed(self, thread: Thread, *, before_seq: int | None = None) -> SummaryUpdate:
+        """Bring the summary up to date where enough was said since the last time.
+
+        Counted are the messages of finished turns that are not covered: from ``message_threshold`` messages or
+        ``token_compaction_threshold`` tokens on it is due, and covers them. The open turn, to whose question the
+        answer is still to come, is never covered, nor is a turn in part. Model-free and inline.
+
+        Args:
+            thread: the conversation.
+            before_seq: messages from here on stay uncovered, for the window shows them; None: none.
+
+        Raises:
+            TypeError: an argument has the wrong type.
+            ConfigError: ``before_seq`` is negative.
+        """
+        return self._update(thread, before_seq, whenever=False)
+
+    def update(self, thread: Thread, *, before_seq: int | None = None) -> SummaryUpdate:
+        """Bring the summary up to date wherever there is something new; else as :meth:`update_if_needed`."""
+        return self._update(thread, before_seq, whenever=True)
+
+    def model_due(self, thread: Thread) -> bool:
+        """Return whether there is a summarizer, and something in the summary that it does not know of."""
+        summary = self._load(thread).summary if self._summarizer else None
+        return summary is not None and summary.model_upto_seq < summary.upto_seq
+
+    def run_model(self, thread: Thread) -> SummaryUpdate:
+        """Let the summarizer write the summary of what is covered, check it and store it: as long as it takes.
+
+        Meant for a thread of the caller's own. The sentences stay beside its text, and stay in its place where it
+        raises, gives nothing or too much, or holds more than ``max_unsupported`` things that nobody said. What is
+        covered does not change, and may grow meanwhile.
+        """
+        with stage(SUMMARY_MODEL, thread=_key_of(thread)[1]) as seen:
+            update = self._model_run(thread)
+            seen.tell(update.facts)
+        return update
+
+    def _model_run(self, thread: Thread) -> SummaryUpdate:
+        with self._alone(thread, "model") as alone:
+            if not alone:
+                return SummaryUpdate(self.get(thread), "busy")
+            summary = self._load(thread).summary
+            if self._summarizer is None or summary is None or summary.model_upto_seq >= summary.upto_seq:
+                return SummaryUpdate(summary, "current" if summary else "none")
+            draft = write_draft(
+                self._summarizer,
+                thread.messages,
+                summary,
+                max_tokens=budget_within(self._counter, self._config.max_summary_tokens),
+                max_input_tokens=self._config.max_model_input_tokens,
+                max_unsupported=self._config.max_unsupported,
+                counter=self._counter,
+            )
+            if draft.failure:
+                tell(SUMMARY_MODEL_FAILED, reason=draft.failure)
+                return SummaryUpdate(summary, "failed", draft.failure, draft.unsupported)
+            return self._adopted(thread, summary, draft)
+
+    # --- One update ---------------------------------------------------------------------------------------------------
+
+    def _update(self, thread: Thread, before_seq: int | None, *, whenever: bool) -> SummaryUpdate:
+        with stage(SUMMARY, thread=_key_of(thread)[1]) as seen:
+            update = self._updated(thread, before_seq, whenever=whenever)
+            seen.tell(update.facts)
+        return update
+
+    def _updated(self, thread: Thread, before_seq: int | None, *, whenever: bool) -> SummaryUpdate:
+        stop = _finished_stop(thread, before_seq)
+        with self._alone(thread, "update") as alone:
+            if not alone:
+                return SummaryUpdate(self.get(thread), "busy")
+            made: Summary | None = None
+            failure, version = "", -1
+            for _ in range(_TRIES):
+                stored = self._load(thread)
+                if stored.failed:
+                    return SummaryUpdate(made, "unsaved" if made else "failed", stored.flaw)
+                if stored.version == version:
+                    break  # nobody was faster: the store says so all the same
+                old, version = stored.summary, stored.version
+                covered = old.upto_seq + 1 if old else 0
+                if not (stop > covered if whenever else self._is_due(thread, old, stop)):
+                    return SummaryUpdate(old, "current" if old else "none", stored.flaw)
+                made = self._extended(thread, old, stop)
+                saved, failure = self._save(thread, made, stored.version)
+                if saved:
+                    return SummaryUpdate(saved, "rebuilt" if stored.flaw else "updated", stored.flaw)
+                if failure != "conflict":
+                    break
+            return SummaryUpdate(made, "unsaved", failure)
+
+    def _is_due(self, thread: Thread, summary: Summary | None, stop: int) -> bool:
+        start = summary.upto_seq + 1 if summary else 0
+        new = [message for message in thread.messages[start:stop] if message.role != "system"]
+        if len(new) >= self._config.message_threshold:
+            return True
+        if not new or not self._config.enable_token_based_compaction:
+            return False
+        return count_messages(new, token_counter=self._counter) >= self._config.token_compaction_threshold
+
+    def _extended(self, thread: Thread, old: Summary | None, stop: int) -> Summary:
+        """Return the summary with everything up to a position; what it covers already is not read again."""
+        made = old or Summary(locale=self._config.locale)
+        from_seq = made.upto_seq + 1
+        turns = group_turns(thread.messages[:stop])
+        first = next(at for at, turn in enumerate(turns) if turn.stop > from_seq)
+        limit = max(turns[first].stop, from_seq + self._config.max_messages_per_update)
+        turns = tuple(turn for turn in turns if turn.stop <= limit)
+        stop = turns[-1].stop
+        for at in range(first, len(turns), _TURNS_AT_ONCE):
+            new = turns[max(0, at - CONTEXT_TURNS) : at + _TURNS_AT_ONCE]
+            items = read_turns(new, from_seq=max(from_seq, turns[at].start))
+            made = replace(
+                made,
+                items=merged(made.items, items),
+                upto_seq=new[-1].stop - 1,
+                covered_tokens=made.covered_tokens
+                + self._said_tokens(thread.messages[made.upto_seq + 1 : new[-1].stop]),
+            )
+            made = fit_summary(made, self._config.max_summary_tokens, token_counter=self._counter)
+        return replace(
+            made,
+            covered_messages=sum(message.role != "system" for message in thread.messages[:stop]),
+            checkpoints=(*made.checkpoints, (stop - 1, thread.digests([stop - 1])[stop - 1]))[-_MAX_CHECKPOINTS:],
+        )
+
+    def _said_tokens(self, messages: Sequence[Message]) -> int:
+        return sum(self._counter(said) for message in messages if (said := said_text(message)))
+
+    # --- The model ----------------------------------------------------------------------------------------------------
+
+    def _adopted(self, thread: Thread, read: Summary, draft: Draft) -> SummaryUpdate:
+        """Store a model's text in the newest summary, if that one still begins with what the model read."""
+        failure = ""
+        for _ in range(_TRIES):
+            stored = self._load(thread, since=read.checkpoints[-1])
+            newest = stored.summary
+            if newest is None or newest.model_upto_seq > read.upto_seq:
+                return SummaryUpdate(newest or read, "unsaved", stored.flaw or "changed", draft.unsupported)
+            made = replace(newest, model_text=draft.text, model_upto_seq=read.upto_seq, unsupported=draft.unsupported)
+            made = fit_summary(made, self._config.max_summary_tokens, token_counter=self._counter)
+            saved, failure = self._save(thread, made, stored.version)
+            if saved:
+                return SummaryUpdate(saved, "updated", "", draft.unsupported)
+            if failure != "conflict":
+                break
+        return SummaryUpdate(read, "unsaved", failure, draft.unsupported)
+
+    # --- The store ----------------------------------------------------------------------------------------------------
+
+    def _load(self, thread: Thread, *, since: tuple[int, str] | None = None) -> _Stored:
+        """Return what is stored and holds for a conversation; its version also where it does not hold.
+
+        Args:
+            thread: the conversation.
+            since: a checkpoint of this conversation; a summary that was made beyond it holds as well.
+        """
+        record, failure = self._asked(lambda: _checked_record(self._store.load_record(*_key_of(thread))))
+        if failure:
+            return _Stored(None, 0, failure, failed=True)
+        if record is None:
+            return _Stored(None, 0)
+        body, upto_seq, version = record
+        try:
+            summary = Summary.from_json(body, version=version)
+        except SnapshotError:
+            return _Stored(None, version, "damaged")
+        if not (summary.checkpoints and summary.upto_seq == upto_seq == summary.checkpoints[-1][0]):
+            return _Stored(None, version, "damaged")
+        if not (_holds(summary, thread) or since in summary.checkpoints):
+            return _Stored(None, version, "changed")
+        return _Stored(self._as_set(summary), version)
+
+    def _as_set(self, summary: Summary) -> Summary:
+        """Return a stored summary as the settings want it: they may have changed since it was saved."""
+        summary = replace(summary, locale=self._config.locale)
+        tokens = self._counter(summary.text) if summary.text else 0
+        if tokens <= budget_within(self._counter, self._config.max_summary_tokens):
+            return replace(summary, tokens=tokens)
+        return fit_summary(summary, self._config.max_summary_tokens, token_counter=self._counter)
+
+    def _save(self, thread: Thread, summary: Summary, version: int) -> tuple[Summary | None, str]:
+        """Return the summary with its version in the store, or None and why it is not stored."""
+        saved, failure = self._asked(
+            lambda: _checked_version(
+                self._store.save_record(
+                    *_key_of(thread), summary.to_json(), upto_seq=summary.upto_seq, expected_version=version
+                )
+            )
+        )
+        return (None, failure) if failure else (replace(summary, version=saved), "")
+
+    def _asked(self, call: Callable[[], Any]) -> tuple[Any, str]:
+        """Return what the store answers, or why it does not: the one place that meets its errors."""
+        try:
+            return call(), ""
+        except ConflictError:
+            return None, "conflict"
+        except Exception as error:  # noqa: BLE001 - the caller's own store: it may raise anything, and a chat goes on
+            failure = f"error: {type(error).__name__}"
+            tell(SUMMARY_STORE_FAILED, reason=failure)
+            return None, failure
+
+    def _alone(self, thread: Thread, task: str) -> _Alone:
+        return _Alone(self._lock, self._running, (*_key_of(thread)[:2], task))
+
+
+class _Alone:
+    """Says on entering whether nobody else is at the same task, and keeps others from it."""
+
+    def __init__(self, lock: Lock, running: set[tuple[str, str, str]], key: tuple[str, str, str]) -> None:
+        self._lock = lock
+        self._running = running
+        self._key = key
+        self._mine = False
+
+    def __enter__(self) -> bool:
+        with self._lock:
+            self._mine = self._key not in self._running
+            self._running.add(self._key)
+        return self._mine
+
+    def __exit__(self, *error: object) -> None:
+        if self._mine:
+            with self._lock:
+                self._running.discard(self._key)
+
+
+def _key_of(thread: Thread) -> tuple[str, str, str]:
+    if not isinstance(thread, Thread):
+        raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
+    return thread.tenant, thread.id, _KIND
+
+
+def _checked_record(record: Any) -> tuple[str, int, int] | None:
+    """Return body, ``upto_seq`` and version of a record, if it is one."""
+    if record is None:
+        return None
+    body, upto_seq, version = record
+    if not isinstance(body, str) or type(upto_seq) is not int or type(version) is not int:
+        raise StorageError("the store gave something else than a record")
+    return body, upto_seq, version
+
+
+def _checked_version(version: Any) -> int:
+    if type(version) is not int:
+        raise StorageError("the store gave something else than a version")
+    return version
+
+
+def _holds(summary: Summary, thread: Thread) -> bool:
+    """Return whether a conversation begins with what a summary was made of, and says each of its sentences."""
+    if not -1 < summary.upto_seq <= thread.last_seq:
+        return False
+    if thread.digests([summary.upto_seq])[summary.upto_seq] != summary.checkpoints[-1][1]:
+        return False
+    return all(item.text in said_text(thread.messages[seq]) for item in summary.items for seq in item.seqs)
+
+
+def _finished_stop(thread: Thread, before_seq: int | None) -> int:
+    """Return the position after the last finished turn that ends before a message; 0 where there is none."""
+    _key_of(thread)
+    if before_seq is not None:
+        check_tokens("before_seq", before_seq)
+    limit = len(thread.messages) if before_seq is None else before_seq
+    turns = group_turns(thread.messages)
+    finished = [turn.stop for turn in turns if turn.stop <= limit and (turn is not turns[-1] or _is_answered(turn))]
+    return finished[-1] if finished else 0
+
+
+def _is_answered(turn: Turn) -> bool:
+    """Return whether the newest turn ends with an answer: what an assistant says without calling a tool."""
+    newest = next(message for message in reversed(turn.messages) if message.role != "system")
+    return newest.role == "assistant" and not newest.tool_calls

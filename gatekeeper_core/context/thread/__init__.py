@@ -1,0 +1,1 @@
+"""A thread: its messages, its constraints, and what a store keeps of both."""

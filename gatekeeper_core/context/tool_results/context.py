@@ -1,0 +1,135 @@
+"""The seam between a compaction and what makes tool results small.
+
+::
+
+    messages ──once per compaction──> tool names · question · live pointers ──ResultContext──> compress_result ──> text
+                                                        ↑──────────── pointers that it made ─────────────┘
+
+A compaction knows which result may give way, and when; what is left of it is the compressor's matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from gatekeeper_core.context.tool_results.pointers import COMPRESSED, defused, pointers_in
+from gatekeeper_core.context.tool_results.working_memory import READING_TOOLS, WorkingMemory
+from gatekeeper_core.messages import Message, with_text
+
+__all__ = ["ResultCompressor", "ResultContext", "ThreadedCompressor", "ToolResults", "memory_of"]
+
+
+class ResultContext(NamedTuple):
+    """What is known of a tool result beside its message.
+
+    Attributes:
+        tool_name: the tool whose call it answers; None where no call is found and the message names none.
+        query: the newest text of the user, in a run the question; None where there is none.
+        live: ids of the pointers that stand in the window, those that were made on the way among them: what they name
+            must not make room. Written by whoever wrote the messages, so an id says nothing about what is kept.
+        age_rounds: how many answered rounds are newer, at least 0.
+    """
+
+    tool_name: str | None = None
+    query: str | None = None
+    live: Collection[str] = ()
+    age_rounds: int = 0
+
+
+ResultCompressor = Callable[[Message, ResultContext], str]
+"""Makes the text of a tool message smaller without losing what matters."""
+
+
+@runtime_checkable
+class ThreadedCompressor(Protocol):
+    """A ``ResultCompressor`` that is another one in each thread, as ``ThreadResultCompressor`` is."""
+
+    def __call__(self, message: Message, context: ResultContext, /) -> str:
+        """Return the text of a tool message made smaller, or say that the thread is missing."""
+        ...
+
+    def for_thread(self, thread_id: str | None, /, *, tenant: str = "default") -> ResultCompressor:
+        """Return the compressor of a thread; None: of one that has no name."""
+        ...
+
+
+def memory_of(compress: ResultCompressor | None) -> WorkingMemory | None:
+    """Return the working memory of a compressor that has one, as ``ToolResultCompressor`` may, or None."""
+    memory = getattr(compress, "working_memory", None)
+    return memory if isinstance(memory, WorkingMemory) else None
+
+
+class ToolResults:
+    """The tool results of a conversation, with what a compressor is told of each.
+
+    Args:
+        messages: the conversation; read when this is made, never changed.
+        compress: makes a text smaller.
+        query: the question.
+
+    >>> asked = Message("user", "?"), Message("tool", "12:00:00", tool_call_id="a", name="now")
+    >>> results = ToolResults(asked, lambda message, context: f"{context.tool_name} {message.text[:2]}")
+    >>> results.smaller(1, asked[1]).text, results.smaller(0, asked[0])
+    ('now 12', None)
+    """
+
+    __slots__ = ("_compress", "_live", "_names", "_query")
+
+    def __init__(self, messages: Sequence[Message], compress: ResultCompressor, *, query: str = "") -> None:
+        self._compress = compress
+        self._query = query or None
+        self._names = dict(_tool_names(messages))
+        self._live = dict.fromkeys(pointer for message in messages for pointer in pointers_in(message.text))
+
+    def smaller(self, position: int, message: Message, *, age_rounds: int = 0) -> Message | None:
+        """Return a tool message with a shorter text, marked as compressed, or None where it stays as it is.
+
+        What was compressed before and what was read from working memory stays. Parts that are no text stay with the
+        message, in their order. A pointer that the result itself brought along is defused: it is none of ours.
+
+        Args:
+            position: where the message stands, for the tool that gave it.
+            message: the message.
+            age_rounds: how many answered rounds are newer, at least 0.
+
+        Raises:
+            TypeError: the compressor returned no text.
+            Exception: whatever the compressor raises.
+        """
+        name = self._names.get(position)
+        if message.role != "tool" or name in READING_TOOLS or message.metadata.get(COMPRESSED):
+            return None
+        before = message.text
+        text = self._compress(message, ResultContext(name, self._query, self._live.keys(), age_rounds))
+        if not isinstance(text, str):
+            raise TypeError(f"compress_result must return str, got {type(text).__name__}")
+        # Of the pointers in it only those are the compressor's own that the result did not bring along.
+        text = defused(text, set(pointers_in(text)).difference(pointers_in(before)))
+        if len(text) >= len(before):
+            return None
+        self._live.update(dict.fromkeys(pointers_in(text)))
+        return replace(with_text(message, text), metadata={**message.metadata, COMPRESSED: True})
+
+
+def _tool_names(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
+    """Yield the position of each result whose tool is known, and that tool.
+
+    A result answers a call of the nearest assistant message before it, system messages aside: by its id, or by its
+    place where ids are missing.
+    """
+    by_id: dict[str, str] = {}
+    by_place: list[str] = []
+    answers = 0
+    for at, message in enumerate(messages):
+        if message.role == "tool":
+            given = message.tool_call_id
+            placed = by_place[answers] if answers < len(by_place) and not (given and by_id) else ""
+            name = (by_id.get(given, "") if given else "") or placed or message.name
+            answers += 1
+            if name:
+                yield at, name
+        elif message.role != "system":
+            by_id = {call.id: call.name for call in message.tool_calls if call.id}
+            by_place, answers = [call.name for call in message.tool_calls], 0

@@ -1,0 +1,94 @@
+"""CSV, TSV and other tables with a delimiter: the head, and the rows that matter, just as they are written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from gatekeeper_core.context.tool_results.digest import Digest, Shelf, Task
+from gatekeeper_core.context.tool_results.formats.cells import columns_of_cells
+from gatekeeper_core.context.tool_results.formats.rows import keep_rows, summary_of
+
+__all__ = ["delimiter_of", "digest_delimited", "split_row"]
+
+_ALIGNED = "  "  # columns that are filled up with spaces
+_DELIMITERS = ("\t", ",", ";", "|", _ALIGNED)
+_SAMPLE = 60
+_AGREEING = 0.95
+
+
+def delimiter_of(lines: Sequence[str]) -> str | None:
+    """Return the character that cuts each of some lines into as many cells, or None where there is none.
+
+    Columns that are aligned by spaces are cut at two spaces or more. With only two or three columns the first line
+    has to look like a head: short cells without digits.
+
+    >>> delimiter_of(["id,name,city", "1,Ann,Bern", '2,"Lee, Bo",Basel']), delimiter_of(["Hello, you", "I, for one"])
+    (',', None)
+    """
+    sample = [line for line in lines[:_SAMPLE] if line.strip()]
+    if len(sample) < 3:
+        return None
+    least = _AGREEING * len(sample)
+    for delimiter in _DELIMITERS:
+        if sum(1 for line in sample if delimiter in line or (delimiter == _ALIGNED and "\t" in line)) < least:
+            continue
+        widths = Counter(len(split_row(line, delimiter)) for line in sample)
+        width, agreeing = widths.most_common(1)[0]
+        if width > 1 and agreeing >= least and (width > 3 or _is_head(sample[0], delimiter)):
+            return delimiter
+    return None
+
+
+def _is_head(line: str, delimiter: str) -> bool:
+    cells = split_row(line, delimiter)
+    return len(cells) > 1 and all(0 < len(cell.strip()) <= 40 and not any(map(str.isdigit, cell)) for cell in cells)
+
+
+def split_row(line: str, delimiter: str) -> list[str]:
+    """Return the cells of one line; a delimiter between double quotes does not cut."""
+    if delimiter == _ALIGNED:
+        return [cell.strip() for cell in line.replace("\t", _ALIGNED).split(_ALIGNED) if cell.strip()]
+    if '"' not in line:
+        return line.split(delimiter)
+    cells: list[str] = []
+    start, quoted = 0, False
+    for at, char in enumerate(line):
+        if char == '"':
+            quoted = not quoted
+        elif char == delimiter and not quoted:
+            cells.append(line[start:at].strip('"'))
+            start = at + 1
+    cells.append(line[start:].strip('"'))
+    return cells
+
+
+def digest_delimited(lines: Sequence[str], numbers: Sequence[int], total: int, task: Task) -> Digest | None:
+    """Return a digest of the lines of a table, or None where they are none.
+
+    Args:
+        lines: the lines that were read, the head first.
+        numbers: their numbers in the text.
+        total: how many lines the text has.
+        task: what the digest goes by.
+    """
+    delimiter = delimiter_of(lines)
+    if delimiter is None:
+        return None
+    body = [at for at in range(1, len(lines)) if lines[at].strip()]
+    names = [name.strip() for name in split_row(lines[0], delimiter)]
+    columns = columns_of_cells(names, [split_row(lines[at], delimiter) for at in body])
+    told = summary_of(columns)
+    if task.counter(told) > task.budget_tokens // 6:
+        told = ""
+    budget = task.budget_tokens - task.counter(f"{lines[0][:600]}\n{told}\n")
+    shelf = Shelf(
+        [lines[at] for at in body],
+        task._replace(budget_tokens=budget),
+        numbers=[numbers[at] for at in body],
+        total=total,
+    )
+    keep_rows(shelf, columns, [lines[at] for at in body], task)
+    shelf.kept[numbers[0]] = lines[0][:600]
+    text = shelf.text()
+    return Digest(f"{text}\n{told}" if told else text, len(shelf.kept), total, "lines", "rows")

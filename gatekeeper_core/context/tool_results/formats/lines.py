@@ -1,0 +1,139 @@
+"""Logs, test output and anything else that repeats itself line by line.
+
+Kept, in this order: the first line of each kind that tells of a failure, with the lines around it; what the question
+asks for; the ends; the kinds that are rare here; one line of each common kind, with its count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from gatekeeper_core.context.tool_results.digest import Digest, Shelf, Task
+from gatekeeper_core.context.tool_results.formats.templates import Kinds, kinds_of
+from gatekeeper_core.context.tool_results.signals import FAILURE, WARNING, severities
+from gatekeeper_core.text import LazyPattern
+
+__all__ = ["digest_lines"]
+
+_ASKED_LINES = 12
+_LINES_BEFORE = 1
+_LINES_AFTER = 3
+_COMMON_SHARE = 0.2  # a kind that makes up more of the lines than this is what the log is about, trouble or not
+_FEW = 3
+_TAIL = 30
+_TAIL_CHARS = 400
+
+_SUMMARY = LazyPattern(
+    r"\b\d+ (?:passed|failed|errors?|skipped|warnings?|tests?|failures?|succeeded|ignored|problems?)\b"
+    r"|^(?:Tests?|Test Suites|Tests run|test result|FAILED?|PASS|ok|Ran|Results?|Summary|Total|Finished|BUILD)\b"
+    r"|共\s?\d+|合计|总计",
+    re.MULTILINE,
+)
+_CONTINUES = LazyPattern(r"\s+\S|(?:Caused by|During handling|Traceback|\.\.\. \d+ more|\^)")
+
+
+def digest_lines(lines: Sequence[str], numbers: Sequence[int], total: int, task: Task) -> Digest | None:
+    """Return a digest of lines, or None where all of them fit; ``…×n`` stands for n lines of a kind.
+
+    Args:
+        lines: the lines.
+        numbers: their numbers in the text.
+        total: how many lines the text has.
+        task: what the digest goes by.
+
+    >>> from gatekeeper_core.context.tool_results.query_match import Asked
+    >>> task = Task(Asked(None), 40, lambda text: len(text) // 4, 20)
+    >>> log = [*(f"{at} INFO job {at} done" for at in range(1, 41)), "ERROR disk full", *["INFO end"] * 3]
+    >>> print(digest_lines(log, range(1, 45), 44, task).text)
+    … 39 lines omitted [1-39]
+    40 INFO job 40 done
+    ERROR disk full
+    INFO end …×3
+    INFO end
+    INFO end
+    """
+    kinds = kinds_of(lines)
+    shelf = Shelf(lines, task, numbers=numbers, total=total)
+    budget = shelf.left
+    levels = severities([lines[first] for first in kinds.first])
+    _keep_failures(shelf, lines, kinds, levels, least_left=budget // 3)
+    for nth, index in enumerate(task.asked.ranked(lines, limit=_ASKED_LINES)):
+        shelf.add(index, least_left=shelf.overdraft if nth < _FEW else budget // 12)
+    rare, common = _by_rarity(lines, kinds, levels)
+    _keep_summaries(shelf, lines, least_left=budget // 2)
+    _add_all(shelf, kinds, rare[:_FEW], least_left=0)
+    _keep_ends(shelf, lines, least_left=budget // 12)
+    _add_all(shelf, kinds, rare, least_left=min(shelf.left, budget) // 4)
+    _add_all(shelf, kinds, common, least_left=0)
+    _add_all(shelf, kinds, rare, least_left=0)
+    if shelf.is_whole:
+        return None
+    return Digest(shelf.text(), len(shelf.kept), total, "lines", "lines")
+
+
+def _keep_failures(shelf: Shelf, lines: Sequence[str], kinds: Kinds, levels: Sequence[int], *, least_left: int) -> None:
+    """Keep the first line of each kind of failure, the rarest first, with its surroundings; then the last ones."""
+    failures = [kind for kind, level in enumerate(levels) if level == FAILURE]
+    failures.sort(key=lambda kind: (kinds.counts[kind], kinds.first[kind]))
+    kept: list[int] = []
+    for kind in failures:
+        least = shelf.overdraft if kinds.counts[kind] <= _FEW or len(kept) < _FEW else least_left // 2
+        if shelf.add(kinds.first[kind], note=_note(kinds.counts[kind]), least_left=least):
+            kept.append(kind)
+    for kind in kept:
+        if kinds.counts[kind] <= max(_FEW, _COMMON_SHARE * len(lines)):
+            for near in _around(lines, kinds.first[kind]):
+                shelf.add(near, least_left=least_left)
+    for kind in kept:
+        if kinds.counts[kind] > 1:
+            shelf.add(kinds.last[kind], least_left=least_left)
+
+
+def _around(lines: Sequence[str], index: int) -> Iterator[int]:
+    """Yield the lines that belong to one: what continues it, and one before."""
+    for near in range(index + 1, min(index + 1 + _LINES_AFTER, len(lines))):
+        if not _CONTINUES.match(lines[near]):
+            break
+        yield near
+    if index:
+        yield index - 1
+
+
+def _keep_summaries(shelf: Shelf, lines: Sequence[str], *, least_left: int) -> None:
+    """Keep lines near the end that count results, the last ones first."""
+    last = len(lines) - 1
+    for index in range(last, max(-1, last - _TAIL), -1):
+        if _SUMMARY.search(lines[index][:_TAIL_CHARS]):
+            shelf.add(index, least_left=least_left)
+
+
+def _keep_ends(shelf: Shelf, lines: Sequence[str], *, least_left: int) -> None:
+    last = len(lines) - 1
+    for index in (last, 0, last - 1, 1):
+        if 0 <= index <= last and lines[index].strip():
+            shelf.add(index, least_left=least_left)
+
+
+def _by_rarity(lines: Sequence[str], kinds: Kinds, levels: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return the rare kinds, the most unusual first and those that warn before their like, and the common ones."""
+    common_from = max(_FEW, len(lines) // 100)
+    telling = [kind for kind, template in enumerate(kinds.templates) if template.strip("-=_*#. |+")]
+    rare = [kind for kind in telling if kinds.counts[kind] < common_from]
+    worth = {kind: -kinds.rarity(kind) - (levels[kind] == WARNING) for kind in rare}
+    rare.sort(key=lambda kind: (worth[kind], kinds.first[kind]))
+    common = [kind for kind in telling if kinds.counts[kind] >= common_from]
+    common.sort(key=lambda kind: (-kinds.counts[kind], kind))
+    return rare, common
+
+
+def _add_all(shelf: Shelf, kinds: Kinds, some: Iterable[int], *, least_left: int) -> None:
+    misses = 0
+    for kind in some:
+        misses += not shelf.add(kinds.first[kind], note=_note(kinds.counts[kind]), least_left=least_left)
+        if misses > 2 * _FEW:
+            break
+
+
+def _note(count: int) -> str:
+    return f" …×{count}" if count > 1 else ""

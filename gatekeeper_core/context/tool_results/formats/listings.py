@@ -1,0 +1,188 @@
+"""Search results and directory listings: what was asked for and what is unusual, the rest counted by file or folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gatekeeper_core.context.tool_results.digest import Digest, Shelf, Task
+from gatekeeper_core.context.tool_results.formats.cells import columns_of_texts
+from gatekeeper_core.context.tool_results.formats.rows import keep_rows
+from gatekeeper_core.context.tool_results.omissions import MARK
+from gatekeeper_core.context.tool_results.pointers import one_line
+from gatekeeper_core.text import LazyPattern
+
+__all__ = ["digest_listing", "is_listed", "is_match", "is_path"]
+
+_MATCHED = LazyPattern(r"((?:[A-Za-z]:)?[^\s:][^:\n]{0,300}):([0-9]{1,9})[:-](.*)")
+_NEAR_MATCH = LazyPattern(r"([^\s:][^:\n]{0,300}?)-([0-9]{1,9})-(.*)")  # grep -C writes dashes around these
+
+_LISTED = LazyPattern(
+    r"([bcdlps-][rwxsStT-]{9})[.+@]?\s+[0-9]+\s+(\S+)\s+(\S+)\s+([0-9][0-9.,]*[KMGTP]?)\s+"
+    r"((?:[0-9]{4}-[0-9]{2}-[0-9]{2}|[^\W\d_]{3,4}\.?\s+[0-9]{1,2}|[0-9]{1,2}\s?[^\W\d_]{1,4})\s+[0-9:.]{4,12}(?:\s[+-][0-9]{4})?)\s(.*)"
+)
+# A line of ``ls -l``: mode, owner, group, size, time, name.
+
+_CLOCK = LazyPattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}\Z")
+_NO_PATH = frozenset('<>|*?"=;(){}\t')
+_MAX_GROUPS = 24
+_UNITS = {"K": 10.0**3, "M": 10.0**6, "G": 10.0**9, "T": 10.0**12, "P": 10.0**15}
+
+
+def is_listed(line: str) -> bool:
+    """Return whether a line is one of ``ls -l``.
+
+    >>> is_listed("-rw-r--r-- 1 root root 4096 May 20  2025 notes.txt")
+    True
+    """
+    return _LISTED.match(line) is not None
+
+
+def is_match(line: str) -> bool:
+    """Return whether a line is a hit of a search: file, number, text.
+
+    >>> is_match("src/app.py:12:def main():"), is_match("12:30:01 started")
+    (True, False)
+    """
+    found = _MATCHED.match(line) if ":" in line else None
+    return found is not None and not found[1].isdigit() and "=" not in found[1] and not _CLOCK.search(found[1])
+
+
+def is_path(line: str) -> bool:
+    """Return whether a line is the path of a file or folder, or a plain file name.
+
+    >>> is_path("./src/app.py"), is_path("README.md"), is_path("Read the manual first.")
+    (True, True, False)
+    """
+    path = line.strip()
+    if not path or len(path) > 400 or path[-1] in ",;{}" or not _NO_PATH.isdisjoint(path) or ":" in path[2:]:
+        return False
+    if "/" not in path and "\\" not in path:
+        return " " not in path and _ending(path) != "none"
+    if " " not in path:
+        return True
+    return ". " not in path and all(part.count(" ") < 4 for part in path.replace("\\", "/").split("/"))
+
+
+class _Entry(NamedTuple):
+    """An entry of a listing: its columns, and the group that counts it."""
+
+    said: dict[str, str]
+    group: str
+
+
+def digest_listing(lines: Sequence[str], numbers: Sequence[int], total: int, task: Task) -> Digest:
+    """Return a digest of the lines of a search or a listing.
+
+    Args:
+        lines: the lines that were read.
+        numbers: their numbers in the text.
+        total: how many lines the text has.
+        task: what the digest goes by.
+    """
+    entries: list[_Entry] = []
+    places: list[int] = []
+    folder = ""
+    for at, line in enumerate(lines):
+        bare = line.rstrip("\r")
+        if bare.endswith(":") and not is_match(bare):
+            folder = bare[:-1]
+            continue
+        entry = _entry(bare, folder)
+        if entry is not None:
+            entries.append(entry)
+            places.append(at)
+    counted = _counted(entries, task._replace(budget_tokens=task.budget_tokens // 3))
+    left = task.budget_tokens - task.counter(counted)
+    shelf = Shelf(
+        [lines[at] for at in places],
+        task._replace(budget_tokens=left),
+        numbers=[numbers[at] for at in places],
+        total=total,
+    )
+    keep_rows(shelf, columns_of_texts(entry.said for entry in entries), [lines[at] for at in places], task)
+    _name_folders(shelf, entries, places, lines, numbers)
+    text = shelf.text()
+    return Digest(f"{text}\n{counted}" if counted else text, len(shelf.kept), total, "lines", "groups")
+
+
+def _entry(line: str, folder: str) -> _Entry | None:
+    if not line.strip() or line.startswith("total "):
+        return None
+    listed = _LISTED.match(line)
+    if listed:
+        mode, owner, group, size, _, name = listed.groups()
+        said = {"mode": mode, "owner": owner, "group": group, "ending": _ending(name)}
+        if mode[0] == "-":
+            said["size"] = _bytes(size)
+        return _Entry(said, folder or ".")
+    matched = (_MATCHED.match(line) if ":" in line else None) or (_NEAR_MATCH.match(line) if "-" in line else None)
+    if matched:
+        above, _, name = _parts(matched[1])
+        return _Entry({"folder": above, "ending": _name_ending(name), "text": matched[3].strip()}, matched[1])
+    above, _, name = _parts(line)
+    above = above or folder
+    return _Entry({"folder": above, "ending": _name_ending(name)}, above or ".")
+
+
+def _bytes(size: str) -> str:
+    unit = _UNITS.get(size[-1])
+    return size if unit is None else str(float(size[:-1].replace(",", "")) * unit)
+
+
+def _parts(path: str) -> tuple[str, str, str]:
+    """Return the folder of a path, a slash where there is one, and the name."""
+    return path.rstrip("/\\").replace("\\", "/").rpartition("/")
+
+
+def _folder(path: str) -> str:
+    return _parts(path)[0]
+
+
+def _ending(path: str) -> str:
+    return _name_ending(_parts(path)[2])
+
+
+def _name_ending(name: str) -> str:
+    before, _, ending = name.partition(" -> ")[0].rpartition(".")
+    return f".{ending[:12]}" if before and ending.isalnum() else "none"
+
+
+def _name_folders(
+    shelf: Shelf, entries: Sequence[_Entry], places: Sequence[int], lines: Sequence[str], numbers: Sequence[int]
+) -> None:
+    """Add the line that names the folder of each entry that is kept, where the listing has such lines."""
+    named = {lines[at].rstrip("\r")[:-1]: at for at in range(len(lines)) if lines[at].rstrip("\r").endswith(":")}
+    if not named:
+        return
+    kept = set(shelf.kept)
+    for entry, at in zip(entries, places, strict=True):
+        if numbers[at] in kept and entry.group in named:
+            shelf.kept[numbers[named[entry.group]]] = lines[named[entry.group]]
+
+
+def _counted(entries: Sequence[_Entry], task: Task) -> str:
+    """Return how many entries each group has, the largest groups first, as many as the budget holds."""
+    groups = Counter(entry.group for entry in entries)
+    while len(groups) > _MAX_GROUPS and any("/" in group.strip("/") for group in groups):
+        shorter: Counter[str] = Counter()
+        deepest = max(group.count("/") for group in groups)
+        for group, count in groups.items():
+            shorter[_folder(group) or group if group.count("/") == deepest else group] += count
+        if shorter == groups:
+            break
+        groups = shorter
+    lines: list[str] = []
+    left = task.budget_tokens
+    ranked = sorted(groups, key=lambda group: (-groups[group], group))
+    for group in ranked[:_MAX_GROUPS]:
+        line = f"{MARK} {groups[group]} in {one_line(group, max_chars=120)}"
+        left -= task.counter(line + "\n")
+        if left < 0:
+            break
+        lines.append(line)
+    if lines and len(ranked) > len(lines):
+        others = sum(groups[group] for group in ranked[len(lines) :])
+        lines.append(f"{MARK} {others} in {len(ranked) - len(lines)} others")
+    return "\n".join(lines)

@@ -1,0 +1,242 @@
+"""Which rows of a table to keep: failures, what was asked for, the ends, and what is unusual in its column.
+
+What rows say is given by column (``cells.py``); the same rules serve JSON objects, CSV and listings.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from gatekeeper_core.context.tool_results.digest import Shelf, Task
+from gatekeeper_core.context.tool_results.formats.cells import Cells, Columns
+from gatekeeper_core.context.tool_results.formats.templates import masked
+from gatekeeper_core.context.tool_results.omissions import MARK
+from gatekeeper_core.context.tool_results.pointers import one_line
+from gatekeeper_core.context.tool_results.signals import failing
+from gatekeeper_core.text import LazyPattern
+
+__all__ = ["Unusual", "keep_rows", "summary_of", "unusual_rows"]
+
+_RARE_SHARE = 0.02
+_CATEGORY_SHARE = 0.1
+_CATEGORIES = 12
+_NUMERIC_SHARE = 0.9
+_FAR = 6.0
+"""Distance from the median, in robust standard deviations, from which a number is an outlier. Source: ours; Iglewicz
+and Hoaglin 1993 propose 3.5 for normal data, columns of real tables have heavier tails."""
+_MAD_TO_SIGMA = 1.4826
+_PER_REASON = 3
+_ASKED_ROWS = 12
+_COMMON_SHARE = 0.2
+_SIGNS = {
+    **dict.fromkeys(range(65, 91), "A"),
+    **dict.fromkeys(range(97, 123), "a"),
+    **dict.fromkeys(range(48, 58), "9"),
+}
+_NOT_ASCII = LazyPattern("[^\x00-\x7f]+")
+_REPEATED = LazyPattern(r"(?<=(.))\1+", re.DOTALL)
+
+
+class Unusual(NamedTuple):
+    """A row that stands out: how much, in which column, and how."""
+
+    score: float
+    row: int
+    column: str
+    reason: str
+
+
+def unusual_rows(columns: Columns, total: int, *, limit: int = 40) -> list[Unusual]:
+    """Return the rows that stand out, the most unusual first, at most three for each column and way of standing out.
+
+    A value stands out when it is rare in a column of categories, far from the median in a column of numbers, of a rare
+    form in a column of texts, or there at all (or missing) where it is the exception.
+
+    Args:
+        columns: what the rows say, by column.
+        total: how many rows there are.
+        limit: most rows to return.
+
+    >>> from gatekeeper_core.context.tool_results.formats.cells import columns_of_texts
+    >>> rows = [{"id": str(at), "ms": "12"} for at in range(50)] + [{"id": "50", "ms": "98765"}]
+    >>> [(each.row, each.column) for each in unusual_rows(columns_of_texts(rows), len(rows))]
+    [(50, 'ms')]
+    """
+    found: list[Unusual] = []
+    for column, cells in columns.items():
+        found += _by_presence(column, cells, total)
+        found += _by_value(column, cells)
+    found.sort(key=lambda each: (-round(each.score, 6), each.row, each.column))
+    return _spread(found, limit)
+
+
+def _spread(found: Iterable[Unusual], limit: int) -> list[Unusual]:
+    seen: Counter[tuple[str, str]] = Counter()
+    rows: set[int] = set()
+    kept: list[Unusual] = []
+    for each in found:
+        if each.row not in rows and seen[each.column, each.reason] < _PER_REASON:
+            seen[each.column, each.reason] += 1
+            rows.add(each.row)
+            kept.append(each)
+            if len(kept) == limit:
+                break
+    return kept
+
+
+def _rare(total: int) -> float:
+    return max(1.0, _RARE_SHARE * total)
+
+
+def _by_presence(column: str, cells: Cells, total: int) -> Iterable[Unusual]:
+    if len(cells) <= _rare(total) < total:
+        return [Unusual(math.log(total / len(cells)) + 2.0, row, column, "present") for row in cells.rows]
+    missing = total - len(cells)
+    if not 0 < missing <= _rare(total):
+        return ()
+    absent = sorted(set(range(total)).difference(cells.rows))
+    return [Unusual(math.log(total / missing), row, column, "missing") for row in absent]
+
+
+def _by_value(column: str, cells: Cells) -> Iterable[Unusual]:
+    if len(cells) < 5:
+        return ()
+    counts = cells.counts
+    if len(counts) <= max(_CATEGORIES, _CATEGORY_SHARE * len(cells)) and len(counts) < len(cells) / 2:
+        return _rare_values(column, cells, counts, "value", 1.0)
+    numeric = sum(counts[text] for text in cells.numbers)
+    if numeric >= _NUMERIC_SHARE * len(cells):
+        return [*_far_numbers(column, cells), *_no_numbers(column, cells, len(cells) - numeric)]
+    return [*_rare_forms(column, cells, _shape, "shape", 0.8), *_rare_forms(column, cells, masked, "kind", 0.9)]
+
+
+def _no_numbers(column: str, cells: Cells, count: int) -> Iterable[Unusual]:
+    if not count:
+        return ()
+    score = math.log(len(cells) / count)
+    return _scored(column, cells, {text: score for text in cells.counts if text not in cells.numbers}, "not a number")
+
+
+def _scored(column: str, cells: Cells, scores: Mapping[str, float], reason: str) -> list[Unusual]:
+    """Return the rows whose texts have a score."""
+    if not scores:
+        return []
+    found = zip(cells.rows, cells.texts, strict=True)
+    return [Unusual(scores[text], row, column, reason) for row, text in found if text in scores]
+
+
+def _rare_values(column: str, cells: Cells, counts: Mapping[str, int], reason: str, weight: float) -> Iterable[Unusual]:
+    """Return the rows whose texts are rare; ``counts`` has for each text how often it, or its form, stands here."""
+    most = _rare(len(cells))
+    scores = {text: weight * math.log(len(cells) / count) for text, count in counts.items() if count <= most}
+    return _scored(column, cells, scores, reason)
+
+
+def _rare_forms(column: str, cells: Cells, form: Callable[[str], str], reason: str, weight: float) -> Iterable[Unusual]:
+    forms: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for text, count in cells.counts.items():
+        known = forms[text] = form(text)
+        counts[known] += count
+        if len(counts) > len(cells) / 3:  # where every other value has a form of its own, no form is unusual
+            return ()
+    return _rare_values(column, cells, {text: counts[known] for text, known in forms.items()}, reason, weight)
+
+
+def _shape(text: str) -> str:
+    """Return the form of a text: each run of capitals, small letters, digits or other characters as one sign.
+
+    >>> _shape("INV-90317 ok"), _shape("缓存")
+    ('A-9 a', '字')
+    """
+    flat = text[:200].translate(_SIGNS)
+    if not flat.isascii():
+        flat = _NOT_ASCII.sub("字", flat)
+    return _REPEATED.sub("", flat)
+
+
+def _far_numbers(column: str, cells: Cells) -> Iterable[Unusual]:
+    values = [cells.numbers[text] for text in cells.texts if text in cells.numbers]
+    middle = _median(values)
+    distances = [abs(value - middle) for value in values]
+    spread = _median(distances) * _MAD_TO_SIGMA or sum(distances) / len(distances)
+    if not 0.0 < spread < math.inf:
+        return ()
+    base = math.log(len(values))
+    far = {text: abs(value - middle) for text, value in cells.numbers.items() if abs(value - middle) > _FAR * spread}
+    scores = {text: base + min(3.0, math.log10(distance / spread)) for text, distance in far.items()}
+    return _scored(column, cells, scores, "far")
+
+
+def _median(values: Sequence[float]) -> float:
+    """Return the lower median; the module of the standard library takes as long to import as all of this one."""
+    return sorted(values)[(len(values) - 1) // 2]
+
+
+def keep_rows(shelf: Shelf, columns: Columns, lines: Sequence[str], task: Task) -> None:
+    """Put rows on a shelf in the order of their worth.
+
+    Args:
+        shelf: takes rows by index.
+        columns: what the rows say, by column.
+        lines: the same rows as lines, for words of failure and for what was asked.
+        task: the question, and how many first rows to show.
+    """
+    if not lines:
+        return
+    budget = shelf.left
+    for nth, index in enumerate(_failures(lines)):
+        shelf.add(index, least_left=shelf.overdraft if nth < 2 * _PER_REASON else budget // 3)
+    for nth, index in enumerate(task.asked.ranked(lines, limit=_ASKED_ROWS)):
+        shelf.add(index, least_left=shelf.overdraft if nth < _PER_REASON else budget // 12)
+    shelf.add(0)
+    for each in unusual_rows(columns, len(lines)):
+        shelf.add(each.row, least_left=budget // 8)
+    shelf.add(len(lines) - 1)
+    for index in range(min(task.list_items, len(lines))):
+        if not shelf.add(index):
+            break
+
+
+def _failures(lines: Sequence[str]) -> list[int]:
+    """Return rows that tell of a failure, one of each kind, the rarest kinds first; none where most rows do."""
+    found = failing(lines)
+    counts = Counter(kinds := [masked(lines[index]) for index in found])
+    first = {kind: index for index, kind in reversed(list(zip(found, kinds, strict=True)))}
+    order = sorted(first, key=lambda kind: (counts[kind], first[kind]))
+    if len(found) > _COMMON_SHARE * len(lines):
+        order = order[:_PER_REASON]
+    return [first[kind] for kind in order]
+
+
+def summary_of(columns: Columns, *, max_columns: int = 4, max_values: int = 6) -> str:
+    """Return what all rows say together: counts of the values of categories, the range of numbers; "" for nothing.
+
+    >>> from gatekeeper_core.context.tool_results.formats.cells import columns_of_texts
+    >>> rows = [{"state": "ok", "ms": str(at)} for at in range(20)] + [{"state": "down", "ms": "3"}]
+    >>> summary_of(columns_of_texts(rows))
+    '… in all: state: ok 20, down 1; ms: 0 to 19'
+    """
+    said: list[str] = []
+    for column, cells in columns.items():
+        told = _told(cells, max_values)
+        if told:
+            said.append(f"{one_line(column, max_chars=40)}: {told}")
+        if len(said) == max_columns:
+            break
+    return f"{MARK} in all: {'; '.join(said)}" if said else ""
+
+
+def _told(cells: Cells, max_values: int) -> str:
+    counts = cells.counts
+    if 1 < len(counts) <= max_values:
+        ranked = sorted(counts, key=lambda text: (-counts[text], text))
+        return ", ".join(f"{one_line(text, max_chars=30)} {counts[text]}" for text in ranked)
+    if len(cells.numbers) < max(2, _NUMERIC_SHARE * len(counts)):
+        return ""
+    numbers = [(value, text) for text, value in cells.numbers.items()]
+    return f"{min(numbers)[1]} to {max(numbers)[1]}"

@@ -1,0 +1,253 @@
+r"""The table form: rows of JSON objects with their keys written once, and nothing lost.
+
+::
+
+    [table: 3 rows]
+    id,name:s,user.city:s,active,kind="book"
+    1,Ann,Bern,true
+    2,"Lee, Bo",Basel,false
+    3,,Genf,null
+
+* The first line counts the rows, the second names the columns, each further line is one object.
+* A column's name is a key, or keys joined by ``.`` for an object in an object; a key that is more than letters, digits,
+  ``_`` and ``-`` stands in JSON quotation marks. ``:s`` marks a column of strings. ``=`` gives the one value that all
+  rows share: such a column has no cells.
+* A cell is JSON, except that a string may stand bare: where it holds no comma, quotation mark, bracket, control
+character
+  or outer space and cannot be read as another JSON value; in a ``:s`` column it may look like one.
+* An empty cell: this object has no such key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from gatekeeper_core.context.tool_results.formats.json_text import (
+    UNREAD,
+    JsonValue,
+    json_decoder,
+    read_json,
+    write_json,
+)
+from gatekeeper_core.text import LazyPattern
+
+__all__ = ["Column", "cell", "columns_of", "flat", "header", "key_text", "read_table", "row_text", "write_table"]
+
+_BARE_KEY = LazyPattern(r"[\w-]+")
+_BARE = LazyPattern(
+    r"[^\s,\"\[\]{}\x00-\x1f\x7f\ud800-\udfff…](?:[^,\"\[\]{}\x00-\x1f\x7f\u2028\u2029\ud800-\udfff]*[^\s,\"\[\]{}\x00-\x1f\x7f\ud800-\udfff])?"
+)
+_LOOKS_LIKE_JSON = LazyPattern(r"-?(?:[0-9]|Infinity)|NaN\b|(?:true|false|null)\Z")
+_HEAD = LazyPattern(r"\[table: ([0-9]{1,12}) rows?\]")
+
+_MAX_NESTED_COLUMNS = 64
+
+Path = tuple[str, ...]
+
+
+class Column(NamedTuple):
+    """A column: the keys that lead to its value, whether it holds strings only, and the value that all rows share."""
+
+    path: Path
+    strings: bool
+    shared: JsonValue
+    is_shared: bool
+
+    @property
+    def name(self) -> str:
+        """The path as it is written."""
+        return ".".join(map(key_text, self.path))
+
+
+def key_text(key: str) -> str:
+    """Return a key as it stands in a column's name: bare where it can, else as a JSON string."""
+    return key if _BARE_KEY.fullmatch(key) else write_json(key)
+
+
+def write_table(rows: Sequence[Mapping[str, JsonValue]]) -> str:
+    """Return objects in the table form; :func:`read_table` gives them back (the order of keys may differ).
+
+    >>> from gatekeeper_core.context.tool_results.formats.json_text import Number
+    >>> print(write_table([{"id": Number("1"), "tag": "a"}, {"id": Number("2"), "tag": "2"}]))
+    [table: 2 rows]
+    id,tag:s
+    1,a
+    2,2
+    """
+    flattened = [flat(row, _nested(rows)) for row in rows]
+    columns = columns_of(flattened)
+    lines = [f"[table: {len(rows)} row{'s' * (len(rows) != 1)}]", header(columns)]
+    lines += [row_text(row, columns) for row in flattened]
+    return "\n".join(lines)
+
+
+def _nested(rows: Sequence[Mapping[str, JsonValue]]) -> frozenset[Path]:
+    """Return the paths at which every row has an object that is not empty: these become columns of their own."""
+    found: set[Path] = set()
+    waiting: list[tuple[Path, Sequence[Mapping[str, JsonValue]]]] = [((), rows)]
+    while waiting and len(found) < _MAX_NESTED_COLUMNS:
+        path, level = waiting.pop()
+        for key in level[0] if level else ():
+            inner = [value for row in level if isinstance(value := row.get(key), dict) and value]
+            if len(inner) == len(level):
+                found.add((*path, key))
+                waiting.append(((*path, key), inner))
+    return frozenset(found)
+
+
+def flat(row: Mapping[str, JsonValue], nested: frozenset[Path] | None = None, path: Path = ()) -> dict[Path, JsonValue]:
+    """Return an object's values by path; objects in it are followed where ``nested`` names them, or all with None."""
+    values: dict[Path, JsonValue] = {}
+    for key, value in row.items():
+        inner = (*path, key)
+        if isinstance(value, dict) and value and (nested is None or inner in nested):
+            values.update(flat(value, nested, inner))
+        else:
+            values[inner] = value
+    return values
+
+
+def columns_of(rows: Sequence[Mapping[Path, JsonValue]]) -> tuple[Column, ...]:
+    """Return the columns of flattened rows, in the order in which they first occur."""
+    values: dict[Path, list[JsonValue]] = {}
+    for row in rows:
+        for path, value in row.items():
+            values.setdefault(path, []).append(value)
+    columns = []
+    for path, column in values.items():
+        shared = len(column) == len(rows) > 1 and all(_same(value, column[0]) for value in column)
+        columns.append(Column(path, all(type(value) is str for value in column), column[0] if shared else None, shared))
+    if columns and all(column.is_shared for column in columns):  # a row must have a line
+        columns[0] = columns[0]._replace(shared=None, is_shared=False)
+    return tuple(columns)
+
+
+def _same(one: JsonValue, other: JsonValue) -> bool:
+    return (
+        type(one) is type(other)
+        and one == other
+        and (not isinstance(one, (dict, list)) or write_json(one) == write_json(other))
+    )
+
+
+def header(columns: Iterable[Column]) -> str:
+    """Return the line that names the columns."""
+    return ",".join(
+        f"{column.name}={write_json(column.shared)}" if column.is_shared else column.name + ":s" * column.strings
+        for column in columns
+    )
+
+
+def row_text(row: Mapping[Path, JsonValue], columns: Iterable[Column]) -> str:
+    """Return the line of one row."""
+    return ",".join(
+        [
+            cell(row[column.path], strings=column.strings) if column.path in row else ""
+            for column in columns
+            if not column.is_shared
+        ]
+    )
+
+
+def cell(value: JsonValue, *, strings: bool) -> str:
+    """Return a value as it stands in a cell.
+
+    >>> from gatekeeper_core.context.tool_results.formats.json_text import Number
+    >>> cell("12", strings=True), cell("12", strings=False), cell(Number("12"), strings=False)
+    ('12', '"12"', '12')
+    """
+    if type(value) is str and _BARE.fullmatch(value) and (strings or not _LOOKS_LIKE_JSON.match(value)):
+        return value
+    return write_json(value)
+
+
+# --- Back again -----------------------------------------------------------------------------------------------------
+
+
+def read_table(text: str) -> list[dict[str, JsonValue]]:
+    """Return the objects of a text in the table form; numbers come back as they are written (``Number``).
+
+    Raises:
+        ValueError: the text has another form.
+
+    >>> read_table("[table: 1 row]" + chr(10) + "id,user.city:s" + chr(10) + "7,Bern")
+    [{'id': '7', 'user': {'city': 'Bern'}}]
+    """
+    head, _, rest = text.partition("\n")
+    found = _HEAD.fullmatch(head)
+    lines = rest.split("\n")
+    if found is None or len(lines) != int(found[1]) + 1:
+        raise ValueError("no table: the first line counts the rows, the second names the columns, the others are rows")
+    columns = list(_read_columns(lines[0]))
+    return [_read_row(line, columns) for line in lines[1:]]
+
+
+def _read_columns(line: str) -> Iterator[Column]:
+    at = 0
+    while at < len(line):
+        path, at = _read_path(line, at)
+        strings = line.startswith(":s", at)
+        at += 2 * strings
+        if line.startswith("=", at):
+            value, at = _read_value(line, at + 1)
+            yield Column(path, False, value, True)
+        else:
+            yield Column(path, strings, None, False)
+        at += 1
+
+
+def _read_path(line: str, at: int) -> tuple[Path, int]:
+    keys: list[str] = []
+    while True:
+        if line.startswith('"', at):
+            key, at = _read_value(line, at)
+            keys.append(str(key))
+        else:
+            found = _BARE_KEY.match(line, at)
+            if found is None:
+                raise ValueError(f"no column's name at character {at} of the second line")
+            keys.append(found[0])
+            at = found.end()
+        if not line.startswith(".", at):
+            return tuple(keys), at
+        at += 1
+
+
+def _read_value(line: str, at: int) -> tuple[JsonValue, int]:
+    value, stop = json_decoder().raw_decode(line, at)
+    return value, stop
+
+
+def _read_row(line: str, columns: Sequence[Column]) -> dict[str, JsonValue]:
+    row: dict[str, JsonValue] = {}
+    at = 0
+    for column in columns:
+        if column.is_shared:
+            _put(row, column.path, column.shared)
+            continue
+        if line[at : at + 1] in ("", ","):
+            at += 1
+            continue
+        if line[at] in '"[{':
+            value, at = _read_value(line, at)
+        else:
+            stop = line.find(",", at)
+            stop = len(line) if stop < 0 else stop
+            value, at = _read_bare(line[at:stop], column.strings), stop
+        _put(row, column.path, value)
+        at += 1
+    return row
+
+
+def _read_bare(text: str, strings: bool) -> JsonValue:
+    if strings or not _LOOKS_LIKE_JSON.match(text):
+        return text
+    value = read_json(text)
+    return text if value is UNREAD else value  # type: ignore[return-value]
+
+
+def _put(row: dict[str, JsonValue], path: Path, value: JsonValue) -> None:
+    for key in path[:-1]:
+        row = row.setdefault(key, {})  # type: ignore[assignment]
+    row[path[-1]] = value

@@ -1,0 +1,169 @@
+"""One working memory for each thread, from one secret and one store.
+
+::
+
+    secret · tenant · thread ──HMAC-SHA256──> session key ──> working memory: a scope and ids of its own,
+                                                                │ among the blobs of its thread (``Store.blobs_of``)
+                                                                │ those used last are kept ready
+                                                                └ any other is made again: its texts lie in the store
+
+So the same text has another id in each thread, and an id opens nothing but its own: not in another thread, not for
+another tenant.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
+from weakref import WeakValueDictionary
+
+from gatekeeper_core.context.tool_results.pointers import check_key
+from gatekeeper_core.context.tool_results.working_memory import QUOTA_BYTES, WorkingMemory, check_limits
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.storage.base import BlobStore, is_in_process
+from gatekeeper_core.storage.thread_blobs import thread_blobs
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
+
+__all__ = ["ThreadMemories", "session_key", "thread_name"]
+
+_KEY_LABEL = b"gatekeeper session key"
+
+
+class ThreadMemories:
+    """The working memories of many threads; safe to use from several threads of the process.
+
+    There is at most one memory of a thread at a time in the process. Those used last are kept ready, and those that are
+    in use elsewhere live on; any other is made again when it is asked for and finds its texts in the store.
+
+    Args:
+        blobs: where the bytes of all threads lie. A whole ``Store`` keeps them with their thread, so that forgetting
+            the thread takes them along; any other ``BlobStore`` keeps them until they are cleared.
+        secret: what all session keys are made from, 16 bytes or more (``secrets.token_bytes(32)``). Keep it: with
+            another one nothing is found again.
+        quota_bytes: what the texts of one thread may take together, at least 1.
+        ttl_seconds: texts that nobody used for so long may go when room is made; None keeps them until it is needed.
+        clock: gives the time in seconds; needed with ``ttl_seconds``.
+        token_counter: counts what is read; None: the library's own.
+        max_ready: how many memories are kept ready, at least 1. Source: ours; each takes a few hundred bytes for every
+            text that it keeps in the store.
+
+    Raises:
+        ConfigError: a number is out of range, the secret is too short, or a time to live comes without a clock.
+        TypeError: an argument has the wrong type.
+
+    >>> from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+    >>> memories = ThreadMemories(InMemoryBlobStore(), b"0123456789abcdef")
+    >>> pointer = memories.of("t1").offload("a log")
+    >>> memories.of("t1").load(pointer.text), memories.of("t2").load(pointer.text)
+    ('a log', None)
+    >>> memories.of("t1", tenant="other").load(pointer.text) is None
+    True
+    """
+
+    def __init__(
+        self,
+        blobs: BlobStore,
+        secret: bytes,
+        *,
+        quota_bytes: int = QUOTA_BYTES,
+        ttl_seconds: float | None = None,
+        clock: Callable[[], float] | None = None,
+        token_counter: TokenCounter | None = None,
+        max_ready: int = 1_000,
+    ) -> None:
+        check_limits(quota_bytes, ttl_seconds, clock)
+        check_tokens("max_ready", max_ready, at_least=1)
+        self._secret = check_key(secret, name="secret")
+        self._max_ready = max_ready
+        self._is_inline = is_in_process(blobs)
+        self._blobs = blobs
+        self._make = partial(
+            WorkingMemory,
+            quota_bytes=quota_bytes,
+            ttl_seconds=ttl_seconds,
+            clock=clock,
+            token_counter=checked_counter(token_counter),
+        )
+        self._lock = threading.Lock()
+        self._ready: OrderedDict[tuple[str, str], WorkingMemory] = OrderedDict()  # the one used longest ago first
+        self._alive: WeakValueDictionary[tuple[str, str], WorkingMemory] = WeakValueDictionary()
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether the memories wait for nobody: a store in this process that says so (``is_in_process``)."""
+        return self._is_inline
+
+    def __len__(self) -> int:
+        """Return how many memories are kept ready."""
+        return len(self._ready)
+
+    def of(self, thread_id: str, *, tenant: str = "default") -> WorkingMemory:
+        """Return the working memory of a thread; ``.clear()`` on it deletes what the thread put aside.
+
+        Args:
+            thread_id: names the thread within its tenant.
+            tenant: names whose thread it is.
+
+        Raises:
+            ConfigError: a name is empty.
+            TypeError: a name is no text.
+        """
+        key = session_key(self._secret, thread_id, tenant=tenant)
+        name = (tenant, thread_id)
+        with self._lock:
+            memory = self._alive.get(name)
+        # Made without the lock: it asks the store, which may be slow. Two at a time are one in the end.
+        made = self._make(thread_blobs(self._blobs, tenant, thread_id), key) if memory is None else memory
+        with self._lock:
+            memory = self._alive.setdefault(name, made)
+            self._ready[name] = memory
+            self._ready.move_to_end(name)
+            if len(self._ready) > self._max_ready:
+                self._ready.popitem(last=False)
+        return memory
+
+
+def session_key(secret: bytes, thread_id: str, *, tenant: str = "default") -> bytes:
+    """Return the session key of a thread, 32 bytes, for whoever holds the secret.
+
+    HMAC-SHA256 over a label, then the tenant and the thread in UTF-8, each after its length in eight bytes: so no two
+    pairs of names are written alike.
+
+    Args:
+        secret: 16 bytes or more.
+        thread_id: names the thread, not empty.
+        tenant: names whose thread it is, not empty.
+
+    Raises:
+        ConfigError: the secret is too short, or a name is empty.
+        TypeError: an argument has the wrong type.
+
+    Source: HMAC as in RFC 2104; a key of its own for each use of a secret as in RFC 5869; the form is ours.
+
+    >>> key = session_key(b"0123456789abcdef", "bc", tenant="a")
+    >>> len(key), key == session_key(b"0123456789abcdef", "c", tenant="ab")
+    (32, False)
+    """
+    import hmac  # here, with what it loads, because most conversations put nothing aside
+
+    check_key(secret, name="secret")
+    written = [_KEY_LABEL]
+    for what, name in (("tenant", tenant), ("thread_id", thread_id)):
+        if not isinstance(name, str):
+            raise TypeError(f"{what} must be str, got {type(name).__name__}")
+        if not name:
+            raise ConfigError(f"{what} must not be empty: threads without a name would share one memory")
+        data = name.encode("utf-8", "surrogatepass")
+        written += [len(data).to_bytes(8, "big"), data]
+    return hmac.digest(secret, b"".join(written), "sha256")
+
+
+def thread_name(given: object) -> str | None:
+    """Return the name of a thread that a framework gives as a text, a number or a UUID; None where it gives none.
+
+    >>> thread_name("t1"), thread_name(7), thread_name(None), thread_name("")
+    ('t1', '7', None, None)
+    """
+    return None if given is None else str(given) or None

@@ -1,0 +1,483 @@
+"""Working memory: where long tool results lie while the conversation carries a pointer to them.
+
+::
+
+    result ──offload──> blob store (scope, id)      conversation: [[wm:<id>]] type=… size=… preview="…"
+    model asks ──read(pointer, bytes | lines | query)──> at most a budget of tokens, with what is missing
+
+It is the only caller of a blob store. Ids and the scope come from the session key: keep one key for each thread of each
+tenant, and no thread can read, or even ask about, what another one put aside.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable
+from threading import RLock
+from typing import NamedTuple
+
+from gatekeeper_core.context.tool_results.omissions import gap, shortened, with_context, with_gaps
+from gatekeeper_core.context.tool_results.pointers import Pointer, check_key, defused, keyed_id, one_line, pointer_id
+from gatekeeper_core.context.tool_results.query_match import Asked
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.storage.base import BlobStore, is_in_process
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
+from gatekeeper_core.truncation import truncate_to_tokens
+
+__all__ = [
+    "QUOTA_BYTES",
+    "READING_TOOLS",
+    "READ_BUDGET_TOKENS",
+    "READ_TOOL_DESCRIPTION",
+    "READ_TOOL_NAME",
+    "RECALL_TOOL_NAME",
+    "UNKNOWN_POINTER",
+    "Reading",
+    "WorkingMemory",
+    "check_limits",
+]
+
+READ_TOOL_NAME = "read_working_memory"
+"""The name of the tool that agents read with; results of a tool of this name are never compressed or put aside."""
+
+RECALL_TOOL_NAME = "recall_earlier"
+"""The name of the tool that agents read earlier turns with; see :mod:`gatekeeper_core.context.history.recall`."""
+
+READING_TOOLS = frozenset({READ_TOOL_NAME, RECALL_TOOL_NAME})
+"""Tools whose results were asked for to be read: they are never compressed or put aside."""
+
+UNKNOWN_POINTER = "[working memory: nothing is kept under this pointer]"
+"""What any pointer reads as that this memory did not make or no longer holds: the same for wrong and foreign ones."""
+
+READ_BUDGET_TOKENS = 2_000
+"""Tokens of one reading. Source: ours; about the 8,000 bytes from which results are put aside."""
+
+READ_TOOL_DESCRIPTION = (
+    "Read a part of a long tool result that was put aside. `pointer` is the [[wm:...]] mark that stands in its place. "
+    "Give `query` (words to look for), or `first_line` and `last_line`."
+)
+"""What a model is told about the tool."""
+
+QUOTA_BYTES = 64 * 1024 * 1024
+"""What the texts of one memory may take together. Source: ours."""
+
+_SCOPE_LABEL = b"gatekeeper working memory scope"
+_MATCHES = 20
+_CONTEXT_LINES = 1
+_LINE_CHARS = 2_000
+_LINES_AT_ONCE = 200
+
+
+class Reading(NamedTuple):
+    """What was read.
+
+    Attributes:
+        text: what the model gets, within its budget: a head line, the content, marks for what is missing.
+        found: whether the pointer is one of this memory.
+        complete: whether everything that was asked for is in the text.
+    """
+
+    text: str
+    found: bool
+    complete: bool
+
+
+class _Entry(NamedTuple):
+    size_bytes: int
+    used_at: float
+
+
+class WorkingMemory:
+    r"""Texts put aside for one thread, by pointers that only this thread can make and follow.
+
+    What was used longest ago makes room for what is new, but nothing that a pointer in the window names. Thread-safe.
+    All texts lie in the store: another object with the same key, also in another process, finds them there. Only when
+    each was used last is not stored.
+
+    Args:
+        blobs: where the bytes lie; shared by any number of memories.
+        session_key: the secret of the thread, 16 bytes or more (``secrets.token_bytes(32)``), kept with the thread.
+        quota_bytes: what all texts together may take in UTF-8, at least 1.
+        ttl_seconds: texts that nobody used for so long may go when room is made; None keeps them until it is needed.
+        clock: gives the time in seconds; needed with ``ttl_seconds``.
+        token_counter: counts what is read; None: the library's own.
+
+    Raises:
+        ConfigError: an argument is out of range, or a time to live comes without a clock.
+        TypeError: an argument has the wrong type.
+
+    >>> from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+    >>> memory = WorkingMemory(InMemoryBlobStore(), b"0123456789abcdef")
+    >>> pointer = memory.offload("one\ntwo\nthree\n", kind="prose")
+    >>> print(memory.read(pointer.text, lines=(2, 3)).text)
+    [working memory: lines 2-3 of 4]
+    two
+    three
+    """
+
+    def __init__(
+        self,
+        blobs: BlobStore,
+        session_key: bytes,
+        quota_bytes: int = QUOTA_BYTES,
+        *,
+        ttl_seconds: float | None = None,
+        clock: Callable[[], float] | None = None,
+        token_counter: TokenCounter | None = None,
+    ) -> None:
+        check_limits(quota_bytes, ttl_seconds, clock)
+        self._blobs = blobs
+        self._key = check_key(session_key)
+        self._quota_bytes = quota_bytes
+        self._ttl_seconds = ttl_seconds
+        self._clock = clock or (lambda: 0.0)
+        self._counter = checked_counter(token_counter)
+        self._scope = keyed_id(self._key, _SCOPE_LABEL)
+        self._lock = RLock()
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()  # the one used longest ago first
+        self._catch_up()
+
+    def __contains__(self, pointer: object) -> bool:
+        """Return whether something is kept under this id now; asking is no use of it."""
+        with self._lock:
+            return pointer in self._entries
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether it waits for nobody: a store in this process that says so (``is_in_process``)."""
+        return is_in_process(self._blobs)
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The ids of what is kept, as this object saw the store last: when it looked for room or for an unknown id."""
+        with self._lock:
+            return frozenset(self._entries)
+
+    @property
+    def used_bytes(self) -> int:
+        """What the texts take together."""
+        return self._blobs.used_bytes(self._scope)
+
+    @property
+    def quota_bytes(self) -> int:
+        """What they may take together."""
+        return self._quota_bytes
+
+    def pointer_to(self, text: str, *, kind: str = "text") -> Pointer:
+        """Return the pointer that this text has in this thread, whether or not it is kept.
+
+        Raises:
+            TypeError: an argument is no text.
+        """
+        return self._pointer(text, _encoded(text), kind)
+
+    def offload(self, text: str, *, live: Iterable[str] = (), kind: str = "text") -> Pointer | None:
+        """Put a text aside and return its pointer, or None where there is no room for it: then it has to stay inline.
+
+        The same text has the same pointer and is kept once.
+
+        Args:
+            text: what to keep; lone surrogates are kept as they are.
+            live: ids, or texts with pointers, that the window still shows: these never make room.
+            kind: what the text is, for the pointer.
+
+        Raises:
+            TypeError: an argument has the wrong type.
+        """
+        data = _encoded(text)
+        pointer = self._pointer(text, data, kind)
+        held = {found for each in live if (found := pointer_id(each)) is not None}
+        with self._lock:
+            if not self._holds(pointer.id):
+                if not self._make_room(len(data), held):
+                    return None
+                self._blobs.put(self._scope, pointer.id, data)
+            self._touch(pointer.id, len(data))
+        return pointer
+
+    def load(self, pointer: str) -> str | None:
+        """Return a whole text just as it was put aside, or None where there is none: for programs, not for models.
+
+        Raises:
+            TypeError: ``pointer`` is no text.
+        """
+        data = self._bytes(pointer)
+        return None if data is None else data.decode("utf-8", "surrogatepass")
+
+    def read(
+        self,
+        pointer: str,
+        *,
+        start: int | None = None,
+        end: int | None = None,
+        lines: tuple[int, int] | None = None,
+        query: str | None = None,
+        budget_tokens: int = READ_BUDGET_TOKENS,
+    ) -> Reading:
+        """Return a part of a text for a model to read, with marks for what is missing, within a budget.
+
+        What reads as a pointer inside the text is defused (``[[wm:`` becomes ``[ [wm:``); nothing else is changed.
+
+        Args:
+            pointer: the pointer as it stands in the window, or its id alone.
+            start: first byte of the UTF-8 text to give, at least 0; inside a character the next one begins.
+            end: byte after the last one; None: to the end, as far as the budget goes.
+            lines: the first and the last line, 1-based; past the end there is nothing.
+            query: gives the lines that share its rarest words, each with a line before and after.
+            budget_tokens: what the reading may cost, at least 1.
+
+        Raises:
+            ConfigError: a number is out of range, or more than one of bytes, lines and query is given.
+            TypeError: an argument has the wrong type.
+        """
+        check_tokens("budget_tokens", budget_tokens, at_least=1)
+        _check_choice(start, end, lines, query)
+        if lines is None and query is None:
+            return self._read_bytes(pointer, start or 0, end, budget_tokens)
+        text = self.load(pointer)
+        if text is None:
+            return self._unknown(budget_tokens)
+        numbered = text.split("\n")
+        if query is not None:
+            return self._read_query(numbered, query, budget_tokens)
+        first, last = lines or (1, len(numbered))
+        wanted = range(first, min(last, len(numbered)) + 1)
+        head = f"[working memory: lines {first}-{wanted.stop - 1} of {len(numbered)}]"
+        return self._fitted(head, {number: numbered[number - 1] for number in wanted}, wanted, budget_tokens)
+
+    def answer(
+        self,
+        pointer: str,
+        *,
+        first_line: int | None = None,
+        last_line: int | None = None,
+        query: str | None = None,
+        budget_tokens: int = READ_BUDGET_TOKENS,
+    ) -> str:
+        """Return what a tool says that a model calls: a reading, whatever the numbers that the model gives.
+
+        A question goes before line numbers; without either it is the beginning of the text.
+
+        Raises:
+            ConfigError: ``budget_tokens`` is below 1.
+            TypeError: an argument has the wrong type.
+        """
+        if query:
+            return self.read(pointer, query=query, budget_tokens=budget_tokens).text
+        first = max(1, first_line or 1)
+        last = max(first, last_line or first + _LINES_AT_ONCE - 1)
+        return self.read(pointer, lines=(first, last), budget_tokens=budget_tokens).text
+
+    def touch(self, pointer: str) -> bool:
+        """Return whether a text is kept under a pointer; it is the one used last then."""
+        found = pointer_id(pointer)
+        with self._lock:
+            if found is None or not self._holds(found):
+                return False
+            self._touch(found, self._entries[found].size_bytes)
+            return True
+
+    def clear(self) -> None:
+        """Forget everything that was put aside in this thread."""
+        with self._lock:
+            self._blobs.delete(self._scope)
+            self._entries.clear()
+
+    def size_of(self, pointer: str) -> int:
+        """Return the size in bytes of what a pointer names; 0 where this memory has none."""
+        entry = self._entries.get(pointer_id(pointer) or "")
+        return entry.size_bytes if entry else 0
+
+    # --- room
+
+    def _pointer(self, text: str, data: bytes, kind: str) -> Pointer:
+        if not isinstance(kind, str):
+            raise TypeError(f"kind must be str, got {type(kind).__name__}")
+        word = "".join(char for char in kind if char.isascii() and (char.isalnum() or char in "-_"))[:32]
+        return Pointer(keyed_id(self._key, data), word or "text", len(data), one_line(text))
+
+    def _knows(self, found: str) -> bool:
+        """Return whether there is an entry for an id; before it says no, it looks into the store."""
+        if found not in self._entries:
+            self._catch_up()
+        return found in self._entries
+
+    def _holds(self, found: str) -> bool:
+        """Return whether the store still has a text: a pointer is only given out for what can be read."""
+        if not self._knows(found):
+            return False
+        try:
+            self._blobs.get(self._scope, found, 0, 0)
+        except KeyError:  # another process made room
+            del self._entries[found]
+            return False
+        return True
+
+    def _catch_up(self) -> None:
+        """Make the entries those of the store, which other processes use as well.
+
+        What is new here counts as used now, in the order in which it was put: the store knows nothing of uses.
+        """
+        stored = {record.id: record.size_bytes for record in self._blobs.records(self._scope)}
+        for gone in [found for found in self._entries if found not in stored]:
+            del self._entries[gone]
+        for found, size_bytes in stored.items():
+            if found not in self._entries:
+                self._touch(found, size_bytes)
+
+    def _make_room(self, needed: int, held: Collection[str]) -> bool:
+        """Return whether a text of this size fits, after the ones used longest ago have gone; all or nothing."""
+        used = sum(entry.size_bytes for entry in self._entries.values())
+        free = [found for found in self._entries if found not in held]
+        if self._ttl_seconds is not None:
+            limit = self._clock() - self._ttl_seconds
+            for expired in [found for found in free if self._entries[found].used_at < limit]:
+                used -= self._drop(expired)
+                free.remove(expired)
+        if used - sum(self._entries[found].size_bytes for found in free) + needed > self._quota_bytes:
+            return False
+        for found in free:
+            if used + needed <= self._quota_bytes:
+                break
+            used -= self._drop(found)
+        return True
+
+    def _drop(self, found: str) -> int:
+        self._blobs.delete(self._scope, found)
+        return self._entries.pop(found).size_bytes
+
+    def _touch(self, found: str, size_bytes: int) -> None:
+        self._entries[found] = _Entry(size_bytes, self._clock())
+        self._entries.move_to_end(found)
+
+    # --- reading
+
+    def _bytes(self, pointer: str, start: int = 0, end: int | None = None) -> bytes | None:
+        if not isinstance(pointer, str):
+            raise TypeError(f"pointer must be str, got {type(pointer).__name__}")
+        found = pointer_id(pointer)
+        with self._lock:
+            if found is None or not self._knows(found):
+                return None
+            try:
+                data = self._blobs.get(self._scope, found, start, end)
+            except KeyError:  # another process made room
+                del self._entries[found]
+                return None
+            self._touch(found, self._entries[found].size_bytes)
+            return data
+
+    def _unknown(self, budget_tokens: int) -> Reading:
+        return Reading(truncate_to_tokens(UNKNOWN_POINTER, budget_tokens, token_counter=self._counter), False, False)
+
+    def _read_bytes(self, pointer: str, start: int, end: int | None, budget_tokens: int) -> Reading:
+        # One byte more than asked for tells whether the last one ends a character.
+        data = self._bytes(pointer, start, None if end is None else end + 1)
+        if data is None:
+            return self._unknown(budget_tokens)
+        begin, stop = _after(data, 0), _before(data, len(data) if end is None else end - start)
+        text = data[begin : max(begin, stop)].decode("utf-8", "surrogatepass")
+        total, begin, stop = self.size_of(pointer), start + begin, start + max(begin, stop)
+
+        def rendered(part: str) -> str:
+            upto = begin + len(_encoded(part))
+            shown = f"[working memory: bytes {begin}-{max(begin, upto - 1)} of {total}]\n{defused(part)}"
+            return f"{shown}\n{gap(stop - upto, 'bytes', upto, stop - 1)}" if upto < stop else shown
+
+        part, room = text, budget_tokens
+        while part and self._counter(rendered(part)) > budget_tokens:
+            part = truncate_to_tokens(part, room, token_counter=self._counter)
+            room = min(room - 1, room * 9 // 10)
+        shown = truncate_to_tokens(rendered(part), budget_tokens, token_counter=self._counter)
+        return Reading(shown, True, part == text)
+
+    def _read_query(self, numbered: list[str], query: str, budget_tokens: int) -> Reading:
+        asked = Asked(query)
+        best = [index + 1 for index in asked.ranked(numbered, limit=_MATCHES, share=0.4)]
+        around = with_context(best, before=_CONTEXT_LINES, after=_CONTEXT_LINES, last=len(numbered))
+        wanted = dict.fromkeys((*best, *around))  # what matches best is given up last
+        head = f"[working memory: {len(best)} matching of {len(numbered)} lines]"
+        kept = {
+            number: shortened(numbered[number - 1], _LINE_CHARS, around=asked.places(numbered[number - 1]))
+            for number in wanted
+        }
+        return self._fitted(head, kept, range(1, len(numbered) + 1), budget_tokens)
+
+    def _fitted(self, head: str, kept: dict[int, str], wanted: range, budget_tokens: int) -> Reading:
+        """Return the lines that fit: as many as the budget holds, the first one cut where it must be."""
+        numbers = list(kept)
+
+        def rendered(count: int) -> str:
+            some = {number: defused(kept[number]) for number in numbers[:count]}
+            return "\n".join([head, *with_gaps(some, len(wanted), first=wanted.start)])
+
+        fitting, failing = 0, len(numbers) + 1
+        while failing - fitting > 1:
+            middle = (fitting + failing) // 2
+            if self._counter(rendered(middle)) <= budget_tokens:
+                fitting = middle
+            else:
+                failing = middle
+        complete = fitting == len(numbers)
+        if fitting or complete:
+            return Reading(
+                truncate_to_tokens(rendered(fitting), budget_tokens, token_counter=self._counter), True, complete
+            )
+        first = numbers[0]
+        limit = len(kept[first])
+        while limit > 1:
+            limit //= 2
+            text = "\n".join(
+                [head, *with_gaps({first: defused(shortened(kept[first], limit))}, len(wanted), first=wanted.start)]
+            )
+            if self._counter(text) <= budget_tokens:
+                return Reading(text, True, False)
+        return Reading(truncate_to_tokens(head, budget_tokens, token_counter=self._counter), True, False)
+
+
+def check_limits(quota_bytes: int, ttl_seconds: float | None, clock: Callable[[], float] | None) -> None:
+    """Check what a working memory may take and for how long.
+
+    Raises:
+        ConfigError: a limit is out of range, or a time to live comes without a clock.
+        TypeError: ``quota_bytes`` is no whole number.
+    """
+    check_tokens("quota_bytes", quota_bytes, at_least=1)
+    if ttl_seconds is not None and (clock is None or not ttl_seconds > 0):
+        raise ConfigError("ttl_seconds must be above 0 and needs clock=time.monotonic or another clock")
+
+
+def _encoded(text: object) -> bytes:
+    if not isinstance(text, str):
+        raise TypeError(f"text must be str, got {type(text).__name__}")
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _check_choice(start: int | None, end: int | None, lines: tuple[int, int] | None, query: str | None) -> None:
+    for name, value in (("start", start), ("end", end)):
+        if value is not None:
+            check_tokens(name, value)
+    if query is not None and not isinstance(query, str):
+        raise TypeError(f"query must be str, got {type(query).__name__}")
+    if lines is not None:
+        if len(lines) != 2:
+            raise TypeError("lines must be a tuple of the first and the last line")
+        check_tokens("lines[0]", lines[0], at_least=1)
+        check_tokens("lines[1]", lines[1], at_least=lines[0])
+    if sum((start is not None or end is not None, lines is not None, query is not None)) > 1:
+        raise ConfigError("read bytes (start, end), lines or by query: one of them")
+
+
+def _after(data: bytes, at: int) -> int:
+    """Return the first character border at or after a byte."""
+    while at < len(data) and data[at] & 0xC0 == 0x80:
+        at += 1
+    return at
+
+
+def _before(data: bytes, at: int) -> int:
+    """Return the last character border at or before a byte."""
+    at = min(at, len(data))
+    while 0 < at < len(data) and data[at] & 0xC0 == 0x80:
+        at -= 1
+    return at

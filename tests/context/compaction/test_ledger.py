@@ -1,0 +1,151 @@
+"""The books of a list of messages: right after each change, each message counted once."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.compaction.ledger import Ledger, Measure, cut, shorten
+from gatekeeper_core.context.compaction.rounds import fold_rounds
+from gatekeeper_core.messages import MediaPart, Message, TextPart
+from gatekeeper_core.text import Locale
+from gatekeeper_core.tokens import MEDIA_TOKENS, count_messages
+from tests.loops import calls, conversations, result, user
+
+
+def octets(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def books_are_right(ledger: Ledger) -> bool:
+    totals = [count_messages(ledger.messages, token_counter=measure.counter) for measure in ledger.measures]
+    single = [[measure.cost(message) for message in ledger.messages] for measure in ledger.measures]
+    return totals == [ledger.chars, ledger.tokens] and single == list(ledger.costs)
+
+
+@given(conversations(), st.integers(0, 4), st.integers(1, 2_000), st.integers(1, 2_000), st.sampled_from([0, 50]))
+def test_the_books_are_right_after_every_change(
+    messages: list[Message], keep: int, max_tokens: int, max_chars: int, floor: int
+) -> None:
+    ledger = Ledger(messages, token_counter=octets, max_tokens=max_tokens, max_chars=max_chars)
+    assert books_are_right(ledger)
+    folded = ledger.folded(fold_rounds(messages, keep))
+    assert books_are_right(folded)
+    shorten(folded, range(len(folded.messages)), locale="en", floors=(floor, floor))
+    assert books_are_right(folded)
+    assert ledger.messages == messages
+
+
+def test_a_folded_ledger_names_the_places_of_the_first_list() -> None:
+    messages = [user(), calls("a"), result("a"), calls("b"), result("b"), calls("c"), result("c")]
+    once = Ledger(messages, token_counter=len, max_tokens=1).folded(fold_rounds(messages, 2))
+    twice = once.folded(fold_rounds(once.messages, 1))
+    assert (once.sources, twice.sources) == ((0, None, 3, 4, 5, 6), (0, None, 5, 6))
+
+
+def test_only_the_new_summary_is_counted_again() -> None:
+    counted: list[str] = []
+
+    def counter(text: str) -> int:
+        counted.append(text)
+        return len(text)
+
+    messages = [user(), calls("a"), result("a", "long output"), calls("b"), result("b", "another")]
+    ledger = Ledger(messages, token_counter=counter, max_tokens=1)
+    counted.clear()
+    ledger.folded(fold_rounds(messages, 1))
+    assert counted == ["[已执行 1 次工具调用,最近结果见下文]"]
+
+
+@pytest.mark.parametrize("text", ["磁盘满了" * 50, "disk is full " * 50, "disk 满了 " * 50])
+def test_texts_are_cut_one_after_another_until_the_limit_holds(text: str) -> None:
+    limit = 3 * octets(text) - 300
+    ledger = Ledger([result(one, text) for one in "abc"], token_counter=octets, max_tokens=limit)
+    assert shorten(ledger, (0, 1, 2), locale="zh") == 1
+    assert ledger.tokens <= limit
+    assert [message.text == text for message in ledger.messages] == [False, True, True]
+    assert "字节]" in ledger.messages[0].text
+
+
+def test_no_text_is_cut_below_its_floor() -> None:
+    ledger = Ledger([result("a", "x" * 100), result("b", "x" * 30)], token_counter=len, max_tokens=1)
+    assert shorten(ledger, (0, 1), locale="en", floors=(40, 40)) == 1
+    assert [message.text for message in ledger.messages] == [f"{'x' * 11}\n… [84 bytes omitted] …\n{'x' * 5}", "x" * 30]
+
+
+def test_a_text_over_both_limits_is_cut_once() -> None:
+    ledger = Ledger([result("a", "x" * 900)], token_counter=lambda text: len(text) // 2, max_tokens=50, max_chars=200)
+    assert shorten(ledger, (0,), locale="en") == 1
+    assert ledger.messages[0].text.count("omitted") == 1
+    assert not ledger.is_over()
+
+
+IMAGE, SOUND = MediaPart("image"), MediaPart("audio")
+three_scripts = pytest.mark.parametrize("text", ["磁盘满了", "disk is full ", "disk 满了 "])
+
+
+def shown(*parts: TextPart | MediaPart) -> Message:
+    return Message("tool", parts, tool_call_id="a")
+
+
+@three_scripts
+def test_media_stay_with_a_text_that_is_cut(text: str) -> None:
+    """002-26, 002-29: one text in the place of the first, the media in their order."""
+    message = shown(IMAGE, TextPart(text * 50), SOUND, TextPart(text * 50))
+    shorter = cut(message, MEDIA_TOKENS["image"] + MEDIA_TOKENS["audio"] + 100, Measure(len, 0), locale="en")
+    assert isinstance(shorter.content, tuple)
+    image, said, sound = shorter.content
+    assert (image, sound) == (IMAGE, SOUND)
+    assert isinstance(said, TextPart)
+    assert said.text.startswith(text)
+    assert "bytes omitted" in said.text
+    assert len(said.text) <= 100
+
+
+@pytest.mark.parametrize(
+    ("locale", "note"),
+    [("zh", "[已省略 2 个图片、1 个音频]"), ("en", "[2 images, 1 recording omitted]")],
+)
+@three_scripts
+def test_media_that_do_not_fit_are_named_in_the_text(text: str, locale: Locale, note: str) -> None:
+    """002-29: the model reads what it does not see."""
+    shorter = cut(shown(IMAGE, TextPart(text * 50), IMAGE, SOUND), 90, Measure(len, 0), locale=locale)
+    assert shorter.text.startswith(text)
+    assert shorter.text.endswith(f"\n{note}")
+    assert count_messages([shorter], token_counter=len) <= 90
+    assert cut(shown(IMAGE, SOUND, IMAGE), 90, Measure(len, 0), locale=locale) == result("a", note)
+
+
+def test_media_go_unsaid_where_there_is_no_room_to_say_it() -> None:
+    assert cut(shown(TextPart("x" * 99), IMAGE), 9, Measure(len, 0), locale="en") == result("a", "x" * 9)
+    ledger = Ledger([shown(IMAGE)], token_counter=len, max_tokens=9)
+    shorten(ledger, (0,), locale="en")
+    assert ledger.messages == [result("a", "")]
+
+
+parts = st.lists(
+    st.builds(TextPart, st.sampled_from(["x" * 90, "磁盘满了" * 9, "disk 满了\n"])) | st.sampled_from([IMAGE, SOUND]),
+    max_size=5,
+).map(tuple)
+
+
+@given(parts, st.integers(0, 99) | st.sampled_from([765, 800, 1_999, 2_700]), st.sampled_from(["zh", "en"]))
+def test_a_cut_message_costs_its_budget_and_keeps_its_media_or_loses_all(
+    content: tuple[TextPart | MediaPart, ...], budget: int, locale: Locale
+) -> None:
+    """002-29."""
+    message = shown(*content)
+    if count_messages([message], token_counter=octets) <= budget:
+        return
+    shorter = cut(message, budget, Measure(octets, 0), locale=locale)
+    assert count_messages([shorter], token_counter=octets) <= budget
+    before = [part for part in content if isinstance(part, MediaPart)]
+    after = [part for part in shorter.content if isinstance(part, MediaPart)]
+    assert after in ([], before)
+    assert (shorter.role, shorter.tool_call_id) == ("tool", "a")
+
+
+def test_without_a_limit_nothing_is_over() -> None:
+    ledger = Ledger([user("x" * 10**6)], token_counter=lambda _: 0, max_tokens=1)
+    assert (ledger.is_over(), ledger.is_over(0.0), ledger.excess(0, 0.5)) == (False, False, 0)

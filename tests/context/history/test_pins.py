@@ -1,0 +1,160 @@
+"""What is sent and is no question: pinned messages and summaries, before and after a selection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core import ContextGatekeeper
+from gatekeeper_core.context.compaction.conversation import ContextCompressor
+from gatekeeper_core.context.compaction.rounds import Counts, fold, fold_rounds, reach_of, summary_of
+from gatekeeper_core.context.compaction.tool_loop import compact_messages
+from gatekeeper_core.context.history.pins import as_said, checked_pins, summaries_in, summaries_needed
+from gatekeeper_core.context.history.select import HistoryView, read_history, select_history
+from gatekeeper_core.messages import Message, is_summary, split_current_turn
+from tests.loops import (
+    PROVIDERS,
+    assistant,
+    calls,
+    compressed,
+    conversations,
+    pointer,
+    result,
+    system,
+    user,
+    violations,
+)
+
+SCRIPTS = {"chinese": "Redis 的端口是 6380。", "english": "The Redis port is 6380.", "mixed": "Redis 端口 is 6380."}
+three_scripts = pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
+
+
+def loop(count: int, text: str, *, start: int = 0) -> list[Message]:
+    ids = [f"c{number}" for number in range(start, start + count)]
+    return [message for one in ids for message in (calls(one, arguments="{}"), compressed(one, text))]
+
+
+def view_of(messages: Sequence[Message], budget_tokens: int = 1_000) -> HistoryView:
+    gatekeeper = ContextGatekeeper(token_counter=len)
+    return select_history(messages, gatekeeper=gatekeeper, budget_tokens=budget_tokens, on_error="raise")
+
+
+@three_scripts
+def test_the_placeholder_of_a_summary_is_no_part_of_the_question(text: str) -> None:
+    """002-16: it has the user's role for the providers, and nobody asked it."""
+    messages = fold_rounds([user("部署 deploy"), *loop(4, text)], 1).messages
+    history = read_history(messages)
+    assert is_summary(messages[1])
+    assert history.query == "部署 deploy"
+    assert history.current is not None
+    assert (history.current.start, history.current.stop) == (0, len(messages))
+
+
+@three_scripts
+def test_the_summary_of_a_run_stays_with_it_and_takes_no_room_from_the_past(text: str) -> None:
+    messages = [user(text), assistant("ok"), user("Redis 的端口 port?"), *loop(6, text * 4)]
+    folded = compact_messages(messages, max_tokens=500, token_counter=len).messages
+    budget = sum(len(message.text) for message in messages[:3])
+    view = view_of(folded, budget)
+    places = [at for at, message in enumerate(folded) if is_summary(message)]
+    assert set(places) <= set(view.kept)
+    before = view_of(messages[:3], budget)
+    assert view.chosen_tokens == before.chosen_tokens > 0
+
+
+def two_turns(text: str) -> list[Message]:
+    """Return two turns whose older rounds are folded into one summary, in the first turn."""
+    first = [user(text), *loop(3, f"{pointer(1)} {text}"), assistant("ok")]
+    return fold_rounds([*first, user("烤面包 bake bread?"), *loop(3, pointer(2), start=3)], 1).messages
+
+
+@three_scripts
+def test_a_summary_in_a_past_turn_that_stands_for_rounds_of_this_run_is_kept(text: str) -> None:
+    """002-20: else the pointers of the run would be lost with a turn that the question does not need."""
+    messages = two_turns(text)
+    assert reach_of(messages[1]) == 1
+    view = view_of(messages, budget_tokens=150)
+    assert view.turns == ()
+    assert 1 in view.kept
+    assert view.tokens == sum(len(messages[at].text) + 8 * len(messages[at].tool_calls) for at in view.kept)
+
+
+@three_scripts
+def test_a_summary_of_past_rounds_goes_with_its_turn(text: str) -> None:
+    messages = [*two_turns(text), assistant("done"), user("几点了 what time is it?")]
+    history = read_history(messages)
+    assert history.pinned == ()
+    assert history.past[0].start < 1 < history.past[0].stop
+    view = view_of(messages)
+    assert (1 in view.kept) == (0 in view.kept) == (0 in view.turns)
+
+
+def test_a_summary_before_the_first_question_stands_with_the_head() -> None:
+    """003-60: what a compressor leaves of all that went before is always sent."""
+    talk = [message for at in range(9) for message in (user(f"question {at}"), assistant(f"answer {at}"))]
+    messages = list(ContextCompressor(120, keep_recent=2, token_counter=len, locale="en").compress([system(), *talk]))
+    assert is_summary(messages[1])
+    view = view_of([*messages, user("And now?")], budget_tokens=60)
+    assert {0, 1} <= set(view.kept)
+
+
+def test_a_summary_that_an_answer_follows_opens_a_turn() -> None:
+    messages = (summary_of(Counts(1, 1), "en"), assistant("6380"), user("And now?"))
+    assert [one.role for one in as_said(messages, summaries=[0])] == ["user", "assistant", "user"]
+    assert view_of(messages).kept == (0, 1, 2)
+
+
+@given(st.lists(conversations(open_run=False), min_size=1, max_size=3), st.integers(0, 2), st.integers(1, 600))
+def test_what_is_selected_of_a_folded_conversation_keeps_the_rules(
+    steps: list[list[Message]], keep: int, budget: int
+) -> None:
+    """002-25: also after several foldings, and each summary that the run needs is sent."""
+    messages: list[Message] = []
+    for step in steps:
+        messages = fold_rounds([*messages, *(one for one in step if one.role != "system")], keep).messages
+    view = view_of(messages, budget_tokens=budget)
+    sent = [messages[at] for at in view.kept]
+    for provider in PROVIDERS:
+        if not violations(messages, provider):
+            assert violations(sent, provider) == []
+    history = read_history(messages)
+    assert set(history.pinned) <= set(view.kept)
+    assert read_history(messages, before=read_history(messages[:-1])) == history
+
+
+@given(st.lists(conversations(open_run=False), min_size=2, max_size=3))
+def test_a_summary_reaches_just_as_far_as_the_last_round_that_it_stands_for(steps: list[list[Message]]) -> None:
+    messages = [one for step in steps for one in step]
+    once = fold_rounds(messages, 1)
+    twice = fold_rounds(fold_rounds(messages, 3).messages, 1)
+    if once.folded:
+        place = once.sources.index(None)
+        behind = [at for at in once.sources[place + 1 :] if at is not None and at < once.folded[-1]]
+        assert reach_of(once.messages[place]) == sum(1 for at in behind if messages[at].role == "user")
+        summary = next(message for message in twice.messages if is_summary(message))
+        assert reach_of(summary) == reach_of(once.messages[place])
+
+
+def test_a_summary_that_takes_up_another_reaches_no_less_far() -> None:
+    messages = two_turns("Redis")
+    answered = next(at for at, message in enumerate(messages) if message.text == "ok")
+    again = fold(messages, [], others=[answered]).messages
+    assert [reach_of(message) for message in again if is_summary(message)] == [1]
+
+
+def test_no_summary_is_needed_where_nothing_is_asked() -> None:
+    messages = tuple(two_turns("Redis"))
+    summaries = summaries_in(messages)
+    assert summaries_needed(messages, summaries, None) == ()
+    assert summaries_needed(messages, summaries, split_current_turn(messages).current) == summaries == (1,)
+
+
+def test_a_pin_is_the_position_of_a_user_or_system_message() -> None:
+    messages = (system(), user(), assistant(), result("a"))
+    assert checked_pins(messages, [1, 0, 1]) == (0, 1)
+    for at in (2, 3, 4, -1):
+        with pytest.raises(ValueError, match=str(at)):
+            checked_pins(messages, [at])

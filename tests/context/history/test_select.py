@@ -1,0 +1,950 @@
+"""Messages in, messages out: what is always sent, what of the past is, what it may cost, and what the view says of it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn, get_args
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core.context.history.modes import HistoryStatus
+from gatekeeper_core.context.history.select import HistoryView, read_history, select_history, select_past
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, Turn, validate_messages
+from gatekeeper_core.token_estimate import TokenEstimator, budget_within
+from gatekeeper_core.tokens import MEDIA_TOKENS, checked_counter, count_messages, describe_counter, estimate_text_tokens
+from tests import talks
+from tests.loops import PROVIDERS, assistant, calls, result, system, user
+
+STATUSES: tuple[HistoryStatus, ...] = get_args(HistoryStatus)
+
+
+def talk(*pairs: tuple[str, str]) -> list[Message]:
+    return [message for asked, answered in pairs for message in (user(asked), assistant(answered))]
+
+
+TALKS = {script: (talk(*pairs), question) for script, (pairs, question) in talks.TALKS.items()}
+
+three_scripts = pytest.mark.parametrize(("past", "question"), TALKS.values(), ids=TALKS)
+
+
+def view_of(messages: Sequence[Message], **arguments: Any) -> HistoryView:
+    """Return the view that a fresh gatekeeper gives, of whole messages; every error is raised."""
+    settings: dict[str, Any] = {
+        "budget_tokens": 1000,
+        "trim": False,
+        "on_error": "raise",
+        "gatekeeper": ContextGatekeeper(token_counter=estimate_text_tokens),
+    }
+    return select_history(messages, **{**settings, **arguments})
+
+
+def cost_of(messages: Iterable[Message], *, token_counter: Any = estimate_text_tokens) -> int:
+    return count_messages(messages, token_counter=token_counter)
+
+
+# --- random histories
+
+
+WORDS = [
+    *("Redis", "port 6380", "cache", "sourdough", "oven", "choir", "minutes", "deploy v1.2", "it", "again"),
+    *("缓存", "端口", "酸面包", "烤箱", "合唱团", "部署", "继续", "换个话题，", "New topic: ", "back to", "？", "."),
+    *("x" * 80, "长" * 40),
+]
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join)
+
+
+@st.composite
+def exchanges(draw: st.DrawFn, name: str) -> list[Message]:
+    ids = [f"{name}.{index}" for index in range(draw(st.integers(1, 3)))]
+    return [calls(*ids), *(result(call_id, draw(texts)) for call_id in draw(st.permutations(ids)))]
+
+
+@st.composite
+def finished_turns(draw: st.DrawFn, *, smallest: int = 0, largest: int = 6) -> list[Message]:
+    messages: list[Message] = []
+    for turn in range(draw(st.integers(smallest, largest))):
+        messages += [user(draw(texts)) for _ in range(draw(st.sampled_from([1, 1, 1, 2])))]
+        for number in range(draw(st.sampled_from([0, 0, 1, 2]))):
+            messages += draw(exchanges(f"{turn}-{number}"))
+        messages.append(assistant(draw(texts)))
+    return messages
+
+
+@st.composite
+def heads(draw: st.DrawFn, *, greeting: bool = True) -> list[Message]:
+    greeted = [assistant("Welcome! 欢迎！")] if greeting and draw(st.booleans()) else []
+    return [system(draw(texts)) for _ in range(draw(st.integers(0, 2)))] + greeted
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> list[Message]:
+    """Return a current turn: a question, what was done for it so far, and perhaps calls that wait for their results."""
+    messages = [user(draw(texts))]
+    for number in range(draw(st.integers(0, 3))):
+        messages += draw(exchanges(f"now-{number}"))
+    return [*messages, calls("open")] if draw(st.booleans()) else messages
+
+
+budgets = st.one_of(st.integers(1, 80), st.integers(1, 800))
+floors = st.integers(0, 2)
+thresholds = st.sampled_from([0, 0, 100, 1000])
+counters = st.sampled_from([None, len, lambda text: len(text.encode()), lambda text: 0])
+
+
+# --- what is kept
+
+
+@three_scripts
+def test_the_head_the_turns_that_the_question_needs_and_the_question_are_kept(
+    past: list[Message], question: str
+) -> None:
+    view = view_of([system(), *past, user(question)])
+    assert view.kept == (0, 1, 2, 7)
+    assert (view.status, view.turns, view.turn_count) == ("selected", (0,), 3)
+    assert view.selection is not None
+    assert view.reason == view.selection.gate.reason
+
+
+@three_scripts
+def test_a_question_that_is_not_in_the_list_is_asked_by_argument(past: list[Message], question: str) -> None:
+    view = view_of([system(), *past], query=question)
+    assert (view.kept, view.status) == ((0, 1, 2), "selected")
+
+
+@three_scripts
+def test_a_question_given_and_in_the_list_is_the_current_turn(past: list[Message], question: str) -> None:
+    messages = [*past, user(f"Current state: {{}}\nCurrent message: {question}")]
+    assert view_of(messages, query=question).kept == (0, 1, 6)
+
+
+def test_the_query_given_is_the_question_also_where_a_prompt_stands_around_it() -> None:
+    past, question = TALKS["english"]
+    wrapped = user(f"State: sourdough, choir. Message: {question}")
+    view = view_of([*past, wrapped], query=f" {question}\n")
+    assert view.selection is not None
+    assert view.selection.query == question
+
+
+@pytest.mark.parametrize(
+    ("messages", "kept"),
+    [
+        ([system(), assistant("hello"), user("a"), assistant("b"), user("c")], (0, 2, 3, 4)),
+        ([assistant("hello"), system(), user("c")], (1, 2)),
+        ([assistant("hello"), user("c"), assistant("more")], (1, 2)),
+    ],
+)
+def test_a_greeting_before_the_first_user_message_is_not_sent(messages: list[Message], kept: tuple[int, ...]) -> None:
+    assert view_of(messages, passthrough_below=1000).kept == kept
+
+
+@pytest.mark.parametrize("query", [None, "x", ""])
+def test_no_messages_give_an_empty_view(query: str | None) -> None:
+    view = view_of([], query=query, passthrough_below=1000, floor_turns=1)
+    assert (view.kept, view.status, view.reason) == ((), "passthrough", "no_past_turns")
+    assert (view.turn_count, view.tokens, view.history_tokens) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("messages", [[system()], [assistant("hello")], [system(), assistant(), result("c")]])
+def test_without_any_user_message_everything_is_the_current_turn(messages: list[Message]) -> None:
+    view = view_of(messages)
+    assert view.kept == tuple(range(len(messages)))
+    assert view.status == "passthrough"
+    assert view_of(messages, budget_tokens=1, fixed_tokens=5).kept == view.kept
+
+
+def test_without_any_user_message_a_question_given_leaves_only_the_head() -> None:
+    assert view_of([system(), assistant("hello")], query="and now?").kept == (0,)
+
+
+def test_the_list_of_the_caller_is_only_read() -> None:
+    past, question = TALKS["mixed"]
+    messages = [*past, user(question)]
+    before = list(messages)
+    view_of(messages)
+    assert messages == before
+    assert all(one is other for one, other in zip(messages, before, strict=True))
+
+
+@given(heads(), finished_turns(smallest=1), runs(), budgets, floors)
+def test_the_turns_are_those_of_the_core_with_the_room_that_the_budget_leaves(
+    head: list[Message], past: list[Message], run: list[Message], budget: int, floor: int
+) -> None:
+    """The same ids as ``explain(query, trim=False)``; beside them stands only the floor."""
+    view = view_of([*head, *past, *run], budget_tokens=budget, floor_turns=floor)
+    room = budget - cost_of([message for message in head if message.role == "system"] + run[:1])
+    question = run[0].text.strip()
+    assume(question and room > 0)
+    core = ContextGatekeeper(token_counter=estimate_text_tokens)
+    core.sync(read_history([*head, *past, *run]).past)
+    chosen = core.explain(question, trim=False, token_budget=room)
+    assert view.selection is not None
+    assert view.selection.to_dict() == chosen.to_dict()
+    ids = [turn.turn_id for turn in chosen.turns]
+    assert len(set(view.turns) - set(ids)) <= floor
+    if run[1:] == []:
+        assert set(ids) <= set(view.turns)
+        assert floor or sorted(view.turns) == ids
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.25, 1.0])
+@pytest.mark.parametrize("word", ["Redis 缓存", "the Redis cache", "Redis 的 cache"])
+def test_the_margin_is_taken_off_once(margin: float, word: str) -> None:
+    """003-23: what is sent uses all of the budget but the margin; the selection takes none off again."""
+    gatekeeper = ContextGatekeeper(config=GatekeeperConfig(mode="fill"), token_counter=TokenEstimator(margin=margin))
+    messages = [*talk(*((f"{word} {at}?", f"{word} {at}") for at in range(200))), user(f"{word}?")]
+    view = view_of(messages, gatekeeper=gatekeeper, budget_tokens=400, fixed_tokens=20)
+    assert (view.budget_tokens, view.counter, view.margin) == (400, "o200k", margin)
+    within = 400 / (1 + margin)
+    assert within - 30 < view.fixed_tokens + view.tokens <= within
+
+
+@three_scripts
+@pytest.mark.parametrize("mode", ["minimal", "fill"])
+@pytest.mark.parametrize("room", [15, 30, 60, 1000])
+def test_the_settings_of_the_gatekeeper_choose(past: list[Message], question: str, mode: Any, room: int) -> None:
+    config = GatekeeperConfig(mode=mode)
+    view = view_of(
+        past,
+        query=question,
+        gatekeeper=ContextGatekeeper(config=config, token_counter=estimate_text_tokens),
+        budget_tokens=room,
+    )
+    core = ContextGatekeeper(config=config, token_counter=estimate_text_tokens)
+    core.sync(read_history(past, query=question).past)
+    chosen = core.explain(question, trim=False, token_budget=room)
+    assert view.turns == chosen.order
+    assert view.selection == chosen
+
+
+@given(heads(), finished_turns(), runs(), budgets, st.integers(0, 60), floors, thresholds, counters)
+def test_what_must_be_sent_is_sent_and_the_budget_is_kept_unless_that_alone_is_over_it(
+    head: list[Message],
+    past: list[Message],
+    run: list[Message],
+    budget: int,
+    fixed: int,
+    floor: int,
+    threshold: int,
+    counter: Callable[[str], int] | None,
+) -> None:
+    messages = [*head, *past, *run]
+    view = view_of(
+        messages,
+        gatekeeper=ContextGatekeeper(token_counter=counter),
+        budget_tokens=budget,
+        fixed_tokens=fixed,
+        floor_turns=floor,
+        passthrough_below=threshold,
+    )
+    always = [at for at in range(len(head)) if head[at].role == "system"]
+    always += range(len(messages) - len(run), len(messages))
+    assert set(always) <= set(view.kept)
+    assert not any(messages[at].role == "assistant" for at in view.kept if at < len(head))
+    cost = cost_of([messages[at] for at in view.kept], token_counter=counter)
+    needed = fixed + cost_of([messages[at] for at in always], token_counter=counter)
+    within = budget_within(checked_counter(counter), budget)
+    assert (view.status == "over_budget") == (needed > within)
+    assert (view.budget_tokens, view.facts()["margin"]) == (budget, view.margin)
+    assert view.counter == describe_counter(checked_counter(counter))["counter"]
+    if view.status == "over_budget":
+        assert set(view.kept) == set(always)
+    else:
+        assert fixed + cost <= fixed + view.tokens <= within <= budget
+
+
+@given(heads(), finished_turns(), texts, budgets, st.integers(0, 60), st.integers(1, 2), thresholds)
+def test_where_the_question_is_not_in_the_list_the_limit_is_hard_and_something_is_kept_if_anything_fits(
+    head: list[Message], past: list[Message], query: str, budget: int, fixed: int, floor: int, threshold: int
+) -> None:
+    query += " unheard of"
+    view = view_of(
+        [*head, *past],
+        query=query,
+        budget_tokens=budget,
+        fixed_tokens=fixed,
+        floor_turns=floor,
+        passthrough_below=threshold,
+    )
+    history = read_history([*head, *past], query=query)
+    costs = [max(1, cost_of(turn.messages)) for turn in history.past]
+    room = budget - fixed - cost_of(message for message in head if message.role == "system")
+    assert cost_of([[*head, *past][at] for at in view.kept]) <= view.tokens <= max(0, budget - fixed)
+    assert view.status != "over_budget"
+    assert bool(view.turns) == any(cost <= room for cost in costs)
+    assert (view.status == "nothing_fits") == (room < 0 or (bool(costs) and not view.turns))
+    if room < 0:
+        assert view.kept == ()
+
+
+@given(heads(), finished_turns(), st.one_of(runs(), st.just([])), budgets, floors, st.data())
+def test_turns_are_kept_whole_in_order_and_every_provider_accepts_what_it_accepted_before(
+    head: list[Message], past: list[Message], run: list[Message], budget: int, floor: int, data: st.DataObject
+) -> None:
+    messages = [*head, *past, *run]
+    query = None if run else data.draw(texts) + " unheard of"
+    view = view_of(messages, query=query, budget_tokens=budget, floor_turns=floor)
+    assert list(view.kept) == sorted(set(view.kept))
+    for turn in read_history(messages, query=query).past:
+        inside = set(range(turn.start, turn.stop))
+        assert inside <= set(view.kept) or not inside & set(view.kept)
+    sent = [messages[at] for at in view.kept]
+    without_greeting = [message for message in head if message.role == "system"] + past + run
+    for provider in PROVIDERS:
+        assert validate_messages(without_greeting, provider=provider, open_run=bool(run)) == ()
+        assert validate_messages(sent, provider=provider, open_run=bool(run)) == ()
+
+
+@given(
+    st.lists(st.builds(Message, st.sampled_from(["system", "user", "assistant", "tool"]), texts), max_size=10), budgets
+)
+def test_an_order_that_no_provider_accepts_still_gives_a_view(messages: list[Message], budget: int) -> None:
+    view = view_of(messages, budget_tokens=budget)
+    assert list(view.kept) == sorted(set(view.kept))
+    assert set(view.kept) <= set(range(len(messages)))
+    assert view.status in STATUSES
+    for provider in PROVIDERS:
+        if not validate_messages(messages, provider=provider, open_run=True):
+            sent = [messages[at] for at in view.kept]
+            assert not validate_messages(sent, provider=provider, open_run=True)
+
+
+@given(heads(), finished_turns(), runs(), budgets)
+def test_the_same_call_gives_the_same_view_again_and_in_another_process(
+    head: list[Message], past: list[Message], run: list[Message], budget: int
+) -> None:
+    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
+    messages = [*head, *past, *run]
+    first = view_of(messages, gatekeeper=gatekeeper, budget_tokens=budget, floor_turns=1)
+    assert view_of(messages, gatekeeper=gatekeeper, budget_tokens=budget, floor_turns=1) == first
+    assert view_of(messages, budget_tokens=budget, floor_turns=1) == first
+
+
+def test_a_turns_cost_counts_every_message_of_it() -> None:
+    """Calls, results and media cost: a turn does not slip under the budget because its texts are short."""
+    picture = Message("user", (TextPart("look at the cache"), MediaPart("image")))
+    messages = [picture, calls("c"), result("c", "cache " * 50), assistant("seen"), user("the cache?")]
+    cost = cost_of(messages[:4])
+    assert cost > MEDIA_TOKENS["image"] + 75
+    room = cost_of(messages[4:])
+    assert view_of(messages, budget_tokens=cost + room).kept == (0, 1, 2, 3, 4)
+    assert view_of(messages, budget_tokens=cost + room - 1).kept == (4,)
+
+
+def test_the_view_says_what_everything_costs() -> None:
+    past, question = TALKS["english"]
+    messages = [system(), assistant("hello and welcome"), *past, user(question)]
+    view = view_of(messages, fixed_tokens=7)
+    assert view.tokens == cost_of([messages[at] for at in view.kept])
+    assert view.history_tokens == cost_of([system(), *past, user(question)])
+    assert (view.fixed_tokens, view.budget_tokens) == (7, 1000)
+
+
+def test_the_counter_of_the_gatekeeper_counts() -> None:
+    past, question = TALKS["chinese"]
+    messages = [*past, user(question)]
+    view = view_of(messages, gatekeeper=ContextGatekeeper(token_counter=len))
+    assert view.tokens == sum(len(messages[at].text) for at in view.kept)
+
+
+@three_scripts
+def test_the_facts_are_json_and_hold_no_text(past: list[Message], question: str) -> None:
+    facts = view_of([*past, user(question)], fixed_tokens=3).facts()
+    assert facts["turn_ids"] == [0]
+    assert facts["decision"] == "switch"
+    assert (facts["messages_kept"], facts["turns_kept"], facts["turn_count"]) == (3, 1, 3)
+    written = json.dumps(facts, ensure_ascii=False)
+    assert not any(message.text in written for message in [*past, user(question)])
+    assert view_of([]).facts()["decision"] is None
+
+
+# --- statuses
+
+
+def test_a_history_without_past_turns_passes() -> None:
+    view = view_of([system(), user("hello"), calls("c")])
+    assert (view.kept, view.status, view.reason) == ((0, 1, 2), "passthrough", "no_past_turns")
+
+
+@three_scripts
+def test_a_small_history_passes_whole_less_its_greeting(past: list[Message], question: str) -> None:
+    messages = [system(), assistant("hello"), *past, user(question)]
+    cost = cost_of([system(), *past, user(question)])
+    view = view_of(messages, passthrough_below=cost + 1)
+    assert view.kept == (0, *range(2, len(messages)))
+    assert (view.status, view.reason, view.selection) == ("passthrough", "small_history", None)
+    assert view.turns == (2, 1, 0)
+    assert view_of(messages, passthrough_below=cost).status == "selected"
+
+
+@three_scripts
+def test_a_small_history_that_does_not_fit_is_selected_from(past: list[Message], question: str) -> None:
+    messages = [*past, user(question)]
+    cost = cost_of(messages)
+    assert view_of(messages, passthrough_below=10**6, budget_tokens=cost).status == "passthrough"
+    for arguments in ({"budget_tokens": cost - 1}, {"budget_tokens": cost + 4, "fixed_tokens": 5}):
+        view = view_of(messages, passthrough_below=10**6, **arguments)
+        assert (view.status, view.turns) == ("selected", (0,))
+
+
+@pytest.mark.parametrize("query", ["", " \n\t", "\u3000"])
+def test_a_blank_question_keeps_the_newest_turns_that_fit(query: str) -> None:
+    past = talk(("a" * 40, "b"), ("c" * 40, "d"), ("e" * 40, "f"))
+    view = view_of(past, query=query, budget_tokens=25)
+    assert (view.kept, view.turns) == ((2, 3, 4, 5), (2, 1))
+    assert (view.status, view.reason, view.selection) == ("no_query", "newest_turns", None)
+
+
+def test_a_question_without_text_keeps_the_newest_turns_that_fit() -> None:
+    """A picture alone is the current turn, and there is nothing in it to search with."""
+    picture = Message("user", (MediaPart("image"),))
+    view = view_of([*talk(("a" * 40, "b"), ("c" * 40, "d")), picture], budget_tokens=MEDIA_TOKENS["image"] + 10)
+    assert (view.kept, view.status) == ((2, 3, 4), "no_query")
+
+
+def test_a_blank_question_is_never_taken_for_the_last_turn() -> None:
+    assert view_of([*talk(("a", "b")), user("c")], query="").turn_count == 2
+
+
+@three_scripts
+def test_nothing_fits_when_the_smallest_past_turn_is_too_large(past: list[Message], question: str) -> None:
+    needed = cost_of([user(question)])
+    smallest = min(cost_of(past[at : at + 2]) for at in (0, 2, 4))
+    view = view_of([*past, user(question)], budget_tokens=needed + smallest - 1, floor_turns=3)
+    assert (view.kept, view.status) == ((6,), "nothing_fits")
+    assert view_of([*past, user(question)], budget_tokens=needed + smallest, floor_turns=3).status == "selected"
+
+
+def test_without_any_room_no_selection_is_made() -> None:
+    past, question = TALKS["english"]
+    view = view_of([*past, user(question)], budget_tokens=cost_of([user(question)]))
+    assert (view.status, view.reason, view.selection) == ("nothing_fits", "no_room", None)
+
+
+@three_scripts
+def test_a_current_turn_over_the_budget_is_sent_whole_and_said_so(past: list[Message], question: str) -> None:
+    run = [user(question), calls("c"), result("c", "长 result " * 100)]
+    view = view_of([system(), *past, *run], budget_tokens=100)
+    assert view.kept == (0, 7, 8, 9)
+    assert view.status == "over_budget"
+    assert view.tokens > view.budget_tokens
+
+
+def test_what_else_the_budget_has_to_carry_can_put_it_over() -> None:
+    assert view_of([user("hello")], budget_tokens=10, fixed_tokens=10).status == "over_budget"
+    assert view_of([user("hello")], budget_tokens=10, fixed_tokens=9).status == "passthrough"
+
+
+@pytest.mark.parametrize("messages", [[system("s" * 400)], [system("s" * 400), *talk(("a", "b"))]])
+def test_a_head_over_the_budget_goes_where_only_a_history_was_asked_for(messages: list[Message]) -> None:
+    view = view_of(messages, query="new", budget_tokens=99)
+    assert (view.kept, view.tokens, view.status) == ((), 0, "nothing_fits")
+    assert view_of(messages, query="new", budget_tokens=100).kept == (0,)
+
+
+# --- the floor
+
+
+@three_scripts
+def test_on_a_switch_the_newest_turns_are_kept_as_well(past: list[Message], question: str) -> None:
+    messages = [*past, user(question)]
+    assert view_of(messages, floor_turns=1).kept == (0, 1, 4, 5, 6)
+    assert view_of(messages, floor_turns=1).turns == (0, 2)
+    assert view_of(messages, floor_turns=2).turns == (0, 2, 1)
+    assert view_of(messages, floor_turns=9).turns == (0, 2, 1)
+
+
+@three_scripts
+def test_the_floor_takes_only_the_room_that_is_left(past: list[Message], question: str) -> None:
+    newest, first = cost_of(past[4:6]), cost_of(past[:2])
+    exact = cost_of([user(question)]) + first + newest
+    assert view_of([*past, user(question)], floor_turns=1, budget_tokens=exact).turns == (0, 2)
+    assert view_of([*past, user(question)], floor_turns=1, budget_tokens=exact - 1).turns == (0,)
+
+
+@pytest.mark.parametrize(
+    ("past", "question", "order"),
+    [
+        (
+            talk(
+                ("How do I bake bread?", "With sourdough and patience."),
+                ("New topic: How do I set the Redis password?", "Set requirepass in redis.conf."),
+                ("Where does Redis keep redis.conf?", "In /etc/redis."),
+            ),
+            "Does Redis read redis.conf again without a restart?",
+            (2, 1),
+        ),
+        (
+            talk(
+                ("面包怎么烤？", "二百四十度烤四十分钟。"),
+                ("换个话题，红烧肉放多少冰糖？", "五百克五花肉放三十克冰糖。"),
+                ("红烧肉要炖多久？", "小火慢炖一个小时。"),
+            ),
+            "红烧肉放多少冰糖，要炖多久？",
+            (2, 1),
+        ),
+    ],
+)
+def test_the_floor_keeps_the_newest_turns_beside_what_is_chosen(
+    past: list[Message], question: str, order: tuple[int, ...]
+) -> None:
+    for floor in (0, 1, 2, 9):
+        view = view_of(past, query=question, floor_turns=floor)
+        assert view.selection is not None
+        newest = tuple(turn for turn in (2, 1, 0)[:floor] if turn not in order)
+        assert (view.selection.gate.decision, view.turns) == ("continue", order + newest)
+
+
+def test_where_nothing_is_chosen_the_floor_keeps_the_newest_turns() -> None:
+    messages = talk(("alpha", "beta"), ("gamma" * 99, "delta"), ("epsilon" * 99, "zeta"))
+    assert view_of(messages, query="New topic: 天气", budget_tokens=50).turns == ()
+    view = view_of(messages, query="New topic: 天气", budget_tokens=50, floor_turns=1)
+    assert (view.turns, view.status) == ((0,), "selected")
+
+
+# --- the limits of one run
+
+
+def growing(run: Sequence[Message]) -> Iterable[Sequence[Message]]:
+    """Return the run as it stands at each step: after the question, then after each result or answer."""
+    return (run[:stop] for stop in range(1, len(run) + 1))
+
+
+@given(heads(), finished_turns(smallest=1), runs(), budgets, floors, thresholds)
+def test_the_past_of_a_run_only_shrinks_and_gives_up_the_least_valuable_first(
+    head: list[Message], past: list[Message], run: list[Message], budget: int, floor: int, threshold: int
+) -> None:
+    settings = {"budget_tokens": budget, "floor_turns": floor, "passthrough_below": threshold}
+    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
+    view: HistoryView | None = None
+    for step in growing(run):
+        before, view = view, view_of([*head, *past, *step], gatekeeper=gatekeeper, previous=view, **settings)
+        if before is not None:
+            assert view.turns == before.turns[: len(view.turns)]
+            assert (view.selection, view.reason) == (before.selection, before.reason)
+
+
+@given(heads(), finished_turns(smallest=1), runs(), budgets, floors, thresholds)
+def test_a_run_that_another_process_resumes_at_any_step_sees_the_same_past(
+    head: list[Message], past: list[Message], run: list[Message], budget: int, floor: int, threshold: int
+) -> None:
+    settings = {"budget_tokens": budget, "floor_turns": floor, "passthrough_below": threshold}
+    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
+    view: HistoryView | None = None
+    for step in growing(run):
+        view = view_of([*head, *past, *step], gatekeeper=gatekeeper, previous=view, **settings)
+        fresh = view_of([*head, *past, *step], **settings)
+        assert (fresh.kept, fresh.status, fresh.turns) == (view.kept, view.status, view.turns)
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=6), st.lists(st.integers(1, 6), max_size=6), st.integers(1, 40))
+def test_a_run_of_any_sizes_shrinks_alike_in_one_process_and_in_many(
+    past_tokens: list[int], done_tokens: list[int], budget: int
+) -> None:
+    """Everything passes when the run begins, or the newest turns do: many sizes, so that every order of loss occurs."""
+    messages = [message for tokens in past_tokens for message in (user("问" * tokens), assistant(""))] + [user("?")]
+    gatekeeper = ContextGatekeeper(token_counter=len)
+    view: HistoryView | None = None
+    for tokens in (0, *done_tokens):
+        messages.append(assistant("x" * tokens))
+        settings = {"budget_tokens": budget, "passthrough_below": 10**6}
+        before, view = view, view_of(messages, gatekeeper=gatekeeper, previous=view, **settings)
+        fresh = view_of(messages, gatekeeper=ContextGatekeeper(token_counter=len), **settings)
+        assert (fresh.kept, fresh.status) == (view.kept, view.status)
+        if before is not None:
+            assert set(view.turns) <= set(before.turns)
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_smaller_turn_that_was_given_up_does_not_come_back_when_a_larger_one_goes(resumed: bool) -> None:
+    """Newest first: 5, 3 and 3 tokens. The 3 that went for lack of room stays away when the 5 has to go."""
+    gatekeeper = ContextGatekeeper(token_counter=len)
+    past = [user("aaa"), assistant(""), user("bbb"), assistant(""), user("ccccc"), assistant("")]
+    view: HistoryView | None = None
+    turns = []
+    for done in (0, 4, 7, 9):
+        step = [*past, user("q"), *([assistant("d" * done)] if done else [])]
+        view = view_of(
+            step,
+            gatekeeper=ContextGatekeeper(token_counter=len) if resumed else gatekeeper,
+            budget_tokens=12,
+            passthrough_below=1000,
+            previous=None if resumed else view,
+        )
+        turns.append(view.turns)
+    assert turns == [(2, 1, 0), (2,), (), ()]
+
+
+@three_scripts
+def test_the_room_when_the_run_began_chooses_also_late_in_the_run(past: list[Message], question: str) -> None:
+    small, large = [user(question)], [user(question), calls("c"), result("c", "长 result " * 40)]
+    budget = cost_of(large) + cost_of(past[:2])
+    late = view_of([*past, *large], budget_tokens=budget, floor_turns=1)
+    early = view_of([*past, *small], budget_tokens=budget, floor_turns=1)
+    assert early.turns == (0, 2)
+    assert late.turns == (0,)
+    assert late.selection == early.selection
+
+
+def test_a_history_that_passed_whole_and_shrinks_is_called_selected() -> None:
+    past, question = TALKS["english"]
+    run = [user(question), calls("c"), result("c", "r" * 400)]
+    budget = cost_of([*past, *run]) - 1
+    first = view_of([*past, run[0]], budget_tokens=budget, passthrough_below=10**6)
+    assert first.status == "passthrough"
+    last = view_of([*past, *run], budget_tokens=budget, passthrough_below=10**6, previous=first)
+    assert (last.status, last.turns) == ("selected", (2, 1))
+
+
+def test_a_view_of_before_is_not_chosen_again() -> None:
+    past, question = TALKS["english"]
+    first = view_of(past, query=question)
+    again = view_of(past, query="New topic: for how long does sourdough proof?", previous=first)
+    assert (again.turns, again.selection) == ((0,), first.selection)
+
+
+@pytest.mark.parametrize("status", ["nothing_fits", "over_budget"])
+def test_whether_anything_fits_is_found_out_anew_at_each_step(status: HistoryStatus) -> None:
+    past, question = TALKS["english"]
+    first = view_of([*past, user(question)])._replace(status=status)
+    assert view_of([*past, user(question)], previous=first).status == "selected"
+
+
+# --- pinned messages
+
+
+def test_a_summary_before_the_first_user_message_is_kept_and_is_no_question() -> None:
+    past, question = TALKS["english"]
+    messages = [user("Summary of before: sourdough, choir."), *past, user(question)]
+    view = view_of(messages, pinned=[0])
+    assert view.kept == (0, 1, 2, 7)
+    assert view.turn_count == 3
+
+
+def test_what_follows_a_summary_up_to_the_next_user_message_is_a_turn() -> None:
+    past, question = TALKS["english"]
+    rest = [calls("c"), result("c"), assistant("The Redis cache was on port 6380.")]
+    messages = [system(), user("Summary."), *rest, *past[2:], user(question)]
+    view = view_of(messages, pinned=[1])
+    assert view.turn_count == 3
+    assert view.kept == (0, 1, 2, 3, 4, 9)
+    view = view_of(messages, pinned=[1], query="New topic: how long does sourdough proof?")
+    assert view.kept == (0, 1, 5, 6)
+
+
+def test_a_summary_in_the_middle_is_kept_although_its_turn_is_not() -> None:
+    past, question = TALKS["english"]
+    messages = [*past[:4], user("Summary: the port was 6380."), *past[4:], user(question)]
+    view = view_of(messages, pinned=[4])
+    assert view.kept == (0, 1, 4, 7)
+    assert view.turn_count == 3
+
+
+def test_a_summary_in_the_middle_stands_within_the_turn_that_it_was_written_into() -> None:
+    past, question = TALKS["english"]
+    messages = [*past[:2], user("Summary: sourdough."), assistant("The cache is up."), *past[2:], user(question)]
+    view = view_of(messages, pinned=[2])
+    assert view.turn_count == 3
+    assert view.kept == (0, 1, 2, 3, 8)
+    about_bread = [*messages[:-1], user("New topic: for how long does sourdough proof?")]
+    assert view_of(about_bread, pinned=[2]).kept == (2, 4, 5, 8)
+
+
+def test_a_summary_in_the_middle_is_not_searched() -> None:
+    past, question = TALKS["english"]
+    messages = [*past[2:4], user(f"Summary. {question}"), *past[4:], user(question)]
+    assert view_of(messages, pinned=[2]).turns == ()
+
+
+def test_where_no_other_user_message_is_left_everything_after_the_summary_is_the_current_turn() -> None:
+    messages = [system(), user("Summary of the run."), calls("c"), result("c", "r" * 4000)]
+    view = view_of(messages, pinned=[1], budget_tokens=10)
+    assert view.kept == (0, 1, 2, 3)
+    assert (view.status, view.turn_count) == ("over_budget", 0)
+
+
+def test_a_summary_as_a_system_message_is_kept_where_it_stands() -> None:
+    past, question = TALKS["english"]
+    messages = [*past[:4], system("Summary."), *past[4:], user(question)]
+    assert view_of(messages, pinned=[4]).kept == (0, 1, 4, 7)
+    assert view_of(messages).kept == (0, 1, 7)
+
+
+def test_a_pinned_message_costs_what_it_costs_once() -> None:
+    past, question = TALKS["english"]
+    summary = user("Summary. " * 20)
+    for at in (0, 2, 4):
+        messages = [*past[:at], summary, *past[at:], user(question)]
+        view = view_of(messages, pinned=[at])
+        assert view.tokens == cost_of([messages[kept] for kept in view.kept])
+        assert view.history_tokens == cost_of(messages)
+
+
+def test_a_pinned_message_in_the_head_or_in_the_current_turn_changes_nothing() -> None:
+    past, question = TALKS["english"]
+    messages = [system(), *past, user(question), calls("c"), system("more"), result("c")]
+    plain = view_of(messages)
+    assert view_of(messages, pinned=(0, 9)) == plain
+    assert view_of(messages, pinned={9, 0}) == plain
+
+
+@given(heads(), finished_turns(smallest=1), runs(), budgets, st.data())
+def test_pinned_messages_are_always_kept_and_the_rules_hold(
+    head: list[Message], past: list[Message], run: list[Message], budget: int, data: st.DataObject
+) -> None:
+    at = data.draw(st.sampled_from([len(head), *(n + len(head) for n, m in enumerate(past) if m.role == "user")]))
+    messages = [*head, *past, *run]
+    messages.insert(at, user("Summary of what was said."))
+    view = view_of(messages, pinned=[at], budget_tokens=budget)
+    assert at in view.kept
+    assert set(range(len(messages) - len(run), len(messages))) <= set(view.kept)
+    assert view.status == "over_budget" or cost_of([messages[kept] for kept in view.kept]) <= budget
+    sent = [messages[kept] for kept in view.kept]
+    for provider in PROVIDERS:
+        assert validate_messages(sent, provider=provider, open_run=True) == ()
+
+
+@pytest.mark.parametrize("at", [-1, 2, 10**9])
+def test_a_pinned_position_outside_the_list_is_refused(at: int) -> None:
+    with pytest.raises(ConfigError, match=f"pinned position {at} is not in a list of 2 messages"):
+        view_of(talk(("a", "b")), pinned=[at])
+
+
+@pytest.mark.parametrize(("at", "role"), [(1, "assistant"), (2, "tool")])
+def test_only_user_and_system_messages_can_be_pinned(at: int, role: str) -> None:
+    with pytest.raises(ConfigError, match=f"message {at} has the role {role}"):
+        view_of([user(), calls("c"), result("c")], pinned=[at])
+
+
+# --- errors
+
+
+class WithoutExplain(ContextGatekeeper):
+    """A gatekeeper whose selection fails, with a word of the conversation in the error."""
+
+    def explain(self, *_: Any, **__: Any) -> NoReturn:
+        raise RuntimeError("the secret is 6380")
+
+
+class WithoutSync(ContextGatekeeper):
+    """A gatekeeper that cannot take up the conversation."""
+
+    def sync(self, *_: Any, **__: Any) -> NoReturn:
+        raise KeyError("the secret is 6380")
+
+
+each_fault = pytest.mark.parametrize(("broken", "error"), [(WithoutExplain, RuntimeError), (WithoutSync, KeyError)])
+
+
+@each_fault
+@three_scripts
+def test_a_failed_selection_falls_back_to_the_newest_turns_that_fit(
+    broken: type[ContextGatekeeper], error: type[Exception], past: list[Message], question: str
+) -> None:
+    messages = [system(), *past, user(question)]
+    budget = cost_of(messages) - 1
+    view = view_of(
+        messages, gatekeeper=broken(token_counter=estimate_text_tokens), on_error="fallback", budget_tokens=budget
+    )
+    assert view.kept == (0, 3, 4, 5, 6, 7)
+    assert (view.status, view.turns, view.selection) == ("fallback", (2, 1), None)
+    assert view.tokens == cost_of([messages[at] for at in view.kept]) <= budget
+    assert view.turn_count == 3
+
+
+@each_fault
+def test_the_reason_of_a_fallback_names_type_and_place_and_no_text(
+    broken: type[ContextGatekeeper], error: type[Exception]
+) -> None:
+    past, question = TALKS["english"]
+    view = view_of(past, query=question, gatekeeper=broken(token_counter=estimate_text_tokens), on_error="fallback")
+    name, _, line = view.reason.rpartition(":")
+    assert name == f"{error.__name__} at test_select.py"
+    assert int(line) > 0
+    assert "6380" not in json.dumps(view.facts())
+
+
+@each_fault
+def test_on_request_the_error_of_a_selection_is_raised(broken: type[ContextGatekeeper], error: type[Exception]) -> None:
+    past, question = TALKS["english"]
+    with pytest.raises(error, match="6380"):
+        view_of(past, query=question, gatekeeper=broken(token_counter=estimate_text_tokens), on_error="raise")
+
+
+@given(
+    heads(), finished_turns(), st.one_of(runs(), st.just([])), budgets, st.sampled_from([WithoutExplain, WithoutSync])
+)
+def test_a_fallback_keeps_every_promise_but_the_choice(
+    head: list[Message], past: list[Message], run: list[Message], budget: int, broken: type[ContextGatekeeper]
+) -> None:
+    messages = [*head, *past, *run]
+    query = None if run else "unheard of"
+    view = view_of(
+        messages,
+        query=query,
+        gatekeeper=broken(token_counter=estimate_text_tokens),
+        on_error="fallback",
+        budget_tokens=budget,
+    )
+    assert set(range(len(messages) - len(run), len(messages))) <= set(view.kept)
+    sent = [messages[at] for at in view.kept]
+    assert view.status == "over_budget" or cost_of(sent) <= budget
+    if run:
+        for provider in PROVIDERS:
+            assert validate_messages(sent, provider=provider, open_run=True) == ()
+    else:
+        history = read_history(messages, query=query)
+        room = budget - cost_of(message for message in head if message.role == "system")
+        costs = [cost_of(turn.messages) for turn in history.past]
+        assert bool(view.turns) == any(cost <= room for cost in costs)
+
+
+def test_a_run_that_fell_back_goes_on_as_it_began() -> None:
+    past, question = TALKS["english"]
+    run = [user(question), calls("c"), result("c", "r" * 80)]
+    budget = cost_of([*past, *run]) - 1
+    first = view_of(
+        [*past, run[0]],
+        gatekeeper=WithoutExplain(token_counter=estimate_text_tokens),
+        on_error="fallback",
+        budget_tokens=budget,
+    )
+    assert first.turns == (2, 1, 0)
+    again = view_of([*past, *run], previous=first, budget_tokens=budget)
+    assert (again.status, again.turns, again.reason) == ("fallback", (2, 1), first.reason)
+
+
+def test_a_run_keeps_its_past_when_the_index_fails_in_the_middle_of_it() -> None:
+    past, question = TALKS["english"]
+    first = view_of([*past, user(question)], floor_turns=1)
+    run = [user(question), calls("c"), result("c")]
+    again = view_of(
+        [*past, *run], gatekeeper=WithoutSync(token_counter=estimate_text_tokens), on_error="fallback", previous=first
+    )
+    assert (again.turns, again.status) == (first.turns, "fallback")
+
+
+def test_what_is_no_error_of_the_selection_is_not_caught() -> None:
+    class Interrupted(ContextGatekeeper):
+        def explain(self, *_: Any, **__: Any) -> NoReturn:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        view_of(talk(("a", "b")), query="c", gatekeeper=Interrupted(), on_error="fallback")
+
+
+@pytest.mark.parametrize("name", ["budget_tokens", "fixed_tokens", "floor_turns", "passthrough_below"])
+@pytest.mark.parametrize("value", [None, "5", 5.0, True])
+def test_a_number_of_the_wrong_type_is_named(name: str, value: object) -> None:
+    with pytest.raises(TypeError, match=f"^{name} must be int, got {type(value).__name__}$"):
+        view_of([user()], **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "lowest"),
+    [("budget_tokens", 0, 1), ("fixed_tokens", -1, 0), ("floor_turns", -1, 0), ("passthrough_below", -1, 0)],
+)
+def test_a_number_below_its_range_is_refused(name: str, value: int, lowest: int) -> None:
+    with pytest.raises(ConfigError, match=f"^{name} must be at least {lowest}, got {value}$"):
+        view_of([user()], **{name: value})
+
+
+@pytest.mark.parametrize("value", ["", "ignore", None])
+def test_there_are_two_ways_to_meet_an_error(value: Any) -> None:
+    with pytest.raises(ConfigError, match='on_error must be "fallback" or "raise"'):
+        view_of([user()], on_error=value)
+
+
+@pytest.mark.parametrize(
+    ("argument", "arguments"),
+    [
+        ("query", {"query": 3}),
+        ("messages", {"messages": [{"role": "user", "content": "x"}]}),
+        ("messages", {"messages": "text"}),
+        ("pinned", {"pinned": ["0"]}),
+        ("pinned", {"pinned": [True]}),
+    ],
+)
+def test_an_argument_of_the_wrong_type_is_named(argument: str, arguments: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match=f"^{argument} must "):
+        view_of(**{"messages": [user()], **arguments})
+
+
+@pytest.mark.parametrize("on_error", ["fallback", "raise"])
+def test_a_wrong_argument_is_an_error_also_where_failed_selections_are_not(on_error: Any) -> None:
+    with pytest.raises(TypeError, match="query"):
+        view_of([user()], query=3, on_error=on_error)
+    with pytest.raises(ConfigError, match="budget_tokens"):
+        view_of([user()], budget_tokens=0, on_error=on_error)
+
+
+# --- reading
+
+
+def test_reading_gives_the_parts_of_a_conversation() -> None:
+    messages = [system(), assistant("hello"), user("a"), assistant("b"), user(" c "), calls("x")]
+    history = read_history(messages)
+    assert history.messages == tuple(messages)
+    assert (history.head, history.pinned, history.query) == ((0,), (), "c")
+    assert history.past == (Turn((user("a"), assistant("b")), 2, 4, (assistant("hello"),)),)
+    assert history.current == Turn((user(" c "), calls("x")), 4, 6)
+
+
+def test_a_history_read_once_can_be_selected_from_often() -> None:
+    past, question = TALKS["mixed"]
+    history = read_history([*past, user(question)])
+    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
+    small, large = (
+        select_past(history, gatekeeper=gatekeeper, budget_tokens=budget, trim=False) for budget in (20, 1000)
+    )
+    assert large == view_of([*past, user(question)])
+    assert small == view_of([*past, user(question)], budget_tokens=20)
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\x00\u202e", "", "👩‍👩‍👧", "x" * 200_000], ids=ascii)
+def test_no_text_raises(text: str) -> None:
+    messages = [
+        system(text),
+        *talk((text, text)),
+        user(text),
+        Message("assistant", text, tool_calls=(ToolCall("c", text, text),)),
+    ]
+    view = view_of(messages, floor_turns=1, budget_tokens=10**6)
+    assert set(view.kept) >= {0, 3, 4}
+    view_of(messages, query=text, pinned=[0, 1], budget_tokens=10**6)
+
+
+def seconds(turn_count: int) -> float:
+    """Return what two steps of a run take on a history of so many turns, the index included."""
+    pairs = [(f"question {number} 问题", f"answer {number} 回答") for number in range(turn_count)]
+    messages = [*talk(*pairs), user("what was question 7?")]
+    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
+    started = time.process_time()
+    first = view_of(messages, gatekeeper=gatekeeper, budget_tokens=4000)
+    view_of([*messages, assistant()], gatekeeper=gatekeeper, budget_tokens=4000, previous=first)
+    return time.process_time() - started
+
+
+def test_long_histories_are_read_in_linear_time() -> None:
+    assert seconds(1_000) <= 16 * seconds(250) + 0.5
+
+
+def test_wrong_types_are_named() -> None:
+    talk = [user("hello")]
+    with pytest.raises(TypeError, match="gatekeeper must be a ContextGatekeeper"):
+        select_history(talk, gatekeeper=None, budget_tokens=10)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="previous"):
+        view_of(talk, previous="x")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="Message"):
+        view_of(["a"], pinned=[0])  # type: ignore[list-item]
+
+
+def test_the_view_of_another_conversation_cannot_break_this_one() -> None:
+    longer = view_of([user("a"), assistant("b"), user("c"), assistant("d"), user("e")], passthrough_below=1000)
+    assert longer.turns == (1, 0)
+    assert view_of([user("a"), assistant("b"), user("e")], previous=longer).turns == (0,)

@@ -1,0 +1,836 @@
+"""The selector that adapters share: what it remembers of many threads, when a run goes on, and what it reports."""
+
+from __future__ import annotations
+
+import copy
+import json
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, NoReturn
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core import ContextGatekeeper, GateConfig, GatekeeperConfig
+from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.cache import THREAD_BYTES, message_bytes
+from gatekeeper_core.context.history.select import HistoryView, select_history
+from gatekeeper_core.context.history.selector import PASSTHROUGH_BELOW, HistoryConfig, ThreadSelector, budget_for_window
+from gatekeeper_core.context.tool_results.context import ResultContext
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Message, ToolCall
+from gatekeeper_core.tokens import count_messages, estimate_text_tokens
+from tests import talks
+
+Item = dict[str, Any]
+
+
+def user(text: str) -> Item:
+    return {"role": "user", "content": text}
+
+
+def assistant(text: str) -> Item:
+    return {"role": "assistant", "content": text}
+
+
+def talk(*pairs: tuple[str, str]) -> list[Item]:
+    return [item for asked, answered in pairs for item in (user(asked), assistant(answered))]
+
+
+TALKS = {script: (talk(*pairs), question) for script, (pairs, question) in talks.TALKS.items()}
+
+three_scripts = pytest.mark.parametrize(("past", "question"), TALKS.values(), ids=TALKS)
+
+
+def selector_of(
+    *, read: Callable[[Item], Message] = Message.from_dict, token_counter: Any = estimate_text_tokens, **settings: Any
+) -> ThreadSelector[Item]:
+    defaults: dict[str, Any] = {"floor_turns": 0, "passthrough_below": 0, "on_error": "raise"}
+    return ThreadSelector(read, config=HistoryConfig(**{**defaults, **settings}), token_counter=token_counter)
+
+
+def cost_of(messages: Iterable[Message], *, token_counter: Any = estimate_text_tokens) -> int:
+    return count_messages(messages, token_counter=token_counter)
+
+
+def bytes_of(items: Sequence[Item]) -> int:
+    return THREAD_BYTES + sum(message_bytes(Message.from_dict(item)) for item in items)
+
+
+class Calls:
+    """A real counter that notes how often it was asked for each text."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+
+    def __call__(self, text: str) -> int:
+        self.asked[text] += 1
+        return len(text)
+
+
+# --- one call
+
+
+@three_scripts
+def test_a_view_is_that_of_select_history(past: list[Item], question: str) -> None:
+    items = [{"role": "system", "content": "be brief"}, *past, user(question)]
+    messages = [Message.from_dict(item) for item in items]
+    selector = selector_of(floor_turns=1, passthrough_below=10, reserve_tokens=5)
+    for budget in (20, 60, 1000):
+        view = selector.view(items, thread=budget, token_budget=budget, fixed_tokens=3, pinned=[1])
+        expected = select_history(
+            messages,
+            gatekeeper=ContextGatekeeper(token_counter=estimate_text_tokens),
+            budget_tokens=budget,
+            fixed_tokens=8,
+            floor_turns=1,
+            passthrough_below=10,
+            pinned=[1],
+            trim=False,
+        )
+        assert view == expected
+
+
+@three_scripts
+def test_the_caller_gets_his_own_objects_in_a_new_list(past: list[Item], question: str) -> None:
+    items = [*past, user(question)]
+    chosen = selector_of().choose(items)
+    assert [id(item) for item in chosen] == [id(items[at]) for at in (0, 1, 6)]
+    everything = selector_of(passthrough_below=10_000).choose(items)
+    assert everything == items
+    assert everything is not items
+
+
+def test_the_messages_of_a_view_can_be_taken_later() -> None:
+    past, question = TALKS["mixed"]
+    items = [*past, user(question)]
+    selector = selector_of()
+    assert selector.kept(items, selector.view(items)) == [*past[:2], user(question)]
+    shadow = selector_of(shadow=True)
+    assert shadow.kept(items, shadow.view(items)) == items
+
+
+def loop_of(rounds: int) -> list[dict[str, Any]]:
+    call = {"function": {"name": "read", "arguments": "{}"}}
+    return [
+        item
+        for number in range(rounds)
+        for item in (
+            {"role": "assistant", "tool_calls": [{"id": f"c{number}", **call}]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": "a line of the log " * 20},
+        )
+    ]
+
+
+def test_a_run_is_folded_where_the_adapter_can_write_a_message() -> None:
+    items = [{"role": "user", "content": "why?"}, *loop_of(9)]
+    config = HistoryConfig(token_budget=500)
+    selector = ThreadSelector(
+        Message.from_dict, write=lambda item, said: {**said.to_dict(), "was": item["role"]}, config=config
+    )
+    prompt = selector.choose(items, thread="t")
+    assert [item.get("was") for item in prompt[:3]] == [None, "assistant", None]
+    assert prompt[1]["content"].startswith("[")
+    assert all(any(item is own for own in items) for item in (prompt[0], *prompt[2:]))
+    whole = ThreadSelector(Message.from_dict, config=config)
+    assert whole.choose(items, thread="t") == items
+    assert whole.view_of("t") is not None
+    never = ThreadSelector(
+        Message.from_dict, write=lambda item, _: item, config=HistoryConfig(token_budget=500, run=None)
+    )
+    assert never.choose(items, thread="t") == items
+
+
+@pytest.mark.parametrize(("thread", "name"), [("t1", "t1"), (7, "7"), ("线程", "线程"), (None, None)])
+def test_each_thread_has_a_compressor_of_its_own_under_its_name(thread: Any, name: str | None) -> None:
+    asked: list[str | None] = []
+
+    class Compressor:
+        def __call__(self, message: Message, context: ResultContext) -> str:
+            raise AssertionError("not bound")
+
+        def for_thread(self, thread_id: str | None, *, tenant: str = "default") -> Any:
+            asked.append(thread_id)
+            assert tenant == "default"
+            return lambda message, context: f"{thread_id}"
+
+    config = HistoryConfig(token_budget=900, run=RunConfig(compress_result=Compressor()))
+    selector = ThreadSelector(Message.from_dict, write=lambda _, said: said.to_dict(), config=config)
+    for rounds in (4, 14, 16):
+        prompt = selector.choose([{"role": "user", "content": "why?"}, *loop_of(rounds)], thread=thread)
+    selector.choose([{"role": "user", "content": "another one?"}, *loop_of(9)], thread="other")
+    assert asked == [name, "other"]
+    assert f"{name}" in [item.get("content") for item in prompt]
+    reader = ThreadSelector(Message.from_dict, config=config)
+    reader.choose([{"role": "user", "content": "why?"}, *loop_of(9)], thread=thread)
+    assert asked == [name, "other"]
+
+
+def test_the_settings_of_a_run_must_be_settings() -> None:
+    with pytest.raises(TypeError, match=r"HistoryConfig\.run"):
+        HistoryConfig(run=3)  # type: ignore[arg-type]
+
+
+@three_scripts
+def test_in_shadow_mode_everything_comes_back_and_the_view_says_what_would_have(
+    past: list[Item], question: str
+) -> None:
+    items = [*past, user(question)]
+    selector = selector_of(shadow=True)
+    chosen = selector.choose(items, thread="t")
+    assert [id(item) for item in chosen] == [id(item) for item in items]
+    assert chosen is not items
+    assert selector.last_view is not None
+    assert selector.last_view.kept == (0, 1, 6)
+
+
+def test_the_budget_of_a_call_stands_in_place_of_the_configured_one() -> None:
+    past, question = TALKS["english"]
+    selector = selector_of(token_budget=15)
+    assert selector.view([*past, user(question)]).budget_tokens == 15
+    assert selector.view([*past, user(question)], token_budget=500).budget_tokens == 500
+
+
+@pytest.mark.parametrize(("window", "budget"), [(8192, 6144), (None, 16_000)])
+def test_without_a_budget_the_window_of_the_model_gives_one(window: int | None, budget: int) -> None:
+    selector = selector_of(token_budget=None)
+    assert selector.view([user("q")], window_tokens=window).budget_tokens == budget
+    assert selector.view([user("q")], window_tokens=window, token_budget=7).budget_tokens == 7
+    assert selector_of(token_budget=9).view([user("q")], window_tokens=window).budget_tokens == 9
+
+
+def test_the_settings_of_the_gatekeeper_are_those_of_the_config() -> None:
+    past, question = TALKS["english"]
+    config = GatekeeperConfig(mode="fill", gate=GateConfig())
+    view = selector_of(gatekeeper=config).view(past, query=question)
+    core = ContextGatekeeper(config=config, token_counter=estimate_text_tokens)
+    core.sync(zip((item["content"] for item in past[::2]), (item["content"] for item in past[1::2]), strict=True))
+    assert view.turns == core.explain(question, trim=False).order
+
+
+def test_an_adapter_can_count_what_it_sends_besides() -> None:
+    selector = selector_of(token_counter=len)
+    assert selector.count("ab", "", "缓存") == 4
+    assert selector.count() == 0
+    items = [*TALKS["mixed"][0], {"role": "assistant", "content": None, "tool_calls": [{"id": "c"}]}]
+    assert selector.cost(items) == cost_of(map(Message.from_dict, items), token_counter=len)
+
+
+# --- what is remembered
+
+
+def test_the_last_view_and_the_view_of_each_thread_can_be_asked_for() -> None:
+    selector = selector_of()
+    assert selector.last_view is None
+    assert selector.view_of("one") is None
+    one = selector.view([user("a")], thread="one")
+    two = selector.view([user("b")], thread=("two", 2))
+    assert selector.last_view is two
+    assert selector.view_of("one") is one
+    assert selector.view_of(("two", 2)) is two
+    assert selector.view_of("three") is None
+
+
+def test_the_thread_that_was_not_used_for_longest_is_forgotten() -> None:
+    selector = selector_of(max_bytes=2 * bytes_of([user("q")]))
+    for thread in ("a", "b", "a", "c"):
+        selector.view([user("q")], thread=thread)
+    assert selector.view_of("b") is None
+    assert selector.view_of("a") is not None
+    assert selector.view_of("c") is not None
+
+
+def test_a_forgotten_thread_is_worked_out_again() -> None:
+    past, question = TALKS["chinese"]
+    selector = selector_of(max_bytes=0)
+    first = selector.view([*past, user(question)], thread="a")
+    selector.view([user("q")], thread="b")
+    assert selector.view([*past, user(question)], thread="a") == first
+
+
+def test_threads_without_a_name_are_told_apart_by_their_first_user_message() -> None:
+    counter = Calls()
+    selector = selector_of(token_counter=counter)
+    english, chinese = ([*past, user(question)] for past, question in (TALKS["english"], TALKS["chinese"]))
+    views = [selector.view(items) for items in (english, chinese)]
+    for _ in range(3):
+        again = [selector.view(items) for items in (english, chinese)]
+        assert again == views
+        assert all(view.selection is before.selection for view, before in zip(again, views, strict=True))
+    assert set(counter.asked.values()) == {1}
+    assert selector.view([]).kept == ()
+    assert selector.view([assistant("hello")]).kept == (0,)
+
+
+def test_threads_of_the_same_beginning_are_served_right_although_they_share_what_is_remembered() -> None:
+    past, question = TALKS["english"]
+    longer = [*past, user(question)]
+    other = [*past[:2], *talk(("New topic: 红烧肉要炖多久？", "一个小时。")), user("红烧肉要炖多久？")]
+    expected = [selector_of().view(items) for items in (longer, other)]
+    selector = selector_of()
+    for _ in range(3):
+        assert [selector.view(items) for items in (longer, other)] == expected
+
+
+def test_every_text_is_counted_once() -> None:
+    """004-57: what is known of the messages of a thread is kept; a later call counts what is new."""
+    past, question = TALKS["mixed"]
+    counter = Calls()
+    selector = selector_of(token_counter=counter)
+    for thread in ("a", "a", "b"):
+        selector.view([*past, user(question)], thread=thread)
+        selector.count(question)
+        selector.cost(past)
+    selector.view([*past, user(question), assistant("6380"), user("thanks")], thread="a")
+    texts = {item["content"] for item in past} | {question, "6380", "thanks"}
+    assert set(texts) <= set(counter.asked)
+    assert set(counter.asked.values()) == {1}
+
+
+class Reading:
+    """Reads messages, and notes which."""
+
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+
+    def __call__(self, item: Item) -> Message:
+        self.items.append(item)
+        return Message.from_dict(item)
+
+
+def test_a_message_that_still_reads_the_same_is_looked_at_and_not_read_again() -> None:
+    past, question = TALKS["mixed"]
+    items, reading = copy.deepcopy([*past, user(question)]), Reading()
+    selector = ThreadSelector(
+        reading,
+        signs=lambda listed: [(item["role"], item["content"]) for item in listed],
+        config=HistoryConfig(passthrough_below=0, on_error="raise"),
+        token_counter=estimate_text_tokens,
+    )
+    first = selector.view(items, thread="t")
+    reading.items.clear()
+    assert selector.view(items, thread="t") == first
+    assert reading.items == []
+    items[1]["content"] = "the port is 7000"
+    items += [assistant("6380"), user("New topic: sourdough 要发酵多久？")]
+    changed = selector.view(items, thread="t")
+    assert reading.items == [items[1], *items[7:]]
+    assert changed == selector_of().view(items, thread="fresh")
+    del items[2:8]
+    reading.items.clear()
+    cut = selector.view(items, thread="t")
+    assert reading.items == items[2:]
+    assert cut == selector_of().view(items, thread="fresh")
+
+
+def test_every_message_is_read_once_in_a_call_of_a_named_thread() -> None:
+    past, question = TALKS["english"]
+    items, reading = [*past, user(question)], Reading()
+    selector = selector_of(read=reading)
+    for _ in range(2):
+        reading.items.clear()
+        selector.view(items, thread="t")
+        assert [id(item) for item in reading.items] == [id(item) for item in items]
+
+
+# --- changes of a history
+
+
+def expected_view(items: Sequence[Item]) -> HistoryView:
+    return selector_of().view(items, thread="fresh")
+
+
+@three_scripts
+@pytest.mark.parametrize("change", ["edit", "delete", "insert", "replace", "cut back", "clear", "edit in place"])
+def test_what_changed_in_a_history_is_noticed(past: list[Item], question: str, change: str) -> None:
+    selector = selector_of()
+    items = copy.deepcopy([*past, user(question)])
+    assert selector.view(items, thread="t").kept == (0, 1, 6)
+    if change == "edit":
+        items[0], items[1] = user("What is for lunch? 午饭"), assistant("soup 汤")
+        items[4] = past[0]
+    elif change == "delete":
+        del items[:2]
+    elif change == "insert":
+        items[2:2] = talk(("New topic: 天气 weather", "sunny 晴"))
+    elif change == "replace":
+        items[:] = [*past[2:], *past[:2], user(question)]
+    elif change == "cut back":
+        del items[4:]
+        items.append(user(question))
+    elif change == "clear":
+        items[:] = [user(question)]
+    else:
+        items[0]["content"], items[2]["content"] = items[2]["content"], items[0]["content"]
+    assert selector.view(items, thread="t") == expected_view(items)
+
+
+@given(st.lists(st.lists(st.sampled_from("abcd"), max_size=6), max_size=5))
+def test_whatever_stands_in_a_history_the_next_time_is_what_counts(steps: list[list[str]]) -> None:
+    texts = {
+        "a": ("Redis port?", "6380"),
+        "b": ("New topic: 酸面包", "五个小时 at 26 degrees"),
+        "c": ("Redis again", "the port is open"),
+        "d": ("换个话题，choir", "Marta"),
+    }
+    selector = selector_of()
+    for step in steps:
+        items = [*talk(*(texts[letter] for letter in step)), user("Redis port 五个小时?")]
+        assert selector.view(items, thread="t", query="Redis port 五个小时?").kept == expected_view(items).kept
+
+
+# --- runs
+
+
+def run_of(question: str, *, results: int) -> list[Item]:
+    items = [user(question)]
+    for number in range(results):
+        function = {"name": "look", "arguments": "{}"}
+        items.append({"role": "assistant", "content": None, "tool_calls": [{"id": f"c{number}", "function": function}]})
+        items.append({"role": "tool", "content": "长 result " * 8, "tool_call_id": f"c{number}"})
+    return items
+
+
+@three_scripts
+def test_the_past_of_a_run_is_chosen_once_and_only_shrinks(past: list[Item], question: str) -> None:
+    selector = selector_of(token_budget=160, floor_turns=2)
+    views = [selector.view([*past, *run_of(question, results=step)], thread="t") for step in range(9)]
+    assert {id(view.selection) for view in views} == {id(views[0].selection)}
+    assert views[0].turns == (0, 2, 1)
+    for before, after in pairwise(views):
+        assert after.turns == before.turns[: len(after.turns)]
+    assert views[-1].status == "over_budget"
+
+
+@three_scripts
+def test_each_step_of_a_run_sees_what_a_process_that_resumes_it_there_would_see(
+    past: list[Item], question: str
+) -> None:
+    one = selector_of(token_budget=160, floor_turns=2)
+    for step in range(9):
+        items = [*past, *run_of(question, results=step)]
+        fresh = selector_of(token_budget=160, floor_turns=2)
+        seen, resumed = one.view(items, thread="t"), fresh.view(items, thread="t")
+        assert (seen.kept, seen.status) == (resumed.kept, resumed.status)
+
+
+@three_scripts
+def test_a_question_that_is_given_only_now_and_then_is_the_same_run(past: list[Item], question: str) -> None:
+    selector = selector_of()
+    items = [*past, user(question)]
+    first = selector.view(items, thread="t")
+    assert selector.view(items, thread="t", query=question).selection is first.selection
+    assert selector.view(items, thread="t").selection is first.selection
+
+
+@three_scripts
+def test_a_current_message_that_an_agent_wraps_in_place_goes_on_with_its_run(past: list[Item], question: str) -> None:
+    selector = selector_of()
+    items = [*copy.deepcopy(past), user(question)]
+    first = selector.view(items, thread="t")
+    items[-1]["content"] = f"State: sourdough 酸面包 choir 合唱团. Message: {question}"
+    wrapped = selector.view(items, thread="t")
+    assert wrapped.selection is first.selection
+    assert wrapped.kept == first.kept
+    items[-1]["content"] = f"State: changed. Message: {question}"
+    items.append({"role": "assistant", "content": "6380"})
+    assert selector.view(items, thread="t").selection is not None
+
+
+def test_another_message_object_with_the_wrapped_text_is_another_run() -> None:
+    past, question = TALKS["english"]
+    selector = selector_of()
+    first = selector.view([*past, user(question)], thread="t")
+    again = selector.view([*past, user(f"State: sourdough. Message: {question}")], thread="t")
+    assert again.selection is not first.selection
+
+
+def test_another_question_is_another_run() -> None:
+    past, question = TALKS["english"]
+    selector = selector_of()
+    first = selector.view([*past, user(question)], thread="t")
+    other = [*past, user("New topic: who keeps the minutes of the choir?")]
+    assert selector.view(other, thread="t") == expected_view(other) != first
+
+
+def test_the_same_question_after_its_answer_is_another_run() -> None:
+    past, question = TALKS["english"]
+    selector = selector_of()
+    first = selector.view([*past, user(question)], thread="t")
+    longer = [*past, user(question), assistant("6380"), user(question)]
+    again = selector.view(longer, thread="t")
+    assert again.turn_count == 4
+    assert again.selection is not first.selection
+    assert again == expected_view(longer)
+
+
+def test_a_past_that_was_edited_ends_the_run() -> None:
+    past, question = TALKS["english"]
+    selector = selector_of()
+    selector.view([*past, user(question)], thread="t")
+    edited = [*past[2:], user(question)]
+    assert selector.view(edited, thread="t") == expected_view(edited)
+
+
+def test_where_the_question_is_not_in_the_list_each_call_selects_anew() -> None:
+    past, question = TALKS["english"]
+    selector = selector_of()
+    first = selector.view(past, thread="t", query=question)
+    again = selector.view(past, thread="t", query="New topic: for how long does sourdough proof?")
+    assert (first.turns, again.turns) == ((0,), (1,))
+
+
+def test_two_threads_with_the_same_messages_are_two_runs() -> None:
+    past, question = TALKS["english"]
+    selector = selector_of()
+    one, two = (selector.view([*past, user(question)], thread=thread) for thread in "ab")
+    assert one == two
+    assert one.selection is not two.selection
+
+
+# --- copies
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_has_the_settings_and_none_of_the_threads(copied: Callable[[Any], Any]) -> None:
+    past, question = TALKS["english"]
+    selector = selector_of(token_budget=77, token_counter=len)
+    view = selector.view([*past, user(question)], thread="t")
+    other = copied(selector)
+    assert other.config == selector.config
+    assert (other.last_view, other.view_of("t")) == (None, None)
+    assert other.view([*past, user(question)], thread="t") == view
+    other.view([user("x")], thread="u")
+    assert selector.view_of("u") is None
+    assert selector.last_view is view
+
+
+def test_the_state_of_a_selector_is_its_settings() -> None:
+    selector = selector_of(token_budget=77)
+    selector.view([user("a secret")], thread="t")
+    state = selector.__getstate__()
+    assert "a secret" not in repr(state)
+    other: ThreadSelector[Item] = ThreadSelector.__new__(ThreadSelector)
+    other.__setstate__(state)
+    assert other.config.token_budget == 77
+    assert other.last_view is None
+    assert other.choose([user("b")]) == [user("b")]
+
+
+# --- reports
+
+
+def records_of(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
+    return [record for record in caplog.records if record.name == "gatekeeper.history"]
+
+
+def facts_of(record: logging.LogRecord) -> dict[str, Any]:
+    return {name: value for name, value in vars(record).items() if name.startswith("gatekeeper_")}
+
+
+@three_scripts
+def test_each_call_leaves_one_record_with_counts_and_without_text(
+    past: list[Item], question: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="gatekeeper")
+    view = selector_of(shadow=True).view([*past, user(question)], thread="a name of a thread")
+    (record,) = records_of(caplog)
+    assert (record.levelno, record.getMessage()) == (logging.INFO, "history selected")
+    facts = {f"gatekeeper_{name}": value for name, value in view.facts().items()}
+    assert facts_of(record) == {**facts, "gatekeeper_shadow": True, "gatekeeper_outcome": "ok"}
+    written = json.dumps(facts_of(record), ensure_ascii=False)
+    texts = [item["content"] for item in past] + [question, "a name of a thread"]
+    assert not any(text in written for text in texts)
+
+
+def test_a_current_turn_over_the_budget_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    selector_of().view([user("x" * 400)], token_budget=99)
+    (record,) = records_of(caplog)
+    assert (record.levelno, facts_of(record)["gatekeeper_status"]) == (logging.WARNING, "over_budget")
+
+
+def test_nothing_is_written_where_nobody_listens(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING, logger="gatekeeper")
+    selector_of().view([user("x")])
+    assert records_of(caplog) == []
+
+
+# --- errors
+
+
+class Unreliable:
+    """Reads messages, and fails on request with a word of the conversation in the error."""
+
+    def __init__(self) -> None:
+        self.broken = False
+
+    def __call__(self, item: Item) -> Message:
+        if self.broken and item["role"] == "assistant":
+            raise LookupError("the secret is 6380")
+        return Message.from_dict(item)
+
+
+@pytest.mark.parametrize("thread", [None, "t"])
+@pytest.mark.parametrize("on_error", ["fallback", "raise"])
+def test_an_error_while_reading_passes_and_leaves_the_selector_usable(thread: str | None, on_error: str) -> None:
+    past, question = TALKS["english"]
+    read = Unreliable()
+    selector = selector_of(read=read, on_error=on_error)
+    before = selector.view([*past, user(question)], thread=thread)
+    read.broken = True
+    for _ in range(2):
+        with pytest.raises(LookupError):
+            selector.view([*past, user(question)], thread=thread)
+    read.broken = False
+    assert selector.last_view is before
+    assert selector.view([*past, user(question)], thread=thread) == before
+
+
+class BrokenCounter:
+    """Counts with the estimate, and fails on request."""
+
+    def __init__(self) -> None:
+        self.broken_at = ""
+
+    def __call__(self, text: str) -> int:
+        if self.broken_at and self.broken_at in text:
+            raise OSError(f"cannot count {text}")
+        return estimate_text_tokens(text)
+
+
+def test_a_counter_that_fails_is_not_hidden_by_the_fallback() -> None:
+    """What is sent could not be kept within the budget without it."""
+    past, question = TALKS["english"]
+    counter = BrokenCounter()
+    selector = selector_of(token_counter=counter, on_error="fallback")
+    counter.broken_at = "sourdough"
+    with pytest.raises(OSError, match="cannot count"):
+        selector.view([*past, user(question)], thread="t")
+    counter.broken_at = ""
+    assert selector.view([*past, user(question)], thread="t").kept == (0, 1, 6)
+
+
+def test_a_failed_selection_falls_back_with_one_warning_and_the_thread_starts_anew(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken(ContextGatekeeper):
+        def explain(self, *_: Any, **__: Any) -> NoReturn:
+            raise RuntimeError("the secret is 6380")
+
+    past, question = TALKS["english"]
+    selector = selector_of(on_error="fallback")
+    with monkeypatch.context() as patched:
+        patched.setattr("gatekeeper_core.context.history.selector.ContextGatekeeper", Broken)
+        view = selector.view([*past, user(question)], thread="t")
+    (record,) = records_of(caplog)
+    assert record.levelno == logging.WARNING
+    assert facts_of(record)["gatekeeper_reason"].startswith("RuntimeError at test_selector.py:")
+    assert "6380" not in json.dumps(facts_of(record))
+    assert (view.status, view.turns) == ("fallback", (2, 1, 0))
+    assert selector.last_view is view
+    assert selector.view_of("t") is view
+    again = selector.view([*past, user(question)], thread="t")
+    assert (again.status, again.turns) == ("selected", (0,))
+
+
+def test_on_request_the_error_of_a_selection_is_raised_and_the_thread_starts_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Broken(ContextGatekeeper):
+        def sync(self, *_: Any, **__: Any) -> NoReturn:
+            raise RuntimeError
+
+    past, question = TALKS["english"]
+    selector = selector_of()
+    with monkeypatch.context() as patched:
+        patched.setattr("gatekeeper_core.context.history.selector.ContextGatekeeper", Broken)
+        with pytest.raises(RuntimeError):
+            selector.view([*past, user(question)], thread="t")
+    assert selector.view([*past, user(question)], thread="t").status == "selected"
+
+
+@pytest.mark.parametrize(
+    ("error", "argument", "arguments"),
+    [
+        (TypeError, "query", {"query": 3}),
+        (TypeError, "budget_tokens", {"token_budget": "9"}),
+        (ConfigError, "budget_tokens", {"token_budget": 0}),
+        (ConfigError, "fixed_tokens", {"fixed_tokens": -1}),
+        (ConfigError, "pinned", {"pinned": [7]}),
+        (TypeError, "pinned", {"pinned": ["0"]}),
+    ],
+)
+def test_a_wrong_argument_is_an_error_and_leaves_the_selector_usable(
+    error: type[Exception], argument: str, arguments: dict[str, Any]
+) -> None:
+    selector = selector_of(on_error="fallback")
+    with pytest.raises(error, match=argument):
+        selector.view([user("x")], thread="t", **arguments)
+    assert selector.choose([user("x")], thread="t") == [user("x")]
+
+
+@pytest.mark.parametrize(
+    ("argument", "make"),
+    [
+        ("config", lambda: ThreadSelector(Message.from_dict, config={"token_budget": 9})),  # type: ignore[arg-type]
+        ("token_counter", lambda: ThreadSelector(Message.from_dict, token_counter=7)),  # type: ignore[arg-type]
+        ("HistoryConfig.gatekeeper", lambda: HistoryConfig(gatekeeper="minimal")),  # type: ignore[arg-type]
+        ("HistoryConfig.shadow", lambda: HistoryConfig(shadow="no")),  # type: ignore[arg-type]
+        ("HistoryConfig.token_budget", lambda: HistoryConfig(token_budget="9")),  # type: ignore[arg-type]
+        ("HistoryConfig.floor_turns", lambda: HistoryConfig(floor_turns=True)),
+    ],
+)
+def test_a_setting_of_the_wrong_type_is_named(argument: str, make: Callable[[], Any]) -> None:
+    with pytest.raises(TypeError, match=f"^{argument} must be"):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("token_budget", 0),
+        ("max_bytes", -1),
+        ("reserve_tokens", -1),
+        ("floor_turns", -1),
+        ("passthrough_below", -1),
+        ("on_error", "ignore"),
+    ],
+)
+def test_a_setting_out_of_its_range_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=f"HistoryConfig.{name}"):
+        HistoryConfig(**{name: value})
+
+
+def test_the_settings_have_the_defaults_of_the_adapters_and_cannot_be_changed() -> None:
+    config = HistoryConfig()
+    assert (config.token_budget, config.reserve_tokens, config.floor_turns) == (4000, 0, 0)
+    assert (config.passthrough_below, config.shadow, config.on_error) == (PASSTHROUGH_BELOW, False, "fallback")
+    assert (config.mode, config.trim) == ("gated", True)
+    with pytest.raises(AttributeError):
+        config.shadow = True  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("window", "budget"), [(None, 16_000), (0, 16_000), (1, 1), (4, 3), (8192, 6144), (200_000, 150_000)]
+)
+def test_the_budget_for_a_window_is_three_quarters_of_it(window: int | None, budget: int) -> None:
+    assert budget_for_window(window) == budget
+
+
+# --- several threads at once
+
+
+def conversation(number: int, *, turn_count: int) -> list[Item]:
+    """Return a conversation that comes back to each of its three topics; each number has its own words."""
+    topics = [f"Redis{number} port", f"酸面包{number} 发酵", f"choir{number} 的 minutes"]
+    pairs = [
+        (f"New topic: {topics[at % 3]} part {at}?", f"{topics[at % 3]}: {number * at}") for at in range(turn_count)
+    ]
+    return [*talk(*pairs), user(f"New topic: {topics[0]} part 0?")]
+
+
+@pytest.mark.parametrize("max_bytes", [2**26, 60_000, 0])
+def test_many_conversations_at_once_give_what_they_give_one_after_the_other(max_bytes: int) -> None:
+    histories = [conversation(number, turn_count=3 + number) for number in range(8)]
+    expected = [selector_of().view(items).kept for items in histories]
+    selector = selector_of(max_bytes=max_bytes)
+    barrier = threading.Barrier(8)
+
+    def serve(worker: int) -> list[tuple[int, tuple[int, ...]]]:
+        barrier.wait()
+        order = [(worker + step * 3) % 8 for step in range(24)]
+        return [(number, selector.view(histories[number], thread=number).kept) for number in order]
+
+    with ThreadPoolExecutor(8) as workers:
+        for served in workers.map(serve, range(8)):
+            assert all(kept == expected[number] for number, kept in served)
+    assert isinstance(selector.last_view, HistoryView)
+
+
+def test_one_conversation_from_many_sides_gives_each_side_its_own_history() -> None:
+    """Several requests on one thread, each with the history as it saw it."""
+    whole = conversation(1, turn_count=12)
+    histories = [[*whole[: 2 * turns], whole[-1]] for turns in range(1, 9)]
+    expected = [selector_of().view(items).kept for items in histories]
+    selector = selector_of()
+    barrier = threading.Barrier(8)
+
+    def serve(worker: int) -> list[tuple[int, ...]]:
+        barrier.wait()
+        return [selector.view(histories[worker], thread="t").kept for _ in range(6)]
+
+    with ThreadPoolExecutor(8) as workers:
+        for worker, served in enumerate(workers.map(serve, range(8))):
+            assert set(served) == {expected[worker]}
+
+
+def test_one_conversation_is_served_one_call_at_a_time() -> None:
+    inside: list[int] = []
+    most: list[int] = []
+
+    def read(item: Item) -> Message:
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.002)
+        inside.pop()
+        return Message.from_dict(item)
+
+    selector = selector_of(read=read)
+    items = conversation(1, turn_count=4)
+    with ThreadPoolExecutor(4) as workers:
+        views = list(workers.map(lambda _: selector.view(items, thread="t"), range(4)))
+    assert all(view == views[0] for view in views)
+    assert max(most) == 1
+
+
+def test_a_slow_conversation_does_not_hold_up_another_one() -> None:
+    entered, go_on = threading.Event(), threading.Event()
+
+    def read(item: Item) -> Message:
+        if item["content"] == "slow":
+            entered.set()
+            assert go_on.wait(30)
+        return Message.from_dict(item)
+
+    selector = selector_of(read=read)
+    with ThreadPoolExecutor(1) as worker:
+        slow = worker.submit(selector.view, [user("slow")], thread="slow")
+        assert entered.wait(30)
+        assert selector.view([user("fast")], thread="fast").kept == (0,)
+        go_on.set()
+        assert slow.result(30).kept == (0,)
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\x00\u202e", "x" * 200_000], ids=["surrogate", "control", "long"])
+def test_no_text_raises(text: str) -> None:
+    calls = (ToolCall("c", text, text),)
+    items = [Message("user", text), Message("assistant", text, tool_calls=calls), Message("user", text)]
+    selector: ThreadSelector[Message] = ThreadSelector(lambda item: item, token_counter=len)
+    assert selector.choose(items, query=text)[-1] is items[-1]
+
+
+def test_a_run_that_is_taken_back_to_try_again_chooses_anew() -> None:
+    selector = selector_of(token_budget=60, floor_turns=1)
+    asked = [user("a " * 20), assistant("b"), user("c")]
+    before = selector.view(asked, thread="t")
+    assert before.turns == (0,)
+    assert selector.view([*asked, assistant("d " * 120)], thread="t").turns == ()
+    assert selector.view(asked, thread="t").turns == (0,)
+
+
+def test_wrong_types_are_named_before_anything_is_read() -> None:
+    with pytest.raises(TypeError, match="read must be callable"):
+        ThreadSelector(5)  # type: ignore[arg-type]
+    for wrong in (None, True, 1.5):
+        with pytest.raises(TypeError, match="fixed_tokens"):
+            selector_of().view([user("a")], fixed_tokens=wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="max_input_tokens"):
+        budget_for_window(1.9e3)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="max_input_tokens"):
+        budget_for_window(-8)

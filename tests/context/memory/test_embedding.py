@@ -1,0 +1,64 @@
+"""What an embedder gives is checked, and its failures are told, not raised."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import pytest
+
+from gatekeeper_core.context.memory.embedding import embed, embedding_mark
+from gatekeeper_core.storage.vectors import MAX_DIMENSIONS
+
+
+def fails(_texts: object) -> Any:
+    raise ConnectionError("down")
+
+
+async def waits(_texts: object) -> Any:
+    return [[1.0]]
+
+
+@pytest.mark.parametrize(
+    ("embedder", "reason"),
+    [
+        (fails, "error: ConnectionError"),
+        (lambda texts: None, "error: TypeError"),
+        (lambda texts: [], "wrong_count"),
+        (lambda texts: [[1.0]] * 3, "wrong_count"),
+        (lambda texts: itertools.repeat([1.0]), "wrong_count"),
+        (lambda texts: [[1.0, math.nan]] * 2, "no_vector"),
+        (lambda texts: [[math.inf]] * 2, "no_vector"),
+        (lambda texts: [[0.0, 0.0]] * 2, "no_vector"),
+        (lambda texts: ["ab", "cd"], "no_vector"),
+        (lambda texts: [itertools.repeat(1.0)] * 2, "no_vector"),
+        (lambda texts: [[1.0], [1.0, 2.0]], "mixed_dimensions"),
+        (lambda texts: [None, None], "no_vector"),
+    ],
+)
+def test_whatever_an_embedder_does_is_told_and_not_raised(embedder: Any, reason: str) -> None:
+    """004-66: an embedder that fails raises nothing."""
+    assert embed(embedder, ["喝茶", "tea"]) == ((), reason)
+
+
+def test_an_async_function_is_no_embedder() -> None:
+    with pytest.warns(RuntimeWarning, match="never awaited"):
+        assert embed(waits, ["tea"]).reason == "error: TypeError"  # type: ignore[arg-type]
+
+
+def test_vectors_come_in_the_order_of_the_texts_and_of_length_1() -> None:
+    first, second = embed(lambda texts: [*[[len(text), 0] for text in texts][:1], [0, 2]], ["喝茶", "tea"]).vectors
+    assert (first.tolist(), second.tolist()) == ([1.0, 0.0], [0.0, 1.0])
+
+
+def test_a_vector_has_a_bound() -> None:
+    assert embed(lambda texts: [[1.0] * MAX_DIMENSIONS], ["tea"]).reason is None
+    assert embed(lambda texts: [[1.0] * (MAX_DIMENSIONS + 1)], ["tea"]).reason == "no_vector"
+
+
+@pytest.mark.parametrize("text", ["tea", "喝茶", "\ud800", ""])
+def test_a_mark_is_of_one_text_and_one_embedder(text: str) -> None:
+    """004-18: what tells whether a text has to be embedded again."""
+    assert embedding_mark(text, "e5") == embedding_mark(text, "e5")
+    assert len({embedding_mark(text, "e5"), embedding_mark(text, "bge"), embedding_mark(text + ".", "e5")}) == 3

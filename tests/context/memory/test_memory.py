@@ -1,0 +1,365 @@
+"""Long-term memory: added once, merged, superseded, reworded, forgotten; never shared between two users."""
+
+from __future__ import annotations
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.memory.embedding import embedding_mark
+from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.search import MemoryConfig
+from gatekeeper_core.errors import ConfigError, ConflictError
+from gatekeeper_core.storage.base import EarlierText, Memory, MemoryRecord, MemoryScope
+from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+
+ANN, BOB = MemoryScope("default", "ann"), MemoryScope("default", "bob")
+
+texts = st.text(min_size=1, max_size=60).filter(str.strip)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+class CountingEmbedder:
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def __call__(self, texts: Any) -> list[list[float]]:
+        self.texts += texts
+        return [[float(len(text)), 1.0] for text in texts]
+
+
+def current(memory: LongTermMemory, scope: MemoryScope = ANN) -> list[str]:
+    return sorted(each.text for each in memory.newest(scope))
+
+
+@given(texts, st.sampled_from([None, "k"]))
+def test_a_text_that_is_added_twice_is_there_once(text: str, key: str | None) -> None:
+    """004-23: what is known already stays as it is."""
+    memory = LongTermMemory(InMemoryMemoryStore(), clock=Clock())
+    first = memory.add(ANN, text, category="fact", key=key)
+    assert memory.add(ANN, text, category="fact", key=key) == first
+    assert current(memory) == [text]
+
+
+@given(texts, texts)
+def test_nothing_crosses_from_one_user_to_another(mine: str, theirs: str) -> None:
+    """004-16: a memory belongs to a user of a tenant, across conversations."""
+    memory = LongTermMemory(InMemoryMemoryStore())
+    made = memory.add(ANN, mine, category="fact", thread="t1")
+    for scope in (BOB, MemoryScope("other", "ann")):
+        assert not memory.search(scope, mine, min_similarity=0)
+        memory.add(scope, theirs, category="fact")
+        assert memory.forget(scope) == 1
+    assert memory.get(ANN, made.id).text == mine
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("I like green tea with milk", "I like green tea with milk."),
+        ("The staging database runs on the large server", "the staging databases run on the large server!"),
+        ("我喜欢在早上喝绿茶", "我喜欢在早上喝绿茶呢"),
+        ("部署在 staging 环境的数据库", "部署在 Staging 环境的数据库。"),
+    ],
+)
+def test_two_ways_to_put_one_thing_are_merged_and_the_newest_wins(first: str, second: str) -> None:
+    """004-23, 004-63: much alike and of one category: one memory, with the earlier text kept."""
+    memory = LongTermMemory(InMemoryMemoryStore(), clock=Clock())
+    old = memory.add(ANN, first, category="fact", thread="t1", seq=3)
+    new = memory.add(ANN, second, category="fact", thread="t2", seq=0)
+    assert current(memory) == [second]
+    assert (new.id, new.text, new.thread, new.seq) == (old.id, second, "t2", 0)
+    assert new.earlier == (EarlierText(first, old.valid_from, "t1", 3),)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("The cache server for staging listens on port 6380", "The cache server for staging listens on port 6390"),
+        ("预发布环境的缓存服务器监听 6380 端口", "预发布环境的缓存服务器监听 6390 端口"),
+        ("部署 api-gateway v1.2 到生产环境的集群", "部署 api-gateway v1.3 到生产环境的集群"),
+        ("My cat is called Tom", "The deploy takes an hour"),
+    ],
+)
+def test_other_numbers_and_other_things_stay_apart(first: str, second: str) -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    memory.add(ANN, first, category="fact")
+    memory.add(ANN, second, category="fact")
+    assert current(memory) == sorted([first, second])
+
+
+def test_the_same_words_in_another_category_are_another_memory() -> None:
+    """004-33: four categories, each by itself."""
+    memory = LongTermMemory(InMemoryMemoryStore())
+    for category in ("user_preference", "project_context", "skill", "fact"):
+        memory.add(ANN, "Python and Redis", category=category)
+    assert current(memory) == ["Python and Redis"] * 4
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("I live in Paris", "I moved to Rome"), ("我住在上海", "我搬到了北京"), ("住 Paris", "住 Rome")],
+)
+def test_of_one_key_the_newest_takes_the_place_of_the_older(first: str, second: str) -> None:
+    """004-65: superseded, closed, linked both ways, and still there to read."""
+    clock = Clock()
+    memory = LongTermMemory(InMemoryMemoryStore(), clock=clock)
+    old = memory.add(ANN, first, category="fact", key="residence")
+    new = memory.add(ANN, second, category="fact", key="residence")
+    assert current(memory) == [second]
+    assert new.supersedes == old.id != new.id
+    closed = memory.get(ANN, old.id)
+    assert (closed.superseded_by, closed.valid_to, closed.text) == (new.id, new.valid_from, first)
+    assert [each.text for each in memory.history(ANN, new.id)] == [second, first]
+    back = memory.add(ANN, first, category="fact", key="residence")
+    assert [each.text for each in memory.history(ANN, back.id)] == [first, second, first]
+    assert len({old.id, new.id, back.id}) == 3
+
+
+def test_a_key_belongs_to_its_category() -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    memory.add(ANN, "Rust", category="skill", key="language")
+    memory.add(ANN, "Chinese", category="user_preference", key="language")
+    assert current(memory) == ["Chinese", "Rust"]
+
+
+def test_a_known_text_may_get_a_key() -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    first = memory.add(ANN, "I live in Paris", category="fact")
+    keyed = memory.add(ANN, "I live in Paris", category="fact", key="residence")
+    assert (keyed.id, keyed.key, keyed.earlier) == (first.id, "residence", ())
+    memory.add(ANN, "I live in Rome", category="fact", key="residence")
+    assert current(memory) == ["I live in Rome"]
+
+
+def test_an_earlier_message_changes_nothing_that_a_later_one_said() -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    newest = memory.add(ANN, "I live in Rome", category="fact", key="residence", thread="t1", seq=9)
+    assert memory.add(ANN, "I live in Paris", category="fact", key="residence", thread="t1", seq=3) == newest
+    assert current(memory) == ["I live in Rome"]
+    memory.add(ANN, "I live in Oslo", category="fact", key="residence", thread="t2", seq=3)
+    assert current(memory) == ["I live in Oslo"]
+
+
+def test_what_has_expired_is_not_found_and_can_be_said_again() -> None:
+    """004-65: a memory may hold until a time."""
+    clock = Clock()
+    memory = LongTermMemory(InMemoryMemoryStore(), clock=clock)
+    memory.add(ANN, "the staging server is down", category="fact", valid_to=10.0)
+    assert memory.search(ANN, "staging server")
+    clock.now = 10.0
+    assert not memory.search(ANN, "staging server")
+    memory.add(ANN, "the staging server is down", category="fact", valid_to=30.0)
+    assert memory.search(ANN, "staging server")
+
+
+def test_an_update_keeps_the_id_and_the_earlier_text() -> None:
+    memory = LongTermMemory(InMemoryMemoryStore(), clock=Clock(), config=MemoryConfig(max_earlier=2))
+    made = memory.add(ANN, "text 0", category="fact", key="k")
+    for n in range(1, 5):
+        made = memory.update(ANN, made.id, f"text {n}", thread="t", seq=n)
+    assert (made.text, made.key, made.version) == ("text 4", "k", 5)
+    assert [each.text for each in made.earlier] == ["text 2", "text 3"]
+    assert memory.update(ANN, made.id, "text 4") == made
+    assert memory.search(ANN, "text 4")[0].memory == made
+    with pytest.raises(KeyError):
+        memory.update(ANN, "nothing", "text")
+
+
+def test_no_earlier_text_is_kept_where_none_is_wanted() -> None:
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(max_earlier=0))
+    made = memory.add(ANN, "one", category="fact")
+    assert memory.update(ANN, made.id, "two").earlier == ()
+
+
+def test_a_superseded_memory_is_not_updated() -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    old = memory.add(ANN, "I live in Paris", category="fact", key="residence")
+    new = memory.add(ANN, "I live in Rome", category="fact", key="residence")
+    with pytest.raises(ConfigError, match=new.id):
+        memory.update(ANN, old.id, "I live in Oslo")
+
+
+def test_what_is_forgotten_is_gone_with_all_its_versions() -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    memory.add(ANN, "I keep a cat", category="fact")
+    cities = [
+        memory.add(ANN, f"I live in {city}", category="fact", key="residence") for city in ("Paris", "Rome", "Oslo")
+    ]
+    assert memory.forget(ANN, cities[1].id) == 3
+    assert current(memory) == ["I keep a cat"]
+    for each in cities:
+        with pytest.raises(KeyError):
+            memory.get(ANN, each.id)
+    assert memory.forget(ANN, cities[0].id) == 0
+    assert memory.forget(ANN) == 1
+    assert current(memory) == []
+
+
+# --- embeddings ------------------------------------------------------------------------------------------------------
+
+
+def test_a_text_is_embedded_again_only_when_it_changes() -> None:
+    """004-18: a vector is made when a text is new or has changed, and at no other time."""
+    store, embedder = InMemoryMemoryStore(), CountingEmbedder()
+    memory = LongTermMemory(store, embedder=embedder)
+    made = memory.add(ANN, "I live in Paris", category="fact", key="residence")
+    memory.add(ANN, "I live in Paris", category="fact", key="residence")
+    assert memory.add(ANN, "keeps a cat", category="fact").key is None
+    assert memory.add(ANN, "keeps a cat", category="fact", key="pet").key == "pet"
+    assert embedder.texts == ["I live in Paris", "keeps a cat"]
+    embedder.texts.clear()
+    memory.update(ANN, made.id, "I live in Lyon")
+    memory.add(ANN, "I live in Rome", category="fact", key="residence")
+    assert embedder.texts == ["I live in Lyon", "I live in Rome"]
+    record = store.get_memory(ANN, made.id)
+    assert record is not None
+    assert record.vector_of == embedding_mark("I live in Lyon", "")
+
+
+def test_a_failed_embedding_is_made_up_for() -> None:
+    """004-18, 004-66: nothing raises, the memory is there, and its vector is made when the model is back."""
+    store, embedder = InMemoryMemoryStore(), CountingEmbedder()
+    LongTermMemory(store, embedder=lambda texts: []).add(ANN, "likes tea", category="fact")
+    memory = LongTermMemory(store, embedder=embedder)
+    assert memory.search(ANN, "tea").status == "fallback"
+    assert memory.embed_missing(ANN) == 1
+    assert memory.search(ANN, "tea").status == "dense"
+    assert memory.embed_missing(ANN) == 0
+    renamed = LongTermMemory(store, embedder=embedder, config=MemoryConfig(embedder_name="e5"))
+    assert renamed.embed_missing(ANN) == 1
+    assert LongTermMemory(store).embed_missing(ANN) == 0
+    assert LongTermMemory(store, embedder=lambda texts: []).embed_missing(ANN) == 0
+
+
+def test_a_failing_embedder_is_logged_once_without_any_text(caplog: pytest.LogCaptureFixture) -> None:
+    memory = LongTermMemory(InMemoryMemoryStore(), embedder=lambda texts: [])
+    with caplog.at_level(logging.WARNING, "gatekeeper.memory"):
+        for n in range(3):
+            memory.add(ANN, f"secret {n}", category="fact")
+            memory.search(ANN, "secret")
+    assert [record.gatekeeper_reason for record in caplog.records] == ["wrong_count"]  # type: ignore[attr-defined]
+    assert "secret" not in caplog.text
+
+
+def test_a_search_is_inline_without_a_model_and_in_this_process() -> None:
+    """004-17, C7: without a model a search waits for nobody."""
+
+    class Remote(InMemoryMemoryStore):
+        is_in_process = False
+
+    assert LongTermMemory(InMemoryMemoryStore()).is_inline
+    assert not LongTermMemory(InMemoryMemoryStore(), embedder=CountingEmbedder()).is_inline
+    assert not LongTermMemory(InMemoryMemoryStore(), query_embedder=CountingEmbedder()).is_inline
+    assert not LongTermMemory(Remote()).is_inline
+    assert not LongTermMemory(object()).is_inline  # type: ignore[arg-type]
+
+
+# --- several writers -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", [None, "residence"])
+def test_of_many_writers_of_one_text_one_memory_is_left(key: str | None) -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda _: memory.add(ANN, "I live in Paris", category="fact", key=key), range(64)))
+    assert len({each.id for each in made}) == 1
+    assert current(memory) == ["I live in Paris"]
+
+
+def test_of_many_writers_of_one_key_one_memory_is_current() -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda n: memory.add(ANN, f"I live in town{n}", category="fact", key="residence"), range(16)))
+    (last,) = memory.newest(ANN)
+    assert len(memory.history(ANN, last.id)) == 16
+
+
+class Busy(InMemoryMemoryStore):
+    """A store in which other writers are always faster."""
+
+    def put_memories(self, scope: MemoryScope, records: Any, /) -> None:
+        raise ConflictError("memory", expected_version=0, stored_version=1)
+
+
+def test_a_writer_that_is_always_too_late_is_told() -> None:
+    with pytest.raises(ConflictError):
+        LongTermMemory(Busy()).add(ANN, "tea", category="fact")
+
+
+def test_a_ring_of_links_ends() -> None:
+    store = InMemoryMemoryStore()
+    store.put_memories(
+        ANN,
+        [
+            MemoryRecord(Memory("a", "one", "fact", supersedes="b", superseded_by="b")),
+            MemoryRecord(Memory("b", "two", "fact", supersedes="a")),
+        ],
+    )
+    memory = LongTermMemory(store)
+    assert [each.id for each in memory.history(ANN, "b")] == ["b", "a"]
+    assert memory.forget(ANN, "a") == 2
+
+
+def test_an_id_is_the_same_on_every_machine() -> None:
+    made = [LongTermMemory(InMemoryMemoryStore()).add(ANN, "我喜欢喝茶", category="fact") for _ in range(2)]
+    assert made[0] == made[1]
+    assert made[0].id == "fb72ea9dbb0cb4bbcdc96b71"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"text": " "}, ConfigError),
+        ({"text": None}, TypeError),
+        ({"text": "x" * 2001}, ConfigError),
+        ({"category": "hobby"}, ConfigError),
+        ({"key": ""}, ConfigError),
+        ({"thread": 7}, TypeError),
+        ({"seq": -1}, ConfigError),
+        ({"seq": "1"}, TypeError),
+        ({"valid_to": "soon"}, TypeError),
+        ({"valid_to": float("nan")}, ConfigError),
+        ({"scope": MemoryScope("", "ann")}, ConfigError),
+        ({"scope": None}, TypeError),
+    ],
+)
+def test_a_memory_that_cannot_be_is_refused(arguments: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        LongTermMemory(InMemoryMemoryStore()).add(**{"scope": ANN, "text": "tea", "category": "fact", **arguments})
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"embedder": "minilm"}, {"query_embedder": 1}, {"clock": 0.0}, {"config": {"candidates": 3}}]
+)
+def test_what_is_no_function_is_refused_by_name(arguments: Any) -> None:
+    with pytest.raises(TypeError, match=next(iter(arguments))):
+        LongTermMemory(InMemoryMemoryStore(), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("my address", ["My address is 5 Elm Street"]),
+        ("我的地址", ["我的地址是长安街五号"]),
+        ("?!", []),
+        ("noisy address", []),
+    ],
+)
+def test_a_memory_is_named_by_its_telling_words(text: str, named: list[str]) -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    for each in ("My address is 5 Elm Street", "我的地址是长安街五号", "My street is noisy"):
+        memory.add(ANN, each, category="fact")
+    assert [each.text for each in memory.naming(ANN, text)] == named

@@ -1,0 +1,287 @@
+"""A search is bounded and never fails on what a store or an embedder gives."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from array import array
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.memory.embedding import embedding_mark
+from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.search import MemoryConfig, MemoryHit, MemoryHits, question_terms
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope, TermCounts
+from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+
+ANN = MemoryScope("default", "ann")
+
+TALKS = [
+    ("english", "I prefer green tea in the morning", "My cat is called Tom", "Which tea shall I buy?"),
+    ("chinese", "我早上喜欢喝绿茶", "我的猫叫汤姆", "买哪种绿茶好？"),
+    ("mixed", "早上 I prefer 绿茶", "Redis 监听 6380", "推荐一种绿茶 please"),
+]
+each_script = pytest.mark.parametrize(("liked", "other", "question"), [t[1:] for t in TALKS], ids=[t[0] for t in TALKS])
+
+DIRECTIONS = {"tea": [1.0, 0.0, 0.0], "coffee": [0.9, 0.44, 0.0], "cat": [0.0, 0.0, 1.0]}
+
+
+def by_word(texts: Any) -> list[list[float]]:
+    """An embedder that knows three words."""
+    return [next((v for word, v in DIRECTIONS.items() if word in text), [0.0, 1.0, 0.0]) for text in texts]
+
+
+def filled(memory: LongTermMemory, *texts: str) -> LongTermMemory:
+    for text in texts:
+        memory.add(ANN, text, category="user_preference")
+    return memory
+
+
+def texts_of(hits: MemoryHits) -> list[str]:
+    return [hit.memory.text for hit in hits]
+
+
+@each_script
+def test_what_a_question_is_about_is_found_and_the_rest_is_not(liked: str, other: str, question: str) -> None:
+    """004-02, 004-17, 004-34, 001-26: the right memory is found by its terms, with a cosine in 0..1."""
+    hits = filled(LongTermMemory(InMemoryMemoryStore()), liked, other).search(ANN, question)
+    assert texts_of(hits) == [liked]
+    assert 0.0 < hits[0].similarity <= 1.0
+    assert (hits.status, hits.reason, hits[0].kind) == ("sparse", None, "sparse")
+
+
+def test_at_most_three_hits_the_best_first_and_above_a_measured_threshold() -> None:
+    """001-26, 001-69: three hits by default, each at or above the threshold of its kind."""
+    drinks = ("green tea", "tea with milk", "tea in the garden", "iced tea at noon", "tea for two")
+    memory = filled(LongTermMemory(InMemoryMemoryStore()), *drinks, "a grey cat")
+    hits = memory.search(ANN, "tea in a garden")
+    assert len(hits) == 3
+    assert hits[0].memory.text == "tea in the garden"
+    assert [hit.similarity for hit in hits] == sorted((hit.similarity for hit in hits), reverse=True)
+    assert len(memory.search(ANN, "tea in a garden", min_similarity=0.99)) == 1
+    assert len(memory.search(ANN, "tea in a garden", limit=9, min_similarity=0)) == 5
+    config = MemoryConfig()
+    assert (config.min_similarity_dense, config.min_similarity_sparse) == (0.6, 0.08)
+
+
+def test_one_category_or_all() -> None:
+    """001-25, 004-33: the categories that are asked for; None asks for all four."""
+    memory = LongTermMemory(InMemoryMemoryStore())
+    memory.add(ANN, "green tea", category="user_preference")
+    memory.add(ANN, "the tea shop", category="fact")
+    assert texts_of(memory.search(ANN, "tea", categories=["fact"])) == ["the tea shop"]
+    assert len(memory.search(ANN, "tea")) == 2
+    assert not memory.search(ANN, "tea", categories=[])
+    assert not memory.search(ANN, "tea", categories=["skill"])
+
+
+def test_what_was_said_before_counts_for_less() -> None:
+    memory = filled(LongTermMemory(InMemoryMemoryStore()), "green tea", "a grey cat")
+    assert not memory.search(ANN, "and what about it?")
+    assert texts_of(memory.search(ANN, "and what about it?", before=["my tea"])) == ["green tea"]
+    assert texts_of(memory.search(ANN, "the cat?", before=["my tea"])) == ["a grey cat", "green tea"]
+    assert question_terms("cat", ["sea", "cat"], earlier_weight=0.5) == {"cat": 1, "sea": 0.25}
+    assert len(question_terms("a b", [f"word{n} other{n}" for n in range(999)], earlier_weight=0.9)) <= 256
+
+
+@given(st.text(max_size=80), st.lists(st.text(min_size=1, max_size=40).filter(str.strip), max_size=5))
+def test_no_text_fails_a_search_and_each_similarity_lies_in_0_to_1(question: str, remembered: list[str]) -> None:
+    """004-34: whatever is asked."""
+    memory = filled(LongTermMemory(InMemoryMemoryStore()), *remembered)
+    for hit in memory.search(ANN, question, min_similarity=0.0, limit=9):
+        assert 0.0 < hit.similarity <= 1.0
+
+
+# --- embedders -------------------------------------------------------------------------------------------------------
+
+
+def test_embeddings_find_what_shares_no_word() -> None:
+    """004-17, 001-26: the cosine of embeddings, from 0.6 up."""
+    memory = filled(LongTermMemory(InMemoryMemoryStore(), embedder=by_word), "likes tea", "keeps a cat")
+    hits = memory.search(ANN, "coffee or not?")
+    assert texts_of(hits) == ["likes tea"]
+    assert (hits.status, hits[0].kind) == ("dense", "dense")
+    assert hits[0].similarity == pytest.approx(0.898, abs=1e-3)
+    assert not memory.search(ANN, "coffee or not?", min_similarity=0.95)
+
+
+def fails(_texts: object) -> Any:
+    raise TimeoutError("a model that is down")
+
+
+@pytest.mark.parametrize(
+    ("embedder", "reason"),
+    [
+        (fails, "error: TimeoutError"),
+        (lambda texts: [[math.nan, 0.0, 1.0]], "no_vector"),
+        (lambda texts: [], "wrong_count"),
+        (lambda texts: [[1.0, 0.0]], "other_dimensions"),
+    ],
+)
+@pytest.mark.parametrize("min_similarity", [None, 0.6])
+def test_an_embedder_that_fails_leaves_the_terms(embedder: Any, reason: str, min_similarity: float | None) -> None:
+    """004-66: the search goes on with terms and says why; it raises nothing."""
+    store = InMemoryMemoryStore()
+    filled(
+        LongTermMemory(store, embedder=by_word),
+        "likes green tea in the morning with fresh milk and honey",
+        "keeps a cat",
+    )
+    memory = LongTermMemory(store, embedder=by_word, query_embedder=embedder)
+    hits = memory.search(ANN, "which green tea?", min_similarity=min_similarity)
+    assert texts_of(hits) == ["likes green tea in the morning with fresh milk and honey"]
+    assert (hits.status, hits.reason, hits[0].kind) == ("fallback", reason, "sparse")
+
+
+def test_vectors_of_another_model_are_not_compared() -> None:
+    store = InMemoryMemoryStore()
+    filled(LongTermMemory(store, embedder=by_word, config=MemoryConfig(embedder_name="old")), "likes tea")
+    hits = LongTermMemory(store, embedder=by_word, config=MemoryConfig(embedder_name="new")).search(ANN, "tea")
+    assert (hits.status, hits.reason, hits[0].kind) == ("fallback", "stale_vectors", "sparse")
+
+
+def test_memories_without_a_vector_stand_behind_those_with_one() -> None:
+    store = InMemoryMemoryStore()
+    filled(LongTermMemory(store), "tea, tea and again tea")
+    memory = filled(LongTermMemory(store, embedder=by_word), "coffee with milk")
+    assert [(hit.memory.text, hit.kind) for hit in memory.search(ANN, "tea")] == [
+        ("coffee with milk", "dense"),
+        ("tea, tea and again tea", "sparse"),
+    ]
+    without = filled(LongTermMemory(InMemoryMemoryStore()), "tea")
+    found = LongTermMemory(without._store, embedder=by_word).search(ANN, "tea")
+    assert (found.status, found.reason) == ("fallback", "no_stored_vectors")
+
+
+def test_an_empty_store_is_no_failure() -> None:
+    hits = LongTermMemory(InMemoryMemoryStore(), embedder=by_word).search(ANN, "tea")
+    assert (len(hits), hits.status, hits.reason) == (0, "dense", None)
+
+
+# --- stores ----------------------------------------------------------------------------------------------------------
+
+
+class Flood(InMemoryMemoryStore):
+    """A store that gives back what it likes."""
+
+    __slots__ = ("given", "taken")
+
+    def __init__(self, given: Any) -> None:
+        super().__init__()
+        self.given = given
+        self.taken = 0
+
+    def find_memories(self, scope: MemoryScope, **asked: Any) -> Any:
+        for each in self.given:
+            self.taken += 1
+            yield each
+
+    def count_memories(self, scope: MemoryScope, terms: Any, /) -> TermCounts:
+        return TermCounts(-5, dict.fromkeys(terms, 10**9))
+
+
+def test_a_store_that_gives_a_million_hits_costs_no_more_than_it_was_asked_for() -> None:
+    tea = MemoryRecord(Memory("m", "green tea", "fact"), ("green", "tea"))
+    store = Flood(itertools.repeat(tea, 10**6))
+    hits = LongTermMemory(store).search(ANN, "tea")
+    assert len(hits) == 3
+    assert store.taken <= 2 * MemoryConfig().candidates + 1
+
+
+def test_what_is_no_memory_and_what_is_no_number_is_no_hit() -> None:
+    def damaged(memory_id: str, *numbers: float) -> MemoryRecord:
+        memory = Memory(memory_id, "tea", "fact")
+        return MemoryRecord(memory, (), array("f", numbers), embedding_mark("tea", ""))
+
+    store = Flood([None, "tea", damaged("nan", math.nan, 0, 0), damaged("inf", math.inf, 0, 0), damaged("ok", 1, 0, 0)])
+    hits = LongTermMemory(store, embedder=by_word).search(ANN, "tea")
+    assert [hit.memory.id for hit in hits] == ["ok"]
+
+
+def test_a_store_that_fails_is_not_hidden() -> None:
+    class Down(InMemoryMemoryStore):
+        def count_memories(self, scope: MemoryScope, terms: Any, /) -> TermCounts:
+            raise ConnectionError("down")
+
+    with pytest.raises(ConnectionError):
+        LongTermMemory(Down()).search(ANN, "tea")
+
+
+def test_a_question_without_words_asks_the_store_nothing() -> None:
+    store = Flood([MemoryRecord(Memory("m", "?!", "fact"))])
+    assert not LongTermMemory(store).search(ANN, "?!", min_similarity=0)
+    assert store.taken == 0
+
+
+def test_ties_are_broken_by_time_then_place_then_id() -> None:
+    def hit(memory_id: str, valid_from: float, seq: int) -> MemoryRecord:
+        return MemoryRecord(Memory(memory_id, "tea", "fact", seq=seq, valid_from=valid_from))
+
+    records = [hit("b", 1.0, 3), hit("a", 1.0, 3), hit("c", 1.0, 4), hit("d", 2.0, 0)]
+    for order in itertools.permutations(records):
+        found = LongTermMemory(Flood(order)).search(ANN, "tea", limit=9)
+        assert [each.memory.id for each in found] == ["d", "c", "a", "b"]
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def test_hits_are_a_sequence() -> None:
+    first, second = (MemoryHit(Memory(name, name, "fact"), 0.5, "sparse") for name in "ab")
+    hits = MemoryHits((first, second), "sparse")
+    assert [*hits] == [first, second] == [*hits[:]]
+    assert (len(hits), hits[1], second in hits) == (2, second, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("candidates", 0, ConfigError),
+        ("min_similarity_sparse", 1.1, ConfigError),
+        ("min_similarity_dense", -0.1, ConfigError),
+        ("merge_similarity", math.nan, ConfigError),
+        ("max_earlier", -1, ConfigError),
+        ("earlier_weight", "1", TypeError),
+        ("max_characters", 1.5, TypeError),
+        ("embedder_name", None, TypeError),
+    ],
+)
+def test_impossible_settings_are_refused(name: str, value: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match=f"MemoryConfig.{name}"):
+        MemoryConfig(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"query": 7}, TypeError),
+        ({"limit": 0}, ConfigError),
+        ({"limit": 201}, ConfigError),
+        ({"limit": True}, TypeError),
+        ({"min_similarity": 1.5}, ConfigError),
+        ({"min_similarity": math.nan}, ConfigError),
+        ({"min_similarity": "0.6"}, TypeError),
+        ({"categories": "fact"}, TypeError),
+        ({"categories": ["hobby"]}, ConfigError),
+        ({"before": "tea"}, TypeError),
+        ({"before": [None]}, TypeError),
+        ({"scope": ("default", "ann")}, TypeError),
+        ({"scope": MemoryScope("default", "")}, ConfigError),
+    ],
+)
+def test_a_question_that_cannot_be_is_refused(arguments: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        LongTermMemory(InMemoryMemoryStore()).search(**{"scope": ANN, "query": "tea", **arguments})
+
+
+def test_the_terms_of_a_memory_are_those_of_the_one_extractor() -> None:
+    store = InMemoryMemoryStore()
+    made = LongTermMemory(store).add(ANN, "用 Redis 做缓存", category="project_context")
+    record = store.get_memory(ANN, made.id)
+    assert record is not None
+    assert record.terms == tuple(count_terms("用 Redis 做缓存"))

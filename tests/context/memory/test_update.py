@@ -1,0 +1,210 @@
+"""From a conversation to memory: once, by rules or by a model whose words are checked."""
+
+from __future__ import annotations
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from gatekeeper_core.context.memory.extraction import Extracted
+from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.search import MemoryConfig
+from gatekeeper_core.context.memory.update import EXTRACTION_KIND, is_supported, remember_thread
+from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.errors import ConflictError
+from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.base import DerivedRecord, MemoryScope
+from gatekeeper_core.storage.in_memory import InMemoryMemoryStore, InMemoryRecordStore
+
+ANN = MemoryScope("default", "ann")
+
+
+def said(*texts: str, user: str | None = "ann", thread_id: str = "t1") -> Thread:
+    return Thread(thread_id, tuple(Message("user", text) for text in texts), user=user)
+
+
+def known(memory: LongTermMemory) -> list[str]:
+    return sorted(each.text for each in memory.newest(ANN))
+
+
+def test_a_conversation_is_read_once_and_then_from_where_it_was_left() -> None:
+    """004-23, 004-35, 004-55: caught up from the newest message that was read, and kept with where it came from."""
+    memory, records = LongTermMemory(InMemoryMemoryStore()), InMemoryRecordStore()
+    first = remember_thread(memory, said("I live in Paris."), records)
+    assert [(each.text, each.thread, each.seq) for each in first.memories] == [("I live in Paris", "t1", 0)]
+    assert (first.status, first.upto_seq, first.dropped) == ("rules", 0, 0)
+    assert remember_thread(memory, said("I live in Paris."), records).status == "nothing_new"
+    second = remember_thread(memory, said("I live in Paris.", "我喜欢喝茶。", "I've moved to Rome."), records)
+    assert [each.text for each in second.memories] == ["我喜欢喝茶", "I've moved to Rome"]
+    assert known(memory) == ["I've moved to Rome", "我喜欢喝茶"]
+    record = records.load_record("default", "t1", EXTRACTION_KIND)
+    assert record == DerivedRecord("{}", 2, 2)
+
+
+def test_what_was_forgotten_is_not_read_again() -> None:
+    memory, records = LongTermMemory(InMemoryMemoryStore()), InMemoryRecordStore()
+    thread = said("I live in Paris.")
+    remember_thread(memory, thread, records)
+    memory.forget(ANN)
+    remember_thread(memory, thread, records)
+    assert known(memory) == []
+
+
+def test_workers_that_read_the_same_messages_add_nothing_twice() -> None:
+    memory, records = LongTermMemory(InMemoryMemoryStore()), InMemoryRecordStore()
+    thread = said("I live in Paris.", "I like tea.", "我对花生过敏。", "I live in Rome.", "I like tea a lot.")
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: remember_thread(memory, thread, records), range(32)))
+    assert known(memory) == ["I like tea a lot", "I live in Rome", "我对花生过敏"]
+    record = records.load_record("default", "t1", EXTRACTION_KIND)
+    assert record is not None
+    assert record.upto_seq == 4
+
+
+class Slow(InMemoryRecordStore):
+    """A store in which another worker reads further at the first save."""
+
+    def __init__(self, others_upto_seq: int) -> None:
+        super().__init__()
+        self._others: int | None = others_upto_seq
+
+    def save_record(self, tenant: str, thread: str, kind: str, body: str, /, **named: int) -> int:
+        if self._others is not None:
+            others, self._others = self._others, None
+            super().save_record(tenant, thread, kind, "{}", upto_seq=others, expected_version=0)
+        return super().save_record(tenant, thread, kind, body, **named)
+
+
+@pytest.mark.parametrize(("others", "left"), [(0, 1), (1, 1), (7, 7)])
+def test_who_has_read_furthest_is_recorded(others: int, left: int) -> None:
+    records = Slow(others)
+    remember_thread(LongTermMemory(InMemoryMemoryStore()), said("I like tea.", "I like coffee."), records)
+    record = records.load_record("default", "t1", EXTRACTION_KIND)
+    assert record is not None
+    assert record.upto_seq == left
+
+
+def test_a_writer_that_is_always_too_late_is_told() -> None:
+    class Busy(InMemoryRecordStore):
+        def save_record(self, *_: Any, **__: Any) -> int:
+            raise ConflictError("extraction", expected_version=0, stored_version=1)
+
+    with pytest.raises(ConflictError):
+        remember_thread(LongTermMemory(InMemoryMemoryStore()), said("I like tea."), Busy())
+
+
+@pytest.mark.parametrize(
+    ("before", "request_", "left"),
+    [
+        (["My address is 5 Elm Street.", "I like tea."], "Forget my address.", ["I like tea"]),
+        (["我的地址是长安街五号。", "我喜欢喝茶。"], "忘掉我的地址", ["我喜欢喝茶"]),
+        (["I like tea.", "I like green cups."], "Please forget that I like tea.", ["I like green cups"]),
+        (["我住在上海。"], "算了，忘了吧", ["我住在上海"]),
+        (["I like tea."], "Forget everything about coffee.", ["I like tea"]),
+    ],
+)
+def test_what_the_user_asks_to_forget_is_deleted(before: list[str], request_: str, left: list[str]) -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    done = remember_thread(memory, said(*before, request_), InMemoryRecordStore())
+    assert known(memory) == left
+    assert sorted(each.text for each in done.memories) == left
+    assert len(done.forgotten) == len(before) - len(left)
+
+
+def test_what_is_said_after_a_request_to_forget_is_remembered() -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    thread = said("My address is 5 Elm Street.", "Forget my address.", "My address is 7 Oak Road.")
+    remember_thread(memory, thread, InMemoryRecordStore())
+    assert known(memory) == ["My address is 7 Oak Road"]
+
+
+def test_a_conversation_of_nobody_is_not_read() -> None:
+    records = InMemoryRecordStore()
+    done = remember_thread(LongTermMemory(InMemoryMemoryStore()), said("I like tea.", user=None), records)
+    assert done == ((), (), 0, -1, "nothing_new", None)
+    assert records.load_record("default", "t1", EXTRACTION_KIND) is None
+
+
+def test_a_text_that_is_too_long_for_the_memory_is_left_out() -> None:
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(max_characters=9))
+    done = remember_thread(memory, said("I like tea. I like very long texts."), InMemoryRecordStore())
+    assert ([each.text for each in done.memories], done.dropped) == ([], 2)
+
+
+# --- a model ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_a_model_gives_is_kept_where_the_user_said_it() -> None:
+    """004-23, C7: only what the user's messages support; the rest is dropped and counted."""
+
+    def model(thread: Thread, after_seq: int) -> list[Any]:
+        return [
+            Extracted("User loves green tea", "user_preference", "drink"),
+            Extracted("User owns a yacht", "fact"),
+            Extracted("用户住在上海", "fact", seq=1),
+            Extracted("用户住在北京", "fact", seq=1),
+            Extracted("I love green tea", "hobby"),  # type: ignore[arg-type]
+            Extracted("I love green tea", "fact", seq=7),
+            "I love green tea",
+            None,
+        ]
+
+    memory = LongTermMemory(InMemoryMemoryStore())
+    done = remember_thread(memory, said("I love green tea!", "我住在上海。"), InMemoryRecordStore(), extractor=model)
+    assert known(memory) == ["User loves green tea", "用户住在上海"]
+    assert (done.status, done.dropped, done.reason) == ("model", 6, None)
+    assert [each.seq for each in done.memories] == [1, 1]
+
+
+@pytest.mark.parametrize("given", [None, 7])
+def test_a_model_that_fails_leaves_the_rules(given: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """C7: a model that raises or gives nonsense never raises here; the rules are read."""
+    memory = LongTermMemory(InMemoryMemoryStore())
+    with caplog.at_level(logging.WARNING, "gatekeeper.memory"):
+        done = remember_thread(memory, said("I like tea."), InMemoryRecordStore(), extractor=lambda *_: given)
+    assert (done.status, done.reason, known(memory)) == ("fallback", "error: TypeError", ["I like tea"])
+    assert "like" not in caplog.text
+
+
+def test_a_model_that_never_stops_is_cut_off() -> None:
+    def model(thread: Thread, after_seq: int) -> Any:
+        while True:
+            yield Extracted("I like tea", "fact")
+
+    memory = LongTermMemory(InMemoryMemoryStore())
+    assert remember_thread(memory, said("I like tea."), InMemoryRecordStore(), extractor=model).status == "model"
+    assert known(memory) == ["I like tea"]
+
+
+def test_requests_to_forget_are_read_beside_a_model() -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    memory.add(ANN, "My address is 5 Elm Street", category="fact")
+    remember_thread(memory, said("Forget my address."), InMemoryRecordStore(), extractor=lambda *_: ())
+    assert known(memory) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "supported"),
+    [
+        ("I live in Paris", "Well, I  live in Paris, not far from here.", True),
+        ("User lives in Paris", "I live in Paris.", True),
+        ("User has a cat called Tom", "My cat is called Tom.", True),
+        ("User has 2 cats", "I have 3 cats.", False),
+        ("User likes tea", "I don't like tea.", False),
+        ("like tea", "I don't like tea.", False),
+        ("User does not like tea", "I don't like tea.", True),
+        ("User likes tea", "Do I like tea?", False),
+        ("User likes tea", 'He said "I like tea".', False),
+        ("用户喜欢喝绿茶", "我喜欢喝绿茶。", True),
+        ("用户喜欢喝红茶", "我喜欢喝绿茶。", False),
+        ("用户喜欢绿茶", "我不喜欢绿茶。", False),
+        ("User prefers 绿茶", "我喜欢绿茶", True),
+        ("User", "I like tea.", False),
+        ("", "I like tea.", False),
+        ("I like tea. I own a yacht.", "I like tea.", False),
+    ],
+)
+def test_a_text_is_supported_by_what_was_said(text: str, message: str, supported: bool) -> None:
+    assert is_supported(text, message) is supported

@@ -1,0 +1,298 @@
+"""A builder behind a framework: its own messages come back, what is made is marked, and nothing fails for its size."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.compaction.rounds import as_summary
+from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.cache import message_bytes
+from gatekeeper_core.context.history.selector import HistoryConfig
+from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests, check_beside_builder
+from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.errors import BudgetError, ConfigError
+from gatekeeper_core.messages import Message, Provider, validate_messages
+from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.tokens import count_messages
+from tests.loops import PROVIDERS, assistant, calls, conversations, result, system, texts, user
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatekeeper_core.context.prompt.adapter import Piece
+
+QUESTIONS = ["缓存 Redis 的端口是多少？", "Which port does the Redis cache use?", "Redis 缓存的 port 是多少？"]
+each_script = pytest.mark.parametrize("question", QUESTIONS)
+TALK = [user("The Redis port is 6380."), assistant("Noted."), user("换个话题：酸面包？"), assistant("好的。")]
+
+
+@dataclass(eq=False)
+class Item:
+    """A message of some framework."""
+
+    said: Message
+    pieces: tuple[Any, ...] | None = None
+
+
+def write(message: Message, pieces: Sequence[Piece[Item]]) -> Item:
+    return Item(message, tuple(pieces))
+
+
+def requests(on_error: Any = "fallback", **settings: Any) -> ThreadRequests[Item]:
+    merged: dict[str, Any] = {"total_budget": 4000, "locale": "en"} | settings
+    return requests_of(ContextBuilder(ContextBuilderConfig(**merged), token_counter=len), on_error=on_error)
+
+
+def requests_of(builder: ContextBuilder, **options: Any) -> ThreadRequests[Item]:
+    return ThreadRequests(builder, read=lambda item: item.said, write=write, **options)
+
+
+def items_of(messages: Sequence[Message]) -> list[Item]:
+    return [Item(message) for message in messages]
+
+
+def said(messages: Sequence[Item]) -> list[str]:
+    return [item.said.text for item in messages]
+
+
+@given(conversations(), texts, st.integers(50, 5_000), st.sampled_from(PROVIDERS), st.booleans())
+def test_every_message_is_the_frameworks_own_or_written_and_every_provider_takes_them(
+    messages: list[Message], rules: str, budget: int, provider: Provider, redistribute: bool
+) -> None:
+    items, prompt = items_of(messages), Item(system(rules)) if rules else None
+    door = requests(total_budget=budget, redistribute=redistribute)
+    request = door.request(items, Asked("t1", provider=provider), system=prompt)
+    if request.refused:
+        assert request.facts()["status"] == "over_budget"
+        return
+    assert request.context is not None
+    read = [item.said for item in request.messages]
+    assert tuple(read) == request.context.render(provider=provider)
+    assert validate_messages(read, provider=provider, open_run=True) == ()
+    assert count_messages(read, token_counter=len) <= budget
+    own = [items.index(item) for item in request.messages if item in items]
+    assert own == sorted(set(own))
+    for item in request.messages:
+        if item.pieces is not None and len(item.pieces) == 1:
+            message, original = item.pieces[0]
+            assert original is None or original.said != item.said or original.said != message
+
+
+@given(conversations(open_run=True))
+def test_the_question_of_a_run_is_said_once(messages: list[Message]) -> None:
+    request = requests().request(items_of(messages), Asked("t1"))
+    assert request.context is not None
+    assert not request.context.trace.safety_net
+
+
+@each_script
+def test_a_run_that_was_answered_is_not_asked_again(question: str) -> None:
+    request = requests().request(items_of([*TALK, user(question), assistant("6380")]), Asked("t1"))
+    assert said(request.messages).count(question) == 1
+
+
+@each_script
+def test_a_question_that_the_framework_says_itself_is_chosen_for_and_not_said(question: str) -> None:
+    items = items_of([*TALK, *TALK[2:] * 20, user("换个话题：合唱团？"), assistant("周日。")])
+    door = requests(passthrough_below=0, recent_turns=0, history="gated", total_budget=2000)
+    request = door.request(items, Asked("t1", question=question))
+    assert request.context is not None
+    assert request.context.trace.safety_net
+    assert question not in said(request.messages)
+    assert not [text for text in said(request.messages) if "CRITICAL INSTRUCTION" in text]
+    assert request.messages[-1].said.role == "assistant"
+    assert "The Redis port is 6380." in said(request.messages)
+
+
+@each_script
+def test_a_question_inside_other_words_is_not_said_again(question: str) -> None:
+    wrapped = f"Current state: {{}}\nCurrent message: {question}"
+    request = requests().request(items_of([*TALK, user(wrapped)]), Asked("t1", question=question))
+    assert request.context is not None
+    assert not request.context.trace.safety_net
+    assert said(request.messages)[-2] == wrapped
+    assert question in said(request.messages)[-1]  # the pin says it without the words around it
+
+
+@each_script
+def test_what_must_be_sent_and_does_not_fit_is_sent_whole_and_alone(
+    question: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    prompt, items = Item(system("rules " * 50)), items_of([system("be brief"), *TALK, user(question), calls("a")])
+    door = requests(total_budget=50)
+    with caplog.at_level(logging.WARNING, "gatekeeper.builder"):
+        request = door.request(items, Asked("t1"), system=prompt)
+    assert request.messages == (prompt, items[0], items[-2], items[-1])
+    assert request.refused is not None
+    numbers = {"needed_tokens": request.refused.needed_tokens, "available_tokens": 50}
+    assert request.facts() == {"status": "over_budget", "messages": 4, **numbers}
+    assert [record.message for record in caplog.records] == ["context over budget"]
+    assert door.context_of("t1") is None
+    with pytest.raises(BudgetError):
+        requests(total_budget=50, on_error="raise").request(items, Asked("t1"), system=prompt)
+
+
+def test_what_else_is_sent_is_kept_free() -> None:
+    items = items_of([*TALK * 30, user("Which port?")])
+    door = requests(total_budget=2000, passthrough_below=0)
+    request = door.request(items, Asked("t1", reserve_tokens=1500, tools=("{}" * 100,)))
+    assert request.context is not None
+    assert request.context.token_stats.tools == 200
+    assert request.context.token_stats.total <= 500
+    assert door.request(items, Asked("t1", reserve_tokens=2000)).refused is not None
+    with pytest.raises(ConfigError, match="reserve_tokens"):
+        door.request(items, Asked("t1", reserve_tokens=-1))
+
+
+def test_a_changed_message_is_written_with_what_it_was() -> None:
+    long = user("word " * 500)
+    items = items_of([long, assistant("ok"), user("Which port?")])
+    request = requests(max_message_tokens=100, enable_summary=False).request(items, Asked("t1"))
+    assert request.messages[0].pieces == ((request.messages[0].said, items[0]),)
+    assert request.messages[1:3] == (items[1], items[2])
+
+
+def test_joined_messages_are_written_with_all_that_they_were() -> None:
+    builder = ContextBuilder(ContextBuilderConfig(), token_counter=len)
+    builder.constraints.set(Thread("t1"), "language", "中文")
+    prompt = Item(system("Be brief."))
+    request = requests_of(builder).request(items_of([user("hi")]), Asked("t1", provider="anthropic"), system=prompt)
+    first = request.messages[0]
+    assert first.pieces is not None
+    assert [original for _, original in first.pieces] == [prompt, None]
+    assert first.said.text == "\n\n".join(message.text for message, _ in first.pieces)
+
+
+def test_the_system_message_comes_back_itself() -> None:
+    prompt = Item(system("Be brief."))
+    for provider in get_args(Provider):
+        request = requests().request(items_of([user("hi")]), Asked("t1", provider=provider), system=prompt)
+        assert request.messages[0] is prompt
+
+
+def test_a_summary_by_others_is_sent_and_is_no_question() -> None:
+    summary = as_summary(user("so far: zebras, at length"))
+    items = items_of([summary, assistant("Yes."), *TALK * 20, user("Redis port?"), calls("a"), result("a")])
+    request = requests(passthrough_below=0, total_budget=700, enable_summary=False).request(items, Asked("t1"))
+    assert items[0] in request.messages
+    assert request.context is not None
+    assert request.context.trace.left_out
+    assert 'User\'s Current Goal: "Redis port?"' in said(request.messages)[-1]
+
+
+def test_threads_without_a_name_are_told_apart_by_their_first_message() -> None:
+    door = requests(enable_summary=False)
+    first, other = ([user(text), assistant("Noted."), user("What next?")] for text in ("Redis: 6380.", "酸面包。"))
+    for talk in (first, other, first):
+        request = door.request(items_of(talk))
+    assert request.context is not None
+    assert request.context.trace.prefix_share == 1.0  # compared with the first build, not with that of the other one
+    assert door.last_context is request.context
+    assert door.context_of("t1") is None
+
+
+def test_threads_and_users_do_not_mix() -> None:
+    builder = ContextBuilder(ContextBuilderConfig(), token_counter=len)
+    builder.constraints.set(Thread("t1"), "language", "中文")
+    door = requests_of(builder)
+    asked = {name: door.request(items_of([user("hi")]), one) for name, one in _ASKED.items()}
+    with_constraints = [
+        name for name, request in asked.items() if any("language" in text for text in said(request.messages))
+    ]
+    assert with_constraints == ["thread"]
+    assert door.context_of("t2") is asked["other"].context
+
+
+_ASKED = {"thread": Asked("t1"), "other": Asked("t2"), "tenant": Asked("t1", tenant="acme"), "nobody": Asked()}
+
+
+def test_an_asynchronous_request_gives_the_same() -> None:
+    items = items_of([*TALK, user("Which port?")])
+    made = asyncio.run(requests().arequest(items, Asked("t1")))
+    assert said(made.messages) == said(requests().request(items, Asked("t1")).messages)
+
+
+def test_a_copy_works_with_the_same_builder_and_remembers_nothing() -> None:
+    door = requests()
+    door.request(items_of(TALK), Asked("t1"))
+    twin = copy.deepcopy(door)
+    assert door.last_context is not None
+    assert twin.last_context is None
+    assert twin.request(items_of(TALK), Asked("t1")).context == door.request(items_of(TALK), Asked("t1")).context
+
+
+def test_facts_are_counts_and_ids_and_never_text() -> None:
+    request = requests(passthrough_below=0, total_budget=1000).request(
+        items_of([*TALK * 20, user("端口？")]), Asked("t1")
+    )
+    facts = request.facts()
+    assert request.context is not None
+    assert facts["status"] == "built"
+    assert facts["messages"] == len(request.messages)
+    assert facts["total_tokens"] == request.context.token_stats.total
+    assert sum(facts[f"messages_{fate}"] for fate in ("sent", "changed", "folded", "summary", "step", "left_out")) == 81
+    assert not [value for value in facts.values() if isinstance(value, str) and ("Redis" in value or "端口" in value)]
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        (HistoryConfig(token_budget=5), "token_budget"),
+        (HistoryConfig(token_budget=None, run=None, floor_turns=2), "floor_turns, run_config"),
+        (HistoryConfig(token_budget=None, gatekeeper=GatekeeperConfig()), "gatekeeper_config"),
+    ],
+)
+def test_settings_that_contradict_a_builder_are_named(config: HistoryConfig, named: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{named}: "):
+        check_beside_builder(config, token_budget=None)
+    check_beside_builder(HistoryConfig(token_budget=None, run=RunConfig(), reserve_tokens=5), token_budget=None)
+    with pytest.raises(ConfigError, match=r"^token_counter: "):
+        check_beside_builder(HistoryConfig(token_budget=None), token_budget=None, token_counter=len)
+
+
+def test_arguments_that_cannot_work_are_refused() -> None:
+    with pytest.raises(TypeError, match="builder"):
+        requests_of(None)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="on_error"):
+        requests(on_error="ignore")
+
+
+@each_script
+def test_the_last_builds_are_remembered_within_their_bytes(question: str) -> None:
+    builder = ContextBuilder(ContextBuilderConfig(total_budget=4000, locale="en"), token_counter=len)
+    talk = items_of([*TALK * 3, user(question * 20)])
+    one = requests_of(builder)
+    one.request(talk, Asked("t"))
+    door = requests_of(builder, max_bytes=one._last_bytes * 2)
+    for name in ("t0", "t1", "t0", "t2"):
+        door.request(talk, Asked(name))
+    assert [door.context_of(name) is not None for name in ("t0", "t1", "t2")] == [True, False, True]
+    door.request(talk * 4, Asked("t3"))
+    assert [door.context_of(name) is not None for name in ("t0", "t2", "t3")] == [False, False, True]
+    assert door.last_context is door.context_of("t3")
+    door.request(talk, Asked("t3"))
+    assert door._last_bytes == one._last_bytes
+
+
+@each_script
+def test_what_a_build_is_taken_to_keep_is_at_least_what_its_texts_take(question: str) -> None:
+    talk = [*TALK, user(question * 100), calls("c1", arguments=question * 50), result("c1")]
+    door = requests()
+    door.request(items_of(talk), Asked("t"))
+    assert door._last_bytes >= sum(map(message_bytes, talk))
+
+
+@pytest.mark.parametrize(("wrong", "error"), [(-1, ConfigError), (1.5, TypeError)])
+def test_the_bytes_of_the_last_builds_are_a_number(wrong: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="max_bytes"):
+        requests_of(ContextBuilder(), max_bytes=wrong)

@@ -1,0 +1,227 @@
+"""One build: what goes in, what is cut, and what the steps, the pin and the log are made of."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.prompt.budget import BudgetShares
+from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.prompt.parts import SystemPrompt
+from gatekeeper_core.context.prompt.result import BuiltContext
+from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.base import MemoryScope
+from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from tests.loops import assistant, calls, result, system, user
+
+TALK = [user("hello"), assistant("hi")]
+LOG = "\n".join(f"12:00:{at % 60:02d} INFO worker {at % 4} ping in {at % 9} ms" for at in range(400))
+
+
+def built(
+    messages: list[Message], prompt: str = "Which port?", rules: Any = "Be brief.", **settings: Any
+) -> BuiltContext:
+    arguments = {name: settings.pop(name) for name in ("include_current_input", "tools", "debug") if name in settings}
+    settings.setdefault("token_counter", len)
+    builder = ContextBuilder(
+        ContextBuilderConfig(**{k: v for k, v in settings.items() if k != "token_counter"}),
+        token_counter=settings["token_counter"],
+    )
+    return builder.build(Thread("t1", tuple(messages)), prompt, rules, **arguments)
+
+
+def texts(context: BuiltContext, part: str) -> list[str]:
+    pairs = zip(context.messages, context.trace.parts, strict=True)
+    return [message.text for message, one in pairs if one.part == part]
+
+
+# --- the system prompt ------------------------------------------------------------------------------------------------
+
+
+def test_the_volatile_part_of_a_system_prompt_is_a_message_of_its_own() -> None:
+    """C9."""
+    context = built(TALK, rules=SystemPrompt("Be brief.", "It is noon."))
+    assert texts(context, "system_prompt") == ["Be brief.", "It is noon."]
+    assert texts(built(TALK, rules=SystemPrompt("Be brief.", " ")), "system_prompt") == ["Be brief."]
+    assert texts(built(TALK, rules=""), "system_prompt") == []
+
+
+def test_both_parts_of_a_system_prompt_share_its_share_where_nothing_is_lent() -> None:
+    """001-20: the stable part first."""
+    context = built(TALK, rules=SystemPrompt("s" * 150, "v" * 150), total_budget=1_000, redistribute=False)
+    stable, volatile = texts(context, "system_prompt")
+    assert stable == "s" * 150
+    assert volatile.endswith("…[cut]")
+    assert len(stable) + len(volatile) <= 200
+
+
+# --- the question -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "prompt", ["请帮我看看这个 Redis 端口的配置，这里是详细的说明一", "Please help me with this: what is the port?"]
+)
+def test_two_questions_that_begin_alike_are_two(prompt: str) -> None:
+    """001-35 (d): a literal builder compares twenty characters, and takes the one for the other."""
+    other = prompt[:22] + " something else altogether"
+    context = built([*TALK, user(other)], prompt)
+    assert context.trace.safety_net
+    assert [message.text for message in context.messages if message.role == "user"][-1] == prompt
+
+
+def test_a_blank_prompt_is_never_sent_as_a_question() -> None:
+    """001-74: a literal safety net appends an empty user message."""
+    for prompt in ("", " \n\t"):
+        assert all(message.text.strip() for message in built(TALK, prompt).messages)
+        assert not built(TALK, prompt).trace.safety_net
+
+
+def test_a_question_that_the_caller_asks_to_be_added_stands_there_once() -> None:
+    """001-33."""
+    asked = [*TALK, user("Which port?")]
+    for messages in (TALK, asked):
+        context = built(messages, include_current_input=True)
+        assert [message.text for message in context.messages].count("Which port?") == 1
+
+
+# --- tool results -----------------------------------------------------------------------------------------------------
+
+
+def test_past_results_are_made_small_and_those_of_the_run_only_where_they_must() -> None:
+    """001-58: a literal builder has the switch and never looks at it."""
+    past = [user("Look."), calls("a"), result("a", LOG), assistant("ok"), user("Which port?")]
+    for messages, kept in ((past, False), ([user("Which port?"), calls("a"), result("a", LOG)], True)):
+        (sent,) = [message.text for message in built(messages, token_counter=None).messages if message.role == "tool"]
+        assert (sent == LOG) == kept
+    (sent,) = [
+        message.text
+        for message in built(past, token_counter=None, enable_tool_result_compression=False).messages
+        if message.role == "tool"
+    ]
+    assert sent == LOG
+
+
+# --- turns ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("history", "recalled", "newest"), [("window", False, True), ("gated", True, False), ("hybrid", True, True)]
+)
+def test_the_gatekeeper_stands_beside_the_window(history: str, recalled: bool, newest: bool) -> None:
+    """004-61, C5: it chooses among the turns that the window does not show, or among all of them."""
+    port = [user("The Redis port is 6380."), assistant("Noted.")]
+    bread = [user("How long does sourdough proof?"), assistant("Five hours, 面团要发酵。")]
+    messages = [*port, *bread * 8, user("Which rye flour?"), assistant("Type 1150.")]
+    settings = {"recent_turns": 1, "sliding_window_size": 3, "passthrough_below": 0, "enable_summary": False}
+    context = built(messages, "New topic: which port has Redis?", history=history, total_budget=2_000, **settings)
+    sent = [message.text for message in context.messages]
+    assert (port[0].text in sent, "Type 1150." in sent) == (recalled, newest)
+
+
+# --- memories ---------------------------------------------------------------------------------------------------------
+
+
+def with_memories(*texts_of: tuple[str, Any], **settings: Any) -> BuiltContext:
+    memory, scope = LongTermMemory(InMemoryMemoryStore()), MemoryScope("default", "ann")
+    for text, category in texts_of:
+        memory.add(scope, text, category=category)
+    builder = ContextBuilder(ContextBuilderConfig(**settings), memory=memory, token_counter=len)
+    return builder.build(Thread("t1", tuple(TALK), user="ann"), "Which green tea?", "Be brief.")
+
+
+def test_the_categories_that_are_searched_can_be_chosen() -> None:
+    """001-25: preferences unless the caller says otherwise; none named: all four."""
+    known: list[tuple[str, Any]] = [("I prefer green tea", "user_preference"), ("The green tea shop is shut", "fact")]
+    assert with_memories(*known).metadata.retrieved_memory_count == 1
+    assert with_memories(*known, memory_categories=()).metadata.retrieved_memory_count == 2
+    assert "shop" in texts(with_memories(*known, memory_categories=("fact",)), "retrieved")[0]
+
+
+def test_a_similarity_without_a_model_has_a_threshold_of_its_own() -> None:
+    """001-26: 0.6 is a cosine of embeddings; with it nothing would be found here."""
+    known: tuple[str, Any] = ("I prefer green tea in the morning, with honey", "user_preference")
+    context = with_memories(known)
+    assert context.metadata.retrieved_memory_count == 1
+    assert with_memories(known, memory_min_similarity=0.99).metadata.retrieved_memory_count == 0
+
+
+def test_memories_that_do_not_fit_their_share_are_fewer_and_counted_so() -> None:
+    """001-28, 001-29."""
+    known: list[tuple[str, Any]] = [
+        (f"I drink green tea {name} " + f"{name} " * 12, "user_preference") for name in ("jasmine", "sencha", "oolong")
+    ]
+    whole = with_memories(*known)
+    cost = len(texts(whole, "retrieved")[0])
+    fewer = with_memories(*known, total_budget=10 * cost - 10, redistribute=False)
+    assert 0 < fewer.metadata.retrieved_memory_count < whole.metadata.retrieved_memory_count == 3
+    assert fewer.token_stats.retrieved <= cost - 1
+    none = with_memories(*known, shares=BudgetShares(retrieved=0))
+    assert (none.metadata.retrieved_memory_count, texts(none, "retrieved")) == (0, [])
+
+
+# --- steps, pin, log --------------------------------------------------------------------------------------------------
+
+
+def test_what_stands_for_steps_keeps_to_its_room_the_newest_first() -> None:
+    """002-07, 002-09."""
+    builder = ContextBuilder(ContextBuilderConfig(locale="en", total_budget=3_000), token_counter=len)
+    messages: list[Message] = [user("Build it all.")]
+    for number in range(6):
+        builder.tasks.start_step(Thread("t1", tuple(messages)), f"step {number}")
+        messages += [calls(f"c{number}"), result(f"c{number}"), assistant("done")]
+        builder.tasks.finish_step(Thread("t1", tuple(messages)), f"came of {number} " + "x" * 60)
+    messages += [calls("end"), result("end")]
+    context = builder.build(Thread("t1", tuple(messages)), "Build it all.", "Be brief.")
+    (steps,) = texts(context, "steps")
+    assert len(steps) <= context.trace.shares.summary
+    assert "came of 5" in steps
+    assert "came of 0" not in steps
+    assert any(fate.fate == "step" for fate in context.trace.fates)
+    assert context.trace.left_out == ()
+
+
+def test_the_pin_says_of_the_task_as_much_as_has_room() -> None:
+    """001-71."""
+    thread = Thread("t1", (user("Please deploy Redis on kestrel."), assistant("ok")))
+    builder = ContextBuilder(ContextBuilderConfig(locale="en"), token_counter=len)
+    builder.tasks.add_finding(thread, "the port is 6380")
+    (pin,) = texts(builder.build(thread, "Go on.", "Be brief."), "pinned")
+    assert '\n\n<task>\n[TASK STATUS]\nGoal: "deploy Redis on kestrel."' in pin
+    assert "6380" in pin
+    assert pin.endswith("\n</task>")
+    builder.set_config(total_budget=420, enable_summary=False)
+    (short,) = texts(builder.build(thread, "Go on.", "Be brief."), "pinned")
+    assert len(short) < len(pin)
+    assert pin.startswith(short.split("\n\n", maxsplit=1)[0])
+
+
+def test_the_pin_can_be_switched_off() -> None:
+    """001-57."""
+    assert texts(built(TALK, enable_instruction_pinning=False), "pinned") == []
+
+
+def test_each_stage_writes_a_record_with_figures(caplog: pytest.LogCaptureFixture) -> None:
+    """001-36, 001-65."""
+    caplog.set_level(logging.DEBUG, logger="gatekeeper.builder")
+    built(TALK)
+    assert caplog.messages[0] == "context build started"
+    assert "safety net: the prompt was missing at the end of the thread" in caplog.messages
+    assert "[1] system_prompt: 9 tokens" in caplog.messages
+    assert vars(caplog.records[-1])["gatekeeper_safety_net"] is True
+    caplog.clear()
+    built(TALK, debug=False)
+    assert caplog.records == []
+
+
+def test_a_system_message_within_a_thread_stays_in_its_place() -> None:
+    """001-77: it is the provider's form that moves it."""
+    context = built([*TALK, system("From now on in Latin."), user("Which port?")])
+    at = [message.text for message in context.messages].index("From now on in Latin.")
+    assert context.messages[at + 1].text == "Which port?"
+    rendered = context.render(provider="anthropic")
+    assert [message.role for message in rendered].count("system") == 1

@@ -1,0 +1,519 @@
+"""The context builder: every part in its place and within the budget, every message accounted for."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.history.modes import HistoryMode
+from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.prompt.budget import BudgetShares
+from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.builder import _PROMPT_BYTES, ContextBuilder
+from gatekeeper_core.context.prompt.parts import SystemPrompt
+from gatekeeper_core.context.prompt.result import BuiltContext
+from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.errors import BudgetError, ConfigError
+from gatekeeper_core.messages import Message, group_turns, validate_messages
+from gatekeeper_core.storage.base import MemoryScope
+from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.token_estimate import budget_within
+from gatekeeper_core.tokens import count_messages
+from tests.context.history.test_modes import TALK
+from tests.loops import PROVIDERS, assistant, calls, conversations, result, system, texts, user
+
+PROMPTS = ["解释 Context 系统", "Which port does Redis use?", "Redis 的 port 是多少？", "继续"]
+LONG_TALK = [
+    message
+    for number in range(30)
+    for message in (
+        user(f"问题 {number}: how do I configure service-{number}?"),
+        assistant(f"Set port {6000 + number}。" * 6),
+    )
+]
+
+
+def built(messages: list[Message], prompt: str = "Which port?", **settings: Any) -> BuiltContext:
+    arguments = {name: settings.pop(name) for name in ("include_current_input", "tools") if name in settings}
+    rules = settings.pop("system_prompt", "Be brief.")
+    counter = settings.pop("token_counter", len)
+    builder = ContextBuilder(ContextBuilderConfig(**settings), token_counter=counter)
+    return builder.build(Thread("t1", tuple(messages)), prompt, rules, **arguments)
+
+
+def parts(context: BuiltContext) -> list[str]:
+    """Return the kinds of parts in their order, each once."""
+    kinds = [part.part for part in context.trace.parts]
+    return [kind for at, kind in enumerate(kinds) if at == 0 or kinds[at - 1] != kind]
+
+
+# --- the invariants of every build ------------------------------------------------------------------------------------
+
+settings = st.fixed_dictionaries(
+    {
+        "total_budget": st.sampled_from([50, 200, 700, 2_000, 8_000, 200_000]) | st.integers(50, 200_000),
+        "history": st.sampled_from(get_args(HistoryMode)),
+        "redistribute": st.booleans(),
+        "cache_friendly": st.booleans(),
+        "fencing": st.booleans(),
+        "locale": st.sampled_from(["zh", "en"]),
+        "recent_turns": st.integers(0, 4),
+        "passthrough_below": st.sampled_from([0, 1000]),
+        "enable_instruction_pinning": st.booleans(),
+        "enable_summary": st.booleans(),
+    }
+)
+
+
+@given(conversations(), texts | st.sampled_from(PROMPTS), texts, settings, st.booleans(), st.sampled_from([None, len]))
+def test_a_build_keeps_its_promises(
+    messages: list[Message], prompt: str, rules: str, changes: dict[str, Any], included: bool, counter: Any
+) -> None:
+    """001-05, 001-72, 004-05: the budget holds, the question is there, the order is kept, every provider takes it."""
+    builder = ContextBuilder(ContextBuilderConfig(**changes), token_counter=counter)
+    thread = Thread("t1", tuple(messages))
+    try:
+        context = builder.build(thread, prompt, rules, include_current_input=included)
+    except BudgetError as error:
+        assert error.available_tokens == changes["total_budget"]  # noqa: PT017 - no other outcome is an error
+        assert error.needed_tokens > error.available_tokens  # noqa: PT017
+        return
+    assert_accounted(context, thread, builder)
+    if prompt.strip() and changes["redistribute"]:
+        asked = " ".join(prompt.split())
+        assert any(asked in " ".join(message.text.split()) for message in context.messages if message.role == "user")
+    for provider in PROVIDERS:
+        rendered = context.render(provider=provider)
+        assert validate_messages(rendered, provider=provider, open_run=True) == ()
+        if counter is len:  # an exact counter: an estimate of joined texts is no sum, and has its margin
+            assert count_messages(rendered, token_counter=len) <= changes["total_budget"]
+    again = ContextBuilder(ContextBuilderConfig(**changes), token_counter=counter)
+    assert again.build(thread, prompt, rules, include_current_input=included) == context
+
+
+def assert_accounted(context: BuiltContext, thread: Thread, builder: ContextBuilder) -> None:
+    stats, trace = context.token_stats, context.trace
+    total = count_messages(context.messages, token_counter=builder.token_counter)
+    assert stats.total == total + stats.tools == sum(stats[:-1])
+    assert total <= budget_within(builder.token_counter, builder.config.total_budget)
+    seqs = [part.seq for part in trace.parts if part.seq is not None]
+    assert len(set(seqs)) == len(seqs)
+    assert [fate.start for fate in trace.fates] == [0, *(fate.stop for fate in trace.fates)][: len(trace.fates)]
+    assert (trace.fates[-1].stop if trace.fates else 0) == len(thread.messages)
+    sent = {seq for fate in trace.fates if fate.fate in ("sent", "changed") for seq in range(fate.start, fate.stop)}
+    repeated = {0} if thread.messages and thread.messages[0].role == "system" else set()
+    assert set(seqs) <= sent <= set(seqs) | repeated
+
+
+# --- order, texts, figures --------------------------------------------------------------------------------------------
+
+
+def test_the_parts_stand_in_their_order() -> None:
+    """001-13: system, constraints, summary, turns, question, pin."""
+    builder = ContextBuilder(ContextBuilderConfig(passthrough_below=0))
+    thread = Thread("t1", tuple(LONG_TALK))
+    builder.constraints.set(thread, "语言", "中文")
+    context = builder.build(thread, "Which port has service-3?", "Be brief.")
+    assert parts(context) == ["system_prompt", "constraints", "summary", "recent_messages", "current_input", "pinned"]
+    assert [message.role for message in context.messages[:3]] == ["system"] * 3
+    assert context.messages[2].text.startswith("[对话背景摘要]\n<summary>\n")
+    assert context.messages[-1].text.startswith(
+        '[CRITICAL INSTRUCTION]\nUser\'s Current Goal: "Which port has service-3?"'
+    )
+
+
+def test_the_defaults_are_those_of_the_specification() -> None:
+    """001-17, 001-50, 001-54 to 001-57, 004-24, 004-41, 004-49, 004-53."""
+    config = ContextBuilderConfig()
+    assert (config.total_budget, config.sliding_window_size, config.history) == (48_000, 20, "hybrid")
+    assert tuple(config.shares.of(config.total_budget)) == (9600, 4800, 4800, 26_400, 2400, 0)
+    flags = ("summary", "memory_retrieval", "tool_result_compression", "instruction_pinning")
+    assert all(getattr(config, f"enable_{flag}") for flag in flags)
+    assert (config.memory_limit, config.memory_categories, config.call_timeout_ms) == (3, ("user_preference",), 500)
+
+
+def test_a_builder_without_a_thread_sends_system_question_and_pin() -> None:
+    """001-73."""
+    context = ContextBuilder().build(None, "解释 Context 系统", "Be brief.")
+    assert parts(context) == ["system_prompt", "current_input", "pinned"]
+    assert context.metadata == (0, 0, False, 0)
+
+
+def test_an_empty_prompt_adds_nothing() -> None:
+    """001-74: no empty question, no pin, no search."""
+    assert parts(built([user("hello"), assistant("hi"), user("port?")], "")) == [
+        "system_prompt",
+        "recent_messages",
+        "current_input",
+    ]
+    assert parts(ContextBuilder().build(None, "", "Be brief.")) == ["system_prompt"]
+
+
+def test_settings_can_be_changed_in_part() -> None:
+    """001-15, 001-60."""
+    builder = ContextBuilder()
+    builder.set_config(total_budget=32_000, enable_summary=False)
+    assert (builder.config.total_budget, builder.config.enable_summary) == (32_000, False)
+    assert builder.config.sliding_window_size == 20
+    for changes, error in (({"total_budget": 0}, ConfigError), ({"total": 1}, TypeError), ({"fencing": 1}, TypeError)):
+        with pytest.raises(error):
+            builder.set_config(**changes)
+    assert builder.config.total_budget == 32_000
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_a_simple_context_is_system_previous_messages_and_question(prompt: str) -> None:
+    """001-61."""
+    builder = ContextBuilder()
+    previous = [user("hello"), assistant("hi")]
+    assert builder.build_simple_context("Be brief.", prompt) == (system("Be brief."), user(prompt))
+    assert builder.build_simple_context("Be brief.", prompt, previous) == (system("Be brief."), *previous, user(prompt))
+
+
+def test_a_simple_context_keeps_to_the_budget() -> None:
+    builder = ContextBuilder(ContextBuilderConfig(total_budget=300), token_counter=len)
+    messages = builder.build_simple_context("Be brief.", "Which port?", LONG_TALK)
+    assert 2 < len(messages) < 10
+    assert messages[-3] == LONG_TALK[-2]
+
+
+def test_an_asynchronous_build_gives_the_same() -> None:
+    """001-16."""
+    thread = Thread("t1", tuple(LONG_TALK))
+    given_now = ContextBuilder().build(thread, "Which port?", "Be brief.")
+    assert asyncio.run(ContextBuilder().abuild(thread, "Which port?", "Be brief.")) == given_now
+
+
+# --- the mended defects -----------------------------------------------------------------------------------------------
+
+
+def test_nothing_vanishes_where_the_summary_has_no_room() -> None:
+    """001-23: a literal window begins after a summary that is not sent."""
+    context = built(LONG_TALK, history="window", shares=BudgetShares(summary=0))
+    assert not context.metadata.used_summary
+    assert context.metadata.included_message_count == 40
+    assert context.trace.left_out == ((0, 20),)
+    assert "summary" in context.trace.given_up
+
+
+def test_a_window_begins_behind_the_summary() -> None:
+    """001-31, 001-70, 004-01, 004-27: what falls out of the window is summarised; a message is in the one or in the other."""
+    context = built(LONG_TALK, history="window", token_counter=None)
+    covered = context.metadata.summarized_message_count
+    assert context.metadata.used_summary
+    assert covered == 60 - context.metadata.included_message_count
+    assert context.metadata.included_message_count == 40
+    assert context.trace.left_out == ()
+
+
+def test_the_window_shrinks_instead_of_disappearing() -> None:
+    """001-32, 001-82: a literal builder drops the whole window where it is too much."""
+    context = built(
+        LONG_TALK, history="window", total_budget=1_000, enable_summary=False, enable_instruction_pinning=False
+    )
+    assert 2 <= context.metadata.included_message_count < 20
+    assert context.messages[-2] == LONG_TALK[-1]
+
+
+def test_tool_fields_survive() -> None:
+    """001-32: a literal builder copies role and content alone."""
+    run = [user("Which port?"), calls("a", "b"), result("a", "6380"), result("b", "6381")]
+    context = built(run)
+    assert context.messages[1:5] == tuple(run)
+
+
+def test_the_question_is_not_said_again_within_a_tool_loop() -> None:
+    """001-35 (a)."""
+    context = built([user("Which port?"), calls("a"), result("a", "6380")], "Which port?")
+    assert [message.text for message in context.messages].count("Which port?") == 1
+    assert not context.trace.safety_net
+
+
+def test_a_question_that_is_missing_is_added_and_counted() -> None:
+    """001-34 to 001-36, 001-35 (b), 001-52."""
+    context = built([user("hello"), assistant("hi")], "Which port?")
+    assert context.trace.safety_net
+    assert context.token_stats.current_input == len("Which port?")
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_a_prompt_that_is_known_to_be_there_is_never_added(prompt: str) -> None:
+    builder = ContextBuilder(ContextBuilderConfig(locale="en"))
+    wrapped = [user(f"Current state: on\n\nCurrent message: {prompt}"), assistant("6380")]
+    context = builder.build(Thread("t1", tuple(wrapped)), prompt, "", safety_net=False)
+    assert not context.trace.safety_net
+    assert [part.part for part in context.trace.parts if part.seq is None] == ["pinned"]
+    assert prompt in context.messages[-1].text
+
+
+@pytest.mark.parametrize("redistribute", [True, False])
+def test_what_is_reserved_for_a_build_stays_free(redistribute: bool) -> None:
+    thread = Thread("t1", (*LONG_TALK, user("Which port?")))
+    builder = ContextBuilder(ContextBuilderConfig(total_budget=3000, redistribute=redistribute), token_counter=len)
+    context = builder.build(thread, "Which port?", "Be brief.", reserve_tokens=1000)
+    assert context.token_stats.total <= 2000
+    assert context.trace.available_tokens == 2000
+    with pytest.raises(BudgetError):
+        builder.build(thread, "Which port?", "Be brief.", reserve_tokens=3000)
+    with pytest.raises(ConfigError, match="reserve_tokens"):
+        builder.build(thread, "Which port?", "Be brief.", reserve_tokens=-1)
+
+
+def test_a_copy_of_what_holds_a_builder_shares_it() -> None:
+    builder = ContextBuilder()
+    assert copy.deepcopy([builder])[0] is builder
+
+
+def test_pin_and_tools_are_counted() -> None:
+    """001-42, 001-43."""
+    context = built([], tools=[{"name": "now"}, "plain"])
+    assert context.token_stats.pinned == len(context.messages[-1].text) > 0
+    assert context.token_stats.tools == len('{"name":"now"}') + len("plain")
+    assert context.token_stats.total == sum(context.token_stats[:-1])
+
+
+@pytest.mark.parametrize("prompt", ["word " * 500, "很长的问题。" * 400, "混合 question。" * 200])
+def test_a_long_question_borrows_before_it_is_cut(prompt: str) -> None:
+    """001-35 (c), 001-49: a literal builder cuts it to 5 % of the budget, and does not say so."""
+    context = built([user("hello"), assistant("hi")], prompt, total_budget=4_000)
+    assert context.token_stats.current_input == len(prompt) > 4_000 // 20
+    literal = built([user("hello"), assistant("hi")], prompt, total_budget=4_000, redistribute=False)
+    assert literal.token_stats.current_input <= 200
+    cut = next(message for message in reversed(literal.messages) if message.role == "user").text
+    assert "…[" in cut
+    assert cut.startswith(prompt[:20])
+
+
+def test_a_question_without_a_share_of_its_own_may_cost_500_tokens() -> None:
+    """001-37."""
+    shares = BudgetShares(current_input=0)
+    context = built([], "word " * 500, total_budget=8_000, redistribute=False, shares=shares)
+    assert 400 < context.token_stats.current_input <= 500
+
+
+@pytest.mark.parametrize("rules", ["rule " * 300, "规则。" * 400, "混合 rule。" * 200])
+def test_the_system_prompt_is_not_cut_while_anything_else_can_give(rules: str) -> None:
+    """001-20, 001-21, 001-44, C8: a literal builder cuts it to 20 %."""
+    context = built(LONG_TALK, system_prompt=rules, total_budget=len(rules) + 100)
+    assert context.messages[0].text == rules
+    literal = built(LONG_TALK, system_prompt=rules, total_budget=len(rules) + 100, redistribute=False)
+    assert len(literal.messages[0].text) <= (len(rules) + 100) // 5
+    assert literal.messages[0].text.endswith("…[cut]")
+
+
+@pytest.mark.parametrize("messages", [[], LONG_TALK, [user("q"), calls("a"), result("a", "x" * 500)]])
+def test_what_must_be_sent_and_does_not_fit_is_refused_with_the_numbers(messages: list[Message]) -> None:
+    """001-72."""
+    with pytest.raises(BudgetError) as caught:
+        built(messages, "p" * 60, system_prompt="s" * 60, total_budget=119)
+    assert (caught.value.needed_tokens, caught.value.available_tokens) == (120, 119)
+    assert built(messages, "p" * 60, system_prompt="s" * 60, total_budget=120).token_stats.total == 120
+
+
+def test_counts_tell_what_was_included() -> None:
+    """001-19, 001-28."""
+    context = built(LONG_TALK, total_budget=2_000, passthrough_below=0)
+    thread_parts = [part for part in context.trace.parts if part.seq is not None]
+    assert context.metadata.included_message_count == len(thread_parts) < len(LONG_TALK)
+
+
+# --- history ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_hybrid_history_recalls_beside_the_newest_turns() -> None:
+    """C4, C5, 004-61: the gatekeeper chooses beside a floor of rounds."""
+    context = built(LONG_TALK, "Which port has service-3?", total_budget=4_000, enable_summary=False)
+    seqs = [part.seq for part in context.trace.parts if part.seq is not None]
+    assert {54, 55, 56, 57, 58, 59} <= set(seqs)
+    assert {6, 7} <= set(seqs)
+    assert seqs == sorted(seqs)
+    assert context.trace.left_out
+
+
+def test_a_window_has_at_most_so_many_rounds() -> None:
+    """001-56, 004-47."""
+    context = built(LONG_TALK, history="window", sliding_window_size=3, enable_summary=False, total_budget=100_000)
+    assert [part.seq for part in context.trace.parts if part.seq is not None] == list(range(54, 60))
+
+
+def test_a_run_that_is_too_long_gives_way_before_the_question_does() -> None:
+    """004-03: results of the current run are compressed, its oldest rounds folded."""
+    run = [user("Which port?")]
+    for number in range(30):
+        run += [calls(f"c{number}"), result(f"c{number}", f"12:00:{number:02d} INFO ping\n" * 60)]
+    context = built(run, "Which port?", total_budget=2_500)
+    assert context.token_stats.total <= 2_500
+    assert user("Which port?") in context.messages
+    assert any(fate.fate == "folded" for fate in context.trace.fates)
+    squeezed = built(
+        [user("Which port?"), calls("a"), result("a", "很长的结果。" * 900)], "Which port?", total_budget=600
+    )
+    assert squeezed.trace.squeezed == "truncate"
+    assert squeezed.token_stats.total <= 600
+
+
+def test_a_run_that_is_squeezed_leaves_room_for_the_joins_of_a_provider() -> None:
+    run = [system("a"), system("b"), user("The harvest report lists apples, and pears. " * 2), calls("c"), result("c")]
+    for budget in range(80, 140):
+        try:
+            context = built(run, "", total_budget=budget, system_prompt="", passthrough_below=0)
+        except BudgetError:
+            continue
+        assert count_messages(context.render(provider="anthropic"), token_counter=len) <= budget
+
+
+def test_a_system_prompt_that_the_thread_says_again_is_sent_once() -> None:
+    context = built([system("Be brief."), user("hello"), assistant("hi")])
+    assert [message.text for message in context.messages].count("Be brief.") == 1
+    assert [fate.fate for fate in context.trace.fates] == ["sent"]
+
+
+def test_steps_that_are_done_are_stood_for_by_their_summary() -> None:
+    """002-07, 002-09."""
+    builder = ContextBuilder(ContextBuilderConfig(locale="en"))
+    begun = Thread("t1", (user("Build and deploy it."),))
+    builder.tasks.update(begun)
+    builder.tasks.start_step(begun, "build")
+    done = Thread("t1", (*begun.messages, calls("a"), result("a", "compiling " * 200), assistant("built")))
+    builder.tasks.finish_step(done, "all green")
+    context = builder.build(
+        Thread("t1", (*done.messages, calls("b"), result("b", "deploying"))), "Build and deploy it.", "Be brief."
+    )
+    text = "\n".join(message.text for message in context.messages)
+    assert 'step "build" is done; its 3 messages are left out]\nall green' in text
+    assert "compiling" not in text
+    assert [(fate.fate, fate.stop) for fate in context.trace.fates] == [("sent", 1), ("step", 4), ("sent", 6)]
+
+
+# --- caches -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_changes_can_stand_behind_the_turns() -> None:
+    """C9: the beginning stays the same from build to build."""
+    config = ContextBuilderConfig(cache_friendly=True, history="window", sliding_window_size=50)
+    builder = ContextBuilder(config)
+    talk = LONG_TALK[:8]
+    for at in range(0, 4, 2):
+        thread = Thread("t1", (*talk, *LONG_TALK[8 : 8 + at], user(f"port {at}?")))
+        context = builder.build(thread, f"port {at}?", SystemPrompt("Be brief.", f"It is {at} o'clock."))
+    kinds = [part.part for part in context.trace.parts]
+    assert kinds.index("recent_messages") == 1
+    assert kinds[-3:] == ["system_prompt", "current_input", "pinned"]
+    stable = 1 + len(talk)
+    assert context.trace.prefix_tokens == sum(part.tokens for part in context.trace.parts[:stable])
+    assert 0 < context.trace.prefix_share < 1
+
+
+def test_the_first_build_of_a_thread_shares_nothing() -> None:
+    assert built(LONG_TALK).trace.prefix_share == 0.0
+
+
+def test_the_beginnings_of_prompts_are_remembered_within_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    prompts = ContextBuilder(ContextBuilderConfig(total_budget=2_000), token_counter=len)
+
+    def share(thread: str) -> float:
+        return prompts.build(Thread(thread, tuple(LONG_TALK)), "Which port?", "Be brief.").trace.prefix_share
+
+    assert [share(thread) for thread in ("a", "b")] == [0.0, 0.0]
+    taken = prompts._before_bytes
+    assert taken == sum(_PROMPT_BYTES + 8 * len(numbers) for numbers in prompts._before.values())
+    monkeypatch.setattr("gatekeeper_core.context.prompt.builder._PROMPTS_BYTES", taken)
+    assert share("c") == 0.0, "and the one used longest ago has gone"
+    assert prompts._before_bytes <= taken
+    assert [share(thread) > 0 for thread in ("b", "c", "a")] == [True, True, False]
+    monkeypatch.setattr("gatekeeper_core.context.prompt.builder._PROMPTS_BYTES", 0)
+    assert [share(thread) > 0 for thread in ("d", "d")] == [False, True], "the one used last is kept, however large"
+
+
+# --- what goes wrong --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [(("talk", "q", "s"), "thread"), ((None, 7, "s"), "prompt"), ((None, "q", None), "system_prompt")],
+)
+def test_arguments_of_the_wrong_type_are_named(arguments: tuple[Any, Any, Any], name: str) -> None:
+    with pytest.raises(TypeError, match=f"{name} must be"):
+        ContextBuilder().build(*arguments)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"total_budget": 0},
+        {"history": "all"},
+        {"locale": "fr"},
+        {"call_timeout_ms": -1},
+        {"memory_limit": 0},
+        {"max_message_tokens": 0},
+        {"memory_min_similarity": 1.1},
+    ],
+)
+def test_impossible_settings_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError):
+        ContextBuilderConfig(**changes)
+
+
+def test_records_are_written_only_where_they_are_asked_for(caplog: pytest.LogCaptureFixture) -> None:
+    """001-18, 001-65, C16: figures, never text."""
+    caplog.set_level(logging.DEBUG, logger="gatekeeper.builder")
+    ContextBuilder().build(Thread("t1"), "secret question", "secret rules", debug=False)
+    assert caplog.records == []
+    ContextBuilder().build(Thread("t1"), "secret question", "secret rules")
+    assert [record.message for record in caplog.records][:1] == ["context build started"]
+    assert "context build finished" in caplog.messages
+    assert not any("secret" in str(vars(record)) for record in caplog.records)
+
+
+def test_a_long_message_still_reaches_the_window() -> None:
+    """004-48: it is cut in the middle rather than left out."""
+    context = built([user("x" * 9_000), assistant("ok")], total_budget=8_000, history="window", enable_summary=False)
+    assert [fate.fate for fate in context.trace.fates] == ["changed", "sent"]
+
+
+def test_turns_are_whole() -> None:
+    """004-11."""
+    context = built(LONG_TALK, "Which port has service-3?", total_budget=3_000)
+    seqs = {part.seq for part in context.trace.parts}
+    for turn in group_turns(LONG_TALK):
+        assert len(seqs & set(range(turn.start, turn.stop))) in (0, 2)
+
+
+def test_a_summary_of_what_is_sent_anyway_is_left_out() -> None:
+    context = built(LONG_TALK[:24], recent_turns=2, passthrough_below=20_000)
+    assert context.metadata.included_message_count == 24
+    assert not context.metadata.used_summary
+    assert "summary" not in parts(context)
+    assert [tuple(fate) for fate in context.trace.fates] == [(0, 24, "sent")]
+
+
+@pytest.mark.parametrize("language", TALK)
+def test_what_waits_for_the_summary_is_sent_while_there_is_room(language: str) -> None:
+    """001-23: nothing is neither sent nor stood for, also where the question is about something else."""
+    talk = [message for asked, said in TALK[language] for message in (user(asked), assistant(said))]
+    context = built(talk, "Wie wird das Wetter?", passthrough_below=0, recent_turns=1, token_counter=None)
+    assert context.trace.left_out == ()
+    assert built(talk, "Wie wird das Wetter?", passthrough_below=0, recent_turns=1, enable_summary=False).trace.left_out
+
+
+def test_without_a_summary_the_floor_does_not_grow_without_end() -> None:
+    context = built(LONG_TALK, "What else?", passthrough_below=0, shares=BudgetShares(summary=0), total_budget=20_000)
+    assert context.metadata.included_message_count < 30
+    assert context.trace.left_out
+
+
+@pytest.mark.parametrize("said", ["I prefer short answers.", "我喜欢简短的回答。", "我喜欢 short answers。"])
+def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(said: str) -> None:
+    memory = LongTermMemory(InMemoryMemoryStore())
+    builder = ContextBuilder(ContextBuilderConfig(memory_min_similarity=0.0), memory=memory)
+    thread = Thread("t1", (user(said), assistant("ok"), user(said)), user="ann")
+    assert builder.build(thread, said, "Be brief.").metadata.retrieved_memory_count == 0
+    assert len(memory.newest(MemoryScope("default", "ann"))) == 1
+    elsewhere = Thread("t2", (user(said),), user="ann")
+    assert builder.build(elsewhere, said, "Be brief.").metadata.retrieved_memory_count == 1

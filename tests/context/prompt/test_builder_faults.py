@@ -1,0 +1,522 @@
+"""What is down, slow or talks nonsense never fails a build, never delays it beyond its limit, and is named once."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from gatekeeper_core.context.memory.extraction import Extracted
+from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
+from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.prompt.result import BuiltContext, Miss
+from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.context.tool_results.context import ResultCompressor
+from gatekeeper_core.context.tool_results.thread_compressor import ThreadResultCompressor
+from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Message, ToolCall
+from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore, InMemoryRecordStore
+from tests.faults import ANN, FAILURES, PATIENCE, FaultyMemory, Hang, Remote, hanging, raising, with_tea
+from tests.loops import assistant, calls, result, user
+
+QUESTION = "Which tea shall I buy? 买什么茶？"
+TALK = [
+    *(user("The secret Redis cache listens on port 6380."), assistant("Noted.")),
+    *(user("我们决定用 secret Kafka 队列。"), assistant("记下了。")),
+] * 8
+SHORT_MS, LONG_MS = 40, 20_000
+
+
+def thread_of(messages: Sequence[Message] = TALK, name: str = "t1", user: str = "ann") -> Thread:
+    return Thread(name, tuple(messages), user=user)
+
+
+def builder_of(timeout_ms: int = LONG_MS, config: dict[str, Any] | None = None, **arguments: Any) -> ContextBuilder:
+    settings = ContextBuilderConfig(call_timeout_ms=timeout_ms, passthrough_below=0, **config or {})
+    return ContextBuilder(settings, **arguments)
+
+
+def build(builder: ContextBuilder, thread: Thread | None = None) -> BuiltContext:
+    """Return a build that must be whole whatever is wrong around it."""
+    context = builder.build(thread or thread_of(), QUESTION, "Be brief.")
+    assert any(QUESTION in message.text for message in context.messages if message.role == "user")
+    assert context.trace.parts[-1].part == "pinned"
+    assert context.token_stats.total == sum(context.token_stats[:-1])
+    return context
+
+
+def until(ask: Callable[[], bool]) -> None:
+    """Wait for what happens behind a build."""
+    deadline = time.monotonic() + PATIENCE
+    while not ask():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def hit(text: object = "I prefer green tea", similarity: object = 0.9) -> MemoryHit:
+    return MemoryHit(Memory("m1", text, "user_preference"), similarity, "sparse")  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def hang() -> Iterator[Hang]:
+    with hanging() as hang:
+        yield hang
+
+
+@pytest.fixture
+def logged(caplog: pytest.LogCaptureFixture) -> Callable[[], list[tuple[str, str]]]:
+    """Give what the builder logged as missing: part and status; no record ever holds text."""
+    caplog.set_level(logging.WARNING, logger="gatekeeper")
+
+    def parts() -> list[tuple[str, str]]:
+        assert "secret" not in "".join(str(vars(record)) for record in caplog.records)
+        ours = [vars(record) for record in caplog.records if record.name == "gatekeeper.builder"]
+        assert all(record["levelno"] == logging.WARNING for record in ours)
+        return [(record["gatekeeper_part"], record["gatekeeper_status"]) for record in ours]
+
+    return parts
+
+
+Logged = Callable[[], list[tuple[str, str]]]
+
+
+def assert_told_once(context: BuiltContext, logged: Logged) -> None:
+    """Every miss is in the trace once and logged once."""
+    parts = [miss.part for miss in context.trace.misses]
+    assert len(set(parts)) == len(parts)
+    assert logged() == [(miss.part, miss.status) for miss in context.trace.misses]
+
+
+# --- searches of memories ---------------------------------------------------------------------------------------------
+
+
+def test_a_search_that_hangs_is_not_waited_for(hang: Hang, logged: Logged) -> None:
+    """001-66, 001-80, 004-53: the build returns while the search still hangs; what it says later is dropped."""
+    context = build(builder_of(SHORT_MS, memory=FaultyMemory(hang)))
+    assert hang.entered.is_set()
+    assert hang.returned == 0
+    assert context.trace.misses == (Miss("retrieved", "late"),)
+    assert context.metadata.retrieved_memory_count == 0
+    assert_told_once(context, logged)
+
+
+NO_SEARCH: dict[str, Callable[..., Any]] = {
+    "raises": raising,
+    "ends the thread": lambda *_, **__: (_ for _ in ()).throw(SystemExit),
+    "is cancelled": lambda *_, **__: (_ for _ in ()).throw(asyncio.CancelledError),
+    "gives None": lambda *_, **__: None,
+    "gives a number": lambda *_, **__: 7,
+    "gives texts": lambda *_, **__: ["secret", "memory"],
+    "gives dicts": lambda *_, **__: [{"memory": "secret", "similarity": 1.0}],
+    "gives NaN": lambda *_, **__: [hit(similarity=float("nan"))] * 3,
+    "gives what is no share": lambda *_, **__: [hit(similarity=1.5), hit(similarity="1"), hit(similarity=None)],
+    "gives no texts": lambda *_, **__: [hit(text=None), hit(text=b"secret")],
+    "gives a million texts": lambda *_, **__: ["secret"] * 1_000_000,
+    "raises on the way": lambda *_, **__: map(raising, range(3)),
+}
+
+
+@pytest.mark.parametrize("name", NO_SEARCH)
+def test_a_search_that_gives_nothing_of_use_is_a_miss(name: str, logged: Logged) -> None:
+    """001-66: whatever it does, it is told once and nothing of it is sent."""
+    context = build(builder_of(memory=FaultyMemory(NO_SEARCH[name])))
+    assert [(miss.part, miss.status) for miss in context.trace.misses] == [("retrieved", "failed")]
+    assert context.metadata.retrieved_memory_count == 0
+    assert "secret\n" not in "".join(message.text for message in context.messages if message.role == "system")
+    assert_told_once(context, logged)
+
+
+@pytest.mark.parametrize("hits", [lambda: itertools.repeat(hit()), lambda: [hit()] * 1_000_000])
+def test_a_search_that_gives_too_much_is_cut_to_what_was_asked_for(hits: Callable[[], Any]) -> None:
+    """001-24, 001-29: also where it never ends."""
+    context = build(builder_of(memory=FaultyMemory(lambda *_, **__: hits())))
+    assert context.metadata.retrieved_memory_count == 3
+    assert context.trace.misses == ()
+
+
+def test_what_makes_sense_among_nonsense_is_sent() -> None:
+    found = MemoryHits((hit(), hit(similarity=float("nan"))), "sparse")
+    context = build(builder_of(memory=FaultyMemory(lambda *_, **__: found, inline=True)))
+    assert context.metadata.retrieved_memory_count == 1
+    assert context.trace.misses == (Miss("retrieved", "degraded", "nonsense"),)
+
+
+EMBEDDERS: dict[str, Callable[..., Any]] = {
+    "raises": raising,
+    "None": lambda texts: None,
+    "no vector": lambda texts: [],
+    "NaN": lambda texts: [[float("nan"), 1.0]] * len(texts),
+    "texts": lambda texts: ["secret"] * len(texts),
+    "vectors without end": lambda texts: itertools.repeat([1.0, 0.0]),
+    "nothing but zeros": lambda texts: [[0.0, 0.0]] * len(texts),
+}
+
+
+@pytest.mark.parametrize("name", EMBEDDERS)
+def test_an_embedder_that_fails_leaves_the_terms(name: str, logged: Logged) -> None:
+    """004-66: the memory is found all the same, and the trace says how."""
+    context = build(builder_of(memory=with_tea(embedder=EMBEDDERS[name])))
+    assert context.metadata.retrieved_memory_count == 1
+    (miss,) = [miss for miss in context.trace.misses if miss.part == "retrieved"]
+    assert miss.status == "degraded"
+    assert_told_once(context, logged)
+
+
+def test_vectors_of_other_dimensions_leave_the_terms() -> None:
+    """004-66."""
+    store = InMemoryMemoryStore()
+    LongTermMemory(store, embedder=lambda texts: [[1.0, 0.0]] * len(texts)).add(
+        ANN, "I prefer green tea", category="user_preference"
+    )
+    memory = LongTermMemory(store, embedder=lambda texts: [[1.0, 0.0, 0.0]] * len(texts))
+    context = build(builder_of(memory=memory, config={"enable_summary": False}))
+    assert Miss("retrieved", "degraded", "other_dimensions") in context.trace.misses
+    assert context.metadata.retrieved_memory_count == 1
+
+
+def test_an_embedder_that_hangs_is_not_waited_for(hang: Hang) -> None:
+    """001-66."""
+    context = build(builder_of(SHORT_MS, memory=with_tea(embedder=hang)))
+    assert hang.returned == 0
+    assert Miss("retrieved", "late") in context.trace.misses
+
+
+MEMORY_STORES: dict[str, dict[str, Callable[..., Any]]] = {
+    "raises": {"before": raising},
+    "finds None": {"find_memories": lambda *_, **__: None},
+    "counts None": {"count_memories": lambda *_, **__: None},
+    "counts nonsense": {"count_memories": lambda *_, **__: ("many", {"tea": "secret"})},
+}
+
+
+@pytest.mark.parametrize("name", MEMORY_STORES)
+def test_a_store_of_memories_that_fails_is_a_miss(name: str) -> None:
+    """001-66."""
+    context = build(builder_of(memory=with_tea(lambda inner: Remote(inner, **MEMORY_STORES[name]))))
+    assert "retrieved" in {miss.part for miss in context.trace.misses if miss.status == "failed"}
+
+
+def test_a_store_that_gives_a_million_memories_is_read_in_part() -> None:
+    """001-24."""
+    read = [0]
+
+    def without_end(*_: Any, **__: Any) -> Iterator[MemoryRecord]:
+        for number in itertools.count():
+            read[0] += 1
+            yield MemoryRecord(Memory(f"m{number}", "green tea", "user_preference"), ("tea", "green"))
+
+    context = build(builder_of(memory=with_tea(lambda inner: Remote(inner, find_memories=without_end))))
+    assert context.metadata.retrieved_memory_count == 3
+    assert read[0] <= 2_000
+
+
+# --- stores of records ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_store_of_records_that_fails_takes_only_what_it_keeps(name: str, logged: Logged) -> None:
+    """001-30, 001-67: the window, the question and the pin are sent; each part is told once."""
+    context = build(builder_of(store=FAILURES[name](InMemoryRecordStore())))
+    assert context.metadata.included_message_count > 0
+    assert_told_once(context, logged)
+    if name == "raises":
+        parts = {miss.part: miss.status for miss in context.trace.misses}
+        assert parts == {"constraints": "failed", "summary": "failed", "task": "failed"}
+
+
+def test_a_store_in_this_process_that_raises_is_a_miss_as_well() -> None:
+    """001-67."""
+
+    class Broken(InMemoryRecordStore):
+        load_record = raising
+
+    context = build(builder_of(store=Broken(), memory=with_tea()))
+    assert {miss.part for miss in context.trace.misses} == {"constraints", "summary", "task", "extraction"}
+    assert context.metadata.retrieved_memory_count == 1
+
+
+def test_a_summary_that_another_writer_keeps_from_being_saved_is_sent() -> None:
+    """001-79."""
+    context = build(builder_of(store=FAILURES["conflicts forever"](InMemoryRecordStore())))
+    assert context.metadata.used_summary
+    assert Miss("summary", "degraded", "conflict") in context.trace.misses
+
+
+def test_a_store_that_hangs_is_not_waited_for(hang: Hang, logged: Logged) -> None:
+    """001-67: nothing is left of its parts, and nothing that the summary covered is missing from the window."""
+    context = build(builder_of(SHORT_MS, store=Remote(InMemoryRecordStore(), hang)))
+    assert hang.returned == 0
+    assert {miss.status for miss in context.trace.misses} == {"late"}
+    assert {miss.part for miss in context.trace.misses} == {"constraints", "summary", "task"}
+    assert_told_once(context, logged)
+
+
+def test_a_slow_store_that_is_in_time_loses_nothing() -> None:
+    """001-16, 001-66: more is asked at once than there are workers, and each call gets its turn."""
+    slow = [Remote(inner, lambda: time.sleep(0.002)) for inner in (InMemoryRecordStore(), InMemoryMemoryStore())]
+    LongTermMemory(slow[1]).add(ANN, "I prefer green tea", category="user_preference")
+    for max_workers in (1, 4, 8):
+        memory = LongTermMemory(slow[1])
+        builder = builder_of(store=slow[0], memory=memory, max_workers=max_workers)
+        for number in range(6):
+            context = build(builder, thread_of(name=f"t{number}"))
+            assert context.trace.misses == ()
+            assert context.metadata.retrieved_memory_count == 1
+
+
+# --- models behind a build --------------------------------------------------------------------------------------------
+
+SUMMARIZERS: dict[str, tuple[Callable[..., Any], str]] = {
+    "raises": (raising, "error: RuntimeError"),
+    "ends the thread": (lambda *_: (_ for _ in ()).throw(SystemExit), ""),
+    "gives nothing": (lambda *_: "  ", "empty"),
+    "gives None": (lambda *_: None, "not_text"),
+    "gives bytes": (lambda *_: b"secret", "not_text"),
+    "gives ten times too much": (lambda messages, previous, limit: "hello " * 10 * limit, "too_long"),
+    "invents": (lambda *_: "They chose PostgreSQL 17.3 on host kestrel-17.", "unsupported"),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in SUMMARIZERS if SUMMARIZERS[name][1]])
+def test_a_summarizer_that_fails_leaves_the_sentences(name: str, logged: Logged) -> None:
+    """004-60, 001-51: it runs behind the build; the next one says what became of it, once."""
+    summarizer, reason = SUMMARIZERS[name]
+    builder = builder_of(summarizer=summarizer)
+    assert build(builder).trace.misses == ()
+    contexts: list[BuiltContext] = []
+
+    def told() -> bool:
+        contexts.append(build(builder))
+        return contexts[-1].trace.misses != ()
+
+    until(told)
+    assert contexts[-1].trace.misses == (Miss("summary_model", "degraded", reason),)
+    assert contexts[-1].metadata.used_summary
+    assert_told_once(contexts[-1], logged)
+
+
+def test_a_model_that_hangs_keeps_nothing_else_waiting(hang: Hang) -> None:
+    """001-54, 004-54, 004-55: stores and searches have workers of their own."""
+    remote = Remote(InMemoryRecordStore())
+    memory = with_tea(Remote)
+    builder = builder_of(store=remote, memory=memory, summarizer=hang, extractor=hang, max_workers=4)
+    for number in range(8):
+        context = build(builder, thread_of(name=f"t{number}"))
+        assert {miss.part for miss in context.trace.misses} <= {"summary_model", "extraction"}
+        assert context.metadata.retrieved_memory_count == 1
+        assert context.metadata.used_summary
+    assert hang.returned == 0
+
+
+def test_a_search_that_hangs_keeps_no_store_waiting(hang: Hang) -> None:
+    """001-66: after many builds the constraints are still read, and the task is brought up to date."""
+    builder = builder_of(1_000, store=Remote(InMemoryRecordStore()), memory=FaultyMemory(hang), max_workers=4)
+    builder.constraints.set(thread_of(), "language", "Chinese")
+    for _ in range(5):
+        context = build(builder)
+        assert [miss.part for miss in context.trace.misses] == ["retrieved"]
+        assert context.token_stats.constraints > 0
+
+
+EXTRACTORS: dict[str, Callable[..., Any]] = {
+    "raises": raising,
+    "None": lambda *_: None,
+    "texts": lambda *_: ["secret"],
+    "without end": lambda *_: itertools.repeat(Extracted("I own a yacht", "fact", seq=0, start=0)),
+    "invents": lambda *_: [Extracted("The user is an administrator", "fact", seq=0, start=0)],
+}
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_an_extractor_that_fails_or_invents_remembers_nothing_that_was_not_said(name: str) -> None:
+    """004-23, 004-55."""
+    read = threading.Event()
+
+    def extractor(*arguments: Any) -> Any:
+        read.set()
+        return EXTRACTORS[name](*arguments)
+
+    memory, said = with_tea(), "I prefer black coffee."
+    builder = builder_of(memory=memory, extractor=extractor)
+    thread = thread_of([user(said), assistant("ok")])
+    assert build(builder, thread).metadata.retrieved_memory_count == 1
+    assert read.wait(PATIENCE)
+    if name in ("raises", "None"):  # the rules take over
+        until(lambda: len(memory.newest(ANN)) == 2)
+        until(lambda: bool(build(builder, thread).trace.misses))
+    assert {one.text.strip(".") for one in memory.newest(ANN)} <= {"I prefer green tea", said.strip(".")}
+
+
+# --- tool results -----------------------------------------------------------------------------------------------------
+
+LONG_RESULT = "12:00:00 INFO secret ping\n" * 200
+LOOK = Message("assistant", "", tool_calls=(ToolCall("a", "look", "{}"),))
+RUN = [user("Look."), LOOK, result("a", LONG_RESULT), assistant("ok"), user(QUESTION)]
+RUN += [message for number in range(8) for message in (calls(f"c{number}"), result(f"c{number}", LONG_RESULT))]
+
+COMPRESSORS: dict[str, ResultCompressor] = {
+    "raises": raising,
+    "gives None": lambda *_: None,  # type: ignore[dict-item]
+    "gives bytes": lambda *_: b"short",  # type: ignore[dict-item]
+    "fails at the first": lambda message, context: raising() if context.tool_name == "look" else message.text[:9],
+}
+
+
+@pytest.mark.parametrize("name", COMPRESSORS)
+@pytest.mark.parametrize("budget", [2_500, 48_000])
+def test_a_compressor_that_fails_leaves_the_result_as_it_is(name: str, budget: int, logged: Logged) -> None:
+    """001-58: past results and those of the run; told once, and the budget holds."""
+    builder = builder_of(tool_results=COMPRESSORS[name], config={"total_budget": budget})
+    context = builder.build(thread_of(RUN), QUESTION, "Be brief.")
+    assert context.token_stats.total <= budget
+    assert [(miss.part, miss.status) for miss in context.trace.misses] == [("tool_results", "failed")]
+    assert_told_once(context, logged)
+
+
+def test_a_compressor_that_hangs_is_not_waited_for(hang: Hang, logged: Logged) -> None:
+    """001-58: not once for each result."""
+    context = build(builder_of(SHORT_MS, tool_results=hang), thread_of(RUN))
+    assert hang.returned == 0
+    assert context.trace.misses == (Miss("tool_results", "late"),)
+    assert_told_once(context, logged)
+
+
+@pytest.mark.parametrize("faulty", ["records", "put", "get"])
+def test_a_store_of_results_that_hangs_or_raises_is_not_waited_for(hang: Hang, faulty: str) -> None:
+    """004-37: what cannot be put aside is sent as it is, or folded."""
+    for fault, status in ((hang, "late"), (raising, "failed")):
+        remote = Remote(InMemoryBlobStore(), **{faulty: fault})
+        compressor = ThreadResultCompressor(ThreadMemories(remote, b"0123456789abcdef"))
+        builder = builder_of(SHORT_MS, tool_results=compressor, config={"total_budget": 5_000})
+        context = builder.build(thread_of(RUN), QUESTION, "Be brief.")
+        assert {(miss.part, miss.status) for miss in context.trace.misses} <= {("tool_results", status)}
+        assert faulty == "get" or context.trace.misses
+        assert context.token_stats.total <= 5_000
+
+
+def test_a_compressor_of_the_users_own_is_used() -> None:
+    """001-58."""
+    builder = builder_of(tool_results=lambda message, _: message.text[:9])
+    context = build(builder, thread_of(RUN[:5]))
+    assert "12:00:00 " in [message.text for message in context.messages if message.role == "tool"]
+    assert context.trace.misses == ()
+
+
+# --- everything at once -----------------------------------------------------------------------------------------------
+
+
+def test_where_everything_hangs_threads_are_bounded_and_builds_are_refused_nothing_but_the_hung(hang: Hang) -> None:
+    """001-66, 001-80: many builds in a row."""
+    before = set(threading.enumerate())
+    builder = builder_of(
+        5,
+        store=Remote(InMemoryRecordStore(), hang),
+        memory=FaultyMemory(hang),
+        summarizer=hang,
+        extractor=hang,
+        tool_results=hang,
+        max_workers=5,
+    )
+    for number in range(30):
+        context = build(builder, thread_of(RUN, name=f"t{number}"))
+        started = [one for one in set(threading.enumerate()) - before if one.name == "gatekeeper-call"]
+        assert len(started) <= 5
+    assert {miss.status for miss in context.trace.misses} == {"busy"}
+    assert {miss.part for miss in context.trace.misses} >= {"constraints", "summary", "task", "retrieved"}
+    assert hang.returned == 0
+
+
+def test_after_everything_has_come_back_builds_are_whole_again(hang: Hang) -> None:
+    """001-66."""
+    store, memory = Remote(InMemoryRecordStore(), hang), with_tea(lambda inner: Remote(inner, hang))
+    builder = builder_of(5, store=store, memory=memory, max_workers=4)
+    for _ in range(4):
+        assert build(builder).trace.misses
+    hang.let_go()
+    builder.set_config(call_timeout_ms=LONG_MS)
+    until(lambda: not build(builder).trace.misses)
+    assert build(builder).metadata.retrieved_memory_count == 1
+
+
+def test_a_late_answer_is_never_seen_by_a_later_build(hang: Hang) -> None:
+    """001-66, 001-80: what was found for Ann does not reach Bob, nor Ann's next build."""
+    answered = threading.Event()
+
+    def search(scope: MemoryScope, *_: Any, **__: Any) -> list[MemoryHit]:
+        if scope.user != "ann" or hang.entered.is_set():
+            return []
+        hang()
+        answered.set()
+        return [hit("Ann's secret tea")]
+
+    builder = builder_of(SHORT_MS, memory=FaultyMemory(search), max_workers=8)
+    assert build(builder).trace.misses == (Miss("retrieved", "late"),)
+    hang.let_go()
+    assert answered.wait(PATIENCE)
+    builder.set_config(call_timeout_ms=LONG_MS)
+    for context in (build(builder, thread_of(name="t2", user="bob")), build(builder)):
+        assert context.trace.misses == ()
+        assert not any("Ann's secret tea" in message.text for message in context.messages)
+
+
+def test_a_cancelled_build_leaves_the_builder_as_it_was(hang: Hang) -> None:
+    """001-16: cancelled while a search hangs."""
+    searches = iter([hang])
+    memory = FaultyMemory(lambda *_, **__: (next(searches, None) or (lambda: [hit()]))())
+    builder = builder_of(200, memory=memory, max_workers=8)
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(builder.abuild(thread_of(), QUESTION, "Be brief."))
+        await asyncio.to_thread(hang.entered.wait, PATIENCE)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        builder.set_config(call_timeout_ms=LONG_MS)
+        context = await builder.abuild(thread_of(), QUESTION, "Be brief.")
+        assert context.metadata.retrieved_memory_count == 1
+        assert context.trace.misses == ()
+
+    asyncio.run(cancelled())
+    assert hang.returned == 0
+
+
+def test_without_any_time_nothing_behind_a_protocol_is_waited_for(hang: Hang) -> None:
+    """001-50: a limit of 0; what is in this process is there all the same."""
+    context = build(builder_of(0, memory=FaultyMemory(hang)))
+    assert context.metadata.used_summary
+    assert [miss.part for miss in context.trace.misses] == ["retrieved"]
+
+
+# --- what is no optional part -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("answer", [-1, None, "7", 1.5, True, float("nan")])
+def test_a_counter_that_counts_nonsense_is_named(answer: object) -> None:
+    """004-09: without counts nothing can be promised."""
+
+    def my_counter(text: str) -> Any:
+        return answer
+
+    with pytest.raises(ConfigError, match="my_counter"):
+        builder_of(token_counter=my_counter).build(thread_of(), QUESTION, "Be brief.")
+
+
+def test_a_selection_that_fails_sends_the_newest_turns_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, logged: Logged
+) -> None:
+    """001-32: a defect of ours, or a counter that gives up now and then, does not end the conversation."""
+    monkeypatch.setattr("gatekeeper_core.context.history.select.choose_past", raising)
+    context = build(builder_of())
+    assert context.metadata.included_message_count > 0
+    assert [(miss.part, miss.status) for miss in context.trace.misses] == [("history", "degraded")]
+    assert_told_once(context, logged)

@@ -1,0 +1,89 @@
+"""Tool exchanges are made whole, so that every provider takes what is sent."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.prompt.exchanges import NO_RESULT, whole_exchanges
+from gatekeeper_core.messages import Message, Provider, ToolCall, validate_messages
+
+roles = st.sampled_from(["user", "assistant", "system", "tool"])
+ids = st.sampled_from(["a", "b", "c", ""])
+
+
+@st.composite
+def any_message(draw: st.DrawFn) -> Message:
+    role = draw(roles)
+    text = draw(st.sampled_from(["", "hello", "你好", "端口 6380"]))
+    if role == "tool":
+        return Message("tool", text, tool_call_id=draw(ids) or None)
+    calls = draw(st.lists(ids, max_size=3)) if role == "assistant" else []
+    return Message(role, text, tool_calls=tuple(ToolCall(one, "now", "{}") for one in calls))
+
+
+@given(st.lists(any_message(), max_size=12))
+def test_whatever_the_list_no_call_and_no_result_stands_alone(messages: list[Message]) -> None:
+    mended = whole_exchanges(messages)
+    for provider in get_args(Provider):
+        broken = {one.rule for one in validate_messages(mended.messages, provider=provider, open_run=True)}
+        assert not broken & {"unanswered-tool-call", "orphan-tool-result", "duplicate-tool-result"}
+
+
+@given(st.lists(any_message(), max_size=12))
+def test_every_message_is_sent_or_named_as_left_out(messages: list[Message]) -> None:
+    mended = whole_exchanges(messages)
+    taken = [at for at in mended.sources if at is not None]
+    assert sorted([*taken, *mended.left_out]) == list(range(len(messages)))
+    for at, message in zip(mended.sources, mended.messages, strict=True):
+        assert message.text == (NO_RESULT if at is None else messages[at].text)
+
+
+@given(st.lists(any_message(), max_size=12))
+def test_what_is_whole_stays_as_it_is(messages: list[Message]) -> None:
+    once = whole_exchanges(messages)
+    again = whole_exchanges(once.messages)
+    assert again.messages == once.messages
+    assert again.left_out == ()
+    assert None not in again.sources
+
+
+def call(*names: str) -> Message:
+    return Message("assistant", "", tool_calls=tuple(ToolCall(name, "now", "{}") for name in names))
+
+
+def test_calls_at_the_end_still_wait_for_their_results() -> None:
+    messages = [Message("user", "?"), call("a", "b"), Message("tool", "12:00", tool_call_id="b")]
+    assert whole_exchanges(messages).messages == tuple(messages)
+
+
+def test_a_call_that_is_never_answered_gets_a_result_that_says_so() -> None:
+    mended = whole_exchanges([call("a", "b"), Message("tool", "12:00", tool_call_id="b"), Message("user", "还在吗？")])
+    assert [one.text for one in mended.messages] == ["", "12:00", NO_RESULT, "还在吗？"]
+    assert mended.messages[2].tool_call_id == "a"
+    assert mended.messages[2].name == "now"
+
+
+def test_results_without_ids_go_by_their_place() -> None:
+    mended = whole_exchanges(
+        [call("", ""), Message("tool", "first"), Message("tool", "second"), Message("tool", "third")]
+    )
+    made = [one.id for one in mended.messages[0].tool_calls]
+    assert made == ["call_0_0", "call_0_1"]
+    assert [(one.text, one.tool_call_id) for one in mended.messages[1:]] == [("first", made[0]), ("second", made[1])]
+    assert mended.left_out == (3,)
+
+
+def test_one_id_for_two_calls_becomes_two() -> None:
+    results = [Message("tool", text, tool_call_id="a") for text in ("first", "second")]
+    mended = whole_exchanges([call("a", "a"), *results])
+    assert [one.id for one in mended.messages[0].tool_calls] == ["a", "call_0_1"]
+    assert [(one.text, one.tool_call_id) for one in mended.messages[1:]] == [("first", "a"), ("second", "call_0_1")]
+
+
+def test_a_system_message_amid_an_exchange_stands_after_it_or_before_calls_that_wait() -> None:
+    system, result = Message("system", "规则"), Message("tool", "12:00", tool_call_id="a")
+    assert whole_exchanges([call("a"), system, result]).messages == (call("a"), result, system)
+    assert whole_exchanges([call("a", "b"), system, result]).messages == (system, call("a", "b"), result)

@@ -1,0 +1,114 @@
+"""A built context is valid for every provider, and says the same to each."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.prompt.exchanges import whole_exchanges
+from gatekeeper_core.context.prompt.rendering import OPENING, PinRole, render_messages, render_parts
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import MediaPart, Message, Provider, TextPart, ToolCall, validate_messages
+from tests.context.prompt.test_exchanges import any_message
+
+providers = st.sampled_from(get_args(Provider))
+RULES, ASKED, PIN = Message("system", "简短回答。"), Message("user", "端口是多少？"), Message("system", "Answer now.")
+
+
+@given(st.lists(any_message(), max_size=12), providers)
+def test_whatever_is_rendered_is_valid(messages: list[Message], provider: Provider) -> None:
+    """001-77."""
+    rendered = render_messages(whole_exchanges(messages).messages, provider=provider)
+    assert validate_messages(rendered, provider=provider, open_run=True) == ()
+    if provider != "openai":
+        assert sum(one.role == "system" for one in rendered) <= 1
+
+
+@given(st.lists(any_message(), max_size=12), providers)
+def test_no_text_is_lost(messages: list[Message], provider: Provider) -> None:
+    whole = whole_exchanges(messages).messages
+    rendered = "\n\n".join(one.text for one in render_messages(whole, provider=provider))
+    assert [one.text for one in whole if one.text not in rendered] == []
+
+
+@given(st.lists(any_message(), max_size=12), providers)
+def test_each_rendered_message_names_what_it_is_made_of(messages: list[Message], provider: Provider) -> None:
+    whole = whole_exchanges(messages).messages
+    parts = render_parts(whole, provider=provider)
+    assert tuple(part.message for part in parts) == render_messages(whole, provider=provider)
+    named = [at for part in parts for at in part.sources]
+    assert named == sorted(set(named))
+    assert all(not whole[at].text and whole[at].role == "system" for at in {*range(len(whole))} - {*named})
+    for part in parts:
+        said = "\n\n" if part.message.role == "system" else "\n"
+        assert part.message.text == (
+            said.join(whole[at].text for at in part.sources if whole[at].text) or OPENING * (not part.sources)
+        )
+
+
+def test_openai_gets_the_messages_as_they_are() -> None:
+    messages = (RULES, Message("system", "[summary]"), ASKED, PIN)
+    assert render_messages(messages, provider="openai", pin=3) == messages
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini", "minimax"])
+def test_where_one_system_message_is_taken_the_others_join_it_or_move(provider: Provider) -> None:
+    messages = [
+        RULES,
+        Message("system", "[summary]"),
+        ASKED,
+        Message("system", "now: 12:00"),
+        Message("assistant", "6380"),
+        PIN,
+    ]
+    rendered = render_messages(messages, provider=provider, pin=5)
+    assert [(one.role, one.text) for one in rendered] == [
+        ("system", "简短回答。\n\n[summary]"),
+        ("user", "端口是多少？"),
+        ("user", "now: 12:00"),
+        ("assistant", "6380"),
+        ("user", "Answer now."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pin_as", "role"), [(None, "system"), ("system", "system"), ("developer", "system"), ("user_suffix", "user")]
+)
+def test_the_pin_is_a_system_message_or_the_users(pin_as: PinRole | None, role: str) -> None:
+    """001-42."""
+    rendered = render_messages([RULES, ASKED, PIN], provider="openai", pin=2, pin_as=pin_as)
+    assert [one.role for one in rendered] == ["system", "user", role]
+
+
+def test_gemini_gets_answers_in_a_row_as_one_with_their_media() -> None:
+    picture = Message("assistant", (TextPart("see"), MediaPart("image")))
+    call = Message("assistant", "looking", tool_calls=(ToolCall("a", "look", "{}"),))
+    messages = [ASKED, Message("assistant", "well"), picture, call, Message("tool", "12", tool_call_id="a")]
+    rendered = render_messages(messages, provider="gemini")
+    assert [one.role for one in rendered] == ["user", "assistant", "tool"]
+    assert [one.sources for one in render_parts(messages, provider="gemini")] == [(0,), (1, 2, 3), (4,)]
+    assert rendered[1].content == (TextPart("well"), TextPart("see"), MediaPart("image"), TextPart("looking"))
+    assert rendered[1].tool_calls == call.tool_calls
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini"])
+def test_an_answer_that_nobody_asked_for_gets_a_word_before_it(provider: Provider) -> None:
+    rendered = render_messages([RULES, Message("assistant", "Hello!")], provider=provider)
+    assert [one.role for one in rendered] == ["system", "user", "assistant"]
+
+
+@pytest.mark.parametrize("pin_as", ["system", "developer"])
+@pytest.mark.parametrize("provider", ["anthropic", "gemini", "minimax"])
+def test_a_pin_that_the_provider_would_refuse_is_refused_here(provider: Provider, pin_as: PinRole) -> None:
+    with pytest.raises(ConfigError, match="user_suffix"):
+        render_messages([ASKED, PIN], provider=provider, pin=1, pin_as=pin_as)
+
+
+def test_unknown_words_are_refused() -> None:
+    with pytest.raises(ConfigError, match="provider must be one of openai"):
+        render_messages([ASKED], provider="bard")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="pin_as must be one of system"):
+        render_messages([ASKED], provider="openai", pin_as="tool")  # type: ignore[arg-type]

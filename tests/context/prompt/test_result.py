@@ -1,0 +1,108 @@
+"""What a build gives back: figures that add up, a fate for every message, and nothing of what was said in the trace."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import datetime
+from itertools import pairwise
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.prompt.result import BuiltContext, Fate, MessageFate, TokenStats, fates_of
+from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Message
+from tests.loops import PROVIDERS, assistant, calls, result, user
+
+FATES = st.sampled_from(get_args(Fate))
+KNOWN = st.integers(0, 30).flatmap(
+    lambda count: st.tuples(
+        st.just(count), st.lists(st.tuples(st.integers(0, max(0, count - 1)), FATES), max_size=40 if count else 0)
+    )
+)
+RUN = [user("secret port?"), calls("a"), result("a", "secret 6380"), assistant("It is 6380."), user("And the host?")]
+
+
+def context_of(messages: list[Message] = RUN, prompt: str = "And the host?") -> BuiltContext:
+    return ContextBuilder(ContextBuilderConfig(locale="en")).build(Thread("t1", tuple(messages)), prompt, "Be brief.")
+
+
+@given(KNOWN)
+def test_fates_cover_every_message_once_and_the_first_one_holds(known: tuple[int, list[tuple[int, Fate]]]) -> None:
+    """001-23, 001-43: nothing is left unaccounted for."""
+    count, given_fates = known
+    fates = fates_of(count, given_fates)
+    flat = [one.fate for one in fates for _ in range(one.start, one.stop)]
+    first: dict[int, Fate] = {}
+    for seq, fate in given_fates:
+        first.setdefault(seq, fate)
+    assert flat == [first.get(seq, "left_out") for seq in range(count)]
+    assert [one.start for one in fates] == [0, *(one.stop for one in fates)][: len(fates)]
+    assert all(one.fate != other.fate for one, other in pairwise(fates))
+
+
+def test_what_is_left_out_is_told_as_ranges() -> None:
+    trace = context_of().trace._replace(fates=fates_of(6, [(0, "sent"), (3, "summary")]))
+    assert trace.left_out == ((1, 3), (4, 6))
+    assert trace._replace(fates=(MessageFate(0, 2, "sent"),)).left_out == ()
+
+
+def test_a_trace_is_json_and_holds_no_text() -> None:
+    """C16."""
+    context = context_of()
+    told = json.dumps(context.trace.to_dict(), allow_nan=False, sort_keys=True)
+    assert "secret" not in told
+    assert set(context.trace.to_dict()) == set(context.trace._fields)
+    assert json.loads(told)["shares"]["recent_messages"] == 26_400
+    assert json.loads(told)["parts"][0] == {"part": "system_prompt", "seq": None, "tokens": 3}
+
+
+def test_every_figure_of_the_specification_is_there() -> None:
+    """001-14, 001-19, 001-43."""
+    assert TokenStats._fields == (
+        *("system_prompt", "summary", "retrieved", "recent_messages", "current_input"),
+        *("pinned", "tools", "constraints", "total"),
+    )
+    context = context_of()
+    assert sum(context.token_stats[:-1]) == context.token_stats.total == sum(one.tokens for one in context.trace.parts)
+    assert len(context.trace.parts) == len(context.messages)
+    assert context.metadata.included_message_count == len(RUN)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_pin_takes_the_place_that_a_provider_has_for_it(provider: str) -> None:
+    """001-42, 001-77: a literal builder puts a system message at the end for everybody."""
+    rendered = context_of().render(provider=provider)  # type: ignore[arg-type]
+    assert rendered[-1].text.startswith("[CRITICAL INSTRUCTION]")
+    assert rendered[-1].role == ("system" if provider == "openai" else "user")
+    assert sum(message.role == "system" for message in rendered) == (2 if provider == "openai" else 1)
+    assert context_of().render(provider="openai", pin_as="user_suffix")[-1].role == "user"
+
+
+def test_a_context_without_a_pin_is_rendered_as_well() -> None:
+    """001-74."""
+    assert [one.role for one in context_of([], "").render(provider="anthropic")] == ["system"]
+
+
+def test_dicts_are_those_of_the_rendered_messages() -> None:
+    """001-32: tool fields survive."""
+    dicts = context_of().to_dicts()
+    assert dicts == [message.to_dict(for_provider=True) for message in context_of().render()]
+    assert dicts[2]["tool_calls"][0]["id"] == dicts[3]["tool_call_id"] == "a"
+
+
+def test_dicts_hold_no_field_that_a_provider_refuses() -> None:
+    marked = [replace(message, id="m", metadata={"a": 1}, created_at=datetime(2024, 6, 3)) for message in RUN]
+    assert context_of(marked).to_dicts() == context_of().to_dicts()
+
+
+@pytest.mark.parametrize(("provider", "pin_as"), [("other", None), ("openai", "footer"), ("anthropic", "system")])
+def test_what_no_provider_takes_is_refused(provider: str, pin_as: str | None) -> None:
+    with pytest.raises(ConfigError):
+        context_of().render(provider=provider, pin_as=pin_as)  # type: ignore[arg-type]

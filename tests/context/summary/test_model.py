@@ -1,0 +1,99 @@
+"""What a model is given to read, and whether what it writes is used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from gatekeeper_core.context.summary.model import Draft, Summarizer, write_draft
+from gatekeeper_core.context.summary.record import Summary, SummaryItem
+from gatekeeper_core.messages import Message
+from tests import loops
+
+MESSAGES = [
+    loops.system("Be brief."),
+    loops.user("Which port does the cache use?"),
+    loops.calls("a", text="Let me look."),
+    loops.result("a", "secret token 998877"),
+    loops.assistant("<think>Is it 1111?</think>It uses port 6380."),
+    loops.user("用 Redis 吧。"),
+    loops.assistant("好的。"),
+]
+SUMMARY = Summary(
+    items=(SummaryItem("details", "It uses port 6380.", (4,), "assistant"),), upto_seq=6, covered_messages=6
+)
+
+
+def draft(summarizer: Summarizer, summary: Summary = SUMMARY, **limits: int) -> Draft:
+    given = {"max_tokens": 100, "max_input_tokens": 10_000, "max_unsupported": 0, **limits}
+    return write_draft(summarizer, MESSAGES, summary, counter=len, **given)
+
+
+def test_a_model_reads_what_people_said_and_nothing_else() -> None:
+    """004-13: what is covered is read once, with what was written before."""
+    seen: list[Any] = []
+
+    def summarize(messages: Sequence[Message], previous: str | None, max_tokens: int) -> str:
+        seen.append(([(message.role, message.text) for message in messages], previous, max_tokens))
+        return "The cache uses port 6380."
+
+    assert draft(summarize) == Draft("The cache uses port 6380.")
+    said = [
+        ("user", "Which port does the cache use?"),
+        ("assistant", "Let me look."),
+        ("assistant", "It uses port 6380."),
+        ("user", "用 Redis 吧。"),
+        ("assistant", "好的。"),
+    ]
+    assert seen.pop() == (said, None, 100)
+    draft(summarize, Summary(upto_seq=6, model_text="They ask for a port.", model_upto_seq=4))
+    assert seen.pop() == (said[3:], "They ask for a port.", 100)
+    draft(summarize, max_input_tokens=20)
+    assert seen.pop() == (said[3:], "技术细节：\n- It uses port 6380.", 100)
+    draft(summarize, max_input_tokens=1)
+    assert seen.pop()[0] == said[4:]
+
+
+def hang_up(*_: Any) -> str:
+    raise ConnectionError("no route to 6380")
+
+
+@pytest.mark.parametrize(
+    ("summarizer", "failure"),
+    [
+        (hang_up, "error: ConnectionError"),
+        (lambda *_: "", "empty"),
+        (lambda *_: " \n", "empty"),
+        (lambda *_: None, "not_text"),
+        (lambda *_: b"text", "not_text"),
+        (lambda *_: "port 6380 " * 100, "too_long"),
+        (lambda: "no arguments", "error: TypeError"),
+    ],
+)
+def test_a_model_that_fails_gives_no_text_and_the_reason(summarizer: Any, failure: str) -> None:
+    """004-60: a failure leaves the sentences in place."""
+    assert draft(summarizer) == Draft("", failure)
+
+
+@pytest.mark.parametrize(
+    ("text", "made_up"),
+    [
+        ("The cache uses port 6381.", ("6381",)),
+        ("The token is 998877.", ("998877",)),
+        ("缓存由王芳负责。", ("王芳",)),
+        ("The port is 6380, says Pavel.", ("Pavel",)),
+    ],
+)
+def test_what_nobody_said_is_refused_or_flagged(text: str, made_up: tuple[str, ...]) -> None:
+    """004-60: numbers, identifiers and names come from what people said, not from tools, not from the model."""
+    assert draft(lambda *_: text) == Draft("", "unsupported", made_up)
+    assert draft(lambda *_: text, max_unsupported=1) == Draft(text, "", made_up)
+
+
+def test_what_was_made_up_before_stays_made_up() -> None:
+    """004-60: a tolerated invention does not become true by standing in the summary."""
+    before = Summary(upto_seq=6, model_text="Port 6380, or 7777.", model_upto_seq=4, unsupported=("7777",))
+    assert draft(lambda *_: "Ports 6380 and 7777.", before) == Draft("", "unsupported", ("7777",))
+    assert draft(lambda *_: "Port 6380.", before) == Draft("Port 6380.")

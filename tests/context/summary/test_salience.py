@@ -1,0 +1,81 @@
+"""How much a sentence tells."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.summary.salience import FIRST_PERSON, NAMES, TIME, is_uncommon, read_telling
+
+
+@pytest.mark.parametrize(
+    ("more", "less"),
+    [
+        ("The trawler left Svalbard.", "The friend felt good."),
+        ("破冰船离开了斯瓦尔巴。", "朋友觉得很喜欢音乐。"),
+        ("Redis 集群迁移到法兰克福。", "这个电影很喜欢。"),
+    ],
+)
+def test_what_is_rare_in_everyday_talk_tells_more(more: str, less: str) -> None:
+    assert read_telling(more).told > read_telling(less).told
+
+
+@pytest.mark.parametrize(
+    ("text", "factor"),
+    [
+        ("trawlers leave harbours", 1.0),
+        ("I saw trawlers leave harbours", FIRST_PERSON),
+        ("trawlers leave harbours yesterday", TIME),
+        ("trawlers leave Svalbard", NAMES),
+        ("yesterday my trawler left Svalbard", FIRST_PERSON * TIME * NAMES),
+        ("我昨天看了《破冰船》", FIRST_PERSON * TIME * NAMES),
+        ("破冰船离港", 1.0),
+    ],
+)
+def test_who_whom_and_when_make_it_more(text: str, factor: float) -> None:
+    assert read_telling(text).factor == pytest.approx(factor)
+
+
+@pytest.mark.parametrize("name", ["Anna: ", "小明："])
+def test_the_name_in_front_of_a_message_tells_nothing(name: str) -> None:
+    assert read_telling(f"{name}trawlers leave harbours").weights == read_telling("trawlers leave harbours").weights
+
+
+@pytest.mark.parametrize("text", ["Hey! How are you?", "Thanks, take care!", "你好，好久不见。", "谢谢，再见！", ""])
+def test_courtesies_tell_nothing(text: str) -> None:
+    telling = read_telling(text)
+    assert (telling.told, telling.is_fact, telling.names_something) == (0.0, False, False)
+
+
+def test_a_greeting_with_a_name_names_nothing_and_one_with_a_matter_does() -> None:
+    assert not read_telling("Hey Zenobia!").names_something
+    assert read_telling("Hey, which trawler goes to Svalbard?").names_something
+
+
+def test_common_words_and_what_no_list_holds() -> None:
+    assert [is_uncommon(term) for term in ("good", "friend", "知道", "svalbard", "缓存")] == [
+        False,
+        False,
+        False,
+        True,
+        True,
+    ]
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_weighed_alike_each_time(text: str) -> None:
+    telling = read_telling(text)
+    assert telling == read_telling(text)
+    assert telling.told >= 0
+
+
+@pytest.mark.parametrize(
+    "piece", ["keep it ", "take ", "last a ", "\ud800", "《", "I ", "年前", "Good to ", "A: ", "：", "have a good "]
+)
+def test_a_hostile_text_takes_linear_time(piece: str) -> None:
+    start = time.process_time()
+    read_telling(piece * 20_000)
+    assert time.process_time() - start < 5

@@ -1,0 +1,50 @@
+"""Tables with a delimiter keep their head and the rows that matter, as they are written."""
+
+from __future__ import annotations
+
+import pytest
+
+from gatekeeper_core.context.tool_results.digest import Task
+from gatekeeper_core.context.tool_results.formats.delimited import delimiter_of, digest_delimited, split_row
+from gatekeeper_core.context.tool_results.query_match import Asked
+
+
+@pytest.mark.parametrize(
+    ("lines", "delimiter"),
+    [
+        (["id,name,city", "1,Ann,Bern", "2,Bo,Basel"], ","),
+        (["编号,姓名", "一,王芳", "二,李雷"], ","),
+        (["a\tb\tc\td", "1\t2\t3\t4", "5\t6\t7\t8"], "\t"),
+        (["a;b;c;d", "1;2;3;4", "5;6;7;8"], ";"),
+        (["NAME   READY   STATUS   AGE", "web-1  1/1     Running  3d", "web-2  1/1     Running  4d"], "  "),
+        (["Hello, world", "I, for one, welcome", "you"], None),
+        (["one line"], None),
+        (["a,b", "1,2", "3,4,5,6"], None),
+    ],
+)
+def test_a_delimiter_cuts_every_line_into_as_many_cells(lines: list[str], delimiter: str | None) -> None:
+    assert delimiter_of(lines) == delimiter
+
+
+@pytest.mark.parametrize(
+    ("line", "cells"),
+    [("a,b", ["a", "b"]), ('1,"Lee, Bo",x', ["1", "Lee, Bo", "x"]), ('"open,', ["open,"]), ("", [""])],
+)
+def test_a_delimiter_in_quotes_does_not_cut(line: str, cells: list[str]) -> None:
+    assert split_row(line, ",") == cells
+
+
+@pytest.mark.parametrize("query", ["which city is ID-77 in?", "ID-77 在哪个城市？"])
+def test_rows_are_kept_as_they_are_written(query: str) -> None:
+    lines = ["id,name,city,load", *(f"{at},n{at},Bern,{at % 9}" for at in range(400))]
+    lines[50], lines[150], lines[250] = 'ID-77,"Lee, Bo",Basel,3', "149,n149,Bern,987654", "249,n249,失败,3"
+    task = Task(Asked(query), 200, lambda text: len(text) // 4, 5)
+    made = digest_delimited(lines, range(1, len(lines) + 1), len(lines), task)
+    assert made is not None
+    shown = made.text.split("\n")
+    assert shown[0] == lines[0]
+    assert {lines[50], lines[150], lines[250], lines[-1]} <= set(shown)
+
+
+def test_what_is_no_table_has_no_digest() -> None:
+    assert digest_delimited(["a", "b"], [1, 2], 2, Task(Asked(None), 99, len, 5)) is None

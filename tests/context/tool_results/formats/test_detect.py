@@ -1,0 +1,88 @@
+"""What a result is, told from its own lines."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.tool_outputs import generated
+from gatekeeper_core.context.tool_results.formats.detect import detect_kind, looks_binary, looks_like_json
+
+FAMILIES = {
+    "log": {"log"},
+    "csv": {"table"},
+    "search": {"search"},
+    "listing": {"listing", "table"},
+    "test": {"test"},
+    "trace": {"trace"},
+}
+
+
+@pytest.mark.parametrize(
+    "output", [each for each in generated(11, rounds=2) if each.family in FAMILIES], ids=lambda each: each.name
+)
+def test_common_tools_are_recognised(output: object) -> None:
+    kind = detect_kind(output.text)  # type: ignore[attr-defined]
+    assert kind in FAMILIES[output.family]  # type: ignore[attr-defined]
+
+
+CODE = '''import os
+
+def main(path: str) -> None:
+    """Run."""
+    for name in os.listdir(path):
+        print(name)
+
+if __name__ == "__main__":
+    main(".")
+'''
+PROSE = (
+    "The cache holds what was read last. It is cleared at night.\n\nWhen a node fails, another one takes over.\n" * 9
+)
+CHINESE = "缓存保存最近读取的内容。它在夜里清空。\n\n节点失败时，由另一个节点接管。\n" * 9
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (CODE, "code"),
+        ("func main() {\n\tfmt.Println(1)\n}\n" * 9, "code"),
+        ("services:\n  web:\n    image: app\n    ports:\n      - 80:80\n" * 9, "code"),
+        (PROSE, "prose"),
+        (CHINESE, "prose"),
+        ("diff --git a/x b/x\nindex 12345678..9abcdef0\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "diff"),
+        ("<!DOCTYPE html>\n<html><body>hi</body></html>", "markup"),
+        ("\x00\x01\x02\x03" * 50, "binary"),
+        ("x" * 30 + "ERROR" + "y" * 100_000, "lines"),
+        ("", "prose"),
+        ("\n\n\n", "prose"),
+    ],
+)
+def test_code_prose_and_the_rest_are_told_apart(text: str, kind: str) -> None:
+    assert detect_kind(text) == kind
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_of_a_kind(text: str) -> None:
+    assert detect_kind(text) == detect_kind(text)
+    looks_like_json(text)
+
+
+def test_colours_of_a_terminal_are_no_binary() -> None:
+    assert not looks_binary("\x1b[31mred\x1b[0m\t\r\n" * 9)
+    assert looks_binary("\ufffd\x00" * 100)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ('He said that all of it was "done."', "prose"),
+        ("What shall we do about it tomorrow (if at all)?  ", "prose"),
+        ("他说今天所有的事情都做完了。”", "prose"),
+        ("----------------------------------------.", "lines"),
+        ("not at all.", "lines"),
+    ],
+)
+def test_lines_that_end_as_sentences_do_are_prose(line: str, kind: str) -> None:
+    assert detect_kind("\n".join([line] * 40)) == kind

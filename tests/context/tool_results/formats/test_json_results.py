@@ -1,0 +1,95 @@
+"""JSON results: nested lists, objects that are lists by another name, status and error fields."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.tool_results.digest import Digest, Task
+from gatekeeper_core.context.tool_results.formats.json_results import digest_json_value, lossless_json, read_any_json
+from gatekeeper_core.context.tool_results.formats.json_text import UNREAD, read_json
+from gatekeeper_core.context.tool_results.formats.tables import read_table
+from gatekeeper_core.context.tool_results.query_match import Asked
+
+
+def digest(value: object, *, query: str | None = None, budget: int = 200) -> Digest:
+    read: Any = read_json(json.dumps(value, ensure_ascii=False))
+    return digest_json_value(read, Task(Asked(query), budget, lambda text: len(text) // 4, 5))
+
+
+def test_status_and_error_fields_are_kept_beside_long_lists() -> None:
+    """004-38: counts, status and error fields stay."""
+    value = {
+        "items": [{"id": at, "name": f"n{at}"} for at in range(400)],
+        "status": "partial",
+        "total": 400,
+        "errors": [{"message": "rate limit"}],
+    }
+    made = digest(value)
+    for part in ('status: "partial"', "total: 400", "rate limit", "of 400 rows, numbered from 0] items[]"):
+        assert part in made.text
+
+
+def test_objects_in_lists_in_objects_are_one_table() -> None:
+    pages = [
+        {"edges": [{"node": {"id": f"{page}-{at}", "meta": {"score": at}}} for at in range(30)]} for page in range(8)
+    ]
+    made = digest({"data": {"pages": pages}})
+    assert "of 240 rows, numbered from 0] data.pages[].edges[]" in made.text
+    assert "node.id:s,node.meta.score" in made.text
+
+
+@pytest.mark.parametrize(
+    ("query", "row"), [("what is 电压 of sensor-042?", "sensor-042"), ("sensor-042 的电压", "sensor-042")]
+)
+def test_an_object_of_many_objects_is_a_table_with_its_keys(query: str, row: str) -> None:
+    made = digest({f"sensor-{at:03}": {"电压": at} for at in range(300)}, query=query)
+    assert f"{row},42" in made.text
+    assert "of 300 rows" in made.text
+
+
+def test_very_many_columns_are_counted() -> None:
+    made = digest([{f"k{at}": at * row for at in range(500)} for row in range(30)])
+    assert "columns omitted" in made.text
+    assert len(made.text) < 20_000
+
+
+def test_a_long_cell_shows_what_tells_of_a_failure() -> None:
+    rows = [{"id": at, "log": "x" * 500} for at in range(50)]
+    rows[20]["log"] = "x" * 3_000 + " fatal: disk SN-1 gone " + "y" * 3_000
+    assert "fatal: disk SN-1" in digest(rows, budget=400).text
+
+
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from("abc"), st.integers() | st.text(max_size=4), max_size=3), min_size=3, max_size=8
+    )
+)
+def test_what_is_written_without_loss_reads_back(rows: list[dict[str, Any]]) -> None:
+    """004-38: valid JSON stays valid JSON or becomes the table form."""
+    read: Any = read_json(json.dumps(rows))
+    written = lossless_json(read)
+    assert written is not None
+    assert (read_table(written) if written.startswith("[table:") else read_json(written)) == read
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=3), inner, max_size=5),
+        max_leaves=20,
+    )
+)
+def test_any_value_has_a_digest(value: object) -> None:
+    made = digest(value)
+    assert made == digest(value)
+    assert made.shown <= made.total
+
+
+def test_json_line_by_line_is_read_as_a_list() -> None:
+    assert read_any_json('{"a": 1}\n{"a": 2}') == [{"a": "1"}, {"a": "2"}]
+    assert read_any_json("no json") is UNREAD

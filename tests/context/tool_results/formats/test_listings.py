@@ -1,0 +1,89 @@
+"""Searches and listings: what was asked for and what stands out is shown, the rest is counted by file or folder."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.tool_results.digest import Digest, Task
+from gatekeeper_core.context.tool_results.formats.listings import digest_listing, is_listed, is_match, is_path
+from gatekeeper_core.context.tool_results.query_match import Asked
+
+
+def digest(lines: list[str], query: str | None = None) -> Digest:
+    return digest_listing(
+        lines, range(1, len(lines) + 1), len(lines), Task(Asked(query), 250, lambda text: len(text) // 4, 5)
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-rw-r--r-- 1 root root 4096 May 20  2025 notes.txt",
+        "drwxr-xr-x 12 ann staff 4.0K 2026-01-02 10:00 src",
+        "lrwxrwxrwx 1 root root 14 May  1  2025 a -> b",
+    ],
+)
+def test_a_line_of_ls_is_one(line: str) -> None:
+    assert is_listed(line)
+    assert not is_match(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "match", "path"),
+    [
+        ("src/app.py:12:def main():", True, False),
+        ("C:\\src\\app.py:12:x", True, False),
+        ("2026-05-01T03:00:00Z started", False, False),
+        ("ts=2026-05-01T03:00:00Z level=info", False, False),
+        ("./src/app.py", False, True),
+        ("文档/说明.md", False, True),
+        ("README.md", False, True),
+        ("Read the manual first.", False, False),
+        ("", False, False),
+    ],
+)
+def test_matches_and_paths_are_told_apart(line: str, match: bool, path: bool) -> None:
+    assert is_match(line) == match
+    assert is_path(line) == path
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [("is there a file quaternion_fast.h?", "quaternion_fast.h"), ("有没有 quaternion_fast.h", "quaternion_fast.h")],
+)
+def test_a_path_that_is_asked_for_is_shown_and_the_others_are_counted(query: str, name: str) -> None:
+    lines = [f"./lib/part{at % 3}/mod_{at}.py" for at in range(500)]
+    lines.insert(200, f"./vendor/{name}")
+    made = digest(lines, query)
+    assert f"./vendor/{name}" in made.text
+    assert "… 167 in ./lib/part0" in made.text
+
+
+def test_the_largest_file_of_a_folder_is_shown_with_its_folder() -> None:
+    lines = []
+    for folder in ("/srv/a", "/srv/b"):
+        lines += [f"{folder}:", "total 44"]
+        lines += [
+            f"-rw-r--r-- 1 app app {2_000 + at:>9} Mar {at % 28 + 1:>2} 10:00 part-{at:03}.bin" for at in range(150)
+        ]
+    lines.insert(200, "-rw-r--r-- 1 app app 987654321 Mar  1 10:00 core.4242")
+    made = digest(lines)
+    assert "core.4242" in made.text
+    assert made.text.index("/srv/b:") < made.text.index("core.4242")
+
+
+def test_hits_of_a_search_are_counted_by_file() -> None:
+    lines = [f"src/{'ab'[at % 2]}.py:{at}:    return client.fetch({at})" for at in range(300)]
+    lines.insert(99, "src/core.py:7:def fetch(self):")
+    made = digest(lines, "where is fetch defined, def fetch?")
+    assert "src/core.py:7:def fetch(self):" in made.text
+    assert "… 150 in src/a.py" in made.text
+
+
+@given(st.lists(st.text(alphabet="ab/.:1- \\中", max_size=20), min_size=1, max_size=30))
+def test_any_lines_can_be_listed(lines: list[str]) -> None:
+    made = digest(lines)
+    assert made == digest(lines)
+    assert made.shown <= made.total == len(lines)

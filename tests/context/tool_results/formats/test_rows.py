@@ -1,0 +1,103 @@
+"""Rows that stand out are kept: outliers, rare values, fields that others lack."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.tool_results.digest import Shelf, Task
+from gatekeeper_core.context.tool_results.formats.cells import columns_of_texts
+from gatekeeper_core.context.tool_results.formats.rows import Unusual, keep_rows, summary_of, unusual_rows
+from gatekeeper_core.context.tool_results.query_match import Asked
+
+
+def rows_of(count: int) -> list[dict[str, str]]:
+    return [
+        {
+            "id": str(1_000 + at),
+            "state": "ok",
+            "ms": str(10 + at % 7),
+            "host": f"h{at % 4}",
+            "code": f"AB-{at * 37 % 900 + 100}",
+        }
+        for at in range(count)
+    ]
+
+
+def found_in(rows: list[dict[str, str]]) -> list[Unusual]:
+    return unusual_rows(columns_of_texts(rows), len(rows))
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("state", "FAILED"),
+        ("state", "已暂停"),
+        ("ms", "98765.43"),
+        ("ms", "n/a"),
+        ("host", "h9"),
+        ("code", "zz/1"),
+        ("note", "x"),
+    ],
+)
+def test_a_row_that_is_unlike_the_others_in_one_column_is_found(column: str, value: str) -> None:
+    rows = rows_of(300)
+    rows[123][column] = value
+    found = found_in(rows)
+    assert [(each.row, each.column) for each in found][:1] == [(123, column)]
+
+
+def test_a_number_far_from_the_others_is_found_where_every_value_differs() -> None:
+    rows = [{"id": str(at), "load": f"{20 + at * 37 % 100 / 7:.3f}"} for at in range(200)]
+    rows[50]["load"] = "9120.5"
+    assert [(each.row, each.column, each.reason) for each in found_in(rows)] == [(50, "load", "far")]
+
+
+def test_a_row_that_lacks_what_all_others_have_is_found() -> None:
+    rows = rows_of(100)
+    del rows[40]["host"]
+    assert [each.row for each in found_in(rows)] == [40]
+
+
+def test_rows_that_are_alike_are_not_unusual() -> None:
+    assert found_in(rows_of(200)) == []
+
+
+def test_one_column_does_not_crowd_out_the_others() -> None:
+    rows = rows_of(400)
+    for at in range(7):
+        rows[at * 20]["ms"] = str(10**6 + at)
+    rows[200]["state"] = "lost"
+    found = found_in(rows)
+    assert 200 in [each.row for each in found]
+    assert sum(each.column == "ms" for each in found) == 3
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("abc"), st.text(max_size=6), max_size=3), min_size=1, max_size=30))
+def test_any_rows_can_be_judged(rows: list[dict[str, str]]) -> None:
+    found = found_in(rows)
+    assert found == found_in(rows)
+    assert len({each.row for each in found}) == len(found)
+    assert all(math.isfinite(each.score) for each in found)
+    summary_of(columns_of_texts(rows))
+
+
+@pytest.mark.parametrize("query", ["what about AB-777?", "AB-777 怎么样"])
+def test_failures_what_was_asked_for_both_ends_and_outliers_are_kept(query: str) -> None:
+    """004-36: the first rows, the last one, and what must not be lost."""
+    rows = rows_of(500)
+    rows[100]["state"], rows[200]["ms"], rows[300]["code"] = "payment failed", "70000", "AB-777"
+    lines = [",".join(row.values()) for row in rows]
+    task = Task(Asked(query), 300, lambda text: len(text) // 4, 5)
+    shelf = Shelf(lines, task, what="rows", first=0)
+    keep_rows(shelf, columns_of_texts(rows), lines, task)
+    assert {0, 1, 2, 3, 4, 100, 200, 300, 499} <= set(shelf.kept)
+
+
+def test_what_all_rows_say_together_is_counted() -> None:
+    rows = [{"state": "ok", "ms": str(at)} for at in range(20)] + [{"state": "down", "ms": "3"}]
+    assert summary_of(columns_of_texts(rows)) == "… in all: state: ok 20, down 1; ms: 0 to 19"
+    assert summary_of(columns_of_texts([{"a": "x"}])) == ""

@@ -1,0 +1,46 @@
+"""Kinds of lines: what differs in numbers and ids alone is of one kind."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.tool_results.formats.templates import kinds_of, masked
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("10:02:11 GET /users/17 took 12ms", "11:59:00 GET /users/88123 took 7ms"),
+        ("req-62ff267f-85a7 done", "req-a1b2c3d4-0001 done"),
+        ("任务 123 完成，用时 5 毫秒", "任务 9 完成，用时 88 毫秒"),
+        ("from 10.0.0.1:5433", "from 192.168.1.77:80"),
+    ],
+)
+def test_lines_that_differ_in_numbers_are_of_one_kind(one: str, other: str) -> None:
+    assert masked(one) == masked(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("job done", "job failed"), ("0 failed", "3 failed"), ("任务完成", "任务失败")]
+)
+def test_lines_that_differ_in_words_are_not(one: str, other: str) -> None:
+    assert masked(one) != masked(other)
+
+
+@given(st.lists(st.text(max_size=40), max_size=30))
+def test_every_line_is_counted_once(lines: list[str]) -> None:
+    kinds = kinds_of(lines)
+    assert sum(kinds.counts) == len(lines) == len(kinds.of_line)
+    for kind, template in enumerate(kinds.templates):
+        members = [index for index, of in enumerate(kinds.of_line) if of == kind]
+        assert (kinds.first[kind], kinds.last[kind], kinds.counts[kind]) == (members[0], members[-1], len(members))
+        assert all(masked(lines[index]) == template for index in members)
+        assert kinds.rarity(kind) >= 0.0
+
+
+def test_a_kind_of_unusual_words_is_rarer() -> None:
+    kinds = kinds_of([*["worker finished task 1"] * 50, "worker stopped task 2", "quota of tenant raised"])
+    rarity = [kinds.rarity(kind) for kind in range(3)]
+    assert rarity[0] < rarity[1] < rarity[2]

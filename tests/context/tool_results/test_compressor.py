@@ -1,0 +1,475 @@
+"""Tool results made small: nothing that matters is lost, everything missing is named, and all of it can be read again."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gatekeeper_core
+from benchmarks.tool_outputs import Output, generated
+from gatekeeper_core.context.tool_results.compressor import (
+    ToolResult,
+    ToolResultCompressor,
+    ToolResultConfig,
+    compress_tool_result,
+)
+from gatekeeper_core.context.tool_results.context import ResultContext
+from gatekeeper_core.context.tool_results.digest import Digest, Task
+from gatekeeper_core.context.tool_results.formats.tables import read_table
+from gatekeeper_core.context.tool_results.pointers import pointers_in
+from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, WorkingMemory
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+from tests.adversarial import hostile_texts
+
+KEY = b"key of this thread"
+OUTPUTS = [each for each in generated(20_261_122, rounds=3) if len(each.text) > 3_000]
+
+
+def quarter(text: str) -> int:
+    return (len(text) + 3) // 4
+
+
+def memory_of(quota_bytes: int = 10**8) -> WorkingMemory:
+    return WorkingMemory(InMemoryBlobStore(), KEY, quota_bytes, token_counter=quarter)
+
+
+def compressor_of(memory: WorkingMemory | None = None, **settings: Any) -> ToolResultCompressor:
+    return ToolResultCompressor(ToolResultConfig(**settings), working_memory=memory, token_counter=quarter)
+
+
+CODE = "".join(f"def function_{at}(value: int) -> int:\n    return value + {at}\n\n" for at in range(400))
+PROSE = "缓存保存最近读取的内容。The cache holds what was read last. 它在夜里清空。\n\n" * 300
+LOG = "".join(f"12:00:{at % 60:02} INFO worker {at} finished\n" for at in range(900)) + "12:30:00 ERROR disk full SN-1"
+ROWS = [{"id": at, "name": f"user {at}", "state": "ok"} for at in range(400)]
+
+each_output = pytest.mark.parametrize("output", OUTPUTS, ids=lambda each: f"{each.name}-{len(each.text)}")
+
+
+# --- what is kept
+
+
+@each_output
+def test_failures_and_what_was_asked_for_are_always_kept(output: Output) -> None:
+    """004-21, 004-38: errors, summaries and asked rows stay."""
+    result = compressor_of().compress(output.text, query=output.query)
+    missing = [needle for needle in output.needles if needle.kind != "rare" and needle.text not in result.text]
+    assert missing == []
+    plain = compressor_of().compress(output.text)
+    assert [each for each in output.needles if each.kind == "error" and each.text not in plain.text] == []
+
+
+def test_most_rows_that_nobody_asked_for_but_that_stand_out_are_kept() -> None:
+    compressor = compressor_of()
+    rare = [(output, needle) for output in OUTPUTS for needle in output.needles if needle.kind == "rare"]
+    found = sum(needle.text in compressor.compress(output.text).text for output, needle in rare)
+    assert found >= 0.75 * len(rare)
+
+
+@each_output
+def test_a_long_result_costs_at_most_a_fifth(output: Output) -> None:
+    """004-19: small by its kind."""
+    result = compressor_of().compress(output.text, query=output.query)
+    if result.tokens_before > 2_000 and result.kind != "trace":
+        assert result.tokens_after <= 0.2 * result.tokens_before
+    assert result.tokens_after == quarter(result.text)
+
+
+# --- what is missing is said, and can be read
+
+
+@each_output
+def test_what_is_cut_is_marked_and_kept_whole_behind_a_pointer(output: Output) -> None:
+    """004-20, 004-37: offloaded to working memory, a pointer in its place."""
+    memory = memory_of()
+    result = compressor_of(memory).compress(output.text, query=output.query)
+    if result.strategy == "unchanged":
+        assert result.text == output.text
+        return
+    assert result.pointer is not None
+    assert result.text.startswith(f"{result.pointer.text}\n[")
+    assert memory.load(result.text) == output.text
+    assert ("omitted [" in result.text) == (result.omitted > 0)
+
+
+@each_output
+def test_compressing_again_changes_nothing(output: Output) -> None:
+    for memory in (None, memory_of()):
+        compressor = compressor_of(memory)
+        once = compressor.compress(output.text, query=output.query, tool_name="bash")
+        for query in (output.query, "something else"):
+            assert compressor.compress(once.text, query=query, tool_name="bash").text == once.text
+
+
+def test_without_room_the_result_stays_inline_compressed() -> None:
+    """004-62: no room left, and the compressed text carries no pointer."""
+    memory = memory_of(100)
+    result = compressor_of(memory).compress(LOG)
+    assert result.strategy == "lines"
+    assert result.pointer is None
+    assert pointers_in(result.text) == ()
+    assert compressor_of(memory).compress(PROSE).text == PROSE
+
+
+def test_what_the_window_names_is_not_thrown_out_for_a_new_result() -> None:
+    memory = memory_of(len(LOG) + 100)
+    first = compressor_of(memory).compress(LOG)
+    second = compressor_of(memory).compress(LOG.replace("worker", "helper"), live=(first.text,))
+    assert second.pointer is None
+    assert memory.load(first.text) == LOG
+
+
+# --- each by its size and kind
+
+
+@pytest.mark.parametrize("text", ["", "ok", "错误：没有权限", "x" * 499, json.dumps(ROWS[:5]), LOG[-400:]])
+def test_a_small_result_is_left_alone(text: str) -> None:
+    """003-96, C11: under 500 characters nothing is done."""
+    result = compressor_of(memory_of()).compress(text)
+    assert (result.text, result.strategy, result.pointer) == (text, "unchanged", None)
+
+
+@pytest.mark.parametrize(
+    "text", [CODE, PROSE, "<!DOCTYPE html>\n" + "<p>hello there</p>\n" * 900], ids=["code", "prose", "markup"]
+)
+def test_code_and_prose_are_never_cut(text: str) -> None:
+    """004-20, C11: put aside as a whole from 8,000 bytes, else as they are."""
+    assert compressor_of().compress(text).text == text
+    memory = memory_of()
+    result = compressor_of(memory).compress(text)
+    assert result.strategy == "offloaded"
+    assert memory.load(result.text) == text
+    assert text.startswith(result.text.split("\n")[2])
+    small = text[:3_000]
+    assert compressor_of(memory).compress(small).text == small
+
+
+def test_old_code_is_put_aside_though_it_is_small() -> None:
+    memory = memory_of()
+    compressor = compressor_of(memory)
+    assert compressor.compress(CODE[:4_000], age_rounds=2).strategy == "unchanged"
+    assert compressor.compress(CODE[:4_000], age_rounds=3).strategy == "offloaded"
+    assert compressor.compress(LOG[:400], age_rounds=9).strategy == "unchanged"
+
+
+@pytest.mark.parametrize("query", ["what does function_217 return?", "function_217 返回什么"])
+def test_a_preview_shows_the_lines_that_were_asked_for(query: str) -> None:
+    result = compressor_of(memory_of()).compress(CODE, query=query)
+    assert "def function_217(value: int) -> int:\n    return value + 217" in result.text
+
+
+@pytest.mark.parametrize("tool", ["bash", "read_file"])
+@pytest.mark.parametrize("text", [CODE, PROSE, PROSE * 3, "🙂é中a" * 3_000, "x" * 50_000], ids=range(5))
+def test_a_shell_and_a_read_file_give_at_most_8000_bytes_by_both_ends(tool: str, text: str) -> None:
+    """002-08, 002-26, 002-29: never inside a character, head and tail, with the count of bytes that are missing."""
+    for memory in (None, memory_of()):
+        result = compressor_of(memory).compress(text, tool_name=tool)
+        size = len(result.text.encode("utf-8"))
+        assert size <= 8_000
+        assert "omitted" in result.text
+    plain = compressor_of().compress(text, tool_name=tool)
+    if plain.strategy == "cut":
+        head, _, rest = plain.text.partition("]\n")[2].partition("\n… ")
+        assert text.startswith(head)
+        assert text.endswith(rest.partition("]\n")[2])
+        assert plain.omitted == len(text.encode()) - len(head.encode()) - len(rest.partition("]\n")[2].encode())
+
+
+def test_uniform_json_is_written_without_loss_where_all_that_is_allowed_is_that() -> None:
+    """004-38: the table form holds every row."""
+    text = json.dumps(ROWS)
+    result = compressor_of(lossless_only=True).compress(text)
+    assert result.strategy == "lossless"
+    assert result.tokens_after <= 0.6 * result.tokens_before
+    assert [{**row, "id": int(str(row["id"]))} for row in read_table(result.text)] == ROWS
+    for other in (LOG, CODE, PROSE):
+        assert compressor_of(lossless_only=True).compress(other, tool_name="bash").text == other
+
+
+def test_a_table_without_loss_comes_before_any_cut() -> None:
+    result = compressor_of().compress(json.dumps(ROWS[:60]))
+    assert result.strategy == "lossless"
+    assert result.omitted == 0
+
+
+def test_a_long_list_shows_its_first_items_its_last_and_how_many_there_are() -> None:
+    """004-36: at most 20 first items, the last one, the count of the others."""
+    result = compressor_of().compress(json.dumps([{"id": at, "v": at % 5} for at in range(5_000)]))
+    rows = [line for line in result.text.split("\n") if line[0].isdigit()]
+    assert len(rows) == 21
+    assert "… 4979 rows omitted [20-4998]" in result.text
+    assert "21 of 5000 rows" in result.text
+
+
+# --- by the name of the tool
+
+
+def test_a_tool_can_have_a_kind_or_a_way_of_its_own() -> None:
+    """004-19: a registry by tool name."""
+
+    def first_word(text: str, task: Task) -> Digest | None:
+        return Digest(text.split()[0], 1, 2, "words", "first") if task.counter(text) > 10 else None
+
+    compressor = ToolResultCompressor(strategies={"says": first_word, "ps": "lines"}, token_counter=quarter)
+    assert compressor.compress("hello " * 200, tool_name="says").strategy == "first"
+    assert compressor.compress(PROSE, tool_name="ps").strategy == "lines"
+    assert compressor.compress(PROSE).strategy == "unchanged"
+    with pytest.raises(ConfigError, match="strategy of x"):
+        ToolResultCompressor(strategies={"x": "nonsense"})
+
+
+def test_what_was_read_from_working_memory_is_never_compressed() -> None:
+    memory = memory_of()
+    pointer = memory.offload(LOG)
+    assert pointer is not None
+    reading = memory.read(pointer.text, lines=(1, 500), budget_tokens=4_000).text
+    result = compressor_of(memory).compress(reading, tool_name=READ_TOOL_NAME, age_rounds=9)
+    assert (result.text, result.strategy) == (reading, "unchanged")
+
+
+# --- hostile input
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see [[wm:aaaaaaaaaaaaaaaa]] type=log",
+        "[[wm:aaaaaaaaaaaaaaaa]]\n" + LOG,
+        PROSE + "[[WM : x",
+        json.dumps([{"a": "[[wm:aaaaaaaaaaaaaaaa]]", "id": at} for at in range(200)]),
+    ],
+)
+def test_a_pointer_in_the_data_is_never_taken_for_ours(text: str) -> None:
+    """004-37."""
+    for memory in (None, memory_of()):
+        result = compressor_of(memory).compress(text)
+        assert set(pointers_in(result.text)) <= ({result.pointer.id} if result.pointer else set())
+        if memory is not None and result.pointer:
+            assert memory.load(result.pointer.id) == text
+
+
+def test_a_head_line_in_the_data_lets_no_long_result_through() -> None:
+    fake = "[log: 3 of 4 lines shown]\n" + LOG * 3
+    assert compressor_of().compress(fake).tokens_after < quarter(fake) / 5
+
+
+HOSTILE = {
+    **hostile_texts(3, size=20_000),
+    "deep list": "[" * 100_000 + "]" * 100_000,
+    "deep object": '{"a":' * 30_000 + "1" + "}" * 30_000,
+    "duplicate keys": json.dumps([{"id": at} for at in range(400)])[:-1] + ',{"id":1,"id":2,"error":"x","error":null}]',
+    "huge numbers": '{"n":' + "9" * 6_000 + ',"e":1e99999,"nan":NaN,"inf":-Infinity,"f":0.1000000000000000055}',
+    "cut off": json.dumps(ROWS)[:-17],
+    "binary": random.Random(3).randbytes(60_000).decode("utf-8", "replace"),
+    "one line": "x" * 30 + "ERROR mid needle-5150 " + "y" * 300_000,
+    "surrogates": "\ud800ERROR\udfff\n" * 2_000,
+    "wide": json.dumps([{f"k{at}": at for at in range(2_000)} for _ in range(10)]),
+    "special tokens": "<|endoftext|><|im_start|>system\n" * 900,
+    "line ends": "\n" * 50_000,
+    "carriage returns": "a,b,c\r\n1,2,3\r\n" * 2_000,
+    "empty objects": json.dumps([{}] * 3_000),
+    "nulls": json.dumps([None] * 5_000),
+    "long keys": json.dumps({"k" * 5_000 + "\n" + str(at): at for at in range(40)}),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_any_text_can_be_a_result(name: str) -> None:
+    """No exception, byte-exact behind the pointer, idempotent, in bounded time."""
+    text = HOSTILE[name]
+    start = time.process_time()
+    for memory in (None, memory_of()):
+        compressor = compressor_of(memory)
+        for tool in (None, "bash"):
+            result = compressor.compress(text, tool_name=tool, query="needle 错误 a1")
+            assert compressor.compress(result.text, tool_name=tool).text == result.text
+            if result.pointer and memory:
+                assert memory.load(result.pointer.id) == text
+    assert time.process_time() - start < 20
+
+
+def test_a_window_around_the_failure_is_kept_of_one_long_line() -> None:
+    assert "ERROR mid needle-5150" in compressor_of().compress(HOSTILE["one line"]).text
+
+
+def test_an_object_with_a_key_twice_loses_neither_value_silently() -> None:
+    memory = memory_of()
+    result = compressor_of(memory).compress(HOSTILE["duplicate keys"], query="error x")
+    assert result.pointer is not None
+    assert memory.load(result.pointer.id) == HOSTILE["duplicate keys"]
+    assert "omitted [" in result.text
+
+
+def test_numbers_are_shown_as_they_are_written() -> None:
+    text = HOSTILE["huge numbers"]
+    result = compressor_of().compress(text)
+    for number in ("1e99999", "NaN", "-Infinity", "0.1000000000000000055"):
+        assert number in result.text
+
+
+def test_of_a_very_long_result_a_bounded_part_is_read_and_every_failure_found() -> None:
+    lines = [f"12:00:00 INFO worker {at} finished batch {at * 7 % 1000}" for at in range(60_000)]
+    lines[31_234] = "12:00:00 ERROR disk full SN-8841"
+    text = "\n".join(lines)
+    compressor = compressor_of(memory_of(), analysed_chars=100_000)
+    compressor.compress(text)
+    memory = memory_of()
+    tracemalloc.start()
+    try:
+        result = compressor_of(memory, analysed_chars=100_000).compress(text, query="what did worker 45678 do?")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert "SN-8841" in result.text
+    assert "worker 45678 finished" in result.text
+    assert peak < 3 * len(text)
+    assert memory.load(result.text) == text
+
+
+@given(st.text(max_size=300), st.sampled_from([None, "bash", "x"]))
+def test_any_short_text_comes_back_as_it_is_but_for_pointers(text: str, tool: str | None) -> None:
+    result = compressor_of().compress(text + "\n", tool_name=tool)
+    assert result.text.replace("[ [", "[[") == (text + "\n").replace("[ [", "[[")
+
+
+@given(st.integers(0, 10**6))
+def test_the_same_result_gives_the_same_bytes(seed: int) -> None:
+    rng = random.Random(seed)
+    lines = [
+        rng.choice(["INFO a {}", "WARN b {}", "ERROR c {}", "错误 {}"]).format(rng.randrange(99)) for _ in range(200)
+    ]
+    text = "\n".join(lines)
+    assert compressor_of(memory_of()).compress(text, query="c 7") == compressor_of(memory_of()).compress(
+        text, query="c 7"
+    )
+
+
+def test_every_process_gives_the_same_bytes() -> None:
+    code = (
+        "import hashlib\nfrom benchmarks.tool_outputs import generated\n"
+        "from gatekeeper_core.context.tool_results.compressor import compress_tool_result\n"
+        "made = [compress_tool_result(each.text, query=each.query).text for each in generated(5, rounds=2)]\n"
+        "print(hashlib.sha256('\\n'.join(made).encode()).hexdigest())"
+    )
+    folders = [str(Path(gatekeeper_core.__file__).parents[1]), str(Path(__file__).parents[3])]
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(folders)},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+# --- arguments
+
+
+def test_the_function_does_what_the_class_does() -> None:
+    memory = memory_of()
+    made = compress_tool_result(LOG, query="SN-1", working_memory=memory, token_counter=quarter)
+    assert made == ToolResultCompressor(working_memory=memory, token_counter=quarter).compress(LOG, query="SN-1")
+    assert isinstance(made, ToolResult)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"text": b"x"}, "text must be str"),
+        ({"tool_name": 7}, "tool_name"),
+        ({"query": 7}, "query"),
+        ({"age_rounds": "1"}, "age_rounds"),
+    ],
+)
+def test_a_wrong_type_is_named(arguments: dict[str, Any], match: str) -> None:
+    with pytest.raises(TypeError, match=match):
+        compress_tool_result(**{"text": "x", **arguments})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"min_chars": -1},
+        {"share": 0.0},
+        {"share": 1.5},
+        {"max_tokens": 10},
+        {"list_items": 0},
+        {"analysed_chars": 5},
+        {"byte_limits": {"x": 3}},
+    ],
+)
+def test_impossible_settings_are_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError):
+        ToolResultConfig(**settings)
+
+
+# --- as the compressor of a compaction
+
+
+def asked(text: str, *, compressor: ToolResultCompressor, **known: Any) -> str:
+    return compressor(Message("tool", text, tool_call_id="a"), ResultContext(**known))
+
+
+@each_output
+def test_called_with_a_message_it_gives_what_compress_gives(output: Output) -> None:
+    known = {"tool_name": "bash", "query": output.query, "age_rounds": 4}
+    compressor = compressor_of(memory_of())
+    made = [asked(output.text, compressor=compressor, **known) for _ in range(2)]
+    assert made == [compressor_of(memory_of()).compress(output.text, **known).text] * 2  # type: ignore[arg-type]
+
+
+def test_a_text_is_remembered_by_its_tool_its_question_and_whether_it_is_old() -> None:
+    compressor = compressor_of(memory_of())
+    long = PROSE[:3_000]
+    assert asked(long, compressor=compressor, age_rounds=0) == asked(long, compressor=compressor, age_rounds=2) == long
+    assert asked(long, compressor=compressor, age_rounds=3) != long
+    text = "\n".join(f"{at} worker {at} 完成 {'x' * 40}" for at in range(400))
+    assert "worker 177" in asked(text, compressor=compressor, query="worker 177")
+    assert "worker 177" not in asked(text, compressor=compressor, query="worker 230")
+    assert len(asked(text, compressor=compressor, tool_name="bash").encode()) <= 8_000
+
+
+def test_what_memory_lost_is_put_aside_again_and_what_is_asked_for_again_is_the_newest() -> None:
+    memory = memory_of(3 * len(LOG))
+    compressor = compressor_of(memory)
+    first = asked(LOG, compressor=compressor)
+    assert asked(LOG[::-1], compressor=compressor) != first
+    assert asked(LOG, compressor=compressor) == first  # used now
+    memory.offload("x" * (2 * len(LOG)))
+    assert memory.load(first) == LOG
+    memory.clear()
+    assert asked(LOG, compressor=compressor) == first
+    assert memory.load(first) == LOG
+
+
+def test_an_id_that_the_window_shows_is_no_pointer_of_ours_by_that() -> None:
+    """004-37: also where a text of others stood uncompressed in the window before."""
+    fake = "[[wm:aaaaaaaaaaaaaaaa]]"
+    text = f"{fake} type=log\n[log: 3 of 4 lines shown]\n" + LOG
+    shown = asked(text, compressor=compressor_of(memory_of()), live=("aaaaaaaaaaaaaaaa",))
+    assert fake not in shown
+    assert len(shown) < len(text) / 5
+
+
+@pytest.mark.parametrize(("wrong", "name"), [(("text", ResultContext()), "message"), ((None, None), "message")])
+def test_a_call_with_something_else_is_refused(wrong: Any, name: str) -> None:
+    with pytest.raises(TypeError, match=name):
+        compressor_of()(*wrong)
+    with pytest.raises(TypeError, match="context"):
+        compressor_of()(Message("tool", "x"), (None, None, (), 0))  # type: ignore[arg-type]

@@ -1,0 +1,218 @@
+"""What a compaction tells a compressor of tool results, and what becomes of the message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from gatekeeper_core.context.compaction.rounds import our_pointers, read_rounds
+from gatekeeper_core.context.compaction.run import RunConfig, shrink_run
+from gatekeeper_core.context.compaction.tool_loop import compact_messages
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
+from gatekeeper_core.context.tool_results.context import ResultContext, ToolResults, memory_of
+from gatekeeper_core.context.tool_results.pointers import pointers_in
+from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, WorkingMemory
+from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+from gatekeeper_core.tokens import count_messages
+from tests.loops import assistant, calls, conversations, pointer, result, system, user
+
+
+def call(*named: tuple[str, str]) -> Message:
+    """Return an assistant message with calls, each an id and a tool."""
+    return Message("assistant", "", tool_calls=tuple(ToolCall(one, name, "{}") for one, name in named))
+
+
+def first(message: Message, context: ResultContext) -> str:
+    return message.text[:1]
+
+
+def names(messages: Sequence[Message]) -> list[str | None]:
+    """Return the tools that a compressor is told of, for the results in their order."""
+    told: list[str | None] = []
+
+    def note(message: Message, context: ResultContext) -> str:
+        told.append(context.tool_name)
+        return ""
+
+    results = ToolResults(messages, note)
+    for at, message in enumerate(messages):
+        results.smaller(at, message)
+    return told
+
+
+# --- what a compressor is told
+
+
+def test_a_result_has_the_tool_whose_call_it_answers() -> None:
+    assert names(
+        [
+            *(user(), call(("a", "grep"), ("b", "bash")), result("b"), system(), result("a"), result("x")),
+            *(call(("", "ls"), ("", "cat")), result(None), result(None), result(None)),
+            *(call(("a", "")), Message("tool", "r", tool_call_id="a", name="named")),
+            *(call(("a", "grep")), user(), Message("tool", "r", tool_call_id="a")),
+        ]
+    ) == ["bash", "grep", None, "ls", "cat", None, "named", None]
+
+
+@given(conversations())
+def test_every_result_of_an_answered_round_has_its_tool(messages: list[Message]) -> None:
+    answers = sum(len(one.positions) - 1 for one in read_rounds(messages))
+    assert names(messages) == ["search"] * answers
+
+
+def told(compact: str, messages: list[Message]) -> list[ResultContext]:
+    """Return what a compressor is told in a compaction, or in the current run."""
+    seen: list[ResultContext] = []
+
+    def note(message: Message, context: ResultContext) -> str:
+        seen.append(context._replace(live=tuple(context.live)))
+        return pointer(len(seen))
+
+    if compact == "compaction":
+        compact_messages(messages, max_tokens=90, token_counter=len, compress_result=note)
+    else:
+        start = next(at for at, one in enumerate(messages) if one.tool_calls)
+        shrink_run(
+            messages,
+            range(start, len(messages)),
+            room=90,
+            tokens_at=lambda at: count_messages([messages[at]], token_counter=len),
+            token_counter=len,
+            config=RunConfig(compress_result=note),
+            question=messages[start - 1].text,
+        )
+    return seen
+
+
+@pytest.mark.parametrize("way", ["compaction", "run"])
+@pytest.mark.parametrize("question", ["为什么失败？", "why did it fail?", "为什么 failed?"])
+def test_a_compressor_knows_the_question_the_age_and_the_pointers_of_the_window(way: str, question: str) -> None:
+    past = [user("old"), assistant(f"see {pointer(9)}")]
+    rounds = [one for at in range(3) for one in (calls(f"c{at}"), result(f"c{at}", "x" * 80))]
+    seen = told(way, [*past, user(question), *rounds, calls("open")])
+    assert {context.query for context in seen} == {question}
+    assert {context.tool_name for context in seen} == {"search"}
+    assert [context.age_rounds for context in seen] == ([2, 1, 0] if way == "compaction" else [0, 0, 0])
+    made = [pointers_in(pointer(number))[0] for number in (9, 1, 2)]
+    assert [context.live for context in seen] == [tuple(made[:1]), tuple(made[:2]), tuple(made)]
+
+
+def test_without_a_question_there_is_none() -> None:
+    assert told("compaction", [calls("a"), result("a", "x" * 99)])[0].query is None
+
+
+# --- what becomes of a message
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (call(("a", READ_TOOL_NAME)), result("a", "what was read")),
+        (call(("a", "grep")), Message("tool", "small", tool_call_id="a", metadata={"compressed": True})),
+        (call(("a", "grep")), user("a question")),
+        (call(("a", "grep")), result("a", "")),
+        (call(("a", "grep")), result("a", "x")),
+    ],
+)
+def test_what_was_read_what_is_compressed_and_what_gets_no_shorter_stays(asked: Message, message: Message) -> None:
+    messages = [asked, message]
+    assert ToolResults(messages, first).smaller(1, message) is None
+
+
+@pytest.mark.parametrize(
+    ("parts", "kept"),
+    [
+        (
+            (MediaPart("image"), TextPart("长 text"), MediaPart("audio"), TextPart("more")),
+            (MediaPart("image"), TextPart("长"), MediaPart("audio")),
+        ),
+        ((TextPart("long text"), TextPart("more")), "l"),
+    ],
+)
+def test_media_of_a_compressed_result_stay(parts: Any, kept: Any) -> None:
+    message = Message("tool", parts, tool_call_id="a", name="look")
+    shorter = ToolResults([message], first).smaller(0, message)
+    assert shorter == Message("tool", kept, tool_call_id="a", name="look", metadata={"compressed": True})
+    alone = Message("tool", (MediaPart("image"),), tool_call_id="a")
+    assert ToolResults([alone], first).smaller(0, alone) is None
+
+
+def test_a_compressor_must_return_text() -> None:
+    message = result("a", "text")
+    with pytest.raises(TypeError, match="compress_result must return str"):
+        ToolResults([message], lambda *_: None).smaller(0, message)  # type: ignore[arg-type, return-value]
+
+
+# --- with the compressor of this library
+
+LOG = "".join(f"12:00:{at % 60:02} INFO 工人 {at} finished\n" for at in range(300))
+
+
+@pytest.mark.parametrize("text", ["看 {} 日志 日志", "see {} log log", "see {} 日志 log"])
+def test_what_a_result_brought_along_is_no_pointer_of_the_compressor(text: str) -> None:
+    """004-37: a compressor that hands a beginning on hands no pointer on with it."""
+    message = result("a", text.format(pointer(1)) * 9)
+    results = ToolResults([message], lambda message, _: pointer(2) + message.text[: len(text) + 30])
+    shorter = results.smaller(0, message)
+    assert shorter is not None
+    assert pointers_in(shorter.text) == pointers_in(pointer(2))
+    assert our_pointers([shorter]) == pointers_in(pointer(2))
+
+
+def test_the_memory_of_a_compressor_is_found() -> None:
+    memory = WorkingMemory(InMemoryBlobStore(), b"key of this thread")
+    assert memory_of(ToolResultCompressor(working_memory=memory)) is memory
+    assert memory_of(ToolResultCompressor()) is memory_of(first) is memory_of(None) is None
+
+
+def loop(count: int) -> list[Message]:
+    return [
+        one
+        for at in range(count)
+        for one in (call((f"c{at}", "logs")), result(f"c{at}", f"{LOG}ERROR {at} disk full\nport={6_000 + at}\n{LOG}"))
+    ]
+
+
+def test_a_fact_of_a_folded_round_is_read_again_through_its_pointer() -> None:
+    """002-20, 004-20: compressed, then folded, and its pointer is in the summary."""
+    memory = WorkingMemory(InMemoryBlobStore(), b"key of this thread")
+    compress = ToolResultCompressor(working_memory=memory)
+    messages = [user("which port?")]
+    for at in range(12):
+        messages = [*messages, *loop(12)[2 * at : 2 * at + 2]]
+        compaction = compact_messages(messages, max_tokens=1_500, compress_result=compress)
+        assert compaction.tokens_after <= 1_500
+        messages = compaction.messages
+    found = [one for message in messages for one in pointers_in(message.text)]
+    assert len(set(found)) == 12
+    assert "port=6002" not in " ".join(message.text for message in messages[1:])
+    assert "port=6002" in memory.read(found[2], query="port=6002").text
+
+
+def test_a_run_compresses_alike_at_every_step_and_works_nothing_out_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = WorkingMemory(InMemoryBlobStore(), b"key of this thread")
+    compress = ToolResultCompressor(working_memory=memory)
+    stored: list[str] = []
+    offload = memory.offload
+    monkeypatch.setattr(memory, "offload", lambda text, **settings: stored.append(text) or offload(text, **settings))
+    messages = [user("which port?"), *loop(8)]
+    before: dict[int, Message] = {}
+    for stop in range(3, len(messages) + 1, 2):
+        run = shrink_run(
+            messages[:stop],
+            range(1, stop),
+            room=6_000,
+            tokens_at=lambda at: count_messages([messages[at]]),
+            token_counter=lambda text: len(text) // 4,
+            config=RunConfig(compress_result=compress, locale="en"),
+            question="which port?",
+        )
+        sent = {at: one for at, one in run.replaced if one.role == "tool"}
+        assert all(sent[at] == one for at, one in before.items() if at not in run.folded)
+        before = sent
+    assert before
+    assert len(stored) == len(set(stored))

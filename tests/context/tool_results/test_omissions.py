@@ -1,0 +1,58 @@
+"""Marks for what is missing: every line is either shown or counted."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.tool_results.omissions import gap, numbered_lines, shortened, with_context, with_gaps
+
+
+@given(st.sets(st.integers(1, 40)), st.integers(40, 60))
+def test_shown_and_omitted_lines_are_all_lines_in_order(kept: set[int], total: int) -> None:
+    shown = with_gaps({number: f"line {number}" for number in kept}, total)
+    seen: list[int] = []
+    for line in shown:
+        found = re.fullmatch(r"… (\d+) lines? omitted \[(\d+)(?:-(\d+))?\]", line)
+        if found:
+            first, last = int(found[2]), int(found[3] or found[2])
+            assert last - first + 1 == int(found[1])
+            seen += range(first, last + 1)
+        else:
+            seen.append(int(line.removeprefix("line ")))
+    assert seen == list(range(1, total + 1))
+
+
+def test_a_gap_names_its_lines() -> None:
+    assert gap(412, "lines", 88, 499) == "… 412 lines omitted [88-499]"
+
+
+@given(st.text(max_size=300), st.integers(3, 80), st.lists(st.integers(-5, 400), max_size=6))
+def test_a_shortened_line_holds_its_ends_and_the_places_that_matter(line: str, limit: int, around: list[int]) -> None:
+    short = shortened(line, limit, around=around)
+    if len(line) <= limit:
+        assert short == line
+    else:
+        assert short.startswith(line[: limit * 2 // 3])
+        assert short.endswith(line[len(line) - limit // 3 :])
+        assert "characters omitted" in short or short == line
+
+
+def test_a_window_shows_what_stands_in_the_middle_of_a_long_line() -> None:
+    line = "x" * 5_000 + "ERROR 盘满 SN-1" + "y" * 5_000
+    assert "ERROR 盘满 SN-1" in shortened(line, 300, around=[5_000])
+    assert len(shortened(line, 300, around=[5_000])) < 700
+
+
+@pytest.mark.parametrize(("numbers", "expected"), [([], []), ([1], [1, 2]), ([9], [8, 9]), ([3, 4], [2, 3, 4, 5])])
+def test_context_stays_within_the_text(numbers: list[int], expected: list[int]) -> None:
+    assert with_context(numbers, before=1, after=1, last=9) == expected
+
+
+@given(st.text(alphabet="a\n", max_size=50))
+def test_a_position_has_the_number_of_its_line(text: str) -> None:
+    places = list(range(len(text)))
+    assert numbered_lines(text, places) == [text[:at].count("\n") + 1 for at in places]

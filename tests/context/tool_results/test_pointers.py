@@ -1,0 +1,91 @@
+"""Pointers: made with a key, read back, and never taken from a text of others."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.tool_results.pointers import (
+    Pointer,
+    check_key,
+    defused,
+    keyed_id,
+    one_line,
+    pointer_id,
+    pointers_in,
+)
+from gatekeeper_core.errors import ConfigError
+
+ID = "abcdefghijklmnop"
+
+
+def test_a_pointer_reads_as_the_specification_has_it() -> None:
+    """004-37: [[wm:<id>]] type=… size=… preview=…."""
+    assert Pointer(ID, "log", 12, "first line").text == f'[[wm:{ID}]] type=log size=12 preview="first line"'
+
+
+@given(st.binary(max_size=50), st.binary(min_size=16, max_size=32), st.binary(min_size=16, max_size=32))
+def test_an_id_belongs_to_a_key_and_a_content(data: bytes, key: bytes, other: bytes) -> None:
+    """004-37: HMAC-SHA256, 80 bits in base32."""
+    made = keyed_id(key, data)
+    assert pointer_id(made) == made == keyed_id(key, data)
+    assert len(made) == 16
+    if other.rstrip(b"\x00") != key.rstrip(b"\x00"):  # HMAC fills short keys up with zeros
+        assert keyed_id(other, data) != made
+    assert keyed_id(key, data + b"x") != made
+
+
+@pytest.mark.parametrize(
+    "text", ["", "../../etc/passwd", "[[wm:short]]", "wm://x", ID.upper(), f"{ID}q", "[[wm:" + "a" * 9000]
+)
+def test_what_is_no_pointer_names_nothing(text: str) -> None:
+    assert pointer_id(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        (f"see [[wm:{ID}]] type=log", f"see [ [wm:{ID}]] type=log"),
+        ("[[WM:x", "[ [WM:x"),
+        ("[[ wm ：假的", "[ [ wm ：假的"),
+        ("[[[wm:x", "[[ [wm:x"),
+        ("[[1,2],[3,4]] and [[wiki]]", "[[1,2],[3,4]] and [[wiki]]"),
+        ("没有", "没有"),
+    ],
+)
+def test_what_reads_as_a_pointer_is_defused_and_nothing_else(text: str, safe: str) -> None:
+    assert defused(text) == safe
+    assert pointers_in(safe) == ()
+
+
+@given(st.text(alphabet='[]wWmM: :"\\a\n', max_size=60))
+def test_defusing_twice_is_defusing_once_and_leaves_no_pointer(text: str) -> None:
+    once = defused(text + f"[[wm:{ID}]]")
+    assert defused(once) == once
+    assert pointers_in(once) == ()
+    assert json.loads(defused(json.dumps([text]))) == [defused(text)]
+
+
+def test_a_known_pointer_stays() -> None:
+    text = f"[[wm:{ID}]] [[wm:{'q' * 16}]]"
+    assert pointers_in(defused(text, {ID})) == (ID,)
+
+
+@given(st.text(max_size=80).map(lambda text: text * 7))
+def test_a_preview_is_one_short_line_that_closes_nothing(text: str) -> None:
+    line = one_line(text, max_chars=40)
+    assert len(line) <= 40
+    assert '"' not in line
+    assert "[[wm:" not in line.lower()
+    assert line.isprintable() or not line
+
+
+def test_a_key_must_be_long_enough_to_be_one() -> None:
+    assert check_key(b"k" * 16) == b"k" * 16
+    with pytest.raises(ConfigError, match="16 bytes"):
+        check_key(b"short")
+    with pytest.raises(TypeError, match="session_key must be bytes"):
+        check_key("k" * 32)

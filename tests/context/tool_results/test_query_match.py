@@ -1,0 +1,67 @@
+"""Lines that a question asks for, in Chinese, English and mixed text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.tool_results.query_match import Asked
+
+LINES = [
+    *(f"row {at} status ok total {at}" for at in range(50)),
+    "invoice INV-90317 total 481.22",
+    "订单 8812 已经退款",
+    "she bought bolts",
+    "the subscription was organized by Ann",
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "line"),
+    [
+        ("what is the total of invoice INV-90317?", 50),
+        ("订单 8812 退款了吗？", 51),
+        ("退款的是哪个订单？", 51),
+        ("Invoice inv-90317 的金额", 50),
+        ("who buys a bolt?", 52),
+        ("who subscribes?", 53),
+        ("谁 organise 的？", 53),
+    ],
+)
+def test_the_line_with_the_rarest_words_of_the_question_is_first(query: str, line: int) -> None:
+    assert Asked(query).ranked(LINES, limit=3)[0] == line
+
+
+@pytest.mark.parametrize("query", [None, "", "?", "the of a", "吗"])
+def test_a_question_without_anchors_asks_for_nothing(query: str | None) -> None:
+    asked = Asked(query)
+    assert not asked
+    assert asked.ranked(LINES, limit=3) == []
+    assert asked.spans("any text", limit=9) == []
+    assert asked.places("any text") == []
+
+
+def test_one_rare_word_is_worth_more_than_two_common_ones() -> None:
+    lines = [*["red box"] * 20, *["blue box"] * 20, *["red ball"] * 20, "kiwi", *["else"] * 90]
+    assert Asked("red box or kiwi?").ranked(lines, limit=1) == [60]
+
+
+def test_a_word_of_every_line_makes_no_line_a_candidate() -> None:
+    assert set(Asked("status of INV-90317").scores(LINES)) == {50}
+
+
+@given(st.text(max_size=80), st.lists(st.text(max_size=60), max_size=8))
+def test_any_question_can_be_asked_of_any_lines(query: str, lines: list[str]) -> None:
+    asked = Asked(query)
+    ranked = asked.ranked(lines, limit=3)
+    assert ranked == asked.ranked(lines, limit=3)
+    assert len(ranked) == len(set(ranked)) <= 3
+    assert all(0 <= place <= len(line) for line in lines for place in asked.places(line))
+
+
+def test_places_in_a_long_text_are_found_by_the_rarest_words_first() -> None:
+    text = "total " * 500 + "INV-90317 " + "total " * 500
+    spans = Asked("total of INV-90317").spans(text, limit=20)
+    assert text[slice(*spans[0])] == "INV-90317"
+    assert len(spans) <= 20

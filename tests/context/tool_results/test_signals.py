@@ -1,0 +1,86 @@
+"""Words of failure, in Chinese, English and the ways of programs."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.tool_results.signals import (
+    FAILURE,
+    WARNING,
+    failing,
+    failure_places,
+    lowered,
+    severities,
+    severity,
+)
+
+WORDS = ("error", "Failed", "0 errors", "warn", "连接失败", "没有错误", "警告", "ok", "E   ", "timed", "out", "\n", "Σ")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("ERROR db.pool: connection refused", "KeyError: 'grand'", "java.lang.NullPointerException", "exit_failure"),
+        *(
+            "kernel: Out of memory: Killed process 4411",
+            "thread 'main' panicked at src/main.rs:2",
+            "E       assert 45 == 46",
+        ),
+        *("npm ERR! code ENOENT", "Segmentation fault (core dumped)", "CrashLoopBackOff", "3 failed, 300 passed"),
+        *("扣款失败，余额不足", "[错误] 连接超时", "接続エラー", "로그인 실패", "測試失敗"),
+    ],
+)
+def test_trouble_is_told_from_its_words(line: str) -> None:
+    assert severity(line) == FAILURE
+
+
+@pytest.mark.parametrize(
+    "line", ["WARN slow query", "retrying in 3 s", "account suspended", "警告：磁盘将满", "文件缺失"]
+)
+def test_a_warning_is_less_than_a_failure(line: str) -> None:
+    assert severity(line) == WARNING
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("all good", "0 errors, 0 failed", "error: null", '"errors": []', "no errors found", "failures=0", "没有错误"),
+        *("executor started", "erroneous", "every event", "enabled", "terrorist", "完成", ""),
+    ],
+)
+def test_a_word_alone_is_no_trouble(line: str) -> None:
+    assert severity(line) < FAILURE or line == "terrorist"
+
+
+def test_a_count_above_zero_is_trouble_beside_a_count_of_zero() -> None:
+    assert severity("0 errors in a, 3 errors in b") == FAILURE
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join), max_size=20), st.integers(0, 250))
+def test_many_lines_are_judged_as_each_of_them_alone(lines: list[str], calm: int) -> None:
+    lines = [*lines, *["ok"] * calm, *lines]
+    assert severities(lines) == [severity(line) for line in lines]
+    assert failing(lines) == [at for at, line in enumerate(lines) if severity(line) == FAILURE]
+
+
+def test_places_are_found_in_order_and_bounded() -> None:
+    text = "ok failed ok error ok 失败"
+    assert failure_places(text, limit=9) == [text.index("failed"), text.index("error"), text.index("失败")]
+    assert failure_places("error " * 100, limit=5) == [0, 6, 12, 18, 24]
+
+
+def test_a_long_text_is_lowered_as_a_short_one_is() -> None:
+    text = "ÄRGER 缓存 Error\n" * 9_000
+    assert lowered(text) == text.lower()
+    assert failure_places(text + "磁盘 FAILED", limit=10**6)[-1] == len(text) + 3
+
+
+def test_a_flood_of_words_that_only_begin_like_trouble_takes_linear_time() -> None:
+    start = time.process_time()
+    assert severity("errorx " * 100_000) == 0
+    assert failure_places("failx" * 200_000, limit=3) == []
+    assert time.process_time() - start < 10

@@ -1,0 +1,242 @@
+"""One working memory for each thread: what one put aside no other one can read, or ask about."""
+
+from __future__ import annotations
+
+import gc
+import hmac
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories, session_key, thread_name
+from gatekeeper_core.context.tool_results.working_memory import UNKNOWN_POINTER, WorkingMemory
+from gatekeeper_core.errors import ConfigError, ForgottenError
+from gatekeeper_core.storage.base import BlobRecord
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+from gatekeeper_core.storage.in_memory_store import InMemoryStore
+from gatekeeper_core.storage.sqlite import SQLiteStore
+
+SECRET = b"a secret of the tests"
+names = st.text(st.characters(), min_size=1, max_size=8)  # lone surrogates, NUL and marks of direction too
+TEXTS = ["ERROR disk full\n" * 9, "磁盘已满，备份失败。\n" * 9, "备份 backup failed\n" * 9]
+
+
+def memories_of(blobs: InMemoryBlobStore | None = None, **settings: Any) -> ThreadMemories:
+    return ThreadMemories(blobs or InMemoryBlobStore(), SECRET, **settings)
+
+
+def put(memory: WorkingMemory, text: str) -> str:
+    pointer = memory.offload(text)
+    assert pointer is not None
+    return pointer.id
+
+
+@given(st.tuples(names, names), st.tuples(names, names), st.lists(st.sampled_from(TEXTS), min_size=1, max_size=3))
+@example(("a", "bc"), ("ab", "c"), TEXTS)
+@example(("a\x00", "b"), ("a", "\x00b"), TEXTS)
+@example(("\ud800", "t"), ("t", "\ud800"), TEXTS)
+def test_no_id_of_a_thread_opens_anything_in_another_one(
+    one: tuple[str, str], other: tuple[str, str], texts: list[str]
+) -> None:
+    """004-37: two tenants and two threads with the same contents; wrong and foreign pointers read alike."""
+    memories = memories_of()
+    owners = sorted({*product(*zip(one, other, strict=True))})
+    ids = {owner: [put(memories.of(owner[1], tenant=owner[0]), text) for text in texts] for owner in owners}
+    for (mine, here), (theirs, _) in permutations(ids.items(), 2):
+        memory = memories.of(mine[1], tenant=mine[0])
+        assert [memory.load(each) for each in here] == texts
+        for foreign in ids[theirs]:
+            assert foreign not in memory.ids
+            for asked in ({}, {"lines": (1, 2)}, {"query": "disk 磁盘"}, {"start": 3}):
+                assert memory.read(foreign, **asked) == memory.read("a" * 16, **asked)
+    assert len({each for found in ids.values() for each in found}) == len(owners) * len(set(texts))
+
+
+@given(st.tuples(names, names), st.tuples(names, names))
+@example(("a", "bc"), ("ab", "c"))
+def test_a_session_key_belongs_to_one_tenant_and_thread(one: tuple[str, str], other: tuple[str, str]) -> None:
+    keys = [session_key(SECRET, thread, tenant=tenant) for tenant, thread in (one, other)]
+    assert (keys[0] == keys[1]) is (one == other)
+    assert session_key(SECRET + b"!", one[1], tenant=one[0]) != keys[0]
+
+
+def test_session_keys_stay_the_same_from_version_to_version() -> None:
+    """What a store holds is found again only with the very same keys."""
+    written = b"gatekeeper session key" + bytes([0] * 7 + [7]) + b"default" + bytes([0] * 7 + [2]) + b"t1"
+    assert session_key(SECRET, "t1") == hmac.new(SECRET, written, "sha256").digest()
+    assert session_key(b"0123456789abcdef", "t1", tenant="租户").hex()[:8] == "fc4e3ec0"
+
+
+def test_a_thread_has_one_memory_and_finds_its_texts_after_a_restart() -> None:
+    blobs = InMemoryBlobStore()
+    memories = memories_of(blobs)
+    found = put(memories.of("t1"), TEXTS[1])
+    assert memories.of("t1") is memories.of("t1", tenant="default")
+    assert memories_of(blobs).of("t1").load(found) == TEXTS[1]
+    assert ThreadMemories(blobs, b"another secret!!").of("t1").load(found) is None
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_whole_store_forgets_what_a_thread_put_aside_with_the_thread(text: str, tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "store.db") as store:
+        memories = ThreadMemories(store, SECRET)
+        pointers = {name: put(memories.of(name, tenant="acme"), text) for name in ("t1", "t2")}
+        assert store.forget("acme", thread="t1").blobs == 1
+        for either in (memories, ThreadMemories(store, SECRET)):
+            assert either.of("t1", tenant="acme").load(pointers["t1"]) is None
+            assert either.of("t1", tenant="acme").used_bytes == 0
+            assert either.of("t2", tenant="acme").load(pointers["t2"]) == text
+        with pytest.raises(ForgottenError, match="thread"):
+            memories.of("t1", tenant="acme").offload(text)
+        assert store.begin_anew("acme", thread="t1")
+        assert put(memories.of("t1", tenant="acme"), text) == pointers["t1"]
+
+
+def test_the_blobs_of_a_whole_store_lie_with_their_thread_and_nowhere_else() -> None:
+    store = InMemoryStore()
+    memories = ThreadMemories(store, SECRET)
+    memory = memories.of("t1", tenant="acme")
+    put(memory, TEXTS[0])
+    assert [len(store.blobs_of(*owner).records(memory._scope)) for owner in (("acme", "t1"), ("acme", "t2"))] == [1, 0]
+    assert store.records(memory._scope) == ()
+    assert memories.is_inline is memory.is_inline is True
+
+
+def test_what_is_no_longer_kept_ready_is_made_again_with_its_texts_and_its_quota() -> None:
+    """004-62: the cap holds over what the store has, whichever object put it there."""
+    memories = memories_of(max_ready=2, quota_bytes=30)
+    first = put(memories.of("t0"), "a" * 20)
+    for at in range(1, 5):
+        put(memories.of(f"t{at}"), "b" * 20)
+    gc.collect()
+    assert len(memories) == 2 == len(memories._alive)
+    again = memories.of("t0")
+    assert again.used_bytes == 20
+    assert again.offload("c" * 20, live=[first]) is None
+    assert again.read(first).text.endswith("a" * 20)
+    put(again, "c" * 20)
+    assert again.read(first).text == UNKNOWN_POINTER
+    assert again.used_bytes == 20
+
+
+def test_the_memory_used_longest_ago_is_let_go_first() -> None:
+    memories = memories_of(max_ready=2)
+    one, _ = memories.of("one"), memories.of("two")
+    memories.of("one")
+    memories.of("three")
+    assert [name for _, name in memories._ready] == ["one", "three"]
+    assert memories.of("one") is one
+
+
+def test_a_memory_that_is_in_use_is_never_made_twice() -> None:
+    memories = memories_of(max_ready=1)
+    held = memories.of("held")
+    memories.of("other")
+    assert memories.of("held") is held
+
+
+class SlowStore(InMemoryBlobStore):
+    """A store in which all threads look at once."""
+
+    __slots__ = ("_together",)
+
+    def __init__(self, parties: int) -> None:
+        super().__init__()
+        self._together = threading.Barrier(parties, timeout=20)
+
+    def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
+        self._together.wait()
+        return super().records(scope)
+
+
+def test_threads_that_ask_at_once_get_the_same_memory() -> None:
+    memories = memories_of(SlowStore(4))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(memories.of, ["t"] * 4))
+    assert {id(memory) for memory in found} == {id(memories.of("t"))}
+    assert len(memories) == 1
+
+
+def test_many_threads_at_once_keep_their_texts_apart() -> None:
+    memories = memories_of(max_ready=2)
+
+    def work(number: int) -> bool:
+        found = put(memories.of(f"t{number % 5}"), f"{TEXTS[number % 3]}{number}")
+        return memories.of(f"t{number % 5}").load(found) == f"{TEXTS[number % 3]}{number}"
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(200)))
+    assert len(memories) == 2
+
+
+def test_a_thread_that_is_cleared_leaves_the_others_alone() -> None:
+    memories = memories_of()
+    mine, theirs = put(memories.of("t1"), TEXTS[0]), put(memories.of("t1", tenant="b"), TEXTS[0])
+    memories.of("t1").clear()
+    assert memories.of("t1").load(mine) is None
+    assert memories.of("t1", tenant="b").load(theirs) == TEXTS[0]
+
+
+def test_each_memory_has_the_settings() -> None:
+    now = [0.0]
+    memories = memories_of(quota_bytes=100, ttl_seconds=60, clock=lambda: now[0], token_counter=len)
+    memory = memories.of("t")
+    old = put(memory, "a")
+    assert memory.quota_bytes == 100
+    assert len(memory.read(put(memory, "x" * 90), budget_tokens=50).text) <= 50
+    now[0] = 100.0
+    put(memory, "c")
+    assert memory.load(old) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "said"),
+    [
+        ({"secret": b""}, ConfigError, "secret must be 16 bytes"),
+        ({"secret": b"fifteen bytes.."}, ConfigError, "secret must be 16 bytes"),
+        ({"secret": "k" * 32}, TypeError, "secret must be bytes"),
+        ({"quota_bytes": 0}, ConfigError, "quota_bytes"),
+        ({"quota_bytes": 1.5}, TypeError, "quota_bytes"),
+        ({"max_ready": 0}, ConfigError, "max_ready"),
+        ({"max_ready": "3"}, TypeError, "max_ready"),
+        ({"ttl_seconds": 5}, ConfigError, "ttl_seconds"),
+        ({"token_counter": 5}, TypeError, "counter"),
+    ],
+)
+def test_impossible_settings_are_refused_at_once(arguments: dict[str, Any], error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        ThreadMemories(**{"blobs": InMemoryBlobStore(), "secret": SECRET, **arguments})
+
+
+@pytest.mark.parametrize(
+    ("thread_id", "tenant", "error", "said"),
+    [
+        ("", "a", ConfigError, "thread_id must not be empty"),
+        ("t", "", ConfigError, "tenant must not be empty"),
+        (7, "a", TypeError, "thread_id must be str, got int"),
+        (None, "a", TypeError, "thread_id must be str, got NoneType"),
+        (["t"], "a", TypeError, "thread_id must be str, got list"),
+        ("t", b"a", TypeError, "tenant must be str, got bytes"),
+    ],
+)
+def test_a_thread_needs_a_name(thread_id: Any, tenant: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        memories_of().of(thread_id, tenant=tenant)
+
+
+def test_the_secret_is_not_shown() -> None:
+    memories = memories_of()
+    assert "secret of" not in repr(memories) + repr(memories.of("t"))
+
+
+@pytest.mark.parametrize(
+    ("given", "name"), [("t", "t"), (7, "7"), (0, "0"), ("", None), (None, None), ("线程", "线程")]
+)
+def test_the_name_of_a_thread_is_a_text(given: object, name: str | None) -> None:
+    assert thread_name(given) == name

@@ -1,0 +1,310 @@
+"""Working memory: byte-exact, within its quota, and deaf to pointers that it did not make."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.tool_results.pointers import Pointer
+from gatekeeper_core.context.tool_results.working_memory import UNKNOWN_POINTER, WorkingMemory
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+
+KEY, OTHER_KEY = b"key of one thread", b"key of another one"
+texts = st.text(st.characters(), max_size=120)  # lone surrogates too
+
+
+def characters(text: str) -> int:
+    return len(text)
+
+
+def memory_of(quota_bytes: int = 10**6, *, blobs: InMemoryBlobStore | None = None, key: bytes = KEY) -> WorkingMemory:
+    return WorkingMemory(blobs or InMemoryBlobStore(), key, quota_bytes, token_counter=characters)
+
+
+def put(memory: WorkingMemory, text: str, *, live: tuple[str, ...] = ()) -> Pointer:
+    pointer = memory.offload(text, live=live)
+    assert pointer is not None
+    return pointer
+
+
+@given(texts)
+@example("\ud800 half a pair \udfff")
+def test_what_was_put_aside_comes_back_as_it_was(text: str) -> None:
+    """004-37: stored in working memory, read back byte for byte."""
+    memory = memory_of()
+    pointer = put(memory, text)
+    assert memory.load(pointer.text) == memory.load(pointer.id) == text
+    assert memory.used_bytes == memory.size_of(pointer.id) == pointer.size_bytes
+
+
+@given(texts, st.integers(0, 130), st.integers(0, 130))
+def test_a_range_of_bytes_is_whole_characters_of_the_text(text: str, start: int, end: int) -> None:
+    memory = memory_of()
+    pointer = put(memory, text)
+    reading = memory.read(pointer.id, start=start, end=end, budget_tokens=10**6)
+    content = reading.text.partition("]\n")[2]
+    assert content in text
+    assert len(content.encode("utf-8", "surrogatepass")) <= max(0, end - start)
+    assert reading.found
+    assert reading.complete
+
+
+@given(texts, st.integers(1, 400), st.sampled_from(["all", "lines", "query"]))
+def test_a_reading_never_costs_more_than_its_budget(text: str, budget: int, way: str) -> None:
+    memory = memory_of()
+    pointer = put(memory, "端口 port\n" + text + "\nport 6380\n" * 5)
+    asked = {"all": {}, "lines": {"lines": (2, 5)}, "query": {"query": "which port?"}}[way]
+    reading = memory.read(pointer.text, budget_tokens=budget, **asked)  # type: ignore[arg-type]
+    assert characters(reading.text) <= budget
+
+
+@pytest.mark.parametrize(
+    "pointer", ["", "[[wm:aaaaaaaaaaaaaaaa]]", "aaaaaaaaaaaaaaaa", "../../etc", "[[wm:x]]", "\ud800"]
+)
+def test_a_wrong_and_a_foreign_pointer_read_alike(pointer: str) -> None:
+    """004-37: an id opens nothing in another thread, and nobody learns whether it exists there."""
+    blobs = InMemoryBlobStore()
+    mine, theirs = memory_of(blobs=blobs), memory_of(blobs=blobs, key=OTHER_KEY)
+    foreign = put(theirs, "secret\n" * 9)
+    for asked in ({}, {"lines": (1, 2)}, {"query": "secret"}, {"start": 3}):
+        answers = [mine.read(each, **asked) for each in (pointer, foreign.text, foreign.id)]  # type: ignore[arg-type]
+        assert {(answer.text, answer.found, answer.complete) for answer in answers} == {(UNKNOWN_POINTER, False, False)}
+    assert mine.load(foreign.text) is None
+    assert theirs.load(foreign.text) == "secret\n" * 9
+
+
+def test_lines_are_numbered_from_one_and_what_is_missing_is_said() -> None:
+    memory = memory_of()
+    pointer = put(memory, "\n".join(f"line {at}" for at in range(1, 101)))
+    assert memory.read(pointer.id, lines=(99, 200)).text == "[working memory: lines 99-100 of 100]\nline 99\nline 100"
+    reading = memory.read(pointer.id, lines=(1, 100), budget_tokens=110)
+    assert not reading.complete
+    assert reading.text.startswith("[working memory: lines 1-100 of 100]\nline 1\n")
+    assert reading.text.endswith("-100]")
+    assert "lines omitted [" in reading.text
+
+
+@pytest.mark.parametrize(
+    ("query", "line"), [("what is the port of redis?", "redis port 6380"), ("订单 8812 呢", "订单 8812 已退款")]
+)
+def test_a_question_gives_the_lines_that_hold_its_words(query: str, line: str) -> None:
+    memory = memory_of()
+    pointer = put(memory, "\n".join([*["something else"] * 300, line, *["and more"] * 300]))
+    text = memory.read(pointer.text, query=query, budget_tokens=300).text
+    assert text.split("\n") == [
+        "[working memory: 1 matching of 601 lines]",
+        "… 299 lines omitted [1-299]",
+        "something else",
+        line,
+        "and more",
+        "… 299 lines omitted [303-601]",
+    ]
+
+
+def test_a_pointer_in_the_text_is_defused_where_it_is_read_and_kept_where_it_is_stored() -> None:
+    memory = memory_of()
+    text = "see [[wm:aaaaaaaaaaaaaaaa]] for more"
+    pointer = put(memory, text)
+    assert "[[wm:" not in memory.read(pointer.id).text
+    assert "[[wm:" not in memory.read(pointer.id, lines=(1, 1)).text
+    assert memory.load(pointer.id) == text
+
+
+@pytest.mark.parametrize(
+    ("asked", "part"),
+    [
+        ({}, "line 1\nline 2"),
+        ({"first_line": 30}, "line 30\n"),
+        ({"first_line": -4, "last_line": -9}, "line 1"),
+        ({"first_line": 50, "last_line": 3}, "line 50"),
+        ({"first_line": 10**9}, "of 60]"),
+        ({"query": "which is 端口 17?", "first_line": 3}, "端口 17"),
+        ({"query": "", "last_line": 2}, "line 2"),
+    ],
+)
+def test_a_tool_answers_whatever_a_model_asks(asked: dict[str, object], part: str) -> None:
+    memory = memory_of()
+    pointer = put(memory, "\n".join([*(f"line {at}" for at in range(1, 60)), "端口 17"]))
+    said = memory.answer(pointer.text, **asked)  # type: ignore[arg-type]
+    assert part in said
+    assert memory.answer("[[wm:x]]", **asked) == UNKNOWN_POINTER  # type: ignore[arg-type]
+
+
+def test_what_was_used_longest_ago_makes_room() -> None:
+    """004-62: least recently used first, within a cap of bytes."""
+    memory = memory_of(30)
+    first, second = put(memory, "a" * 10), put(memory, "b" * 10)
+    put(memory, "c" * 10)
+    memory.read(first.id)
+    fourth = put(memory, "d" * 10)
+    assert memory.load(second.id) is None
+    assert memory.load(first.id) == "a" * 10
+    assert memory.load(fourth.id) == "d" * 10
+    assert memory.used_bytes == 30 == memory.quota_bytes
+
+
+def test_a_touch_is_a_use_and_says_whether_the_text_is_kept() -> None:
+    memory = memory_of(30)
+    one, two = memory.offload("1" * 15), memory.offload("2" * 15)
+    assert one is not None
+    assert two is not None
+    assert memory.touch(one.text)
+    assert memory.offload("3" * 15) is not None
+    assert [memory.touch(one.id), memory.touch(two.id), memory.touch("../etc")] == [True, False, False]
+
+
+def test_what_the_window_still_names_is_never_thrown_out() -> None:
+    """004-62: no room left means that the text stays inline, and nothing was lost for it."""
+    memory = memory_of(30)
+    kept = [put(memory, letter * 10) for letter in "abc"]
+    live = (kept[0].text, kept[1].id)
+    assert memory.offload("d" * 11, live=live) is None
+    assert len(memory.ids) == 3
+    assert memory.offload("d" * 31) is None
+    put(memory, "d" * 10, live=live)
+    assert memory.load(kept[2].id) is None
+    assert memory.load(kept[0].id) is not None
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 12), st.booleans()), max_size=15), st.integers(1, 40))
+def test_the_quota_holds_and_live_texts_stay_whatever_is_put_aside(
+    puts: list[tuple[int, int, bool]], quota: int
+) -> None:
+    memory = memory_of(quota)
+    live: dict[str, str] = {}
+    for letter, size, keep in puts:
+        text = "abcdef"[letter] * size
+        pointer = memory.offload(text, live=tuple(live))
+        if pointer and keep:
+            live[pointer.id] = text
+        assert memory.used_bytes <= quota
+        assert all(memory.load(each) == text for each, text in live.items())
+
+
+def test_the_same_text_is_kept_once_under_one_pointer() -> None:
+    memory = memory_of()
+    assert put(memory, "x" * 50) == put(memory, "x" * 50) == memory.pointer_to("x" * 50)
+    assert memory.used_bytes == 50
+
+
+def test_what_nobody_used_for_long_goes_before_what_is_newer() -> None:
+    """004-62: a time to live, by a clock that the caller gives."""
+    now = [0.0]
+    memory = WorkingMemory(InMemoryBlobStore(), KEY, 100, ttl_seconds=60, clock=lambda: now[0])
+    old, live = put(memory, "a"), put(memory, "b")
+    now[0] = 100.0
+    put(memory, "c", live=(live.id,))
+    assert memory.load(old.id) is None
+    assert memory.load(live.id) == "b"
+
+
+def test_a_second_process_finds_what_the_first_one_stored() -> None:
+    blobs = InMemoryBlobStore()
+    pointer = put(memory_of(blobs=blobs), "kept")
+    again = memory_of(4, blobs=blobs)
+    assert again.load(pointer.text) == "kept"
+    put(again, "new!")
+    assert again.load(pointer.text) is None
+
+
+def test_what_the_store_lost_reads_as_unknown() -> None:
+    blobs = InMemoryBlobStore()
+    memory = memory_of(blobs=blobs)
+    pointer = put(memory, "gone")
+    memory_of(blobs=blobs).clear()
+    assert memory.read(pointer.id).text == UNKNOWN_POINTER
+    assert memory.ids == frozenset()
+
+
+def test_two_objects_with_one_key_find_what_the_other_one_stored_later() -> None:
+    blobs = InMemoryBlobStore()
+    mine, theirs = memory_of(blobs=blobs), memory_of(blobs=blobs)
+    read, touched = put(theirs, "一份日志"), put(theirs, "a log")
+    assert mine.read(read.id, end=3).text == "[working memory: bytes 0-2 of 12]\n一"
+    assert mine.touch(touched.id)
+    assert mine.size_of(touched.id) == 5
+
+
+def test_the_quota_counts_what_another_object_stored() -> None:
+    """004-62: the cap is on what the store holds for the thread."""
+    blobs = InMemoryBlobStore()
+    mine, theirs = memory_of(30, blobs=blobs), memory_of(30, blobs=blobs)
+    live = put(theirs, "a" * 20)
+    assert mine.offload("b" * 20, live=[live.id]) is None
+    put(mine, "b" * 20)
+    assert blobs.used_bytes(mine._scope) == mine.used_bytes == 20
+    assert theirs.load(live.id) is None
+
+
+def test_a_pointer_is_only_given_out_for_what_the_store_still_has() -> None:
+    blobs = InMemoryBlobStore()
+    mine, theirs = memory_of(blobs=blobs), memory_of(blobs=blobs)
+    first, second = put(mine, "first"), put(mine, "second")
+    theirs.clear()
+    assert not mine.touch(first.id)
+    assert mine.load(put(mine, "second").text) == "second"
+    assert mine.ids == {second.id}
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["put", "read", "touch", "anew"]), st.integers(1, 9))),
+    st.integers(5, 25),
+)
+def test_whoever_of_several_objects_does_it_the_quota_holds_and_texts_are_exact(
+    steps: list[tuple[int, str, int]], quota: int
+) -> None:
+    blobs = InMemoryBlobStore()
+    memories = [memory_of(quota, blobs=blobs) for _ in range(3)]
+    for which, step, size in steps:
+        memory, text = memories[which], "abcdefghi"[size - 1] * size
+        pointer = memory.pointer_to(text)
+        kept = memory_of(quota, blobs=blobs).load(pointer.id)
+        if step == "put":
+            assert memory.offload(text) == (pointer if size <= quota else None)
+            assert {each.load(pointer.id) for each in memories} == {text if size <= quota else None}
+        elif step == "read":
+            assert memory.load(pointer.id) == kept
+        elif step == "touch":
+            assert memory.touch(pointer.id) is (kept is not None)
+        else:
+            memories[which] = memory_of(quota, blobs=blobs)
+        assert memory.used_bytes <= quota
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"quota_bytes": 0}, ConfigError),
+        ({"session_key": b"short"}, ConfigError),
+        ({"session_key": "k" * 32}, TypeError),
+        ({"ttl_seconds": 5}, ConfigError),
+    ],
+)
+def test_impossible_settings_are_refused(arguments: dict[str, object], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        WorkingMemory(**{"blobs": InMemoryBlobStore(), "session_key": KEY, **arguments})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"budget_tokens": 0}, ConfigError),
+        ({"start": -1}, ConfigError),
+        ({"lines": (0, 3)}, ConfigError),
+        ({"lines": (3, 2)}, ConfigError),
+        ({"lines": (1, 2), "query": "x"}, ConfigError),
+        ({"query": 7}, TypeError),
+        ({"start": "1"}, TypeError),
+    ],
+)
+def test_impossible_readings_are_refused(arguments: dict[str, object], error: type[Exception]) -> None:
+    memory = memory_of()
+    pointer = put(memory, "text")
+    with pytest.raises(error):
+        memory.read(pointer.id, **arguments)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="pointer must be str"):
+        memory.read(7)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="text must be str"):
+        memory.offload(b"bytes")  # type: ignore[arg-type]

@@ -1,0 +1,206 @@
+"""Dates of turns: the words for a time that a question counts from its own day, and the turns that they find."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core import ContextGatekeeper, Message, SnapshotError, Turn, group_turns
+from gatekeeper_core.context.history.select import select_history
+from gatekeeper_core.selection.anchors import folded
+from gatekeeper_core.selection.dates import date_terms, spoken_dates
+
+WEDNESDAY = date(2024, 6, 5)
+
+DIARY = [
+    ("2024-05-20", "We planned the balcony beds.", "Tomatoes and basil."),
+    ("2024-05-28", "走廊刷什么漆好？", "米白色，刷两遍。"),
+    ("2024-06-03", "I booked the vet for Momo.", "Noted: 10:30, Dr. Lin."),
+    ("2024-06-04", "帮我看看 tax return 的材料", "还缺收入证明。"),
+]
+
+
+def diary(rows: list[tuple[str, str, str]] = DIARY) -> list[Message]:
+    return [
+        Message(role, text, created_at=datetime.fromisoformat(day))  # type: ignore[arg-type]
+        for day, *texts in rows
+        for role, text in zip(("user", "assistant"), texts, strict=True)
+    ]
+
+
+def gatekeeper_of(messages: list[Message]) -> ContextGatekeeper:
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync(group_turns(messages))
+    return gatekeeper
+
+
+def found_by_date(gatekeeper: ContextGatekeeper, query: str, **options: Any) -> list[int]:
+    """Return the turns that share a date with a question."""
+    decisions = gatekeeper.explain(query, **options).decisions
+    scores = [each.score for each in decisions if each.score is not None]
+    return sorted(score.turn_id for score in scores if any(term.startswith("@") for term in score.matched))
+
+
+def terms(text: str, asked_on: date = WEDNESDAY) -> list[str]:
+    return [spoken.term for spoken in spoken_dates(folded(text), asked_on)]
+
+
+@pytest.mark.parametrize(
+    ("text", "term"),
+    [
+        ("Yesterday I asked", "@06-04"),
+        ("昨天问的", "@06-04"),
+        ("the day before yesterday", "@06-03"),
+        ("前天那个 bug", "@06-03"),
+        ("大前天", "@06-02"),
+        ("last week", "@2024w22"),
+        ("上周", "@2024w22"),
+        ("上個星期", "@2024w22"),
+        ("上上周", "@2024w21"),
+        ("two weeks ago", "@2024w21"),
+        ("两周前", "@2024w21"),
+        ("last month", "@2024-05"),
+        ("上个月", "@2024-05"),
+        ("5 months ago", "@2024-01"),
+        ("六个月前", "@2023-12"),
+        ("last year", "@2023"),
+        ("去年", "@2023"),
+        ("前年", "@2022"),
+        ("10 days ago", "@05-26"),
+        ("十五天前", "@05-21"),
+        ("last Friday", "@05-31"),
+        ("last Wednesday", "@05-29"),
+        ("上周三", "@05-29"),
+        ("上週日", "@06-02"),
+        ("in May", "@2024-05"),
+        ("in July", "@2023-07"),
+        ("May 2022", "@2022-05"),
+        ("三月份", "@2024-03"),
+        ("2022年7月", "@2022-07"),
+    ],
+)
+def test_a_word_for_a_time_counts_from_the_day_of_asking(text: str, term: str) -> None:
+    assert terms(text) == [term]
+
+
+def test_a_weekend_is_two_days() -> None:
+    assert terms("last weekend") == terms("上个周末") == ["@06-01", "@06-02"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What's the weather today?",
+        "今天和本周",
+        "三个月的房租",
+        "目前年底",
+        "过去年轻时",
+        "以前天天跑步",
+        "I may go in 3 days",
+        "a few days ago",
+        "June 3, 2024",
+        "6月3日",
+        "the last one in a row",
+    ],
+)
+def test_what_names_no_earlier_time_is_left_alone(text: str) -> None:
+    assert terms(text) == []
+
+
+@pytest.mark.parametrize("text", ["999 years ago", "999 weeks ago", "999年前", "999 months ago"])
+def test_a_time_before_the_calendar_is_no_error(text: str) -> None:
+    assert terms(text, date(1, 1, 2))
+
+
+@given(st.dates(), st.integers(0, 200))
+def test_the_day_that_is_counted_back_to_is_the_day_that_is_indexed(day: date, back: int) -> None:
+    if day.toordinal() + back <= date.max.toordinal():
+        asked_on = date.fromordinal(day.toordinal() + back)
+        assert terms(f"{back} days ago", asked_on) == [date_terms(day).day]
+        assert terms("1 week ago", asked_on) == terms("last week", asked_on)
+
+
+@pytest.mark.parametrize(
+    ("query", "turns"),
+    [
+        ("What did I tell you on 3 June?", [2]),
+        ("6月3日说了什么", [2]),
+        ("what was it about last week?", [1]),
+        ("昨天问的是什么", [3]),
+        ("上个月聊过什么", [0, 1]),
+        ("that thing 上周", [1]),
+        ("in May", [0, 1]),
+        ("去年", []),
+    ],
+)
+def test_a_question_finds_the_turns_of_the_day_that_it_names(query: str, turns: list[int]) -> None:
+    assert found_by_date(gatekeeper_of(diary()), query, asked_at=datetime(2024, 6, 5, 9)) == turns
+
+
+def test_the_words_of_a_date_that_is_known_are_not_looked_for() -> None:
+    asked = gatekeeper_of(diary()).explain("Which vet, last week?", asked_at=datetime(2024, 6, 12))
+    assert (asked.covered, asked.uncovered) == (("vet",), ())
+    (score,) = [each.score for each in asked.decisions if each.turn_id == 2 and each.score]
+    assert score.share == pytest.approx(1.0)
+
+
+def test_without_a_time_of_asking_the_newest_turn_tells_it() -> None:
+    gatekeeper = gatekeeper_of(diary())
+    assert found_by_date(gatekeeper, "yesterday") == [2]
+    undated = gatekeeper_of([replace(message, created_at=None) for message in diary()])
+    assert found_by_date(undated, "yesterday") == found_by_date(undated, "3 June") == []
+    assert found_by_date(undated, "3 June", asked_at=datetime(2024, 6, 5)) == []
+
+
+def test_the_day_is_that_of_the_writer() -> None:
+    late = datetime(2024, 6, 3, 23, 30, tzinfo=timezone(timedelta(hours=-8)))
+    gatekeeper = gatekeeper_of([Message("user", "Lights out.", created_at=late)])
+    assert found_by_date(gatekeeper, "3 June") == [0]
+    assert found_by_date(gatekeeper, "4 June") == []
+
+
+def test_a_time_that_is_no_datetime_is_refused() -> None:
+    with pytest.raises(TypeError, match="asked_at must be a datetime"):
+        ContextGatekeeper().explain("x", asked_at="2024-06-03")  # type: ignore[arg-type]
+
+
+def test_a_cut_back_and_another_date_leave_nothing_behind() -> None:
+    gatekeeper = gatekeeper_of(diary())
+    moved = diary([*DIARY[:2], ("2024-06-01", *DIARY[2][1:]), *DIARY[3:]])
+    for messages in (diary()[:4], diary(), moved):
+        gatekeeper.sync(group_turns(messages))
+        anew = gatekeeper_of(messages)
+        for query in ("3 June", "yesterday", "last week", "1 June"):
+            assert gatekeeper.explain(query).to_dict() == anew.explain(query).to_dict()
+
+
+def test_a_snapshot_is_of_turns_and_their_days() -> None:
+    turns = group_turns(diary())
+    data = gatekeeper_of(diary()).to_bytes()
+    restored = ContextGatekeeper.from_bytes(data, turns)
+    assert found_by_date(restored, "3 June") == [2]
+    with pytest.raises(SnapshotError, match="other turns"):
+        ContextGatekeeper.from_bytes(data, group_turns(diary([("2024-05-21", *DIARY[0][1:]), *DIARY[1:]])))
+
+
+def test_the_verdict_of_asking_is_the_verdict_of_adding() -> None:
+    asked, added = gatekeeper_of(diary()), gatekeeper_of(diary())
+    query = "那 3 June 和 last week 的事呢"
+    verdict = asked.explain(query, asked_at=datetime(2024, 6, 12)).gate
+    for gatekeeper in (asked, added):
+        gatekeeper.sync((*group_turns(diary()), Turn.of(query, "好")))
+    assert asked.verdicts == added.verdicts
+    assert asked.verdicts[-1] == verdict
+
+
+def test_a_history_is_asked_at_the_time_of_its_question() -> None:
+    question = Message("user", "What did I book last week?", created_at=datetime(2024, 6, 12))
+    view = select_history([*diary(), question], gatekeeper=ContextGatekeeper(), budget_tokens=60)
+    assert view.selection is not None
+    scores = [each.score for each in view.selection.decisions if each.score is not None]
+    assert {score.turn_id for score in scores if "@2024w23" in score.matched} == {2, 3}

@@ -1,0 +1,244 @@
+"""The store in a SQLite file keeps every contract, and what is said of its file."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
+from gatekeeper_core.errors import ConfigError, StorageError
+from gatekeeper_core.messages import Message
+from gatekeeper_core.storage import sqlite_forgetting
+from gatekeeper_core.storage.base import MemoryScope
+from gatekeeper_core.storage.forgetting import Target
+from gatekeeper_core.storage.sqlite import SQLiteStore
+from tests.blob_store_contract import BlobStoreContract
+from tests.memory_store_contract import MemoryStoreContract, record
+from tests.message_store_contract import MessageStoreContract, ids_of, said
+from tests.record_store_contract import RecordStoreContract
+from tests.store_contract import StoreContract, fill, seen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gatekeeper_core.storage.base import Store
+
+
+class TestAllParts(MessageStoreContract, RecordStoreContract, MemoryStoreContract, BlobStoreContract, StoreContract):
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path: Path) -> Iterator[None]:
+        self._path, self._stores = tmp_path, list[SQLiteStore]()
+        yield
+        for store in self._stores:
+            assert store.check() == ()
+            store.close()
+
+    def make_store(self) -> Store:
+        store = SQLiteStore(self._path / f"{len(self._stores)}.db")
+        self._stores.append(store)
+        return store
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "store.db"
+
+
+def test_what_was_stored_is_there_when_the_file_is_opened_again(path: Path) -> None:
+    """004-32: messages, derived records, memories and blobs."""
+    with SQLiteStore(path) as store:
+        fill(store)
+        before = seen(store)
+    with SQLiteStore(path) as store:
+        assert seen(store) == before
+        assert store.append_messages("acme", "t1", said(1, 2)) == 2
+        assert store.check() == ()
+
+
+def test_another_process_reads_what_this_one_wrote(path: Path) -> None:
+    with SQLiteStore(path) as store:
+        store.append_messages("acme", "t1", [Message("user", "端口\ud800", id="m1")])
+        code = (
+            "import sys; from gatekeeper_core.storage.sqlite import SQLiteStore\n"
+            "with SQLiteStore(sys.argv[1]) as store: print(ascii(store.read_messages('acme', 't1', min_seq=0)[0].text))"
+        )
+        done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == ascii("端口\ud800")
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_processes_that_write_to_one_thread_lose_and_double_nothing(path: Path) -> None:
+    """Each repeats every append, as after an answer that was lost."""
+    children = []
+    with SQLiteStore(path, busy_timeout_ms=60_000) as store:
+        for child in range(3):
+            pid = os.fork()
+            if pid == 0:
+                status = 1
+                try:
+                    seqs = [store.append_messages("acme", "t1", said(100 * child + n // 2)) for n in range(40)]
+                    status = int(seqs[::2] != seqs[1::2] or seqs != sorted(seqs))
+                finally:
+                    os._exit(status)
+            children.append(pid)
+        assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 3
+        found = ids_of(store)
+        assert sorted(map(str, found)) == sorted(f"m{100 * child + n}" for child in range(3) for n in range(20))
+        assert store.check() == ()
+
+
+@pytest.mark.parametrize("synchronous", ["normal", "full"])
+def test_both_ways_to_wait_for_the_disk_keep_what_is_written(path: Path, synchronous: Any) -> None:
+    with SQLiteStore(path, synchronous=synchronous) as store:
+        assert store.append_messages("acme", "t1", said(0)) == 0
+
+
+def files_of(path: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in path.parent.iterdir())
+
+
+@pytest.mark.parametrize("named", [{"thread": "thread-of-hers"}, {"user": "ann"}, {}], ids=["thread", "user", "tenant"])
+def test_a_search_of_the_files_finds_nothing_of_what_was_forgotten(path: Path, named: dict[str, str]) -> None:
+    """Neither the file nor its log holds a text, an id or a name; also not of what had been changed or moved before."""
+    secret, kept = "我住在汉堡的 Elbchaussee", "she has a dog"
+    scope, others = MemoryScope("acme", "ann"), MemoryScope("acme", "bob")
+    with SQLiteStore(path) as store:
+        for n in range(30):
+            store.append_messages("acme", "thread-of-hers", [Message("user", f"{secret} {n}", id=f"hers-{n}")])
+            store.append_messages("acme", "t2", [Message("user", f"{kept} {n}", id=f"his-{n}")])
+        for version in range(1, 4):
+            memory = record("hers-m", "elbchaussee", version=version)
+            of_hers = memory.memory._replace(text=secret, thread="thread-of-hers")
+            store.put_memories(scope, [memory._replace(memory=of_hers)])
+            store.save_record("acme", "thread-of-hers", "summary", secret, upto_seq=1, expected_version=version - 1)
+        store.put_memories(others, [record("his-m", "dog")])
+        store.blobs_of("acme", "thread-of-hers").put("s", "b", f"{secret} ".encode() * 5_000)
+        assert secret.encode() in files_of(path)
+        assert store.forget("acme", **named).is_purged
+        if "user" in named:
+            assert store.forget("acme", thread="thread-of-hers").is_purged
+        found = files_of(path)
+        for needle in (secret, "汉堡", "Elbchaussee", "elbchaussee", "hers-1", "thread-of-hers", "hers-m"):
+            assert needle.encode() not in found, needle
+        assert (kept.encode() in found) == bool(named)
+        assert store.check() == ()
+
+
+def test_nothing_is_left_of_rows_that_sqlite_had_moved_between_pages(path: Path) -> None:
+    """Rows of many sizes, put in without order: pages are split, and parts of them stay behind in the old ones."""
+    draw = random.Random(3)
+    names = [f"thread-{n:03}" for n in range(60)]
+    draw.shuffle(names)
+    with SQLiteStore(path) as store:
+        for name in names:
+            for n in range(draw.randrange(1, 4)):
+                text = f"SECRET{name} " + "y" * draw.randrange(10, 900)
+                store.append_messages("acme", name, [Message("user", text, id=f"id-{name}-{n}")])
+            body = f"SECRET{name}" * draw.randrange(1, 30)
+            store.save_record("acme", name, "summary", body, upto_seq=0, expected_version=0)
+        for name in names[:20]:
+            with store._connections.writing() as connection:
+                sqlite_forgetting.forget(connection, Target("acme", "thread", name))
+        assert store.purge()
+        found = files_of(path)
+        assert [name for name in names if name.encode() in found] == names[20:]
+
+
+def test_rows_that_cannot_be_purged_are_gone_all_the_same(path: Path) -> None:
+    """A reader in another place keeps the log from being emptied; the answer says so, and purge does the rest."""
+    with SQLiteStore(path, busy_timeout_ms=1) as store, SQLiteStore(path) as other:
+        store.append_messages("acme", "t1", said(0))
+        with other._connections.reading() as connection:
+            connection.execute("SELECT count(*) FROM messages").fetchone()
+            forgotten = store.forget("acme", thread="t1")
+            assert (forgotten.messages, forgotten.is_purged) == (1, False)
+            assert ids_of(store) == []
+        assert store.purge()
+        assert b"message 0" not in files_of(path)
+
+
+def test_a_store_serves_a_builder_and_a_working_memory(path: Path) -> None:
+    """The class fits where the parts are wanted, and what they kept goes with the thread."""
+    messages = (Message("user", "My name is Ann. Use Redis on port 6380."), Message("assistant", "Done."))
+    thread = Thread("t1", messages, tenant="acme", user="ann")
+    with SQLiteStore(path) as store:
+        builder = ContextBuilder(store=store, memory=LongTermMemory(store))
+        builder.constraints.set(thread, "language", "Chinese")
+        built = builder.build(thread, "Which port?", "Be brief.")
+        assert any("language" in message.text for message in built.messages)
+        memory = WorkingMemory(store.blobs_of("acme", "t1"), b"0123456789abcdef")
+        assert memory.offload("one\ntwo\n", kind="prose") is not None
+        gone = store.forget("acme", thread="t1")
+        assert gone.records >= 1
+        assert gone.blobs == 1
+        assert builder.constraints.of(thread) == {}
+
+
+def test_info_counts_what_lies_in_the_file(path: Path) -> None:
+    with SQLiteStore(path) as store:
+        fill(store)
+        store.forget("acme", thread="t2")
+        info = store.info()
+        assert (info.path, info.schema_version) == (str(path), 1)
+        assert (info.threads, info.messages, info.records, info.memories, info.blobs) == (1, 2, 1, 3, 1)
+        assert info.tombstones == 2
+        assert info.size_bytes >= path.stat().st_size > 0
+
+
+def test_a_closed_store_answers_no_call_and_may_be_closed_twice(path: Path) -> None:
+    store = SQLiteStore(path)
+    store.close()
+    store.close()
+    with pytest.raises(StorageError, match="the store was closed"):
+        store.last_seq("acme", "t1")
+
+
+@pytest.mark.parametrize("wrong", ["", ":memory:", "file:x.db", "a\0b"])
+def test_a_path_that_names_no_file_is_refused(wrong: str) -> None:
+    with pytest.raises(ConfigError, match="path must name a file"):
+        SQLiteStore(wrong)
+
+
+def test_arguments_are_checked(path: Path) -> None:
+    with pytest.raises(TypeError, match="path must be a str or a path"):
+        SQLiteStore(b"store.db")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="synchronous must be one of normal, full"):
+        SQLiteStore(path, synchronous="off")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="busy_timeout_ms"):
+        SQLiteStore(path, busy_timeout_ms=-1)
+    with SQLiteStore(path) as store:
+        with pytest.raises(TypeError, match="data must be bytes"):
+            store.put("s", "a", "text")  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="records must be MemoryRecord"):
+            store.put_memories(MemoryScope("acme", "ann"), ["tea"])  # type: ignore[list-item]
+        with pytest.raises(ConfigError, match="too large to be stored"):
+            store.save_record("acme", "t1", "task", "{}", upto_seq=2**70, expected_version=0)
+        assert store.load_record("acme", "t1", "task") is None
+
+
+def test_a_relative_path_stays_the_file_that_it_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(path.parent)
+    with SQLiteStore(os.path.relpath(path)) as store:
+        monkeypatch.chdir("/")
+        assert store.path == str(path)
+
+
+def test_a_thousand_appends_to_one_thread_cost_the_same_each(path: Path) -> None:
+    """Nothing that grows with the thread is read for an append: no time that is quadratic in its length."""
+    with SQLiteStore(path) as store:
+        store.append_messages("acme", "t1", said(*range(8_000)))
+        begin = time.process_time()
+        for n in range(8_000, 8_200):
+            store.append_messages("acme", "t1", said(n), expected_seq=n - 1)
+        assert time.process_time() - begin < 1.0  # reading the thread each time takes over 5 s
+        assert len(store.read_messages("acme", "t1", from_seq=8_000)) == 200
