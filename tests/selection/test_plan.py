@@ -553,19 +553,30 @@ def test_a_word_that_points_back_takes_the_newest_turns_before_any_evidence(quer
 def plain_greedy(turns: Pairs, selection: Selection, *, eta: float, budget: int) -> list[int]:
     """Take the most valuable turn that is left, again and again: the documented formula, without any short cut."""
     config = CoverageConfig(eta=eta)
-    scores = {each.turn_id: each.score for each in selection.decisions if each.score and each.why != "little_evidence"}
-    best = max(score.total for score in scores.values())
-    sharp = {turn_id: (score.total / best) ** config.sharpness for turn_id, score in scores.items()}
+    all_scores = {each.turn_id: each.score for each in selection.decisions if each.score}
+    best = max(score.total for score in all_scores.values())
+    sharp = {turn_id: (score.total / best) ** config.sharpness for turn_id, score in all_scores.items()}
     mass = math.fsum(sharp.values())
+    little = {each.turn_id for each in selection.decisions if each.why == "little_evidence"}
+    scores = {turn_id: score for turn_id, score in all_scores.items() if turn_id not in little}
     costs = {at: estimate_text_tokens(turns[at][0]) + estimate_text_tokens(turns[at][1]) for at in scores}
     terms = {at: {*count_terms(turns[at][0]), *count_terms(turns[at][1])} for at in scores}
+
+    def restates(newer: int, older: int) -> bool:
+        short, long = sorted((costs[newer], costs[older]))
+        if newer < older or scores[newer].matched != scores[older].matched or 2 * short < long:
+            return False
+        alike = len(terms[newer] & terms[older]) / len(terms[newer] | terms[older])
+        return len(terms[newer]) >= len(terms[older]) and alike >= 0.6
 
     def value(turn_id: int, kept: list[int]) -> float:
         novelty = 1.0
         for other in kept:
             alike = len(terms[turn_id] & terms[other]) / len(terms[turn_id] | terms[other])
             short, long = sorted((costs[turn_id], costs[other]))
-            if scores[turn_id].matched == scores[other].matched and 2 * short >= long:
+            if restates(other, turn_id):
+                novelty = 0.0
+            elif scores[turn_id].matched == scores[other].matched and 2 * short >= long:
                 novelty *= 1 - alike**2
         return sharp[turn_id] / mass * novelty * (90 / max(30, costs[turn_id])) ** config.alpha
 
@@ -575,6 +586,7 @@ def plain_greedy(turns: Pairs, selection: Selection, *, eta: float, budget: int)
         turn_id = max(left, key=lambda each: (round(value(each, kept), 7), each))
         if 1 - math.sqrt(value(turn_id, kept)) >= eta - 5e-5:
             break
+        turn_id = max((each for each in left if restates(each, turn_id)), default=turn_id)
         left.remove(turn_id)
         if costs[turn_id] <= budget:
             kept.append(turn_id)

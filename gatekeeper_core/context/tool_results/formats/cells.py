@@ -98,4 +98,4 @@ def number_of(text: str) -> float | None:
         return float(text)
     if not text or len(text) > 40 or not _NUMBER.fullmatch(text):
         return None
-    return float(text.rstrip("% ").replace(",", ""))
+    return float(text.removesuffix("%").rstrip().replace(",", ""))

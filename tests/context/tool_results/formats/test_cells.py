@@ -59,6 +59,8 @@ def test_of_an_object_with_ever_new_keys_the_first_columns_are_read() -> None:
         ("-3.5e2", -350.0),
         ("1,234", 1234.0),
         ("99 %", 99.0),
+        ("0\x1f", 0.0),
+        ("7\x1c%", 7.0),
         ("1" * 41, None),
         ("12 毫秒", None),
         ("", None),
