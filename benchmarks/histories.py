@@ -16,7 +16,7 @@ from benchmarks.budget import counter
 from benchmarks.data import sampled
 from benchmarks.everyday import GROUPS, Method, Sent, ask, by_group, changes, read_everyday
 from benchmarks.report import options, print_table, write_json
-from gatekeeper_core import ContextGatekeeper, Message, select_history
+from gatekeeper_core import ContextGatekeeper, HistoryConfig, Message, select_history
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ class History(Method):
         self._count = count
         self._cuts = cuts
         self._steady = steady
-        self._arguments = arguments
+        self._config = HistoryConfig(token_budget=BUDGET, run=None, **{"passthrough_below": 0, **arguments})
         self._messages: list[Message] = []
         self._before: HistoryView | None = None
 
@@ -58,9 +58,8 @@ class History(Method):
         view = select_history(
             [*self._messages, Message("user", question.text)],
             gatekeeper=self._gatekeeper,
-            budget_tokens=BUDGET,
+            config=self._config,
             earlier=self._before if self._steady else None,
-            **self._arguments,
         )
         cut, before = dict(view.replaced), dict(self._before.replaced) if self._before else {}
         self._cuts += [message == before[at] for at, message in cut.items() if at in before]

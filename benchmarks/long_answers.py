@@ -24,6 +24,7 @@ from gatekeeper_core import (
     ContextBuilder,
     ContextBuilderConfig,
     ContextGatekeeper,
+    HistoryConfig,
     Message,
     group_turns,
     select_history,
@@ -287,7 +288,8 @@ def _talk(language: str, chance: random.Random) -> LongTalk:
 def through_history(talk: LongTalk, count: Counter, *, trim: bool) -> list[str]:
     """Return the texts of the past that ``select_history`` sends."""
     gatekeeper = ContextGatekeeper(token_counter=count)
-    view = select_history(talk.messages, gatekeeper=gatekeeper, budget_tokens=BUDGET, trim=trim)
+    config = HistoryConfig(token_budget=BUDGET, passthrough_below=0, run=None, trim=trim)
+    view = select_history(talk.messages, gatekeeper=gatekeeper, config=config)
     replaced = dict(view.replaced)
     return [replaced.get(at, talk.messages[at]).text for at in view.kept][:-1]
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.rounds import FoldingConfig, fold_rounds
     from gatekeeper_core.context.compaction.run import RunConfig
     from gatekeeper_core.context.compaction.tool_loop import Compaction, compact_in_place, compact_messages
+    from gatekeeper_core.context.history.modes import HistoryConfig
     from gatekeeper_core.context.history.recall import recall_earlier
     from gatekeeper_core.context.history.select import HistoryView, select_history
     from gatekeeper_core.context.memory.memory import LongTermMemory
@@ -112,6 +113,7 @@ __all__ = [
     "GateConfig",
     "GatekeeperConfig",
     "GatekeeperError",
+    "HistoryConfig",
     "HistoryView",
     "InMemoryBlobStore",
     "InMemoryMemoryStore",
@@ -205,6 +207,7 @@ _MODULES = {
     "GateConfig": "selection.topics",
     "GatekeeperConfig": "selection.plan",
     "GatekeeperError": "errors",
+    "HistoryConfig": "context.history.modes",
     "HistoryView": "context.history.select",
     "InMemoryBlobStore": "storage.in_memory",
     "InMemoryMemoryStore": "storage.in_memory",

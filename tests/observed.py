@@ -21,7 +21,8 @@ from gatekeeper_core import (
     ToolCall,
     ToolResultCompressor,
 )
-from gatekeeper_core.context.history.selector import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.memory.update import remember_thread
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests
 from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
@@ -152,7 +153,8 @@ def _histories(secret: str, talk: Sequence[Message], question: str) -> None:
     asked = [*talk, Message("user", question)]
     config = HistoryConfig(token_budget=300, passthrough_below=0)
     ThreadSelector(lambda message: message, config=config).view(asked, thread=secret)
-    ThreadSelector(lambda message: message, config=config).view(asked, thread=secret, token_budget=1)
+    tight = HistoryConfig(token_budget=1, passthrough_below=0)
+    ThreadSelector(lambda message: message, config=tight).view(asked, thread=secret)
 
 
 def _builds(secret: str, talk: Sequence[Message], question: str) -> None:

@@ -10,13 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.select import HistoryView, select_history
-from gatekeeper_core.context.history.selector import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.select import HistoryView
+from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.messages import MediaPart, Message, TextPart
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from gatekeeper_core.selection.trimming import is_cuttable
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
+from tests.histories import view_with
 from tests.loops import PROVIDERS, assistant, calls, result, system, user, violations
 from tests.verbatim import end_of_stretch
 
@@ -67,11 +69,11 @@ def talk(script: str, *answer: Message) -> list[Message]:
 
 def view_of(messages: Sequence[Message], **arguments: Any) -> HistoryView:
     settings: dict[str, Any] = {
-        "budget_tokens": 4000,
+        "token_budget": 4000,
         "on_error": "raise",
         "gatekeeper": ContextGatekeeper(token_counter=estimate_text_tokens),
     }
-    return select_history(messages, **{**settings, **arguments})
+    return view_with(messages, **{**settings, **arguments})
 
 
 def sent(messages: Sequence[Message], view: HistoryView) -> list[Message]:
@@ -140,7 +142,7 @@ def test_the_floor_of_a_hybrid_history_is_never_cut(script: str) -> None:
 def test_a_needed_turn_that_is_larger_than_the_budget_sends_its_best_part(script: str) -> None:
     messages = [*talk(script), user(QUESTION[script])]
     room = cost_of(messages[-1:]) + 60
-    whole, cut = view_of(messages, budget_tokens=room, trim=False), view_of(messages, budget_tokens=room)
+    whole, cut = view_of(messages, token_budget=room, trim=False), view_of(messages, token_budget=room)
     assert 0 not in whole.kept
     assert cut.tokens <= room
     assert any(FACT[script].strip() in message.text for message in sent(messages, cut))
@@ -154,7 +156,7 @@ def test_the_newest_turn_is_sent_whole_or_not_at_all_where_the_budget_could_hold
     )
     messages = [*needed, *newest, user(f"{QUESTION[script]} {QUESTION[script]}")]
     for room in (cost_of(newest), cost_of(newest) + cost_of(needed) - 1):
-        view = view_of(messages, budget_tokens=room + cost_of(messages[-1:]))
+        view = view_of(messages, token_budget=room + cost_of(messages[-1:]))
         assert not {2, 3} & {at for at, _ in view.replaced}
         assert len({2, 3} & set(view.kept)) in (0, 2)
 
@@ -163,7 +165,7 @@ def test_the_newest_turn_is_sent_whole_or_not_at_all_where_the_budget_could_hold
 def test_the_newest_turn_that_is_larger_than_the_budget_sends_its_best_part(script: str) -> None:
     messages = [user(QUESTION[script]), assistant(long_answer(script)), user(QUESTION[script])]
     room = cost_of(messages[-1:]) + 60
-    view = view_of(messages, budget_tokens=room)
+    view = view_of(messages, token_budget=room)
     assert view.tokens <= room
     assert FACT[script].strip() in sent(messages, view)[1].text
 
@@ -227,7 +229,7 @@ def test_a_cut_is_sent_again_while_it_holds_what_is_wanted(script: str) -> None:
     assert dict(again.replaced)[1] == dict(first.replaced)[1] != dict(fresh.replaced)[1]
     assert again.turns == fresh.turns
     assert again.tokens == cost_of(sent(messages, again)) > fresh.tokens
-    tight = {"budget_tokens": fresh.tokens}
+    tight = {"token_budget": fresh.tokens}
     assert view_of(messages, earlier=first, **tight) == view_of(messages, **tight)
     assert dict(view_of([*messages[:-1], both], earlier=fresh).replaced)[1] == dict(first.replaced)[1]
 
@@ -306,7 +308,7 @@ def test_what_is_sent_fits_and_only_long_texts_differ(
     past: list[Message], question: str, budget: int, mode: Any, floor: int
 ) -> None:
     messages = [*past, user(question)]
-    arguments: dict[str, Any] = {"budget_tokens": budget, "mode": mode, "floor_turns": floor}
+    arguments: dict[str, Any] = {"token_budget": budget, "mode": mode, "floor_turns": floor}
     view = view_of(messages, **arguments)
     assert view == view_of(messages, **arguments)
     prompt = sent(messages, view)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from langchain.agents.middleware.types import ModelRequest
 
-    from gatekeeper_core.context.history.select import HistoryView, OnError
+    from gatekeeper_core.context.history.modes import OnError
+    from gatekeeper_core.context.history.select import HistoryView
     from gatekeeper_core.context.prompt.builder import ContextBuilder
     from gatekeeper_core.context.prompt.result import BuiltContext
     from gatekeeper_core.messages import Message, Provider

@@ -12,8 +12,9 @@ from langchain_core.messages import BaseMessage, get_buffer_string
 from pydantic import Field, PrivateAttr, SkipValidation
 from typing_extensions import Self
 
-from gatekeeper_core.context.history.select import HistoryView, OnError
-from gatekeeper_core.context.history.selector import PASSTHROUGH_BELOW, HistoryConfig, ThreadSelector
+from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryConfig, OnError
+from gatekeeper_core.context.history.select import HistoryView
+from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.messages import Message, Role
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.reading import read_message, write_message

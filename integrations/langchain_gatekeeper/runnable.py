@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
+from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryConfig
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
-from gatekeeper_core.context.history.selector import PASSTHROUGH_BELOW, HistoryConfig, ThreadSelector
+from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.reading import as_messages, read_message, text_of, write_message
@@ -18,7 +19,8 @@ from langchain_gatekeeper.signs import signs_of
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from gatekeeper_core.context.history.select import HistoryView, OnError
+    from gatekeeper_core.context.history.modes import OnError
+    from gatekeeper_core.context.history.select import HistoryView
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["GatekeeperSelector"]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.selector import PASSTHROUGH_BELOW
+from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW
 from gatekeeper_core.messages import Message, group_turns, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.tokens import count_messages

@@ -9,7 +9,6 @@ import pytest
 from langchain_core.messages import HumanMessage
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 
-from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from llama_index.memory.gatekeeper import GatekeeperMemoryBlock
@@ -43,6 +42,7 @@ from tests.adapters.doors import (
     tokens_of,
 )
 from tests.adapters.histories import TOPICS, talk, to_llama_index
+from tests.histories import view_with
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -140,6 +140,6 @@ def test_the_core_is_asked_the_same_way_by_hand() -> None:
     """The doors and ``select_history`` agree, so that what holds for one holds for the others."""
     pairs, question = TOPICS["chinese"]
     messages = [*talk(pairs), Message("user", question)]
-    view = select_history(messages, gatekeeper=ContextGatekeeper(token_counter=tokens_of), budget_tokens=4000)
+    view = view_with(messages, gatekeeper=ContextGatekeeper(token_counter=tokens_of), token_budget=4000)
     assert list(view.kept) == chosen_by_core(messages, question, 4000, inside=True)
     assert HumanMessage(question).text == question

@@ -35,7 +35,7 @@ from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Context, JsonSerializer
 from pydantic import Field
 
-from gatekeeper_core.context.history.selector import PASSTHROUGH_BELOW
+from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW
 from gatekeeper_core.messages import group_turns, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig

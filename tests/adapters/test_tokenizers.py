@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from gatekeeper_core import ConfigError, ContextGatekeeper, Message, count_bytes, count_messages, select_history
+from gatekeeper_core import ConfigError, ContextGatekeeper, Message, count_bytes, count_messages
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import describe_counter
 from gatekeeper_tokenizers.huggingface import tokenizers_counter
 from gatekeeper_tokenizers.openai import tiktoken_counter
+from tests.histories import view_with
 
 pytestmark = pytest.mark.adapters
 
@@ -72,10 +73,10 @@ def test_what_is_sent_never_exceeds_the_budget_by_an_exact_count(
     """003-77: counted on the messages that are sent; only what must be sent can be over."""
     messages = [Message(*said) for pair in pairs for said in zip(("user", "assistant"), pair, strict=True)]
     messages.append(Message("user", question))
-    view = select_history(
+    view = view_with(
         messages,
         gatekeeper=ContextGatekeeper(token_counter=count_tokens),
-        budget_tokens=budget,
+        token_budget=budget,
         floor_turns=floor,
         on_error="raise",
     )

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, Message, SnapshotError, Turn, group_turns
-from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.selection.anchors import folded
 from gatekeeper_core.selection.dates import date_terms, spoken_dates
+from tests.histories import view_with
 
 WEDNESDAY = date(2024, 6, 5)
 
@@ -200,7 +200,7 @@ def test_the_verdict_of_asking_is_the_verdict_of_adding() -> None:
 
 def test_a_history_is_asked_at_the_time_of_its_question() -> None:
     question = Message("user", "What did I book last week?", created_at=datetime(2024, 6, 12))
-    view = select_history([*diary(), question], gatekeeper=ContextGatekeeper(), budget_tokens=60)
+    view = view_with([*diary(), question], gatekeeper=ContextGatekeeper(), token_budget=60)
     assert view.selection is not None
     scores = [each.score for each in view.selection.decisions if each.score is not None]
     assert {score.turn_id for score in scores if "@2024w23" in score.matched} == {2, 3}

@@ -17,14 +17,20 @@ and only shrinks while that turn grows. So every step of a run, also one that an
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
-from gatekeeper_core.context.history.modes import Choice, HistoryMode, HistoryStatus, choose_past, fitting_turns
+from gatekeeper_core.context.compaction.run import ShrunkRun, shrink_run
+from gatekeeper_core.context.history.modes import (
+    Choice,
+    HistoryConfig,
+    HistoryStatus,
+    budget_for_window,
+    choose_past,
+    fitting_turns,
+)
 from gatekeeper_core.context.history.pins import as_said, checked_pins, summaries_in, summaries_needed
 from gatekeeper_core.context.history.window import newest_turns
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import PAST
 from gatekeeper_core.messages import Message, Turn, common_beginning, group_turns, split_current_turn
 from gatekeeper_core.observation import stage
@@ -36,9 +42,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["History", "HistoryView", "OnError", "read_history", "select_history", "select_past"]
-
-OnError = Literal["fallback", "raise"]
+__all__ = ["History", "HistoryView", "read_history", "select_history", "select_past"]
 
 
 class History(NamedTuple):
@@ -131,18 +135,12 @@ def select_history(
     messages: Sequence[Message],
     *,
     gatekeeper: ContextGatekeeper,
+    config: HistoryConfig | None = None,
     query: str | None = None,
-    budget_tokens: int,
     fixed_tokens: int = 0,
-    floor_turns: int = 0,
-    passthrough_below: int = 0,
     pinned: Collection[int] = (),
-    previous: HistoryView | None = None,
-    on_error: OnError = "fallback",
-    run: RunConfig | None = None,
-    mode: HistoryMode = "gated",
     window_from: int = 0,
-    trim: bool = True,
+    previous: HistoryView | None = None,
     earlier: HistoryView | None = None,
 ) -> HistoryView:
     """Return which messages of a conversation the model needs for its question.
@@ -154,53 +152,46 @@ def select_history(
     Args:
         messages: the whole conversation; read, never changed.
         gatekeeper: serves this conversation; its turns are made equal to the past turns.
+        config: the settings; None: the defaults. ``shadow``, ``max_bytes`` and ``gatekeeper`` are those of a
+            ``ThreadSelector`` and do nothing here.
         query: the question. None: the last turn is the current one, and its user text is the question. Otherwise the
             last turn is the current one when it holds this text whole; if not, the question is not in the list and all
             turns are past. Blank: all turns are past, and no question is known.
-        budget_tokens: what ``fixed_tokens`` and all that is sent may cost together, at least 1.
         fixed_tokens: what the caller sends besides, at least 0.
-        floor_turns: newest turns that are kept beside what is chosen, when
-            they fit, at least 0; what it means in other modes than ``gated``, see there.
-        passthrough_below: while the whole history costs less, and fits, all of it is kept, at least 0 tokens.
         pinned: positions of user or system messages that are always kept and are no question: summaries that other code
             wrote. What follows such a message up to the next user message counts as a turn.
-        previous: the view of an earlier step of the same run; the past is then not chosen again, it only shrinks.
-        on_error: ``fallback`` keeps the newest turns that fit when the selection fails; ``raise`` lets the error pass.
-        run: how the current run gives way before the past does. None: the run is sent as it is.
-        mode: ``gated`` keeps what the question needs; ``hybrid`` takes ``floor_turns`` newest turns first, whatever the
-            gate says; ``window`` keeps the newest turns alone, ``floor_turns`` at most.
         window_from: in mode ``window`` the position of the first message that may be kept, at least 0.
-        trim: whether long messages of past turns are cut to the sentences that matter; the newest turn, and the floor
-            in mode ``hybrid``, never are. False: whole messages, as without ``GatekeeperConfig.trim``.
+        previous: the view of an earlier step of the same run; the past is then not chosen again, it only shrinks.
         earlier: the view for the question before. A message is cut as it was cut there where that still holds all that
             matters and has room, for the caches of providers; which turns are kept does not depend on it.
 
     Raises:
         TypeError: an argument has the wrong type.
-        ConfigError: a number is out of range, ``on_error`` or ``mode`` is unknown, or a pinned position cannot be
-            pinned.
+        ConfigError: a number is out of range, or a pinned position cannot be pinned.
 
     Source: design decision "the past is chosen once per run and only shrinks"; floor and passthrough are ours.
 
     >>> from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     >>> talk = [Message("system", "be brief"), Message("user", "The Redis port is 6380."), Message("assistant", "ok")]
     >>> talk += [Message("user", "New topic: bake bread?"), Message("assistant", "yes"), Message("user", "Redis port?")]
-    >>> select_history(talk, gatekeeper=ContextGatekeeper(), budget_tokens=100).kept
+    >>> config = HistoryConfig(token_budget=100, passthrough_below=0)
+    >>> select_history(talk, gatekeeper=ContextGatekeeper(), config=config).kept
     (0, 1, 2, 5)
     """
+    config = HistoryConfig() if config is None else config
+    _check_type("gatekeeper", gatekeeper, ContextGatekeeper)
+    _check_type("config", config, HistoryConfig)
+    _check_type("previous", previous, HistoryView | None)
+    _check_type("earlier", earlier, HistoryView | None)
+    check_tokens("fixed_tokens", fixed_tokens)
+    check_tokens("window_from", window_from)
     return select_past(
         read_history(messages, query=query, pinned=pinned),
         gatekeeper=gatekeeper,
-        budget_tokens=budget_tokens,
+        config=config,
         fixed_tokens=fixed_tokens,
-        floor_turns=floor_turns,
-        passthrough_below=passthrough_below,
-        previous=previous,
-        on_error=on_error,
-        run=run,
-        mode=mode,
         window_from=window_from,
-        trim=trim,
+        previous=previous,
         earlier=earlier,
     )
 
@@ -261,16 +252,10 @@ def select_past(
     history: History,
     *,
     gatekeeper: ContextGatekeeper,
-    budget_tokens: int,
+    config: HistoryConfig,
     fixed_tokens: int = 0,
-    floor_turns: int = 0,
-    passthrough_below: int = 0,
-    previous: HistoryView | None = None,
-    on_error: OnError = "fallback",
-    run: RunConfig | None = None,
-    mode: HistoryMode = "gated",
     window_from: int = 0,
-    trim: bool = True,
+    previous: HistoryView | None = None,
     earlier: HistoryView | None = None,
     message_tokens: Callable[[int], int] | None = None,
 ) -> HistoryView:
@@ -278,61 +263,33 @@ def select_past(
 
     ``message_tokens`` gives what the message at a position costs, where the caller has counted it; None: it is counted.
     """
-    _check_type("gatekeeper", gatekeeper, ContextGatekeeper)
-    _check_type("previous", previous, HistoryView | None)
-    _check_type("earlier", earlier, HistoryView | None)
-    _check_type("run", run, RunConfig | None)
-    _check_type("trim", trim, bool)
-    check_tokens("budget_tokens", budget_tokens, at_least=1)
-    check_tokens("fixed_tokens", fixed_tokens)
-    check_tokens("floor_turns", floor_turns)
-    check_tokens("passthrough_below", passthrough_below)
-    if on_error not in ("fallback", "raise"):
-        raise ConfigError(f'on_error must be "fallback" or "raise", got {on_error!r}')
-    check_tokens("window_from", window_from)
-    if mode not in get_args(HistoryMode):
-        raise ConfigError(f'mode must be "gated", "hybrid" or "window", got {mode!r}')
-    how = _How(mode, floor_turns, window_from, trim, dict(earlier.replaced) if earlier else {})
     with stage(PAST) as seen:
-        books = _Books(history, gatekeeper.token_counter, budget_tokens, fixed_tokens, message_tokens, run)
-        view = _view(history, gatekeeper, books, passthrough_below, how, previous=previous, on_error=on_error)
+        costs = _Costs(history, gatekeeper.token_counter, config, fixed_tokens + config.reserve_tokens, message_tokens)
+        chosen = _chosen_before(previous, history.past) if previous else None
+        try:
+            gatekeeper.sync(history.past)
+            costs.past = gatekeeper.turn_tokens
+            chosen = chosen or choose_past(
+                history.past,
+                history.query,
+                gatekeeper,
+                costs.past,
+                config,
+                room=costs.room_at_start,
+                history_tokens=costs.tokens_at_start,
+                window_from=window_from,
+                earlier=dict(earlier.replaced) if earlier else {},
+                asked_at=history.current.created_at if history.current else None,
+            )
+        except Exception as error:
+            if config.on_error == "raise":
+                raise
+            costs.past = [max(1, count_messages(t.messages, token_counter=costs.counter)) for t in history.past]
+            newest = Choice(newest_turns(costs.past, budget_tokens=costs.room_at_start)[::-1], "fallback", "")
+            chosen = (chosen or newest)._replace(status="fallback", reason=_where(error), selection=None)
+        view = costs.view(chosen)
         seen.tell(view.facts)
     return view
-
-
-class _How(NamedTuple):
-    """How past turns are chosen; see :func:`choose_past`."""
-
-    mode: HistoryMode
-    floor_turns: int
-    window_from: int
-    trim: bool
-    earlier: Mapping[int, Message]
-
-
-def _view(
-    history: History,
-    gatekeeper: ContextGatekeeper,
-    books: _Books,
-    passthrough_below: int,
-    how: _How,
-    *,
-    previous: HistoryView | None,
-    on_error: OnError,
-) -> HistoryView:
-    """Return the view of what is chosen now, or was chosen when the run began."""
-    chosen = _chosen_before(previous, history.past) if previous else None
-    try:
-        gatekeeper.sync(history.past)
-        books.costs = gatekeeper.turn_tokens
-        chosen = chosen or _choose(history, gatekeeper, books, passthrough_below, how)
-    except Exception as error:
-        if on_error == "raise":
-            raise
-        books.costs = books.counted_past()
-        newest = Choice(newest_turns(books.costs, budget_tokens=books.room_at_start)[::-1], "fallback", "")
-        chosen = (chosen or newest)._replace(status="fallback", reason=_where(error), selection=None)
-    return books.view(chosen)
 
 
 def _chosen_before(view: HistoryView, past: Sequence[Turn]) -> Choice:
@@ -343,37 +300,25 @@ def _chosen_before(view: HistoryView, past: Sequence[Turn]) -> Choice:
     return Choice(turns, status, view.reason, view.selection, view.chosen_tokens, cuts)
 
 
-def _choose(
-    history: History, gatekeeper: ContextGatekeeper, books: _Books, passthrough_below: int, how: _How
-) -> Choice:
-    """Return the past turns to keep, with the room that there was when the current turn began."""
-    room, costs = books.room_at_start, books.costs
-    if costs and sum(costs) <= room and books.tokens_at_start < passthrough_below:
-        return Choice(tuple(range(len(costs)))[::-1], "passthrough", "small_history")
-    asked_at = history.current.created_at if history.current else None
-    return choose_past(history.past, history.query, gatekeeper, costs, room=room, asked_at=asked_at, **how._asdict())
-
-
-class _Books:
+class _Costs:
     """What everything costs, and the view that a choice comes to."""
 
     def __init__(
         self,
         history: History,
         counter: TokenCounter,
-        budget_tokens: int,
+        config: HistoryConfig,
         fixed_tokens: int,
         message_tokens: Callable[[int], int] | None,
-        run: RunConfig | None,
     ) -> None:
+        self.counter = counter
+        self.past: Sequence[int] = ()
         self._history = history
-        self._counter = counter
-        self._given_budget = budget_tokens
-        self._budget = budget_within(counter, budget_tokens)
+        self._given_budget = budget_for_window(None) if config.token_budget is None else config.token_budget
+        self._budget = budget_within(counter, self._given_budget)
         self._fixed = fixed_tokens
         self._tokens_at = message_tokens or self._counted
-        self._run_config = run
-        self.costs: Sequence[int] = ()
+        self._run_config = config.run
         self._always = self._sum((*history.head, *history.pinned))
         current = range(history.current.start, history.current.stop) if history.current else range(0)
         said = (at for at in current if history.messages[at].role != "user" or at in history.summaries)
@@ -381,10 +326,6 @@ class _Books:
         self._asked = self._sum(range(current.start, asked))
         self._run = range(asked, current.stop)
         self._done = self._sum(self._run)
-
-    def counted_past(self) -> Sequence[int]:
-        """Return what each past turn costs, counted without the gatekeeper."""
-        return [max(1, count_messages(turn.messages, token_counter=self._counter)) for turn in self._history.past]
 
     @property
     def room_at_start(self) -> int:
@@ -394,7 +335,7 @@ class _Books:
     @property
     def tokens_at_start(self) -> int:
         """What the whole history cost when the current turn began."""
-        return self._always + self._asked + sum(self.costs)
+        return self._always + self._asked + sum(self.past)
 
     def view(self, choice: Choice) -> HistoryView:
         """Return what is sent: of the choice, what fits beside the current turn as it is now."""
@@ -427,16 +368,16 @@ class _Books:
             replaced=(*((at, message) for at, message in choice.cuts if at in positions), *run.replaced),
             folded=run.folded,
             chosen_tokens=chosen_tokens,
-            **describe_counter(self._counter),
+            **describe_counter(self.counter),
         )
 
     def _costs_as_sent(self, choice: Choice) -> Sequence[int]:
         """Return what each past turn costs, with the cuts of those that are chosen."""
-        costs, cuts = list(self.costs), dict(choice.cuts)
+        costs, cuts = list(self.past), dict(choice.cuts)
         for turn in choice.turns if cuts else ():
             for at in range(self._history.past[turn].start, self._history.past[turn].stop):
                 if at in cuts:
-                    costs[turn] -= self._tokens_at(at) - count_message(cuts[at], token_counter=self._counter)
+                    costs[turn] -= self._tokens_at(at) - count_message(cuts[at], token_counter=self.counter)
         return costs
 
     def _shrunk(self, room: int) -> ShrunkRun:
@@ -449,7 +390,7 @@ class _Books:
             self._run,
             room=room,
             tokens_at=self._tokens_at,
-            token_counter=self._counter,
+            token_counter=self.counter,
             config=self._run_config,
             question=history.query,
         )
@@ -457,9 +398,9 @@ class _Books:
     def _status(self, choice: Choice, turns: Sequence[int], room: int) -> HistoryStatus:
         if room < 0:
             return "over_budget" if self._history.current else "nothing_fits"
-        if self.costs and not turns and min(self.costs) > room:
+        if self.past and not turns and min(self.past) > room:
             return "nothing_fits"
-        if choice.status == "passthrough" and len(turns) < len(self.costs):
+        if choice.status == "passthrough" and len(turns) < len(self.past):
             return "selected"  # the current turn has outgrown what was sent whole when it began
         return choice.status
 
@@ -467,7 +408,7 @@ class _Books:
         return sum(map(self._tokens_at, positions))
 
     def _counted(self, position: int) -> int:
-        return count_message(self._history.messages[position], token_counter=self._counter)
+        return count_message(self._history.messages[position], token_counter=self.counter)
 
 
 def _check_type(name: str, value: object, wanted: Any) -> None:

@@ -8,112 +8,28 @@ was not used for long is forgotten, and a copy starts empty.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from functools import partial
-from typing import Any, Generic, TypeVar, get_args
+from typing import Any, Generic, TypeVar
 
-from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.cache import RememberedThread, RememberedThreads
-from gatekeeper_core.context.history.modes import HistoryMode
+from gatekeeper_core.context.history.modes import HistoryConfig, budget_for_window
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, recall_turns
-from gatekeeper_core.context.history.select import History, HistoryView, OnError, read_history, select_past
+from gatekeeper_core.context.history.select import History, HistoryView, read_history, select_past
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
-from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.events import HISTORY
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
 
-__all__ = ["PASSTHROUGH_BELOW", "HistoryConfig", "ThreadSelector", "budget_for_window"]
+__all__ = ["ThreadSelector"]
 
 Item = TypeVar("Item")
 Restore = Callable[[tuple[Turn, ...]], ContextGatekeeper | None]
 
-PASSTHROUGH_BELOW = 500
-"""Tokens from which on a history is long enough to choose from: a shorter one is sent whole.
-
-Source: ours, ``python -m benchmarks.histories``: below 500 tokens it costs 8 tokens a question and finds 0.8 % more of
-the needed turns; below 1,000 it costs 87, and six changes of topic in ten take an old turn along, not four.
-"""
-
 _ALARMING = ("over_budget", "fallback")
 """Statuses whose records are warnings."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryConfig:
-    """How the histories of threads are selected.
-
-    Attributes:
-        token_budget: what everything that is sent may cost, >= 1; None: what :func:`budget_for_window` gives for the
-            model of the call. Source: specification (4,000).
-        reserve_tokens: part of the budget kept free for what is sent besides and cannot be seen here, >= 0.
-        floor_turns: newest turns kept on a switch of topic whatever the question says, >= 0. Source: specification,
-            check 2: a new topic takes nothing of the old one along.
-        passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0. Source: see
-            ``PASSTHROUGH_BELOW``.
-        shadow: whether to report only: the caller sends what it would have sent without a selection.
-        on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
-        max_bytes: what is remembered of all threads may take in memory, by an estimate from their texts, >= 0. Beyond
-            it the threads that were not used for longest are forgotten; the one used last stays. Source: ours; a few
-            thousand turns of everyday chat.
-        run: how the current run of an agent gives way before the past does; None: it is sent as it is. A compressor
-            that has one for each thread (``ThreadResultCompressor``) gets the name of the thread at hand, None where it
-            has none.
-        mode: how past turns are chosen, see ``select_history``. Source: design.
-        trim: whether long messages of past turns are sent as copies that are cut to the sentences that matter, where
-            the adapter can write messages. Source: specification 3.5.
-        gatekeeper: settings of the selection itself, None for the defaults.
-    """
-
-    token_budget: int | None = 4000
-    reserve_tokens: int = 0
-    floor_turns: int = 0
-    passthrough_below: int = PASSTHROUGH_BELOW
-    shadow: bool = False
-    on_error: OnError = "fallback"
-    max_bytes: int = 64 * 2**20
-    run: RunConfig | None = field(default_factory=RunConfig)
-    mode: HistoryMode = "gated"
-    trim: bool = True
-    gatekeeper: GatekeeperConfig | None = None
-
-    def __post_init__(self) -> None:
-        if self.token_budget is not None:
-            check_range(self, "token_budget", low=1, whole=True)
-        check_range(self, "reserve_tokens", "floor_turns", "passthrough_below", "max_bytes", low=0, whole=True)
-        for name in ("shadow", "trim"):
-            if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"HistoryConfig.{name} must be a bool, got {type(getattr(self, name)).__name__}")
-        if self.on_error not in ("fallback", "raise"):
-            raise ConfigError(f'HistoryConfig.on_error must be "fallback" or "raise", got {self.on_error!r}')
-        if not isinstance(self.run, RunConfig | None):
-            raise TypeError(f"HistoryConfig.run must be a RunConfig, got {type(self.run).__name__}")
-        if self.mode not in get_args(HistoryMode):
-            raise ConfigError(f'HistoryConfig.mode must be "gated", "hybrid" or "window", got {self.mode!r}')
-        if not isinstance(self.gatekeeper, GatekeeperConfig | None):
-            got = type(self.gatekeeper).__name__
-            raise TypeError(f"HistoryConfig.gatekeeper must be a GatekeeperConfig, got {got}")
-
-
-def budget_for_window(max_input_tokens: int | None) -> int:
-    """Return the token budget for a model that reads so many tokens: three quarters; 16,000 where that is not known.
-
-    Source: LlamaIndex's ratio of 0.75 for the same purpose; the 16,000 are ours.
-
-    Raises:
-        TypeError: the number is no whole one.
-        ConfigError: it is negative.
-
-    >>> budget_for_window(8192), budget_for_window(None)
-    (6144, 16000)
-    """
-    if max_input_tokens is None or max_input_tokens == 0:
-        return 16_000
-    check_tokens("max_input_tokens", max_input_tokens)
-    return max(1, max_input_tokens * 3 // 4)
 
 
 class ThreadSelector(Generic[Item]):
@@ -238,13 +154,11 @@ class ThreadSelector(Generic[Item]):
         *,
         thread: Hashable = None,
         query: str | None = None,
+        config: HistoryConfig | None = None,
         fixed_tokens: int = 0,
-        token_budget: int | None = None,
         window_tokens: int | None = None,
         pinned: Collection[int] = (),
         window_from: int = 0,
-        floor_turns: int | None = None,
-        run: RunConfig | None = None,
         restore: Restore | None = None,
     ) -> HistoryView:
         """Return which of the messages to send; the arguments are those of ``select_history``.
@@ -253,14 +167,13 @@ class ThreadSelector(Generic[Item]):
             items: the whole history, in the framework's own messages; read, never changed.
             thread: names the conversation; None takes its first user message for a name.
             query: the question, None where it is the last user message.
+            config: other settings for this call; None: those of the selector, with a compressor for each thread where
+                there is one.
             fixed_tokens: what is sent besides; ``reserve_tokens`` comes on top.
-            token_budget: another budget for this call.
             window_tokens: what the model of this call reads at once, None where that is not known; it counts where no
                 budget is set.
             pinned: positions that are always kept.
             window_from: in mode ``window`` the position of the first message that may be kept.
-            floor_turns: another number of them for this call.
-            run: how the runs of this thread give way, from this call on; None: as before, at first as the settings say.
             restore: gives, where no index of the thread is remembered, one of the first of its finished turns, or None.
 
         Raises:
@@ -268,17 +181,17 @@ class ThreadSelector(Generic[Item]):
             Exception: whatever reading a message raises; and a failed selection, where ``on_error`` is ``raise``.
         """
         check_tokens("fixed_tokens", fixed_tokens)
-        floor_turns = self._config.floor_turns if floor_turns is None else floor_turns
-        budget = self._config.token_budget if token_budget is None else token_budget
-        budget = budget_for_window(window_tokens) if budget is None else budget
         key = thread if thread is not None else self._name_of(items)
         state = self._threads.of(key)
         named = None if isinstance(thread, tuple) else thread_name(thread)  # a builder names it by itself
         with stage(HISTORY, thread=named) as seen, state.lock:
             try:
-                state.run = run or state.run or self._run_of(thread)
-                window = (window_from, floor_turns)
-                view = self._view(state, items, query, fixed_tokens, budget, tuple(pinned), window, restore)
+                settings = self._config_of(thread, state) if config is None else config
+                if self._write is None:  # nothing can be sent in another form
+                    settings = replace(settings, trim=False, run=None)
+                if settings.token_budget is None:
+                    settings = replace(settings, token_budget=budget_for_window(window_tokens))
+                view = self._view(state, items, query, settings, fixed_tokens, tuple(pinned), window_from, restore)
             except BaseException:
                 self._threads.forget(key, state)  # half a step would be remembered: the next call starts anew
                 raise
@@ -312,14 +225,14 @@ class ThreadSelector(Generic[Item]):
         state: RememberedThread[Item],
         items: Sequence[Item],
         query: str | None,
+        config: HistoryConfig,
         fixed_tokens: int,
-        budget_tokens: int,
         pinned: tuple[int, ...],
-        window: tuple[int, int],
+        window_from: int,
         restore: Restore | None,
     ) -> HistoryView:
-        before, made_for = state.history, (query, pinned, fixed_tokens, budget_tokens, window)
-        window_from, floor_turns = window
+        before, limits = state.history, (config.token_budget, config.floor_turns, fixed_tokens)
+        made_for = (query, pinned, limits, window_from)
         state.catch_up(items, read=self._read, signs=self._signs)
         if before and state.view and state.messages is before.messages and state.made_for == made_for:
             return state.view  # it is a function of these
@@ -334,26 +247,23 @@ class ThreadSelector(Generic[Item]):
         view = select_past(
             history,
             gatekeeper=state.gatekeeper,
-            budget_tokens=budget_tokens,
-            fixed_tokens=fixed_tokens + self._config.reserve_tokens,
-            floor_turns=floor_turns,
-            passthrough_below=self._config.passthrough_below,
-            previous=state.view if _same_run(state, history, opening) else None,
-            on_error=self._config.on_error,
-            run=state.run,
-            mode=self._config.mode,
+            config=config,
+            fixed_tokens=fixed_tokens,
             window_from=window_from,
-            trim=self._config.trim and self._write is not None,
+            previous=state.view if _same_run(state, history, opening) else None,
             earlier=state.view,
             message_tokens=partial(state.tokens_at, counter=self._count),
         )
         state.history, state.opening, state.view, state.made_for = history, opening, view, made_for
         return view
 
-    def _run_of(self, thread: Hashable) -> RunConfig | None:
-        """Return how the runs of a thread give way, with a compressor of its own where there is one for each thread."""
-        run = self._config.run if self._write else None
-        return run.for_thread(thread_name(thread)) if run else None
+    def _config_of(self, thread: Hashable, state: RememberedThread[Item]) -> HistoryConfig:
+        """Return the settings of a thread, with a compressor of its own where there is one for each thread."""
+        if state.config is None:
+            state.config = self._config
+            if self._config.run and self._write:
+                state.config = replace(self._config, run=self._config.run.for_thread(thread_name(thread)))
+        return state.config
 
     def _name_of(self, items: Sequence[Item]) -> Hashable:
         """Return a name for a conversation that has none, so that two of them do not undo each other's index."""

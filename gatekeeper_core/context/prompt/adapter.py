@@ -22,8 +22,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.context.history.cache import THREAD_BYTES
-from gatekeeper_core.context.history.select import OnError, read_history
-from gatekeeper_core.context.history.selector import HistoryConfig
+from gatekeeper_core.context.history.modes import HistoryConfig, OnError
+from gatekeeper_core.context.history.select import read_history
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.thread_memories import thread_name

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from gatekeeper_core.context.history.modes import HistoryMode
-from gatekeeper_core.context.history.selector import PASSTHROUGH_BELOW
+from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryMode
 from gatekeeper_core.context.prompt.assembly import Assembly, Material
 from gatekeeper_core.context.prompt.budget import BudgetShares
 from gatekeeper_core.context.prompt.lookups import Derived, DerivedRecords, MemorySearch
@@ -343,13 +342,14 @@ class Build:
     def _selected(
         self, thread: Thread, request: Request, fixed_tokens: int, window_from: int, restore: Restore | None
     ) -> HistoryView:
+        floor_turns = self._floor_turns(request, window_from)
+        config = replace(self._selector.config, run=self._run)
         view = self._selector.view(
             request.messages,
             thread=(thread.tenant, thread.id),
+            config=config if floor_turns is None else replace(config, floor_turns=floor_turns),
             fixed_tokens=fixed_tokens,
             window_from=window_from,
-            floor_turns=self._floor_turns(request, window_from),
-            run=self._run,
             restore=restore,
         )
         if view.status == "fallback":

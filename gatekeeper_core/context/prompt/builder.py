@@ -22,7 +22,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.context.compaction.run import RunConfig
-from gatekeeper_core.context.history.selector import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.prompt.bounded_results import bounded_run, run_of_thread
 from gatekeeper_core.context.prompt.build import Build, ContextBuilderConfig
 from gatekeeper_core.context.prompt.lookups import DerivedRecords, LookUp

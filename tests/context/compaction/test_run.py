@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
-from gatekeeper_core.context.history.select import HistoryView, select_history
+from gatekeeper_core.context.history.select import HistoryView
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.context.tool_results.digest import Digest, Task
@@ -22,6 +22,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, is_summary, read_messages
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.tokens import count_messages
+from tests.histories import view_with
 from tests.loops import (
     PROVIDERS,
     assistant,
@@ -69,7 +70,7 @@ def sent(messages: Sequence[Message], view: HistoryView) -> list[Message]:
 
 def view_of(messages: Sequence[Message], **arguments: Any) -> HistoryView:
     settings = {"gatekeeper": ContextGatekeeper(token_counter=len), "run": RunConfig(), "on_error": "raise"}
-    return select_history(messages, **{**settings, **arguments})
+    return view_with(messages, **{**settings, **arguments})
 
 
 # --- one run
@@ -227,13 +228,13 @@ PAST = [
 def test_past_turns_are_given_up_only_when_folding_is_not_enough() -> None:
     messages = [system(), *PAST, user("Redis port, and who bakes?"), *loop(8)]
     whole = count_messages(messages, token_counter=len)
-    view = view_of(messages, budget_tokens=whole - 100, passthrough_below=10**6)
+    view = view_of(messages, token_budget=whole - 100, passthrough_below=10**6)
     assert (view.turns, view.status) == ((1, 0), "selected")
     assert [one.text for one in sent(messages, view)][:7] == [
         *(one.text for one in messages[:6]),
         "[4 tool calls executed, latest results below]",
     ]
-    tight = view_of(messages, budget_tokens=420, passthrough_below=10**6)
+    tight = view_of(messages, token_budget=420, passthrough_below=10**6)
     assert len(tight.folded) == 10
     assert len(tight.turns) < 2
 
@@ -251,7 +252,7 @@ def test_a_past_turn_that_a_large_result_displaced_does_not_come_back_when_that_
     seen = []
     for stop in range(0, len(run) + 1, 2):
         messages = [*past, user("Redis"), *run[:stop]]
-        settings = {"budget_tokens": 1_000, "run": config, "passthrough_below": 10**6}
+        settings = {"token_budget": 1_000, "run": config, "passthrough_below": 10**6}
         view = view_of(messages, gatekeeper=gatekeeper, previous=view, **settings)
         fresh = view_of(messages, **settings)
         assert (fresh.kept, fresh.replaced) == (view.kept, view.replaced)
@@ -261,18 +262,18 @@ def test_a_past_turn_that_a_large_result_displaced_does_not_come_back_when_that_
 
 def test_without_settings_the_run_is_sent_whole() -> None:
     messages = [*PAST, user("Redis?"), *loop(8)]
-    view = view_of(messages, budget_tokens=300, run=None)
+    view = view_of(messages, token_budget=300, run=None)
     assert (view.status, view.replaced, view.folded) == ("over_budget", (), ())
 
 
 def test_a_run_that_is_over_the_budget_with_its_newest_rounds_alone_is_said_so() -> None:
-    view = view_of([user("q"), *loop(8)], budget_tokens=200)
+    view = view_of([user("q"), *loop(8)], token_budget=200)
     assert view.status == "over_budget"
     assert len(view.folded) == 10
 
 
 def test_the_facts_tell_how_much_was_folded() -> None:
-    facts = view_of([user("q"), *loop(8)], budget_tokens=500).facts()
+    facts = view_of([user("q"), *loop(8)], token_budget=500).facts()
     assert (facts["messages_folded"], facts["messages_replaced"]) == (8, 1)
 
 
@@ -304,9 +305,9 @@ def test_every_step_of_a_run_is_valid_and_the_past_and_the_run_only_shrink(
     for stop in range(1, len(run) + 1):
         messages = [*past, *run[:stop]]
         before = view
-        view = view_of(messages, gatekeeper=gatekeeper, budget_tokens=budget, previous=before, run=config)
+        view = view_of(messages, gatekeeper=gatekeeper, token_budget=budget, previous=before, run=config)
         if stop == resumed_at:
-            fresh = view_of(messages, budget_tokens=budget, run=config)
+            fresh = view_of(messages, token_budget=budget, run=config)
             assert (fresh.kept, fresh.replaced, fresh.status) == (view.kept, view.replaced, view.status)
         prompt = sent(messages, view)
         assert (
@@ -326,8 +327,8 @@ def test_every_step_of_a_run_is_valid_and_the_past_and_the_run_only_shrink(
 @given(conversations(open_run=False), agent_runs(), budgets)
 def test_a_run_that_fits_is_sent_as_it_is(past: list[Message], run: list[Message], budget: int) -> None:
     messages = [*past, *run]
-    plain = view_of(messages, budget_tokens=budget, run=None)
-    view = view_of(messages, budget_tokens=budget)
+    plain = view_of(messages, token_budget=budget, run=None)
+    view = view_of(messages, token_budget=budget)
     if not view.replaced:
         assert view.kept == plain.kept
 
@@ -360,10 +361,10 @@ def test_a_setting_of_the_wrong_type_is_named(wrong: dict[str, Any]) -> None:
 
 def test_the_run_of_a_view_must_be_settings() -> None:
     with pytest.raises(TypeError, match="run"):
-        view_of([], budget_tokens=1, run=True)
+        view_of([], token_budget=1, run=True)
 
 
 def test_a_folded_run_reads_from_dicts_as_from_messages() -> None:
     messages = [user("q"), *loop(8)]
     read = read_messages([message.to_dict() for message in messages])
-    assert view_of(read, budget_tokens=500).replaced == view_of(messages, budget_tokens=500).replaced
+    assert view_of(read, token_budget=500).replaced == view_of(messages, token_budget=500).replaced

@@ -22,8 +22,9 @@ from gatekeeper_core.context.history.cache import (
     flat_sign,
     message_bytes,
 )
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.select import read_history
-from gatekeeper_core.context.history.selector import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 
 QUESTIONS = ["Redis port 五个小时?", "换个话题，who keeps the choir's minutes?", "那 sourdough 呢？"]
@@ -135,7 +136,8 @@ def test_a_selector_that_has_seen_other_histories_selects_like_a_fresh_one(start
     for number, (edits_made, query, budget, pin) in enumerate(steps):
         for how, at, item in edits_made:
             edit(history, how, at, item)
-        asked: dict[str, Any] = {"thread": "t", "token_budget": budget, "query": query or f"{number}. Redis port?"}
+        asked: dict[str, Any] = {"thread": "t", "query": query or f"{number}. Redis port?"}
+        asked["config"] = selector_of(token_budget=budget).config
         asked["pinned"] = [at for at, item in enumerate(map(read, history)) if item.role == "system"][: int(pin)]
         view = selector.view(history, **asked)
         assert view == selector_of().view(history, **asked)

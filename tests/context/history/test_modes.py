@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.history.modes import Choice, HistoryMode, choose_past, fitting_turns
 from gatekeeper_core.messages import group_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from tests.histories import config_of
 from tests.loops import assistant, user
 
 TALK = {
@@ -54,9 +55,9 @@ def chosen(
         query,
         gatekeeper,
         gatekeeper.turn_tokens,
+        config_of(mode=mode, floor_turns=floor_turns, trim=False),
         room=room,
-        mode=mode,
-        floor_turns=floor_turns,
+        history_tokens=sum(gatekeeper.turn_tokens),
         window_from=window_from,
     )
 

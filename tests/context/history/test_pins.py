@@ -13,8 +13,9 @@ from gatekeeper_core.context.compaction.conversation import ContextCompressor
 from gatekeeper_core.context.compaction.rounds import Counts, fold, fold_rounds, reach_of, summary_of
 from gatekeeper_core.context.compaction.tool_loop import compact_messages
 from gatekeeper_core.context.history.pins import as_said, checked_pins, summaries_in, summaries_needed
-from gatekeeper_core.context.history.select import HistoryView, read_history, select_history
+from gatekeeper_core.context.history.select import HistoryView, read_history
 from gatekeeper_core.messages import Message, is_summary, split_current_turn
+from tests.histories import view_with
 from tests.loops import (
     PROVIDERS,
     assistant,
@@ -37,9 +38,9 @@ def loop(count: int, text: str, *, start: int = 0) -> list[Message]:
     return [message for one in ids for message in (calls(one, arguments="{}"), compressed(one, text))]
 
 
-def view_of(messages: Sequence[Message], budget_tokens: int = 1_000) -> HistoryView:
+def view_of(messages: Sequence[Message], token_budget: int = 1_000) -> HistoryView:
     gatekeeper = ContextGatekeeper(token_counter=len)
-    return select_history(messages, gatekeeper=gatekeeper, budget_tokens=budget_tokens, on_error="raise")
+    return view_with(messages, gatekeeper=gatekeeper, token_budget=token_budget, on_error="raise")
 
 
 @three_scripts
@@ -76,7 +77,7 @@ def test_a_summary_in_a_past_turn_that_stands_for_rounds_of_this_run_is_kept(tex
     """002-20: else the pointers of the run would be lost with a turn that the question does not need."""
     messages = two_turns(text)
     assert reach_of(messages[1]) == 1
-    view = view_of(messages, budget_tokens=150)
+    view = view_of(messages, token_budget=150)
     assert view.turns == ()
     assert 1 in view.kept
     assert view.tokens == sum(len(messages[at].text) + 8 * len(messages[at].tool_calls) for at in view.kept)
@@ -97,7 +98,7 @@ def test_a_summary_before_the_first_question_stands_with_the_head() -> None:
     talk = [message for at in range(9) for message in (user(f"question {at}"), assistant(f"answer {at}"))]
     messages = list(ContextCompressor(120, keep_recent=2, token_counter=len, locale="en").compress([system(), *talk]))
     assert is_summary(messages[1])
-    view = view_of([*messages, user("And now?")], budget_tokens=60)
+    view = view_of([*messages, user("And now?")], token_budget=60)
     assert {0, 1} <= set(view.kept)
 
 
@@ -115,7 +116,7 @@ def test_what_is_selected_of_a_folded_conversation_keeps_the_rules(
     messages: list[Message] = []
     for step in steps:
         messages = fold_rounds([*messages, *(one for one in step if one.role != "system")], keep).messages
-    view = view_of(messages, budget_tokens=budget)
+    view = view_of(messages, token_budget=budget)
     sent = [messages[at] for at in view.kept]
     for provider in PROVIDERS:
         if not violations(messages, provider):

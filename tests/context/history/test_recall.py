@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_TOOL_NAME, recall_earlier, recall_hint
-from gatekeeper_core.context.history.select import select_history
-from gatekeeper_core.context.history.selector import HistoryConfig, ThreadSelector
+from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.tokens import estimate_text_tokens
+from tests.histories import view_with
 from tests.loops import assistant, calls, result, user
 from tests.talks import TALKS
 
@@ -43,11 +44,11 @@ def test_the_turn_that_is_asked_for_comes_with_its_id_inside_a_fence(
 @three_scripts
 def test_what_the_model_was_shown_whole_does_not_come_again(pairs: list[tuple[str, str]], question: str) -> None:
     messages = [*messages_of(pairs), user(question)]
-    view = select_history(messages, gatekeeper=ContextGatekeeper(), budget_tokens=1000)
+    view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=1000)
     assert view.turns == (0,)
     assert pairs[0][1] not in recalled(pairs[0][0], messages, view=view)
     assert pairs[2][1] in recalled(pairs[2][0], messages, view=view)
-    everything = select_history(messages, gatekeeper=ContextGatekeeper(), budget_tokens=1000, passthrough_below=1000)
+    everything = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=1000, passthrough_below=1000)
     assert recalled(pairs[2][0], messages, view=everything) == NOTHING_EARLIER
 
 
@@ -55,7 +56,7 @@ def test_what_the_model_was_shown_whole_does_not_come_again(pairs: list[tuple[st
 def test_a_turn_that_was_cut_can_be_read_whole(pairs: list[tuple[str, str]], question: str) -> None:
     long_answer = f"{pairs[1][1]} {pairs[2][1]} " * 20 + pairs[0][1]
     messages = [user(pairs[0][0]), assistant(long_answer), *messages_of(pairs[1:]), user(question)]
-    view = select_history(messages, gatekeeper=ContextGatekeeper(), budget_tokens=4000)
+    view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=4000)
     assert [at for at, _ in view.replaced] == [1]
     assert long_answer in recalled(pairs[0][0], messages, view=view, max_tokens=4000)
 
@@ -87,7 +88,7 @@ def test_what_is_not_shown_at_all_comes_before_what_is_shown_in_part(
         assistant(pairs[0][1]),
         user(question),
     ]
-    view = select_history(messages, gatekeeper=ContextGatekeeper(), budget_tokens=4000)
+    view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=4000)
     part = view._replace(turns=(0,), replaced=((1, assistant("…")),))
     limit = estimate_text_tokens(f"<earlier_turns>\n[turn 1]\nuser: ?\nassistant: {pairs[0][1]}\n</earlier_turns>")
     assert recalled(pairs[0][0], messages, view=part, max_tokens=limit + 2).startswith("<earlier_turns>\n[turn 1]")
@@ -101,7 +102,7 @@ def test_where_all_that_is_taken_is_shown_the_best_of_the_rest_comes(
     others = [(f"{asked} {at}", f"{answer} {at}") for at, (asked, answer) in enumerate(pairs[1:] * 5)]
     messages = [user(weak), assistant("ok"), *messages_of(others), *messages_of(pairs[:1]), user(question)]
     gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
-    view = select_history(messages, gatekeeper=gatekeeper, budget_tokens=4000)
+    view = view_with(messages, gatekeeper=gatekeeper, token_budget=4000)
     taken = gatekeeper.explain(pairs[0][0]).order
     text = recalled(pairs[0][0], messages, view=view._replace(turns=taken))
     assert "[turn " in text

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.context.history.modes import HistoryStatus
-from gatekeeper_core.context.history.select import HistoryView, read_history, select_history, select_past
+from gatekeeper_core.context.history.select import HistoryView, read_history, select_past
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, Turn, validate_messages
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import MEDIA_TOKENS, checked_counter, count_messages, describe_counter, estimate_text_tokens
 from tests import talks
+from tests.histories import config_of, view_with
 from tests.loops import PROVIDERS, assistant, calls, result, system, user
 
 STATUSES: tuple[HistoryStatus, ...] = get_args(HistoryStatus)
@@ -36,12 +37,12 @@ three_scripts = pytest.mark.parametrize(("past", "question"), TALKS.values(), id
 def view_of(messages: Sequence[Message], **arguments: Any) -> HistoryView:
     """Return the view that a fresh gatekeeper gives, of whole messages; every error is raised."""
     settings: dict[str, Any] = {
-        "budget_tokens": 1000,
+        "token_budget": 1000,
         "trim": False,
         "on_error": "raise",
         "gatekeeper": ContextGatekeeper(token_counter=estimate_text_tokens),
     }
-    return select_history(messages, **{**settings, **arguments})
+    return view_with(messages, **{**settings, **arguments})
 
 
 def cost_of(messages: Iterable[Message], *, token_counter: Any = estimate_text_tokens) -> int:
@@ -155,7 +156,7 @@ def test_without_any_user_message_everything_is_the_current_turn(messages: list[
     view = view_of(messages)
     assert view.kept == tuple(range(len(messages)))
     assert view.status == "passthrough"
-    assert view_of(messages, budget_tokens=1, fixed_tokens=5).kept == view.kept
+    assert view_of(messages, token_budget=1, fixed_tokens=5).kept == view.kept
 
 
 def test_without_any_user_message_a_question_given_leaves_only_the_head() -> None:
@@ -176,7 +177,7 @@ def test_the_turns_are_those_of_the_core_with_the_room_that_the_budget_leaves(
     head: list[Message], past: list[Message], run: list[Message], budget: int, floor: int
 ) -> None:
     """The same ids as ``explain(query, trim=False)``; beside them stands only the floor."""
-    view = view_of([*head, *past, *run], budget_tokens=budget, floor_turns=floor)
+    view = view_of([*head, *past, *run], token_budget=budget, floor_turns=floor)
     room = budget - cost_of([message for message in head if message.role == "system"] + run[:1])
     question = run[0].text.strip()
     assume(question and room > 0)
@@ -198,7 +199,7 @@ def test_the_margin_is_taken_off_once(margin: float, word: str) -> None:
     """003-23: what is sent uses all of the budget but the margin; the selection takes none off again."""
     gatekeeper = ContextGatekeeper(config=GatekeeperConfig(mode="fill"), token_counter=TokenEstimator(margin=margin))
     messages = [*talk(*((f"{word} {at}?", f"{word} {at}") for at in range(200))), user(f"{word}?")]
-    view = view_of(messages, gatekeeper=gatekeeper, budget_tokens=400, fixed_tokens=20)
+    view = view_of(messages, gatekeeper=gatekeeper, token_budget=400, fixed_tokens=20)
     assert (view.budget_tokens, view.counter, view.margin) == (400, "o200k", margin)
     within = 400 / (1 + margin)
     assert within - 30 < view.fixed_tokens + view.tokens <= within
@@ -213,7 +214,7 @@ def test_the_settings_of_the_gatekeeper_choose(past: list[Message], question: st
         past,
         query=question,
         gatekeeper=ContextGatekeeper(config=config, token_counter=estimate_text_tokens),
-        budget_tokens=room,
+        token_budget=room,
     )
     core = ContextGatekeeper(config=config, token_counter=estimate_text_tokens)
     core.sync(read_history(past, query=question).past)
@@ -237,7 +238,7 @@ def test_what_must_be_sent_is_sent_and_the_budget_is_kept_unless_that_alone_is_o
     view = view_of(
         messages,
         gatekeeper=ContextGatekeeper(token_counter=counter),
-        budget_tokens=budget,
+        token_budget=budget,
         fixed_tokens=fixed,
         floor_turns=floor,
         passthrough_below=threshold,
@@ -266,7 +267,7 @@ def test_where_the_question_is_not_in_the_list_the_limit_is_hard_and_something_i
     view = view_of(
         [*head, *past],
         query=query,
-        budget_tokens=budget,
+        token_budget=budget,
         fixed_tokens=fixed,
         floor_turns=floor,
         passthrough_below=threshold,
@@ -288,7 +289,7 @@ def test_turns_are_kept_whole_in_order_and_every_provider_accepts_what_it_accept
 ) -> None:
     messages = [*head, *past, *run]
     query = None if run else data.draw(texts) + " unheard of"
-    view = view_of(messages, query=query, budget_tokens=budget, floor_turns=floor)
+    view = view_of(messages, query=query, token_budget=budget, floor_turns=floor)
     assert list(view.kept) == sorted(set(view.kept))
     for turn in read_history(messages, query=query).past:
         inside = set(range(turn.start, turn.stop))
@@ -304,7 +305,7 @@ def test_turns_are_kept_whole_in_order_and_every_provider_accepts_what_it_accept
     st.lists(st.builds(Message, st.sampled_from(["system", "user", "assistant", "tool"]), texts), max_size=10), budgets
 )
 def test_an_order_that_no_provider_accepts_still_gives_a_view(messages: list[Message], budget: int) -> None:
-    view = view_of(messages, budget_tokens=budget)
+    view = view_of(messages, token_budget=budget)
     assert list(view.kept) == sorted(set(view.kept))
     assert set(view.kept) <= set(range(len(messages)))
     assert view.status in STATUSES
@@ -320,9 +321,9 @@ def test_the_same_call_gives_the_same_view_again_and_in_another_process(
 ) -> None:
     gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
     messages = [*head, *past, *run]
-    first = view_of(messages, gatekeeper=gatekeeper, budget_tokens=budget, floor_turns=1)
-    assert view_of(messages, gatekeeper=gatekeeper, budget_tokens=budget, floor_turns=1) == first
-    assert view_of(messages, budget_tokens=budget, floor_turns=1) == first
+    first = view_of(messages, gatekeeper=gatekeeper, token_budget=budget, floor_turns=1)
+    assert view_of(messages, gatekeeper=gatekeeper, token_budget=budget, floor_turns=1) == first
+    assert view_of(messages, token_budget=budget, floor_turns=1) == first
 
 
 def test_a_turns_cost_counts_every_message_of_it() -> None:
@@ -332,8 +333,8 @@ def test_a_turns_cost_counts_every_message_of_it() -> None:
     cost = cost_of(messages[:4])
     assert cost > MEDIA_TOKENS["image"] + 75
     room = cost_of(messages[4:])
-    assert view_of(messages, budget_tokens=cost + room).kept == (0, 1, 2, 3, 4)
-    assert view_of(messages, budget_tokens=cost + room - 1).kept == (4,)
+    assert view_of(messages, token_budget=cost + room).kept == (0, 1, 2, 3, 4)
+    assert view_of(messages, token_budget=cost + room - 1).kept == (4,)
 
 
 def test_the_view_says_what_everything_costs() -> None:
@@ -386,8 +387,8 @@ def test_a_small_history_passes_whole_less_its_greeting(past: list[Message], que
 def test_a_small_history_that_does_not_fit_is_selected_from(past: list[Message], question: str) -> None:
     messages = [*past, user(question)]
     cost = cost_of(messages)
-    assert view_of(messages, passthrough_below=10**6, budget_tokens=cost).status == "passthrough"
-    for arguments in ({"budget_tokens": cost - 1}, {"budget_tokens": cost + 4, "fixed_tokens": 5}):
+    assert view_of(messages, passthrough_below=10**6, token_budget=cost).status == "passthrough"
+    for arguments in ({"token_budget": cost - 1}, {"token_budget": cost + 4, "fixed_tokens": 5}):
         view = view_of(messages, passthrough_below=10**6, **arguments)
         assert (view.status, view.turns) == ("selected", (0,))
 
@@ -395,7 +396,7 @@ def test_a_small_history_that_does_not_fit_is_selected_from(past: list[Message],
 @pytest.mark.parametrize("query", ["", " \n\t", "\u3000"])
 def test_a_blank_question_keeps_the_newest_turns_that_fit(query: str) -> None:
     past = talk(("a" * 40, "b"), ("c" * 40, "d"), ("e" * 40, "f"))
-    view = view_of(past, query=query, budget_tokens=25)
+    view = view_of(past, query=query, token_budget=25)
     assert (view.kept, view.turns) == ((2, 3, 4, 5), (2, 1))
     assert (view.status, view.reason, view.selection) == ("no_query", "newest_turns", None)
 
@@ -403,7 +404,7 @@ def test_a_blank_question_keeps_the_newest_turns_that_fit(query: str) -> None:
 def test_a_question_without_text_keeps_the_newest_turns_that_fit() -> None:
     """A picture alone is the current turn, and there is nothing in it to search with."""
     picture = Message("user", (MediaPart("image"),))
-    view = view_of([*talk(("a" * 40, "b"), ("c" * 40, "d")), picture], budget_tokens=MEDIA_TOKENS["image"] + 10)
+    view = view_of([*talk(("a" * 40, "b"), ("c" * 40, "d")), picture], token_budget=MEDIA_TOKENS["image"] + 10)
     assert (view.kept, view.status) == ((2, 3, 4), "no_query")
 
 
@@ -415,36 +416,36 @@ def test_a_blank_question_is_never_taken_for_the_last_turn() -> None:
 def test_nothing_fits_when_the_smallest_past_turn_is_too_large(past: list[Message], question: str) -> None:
     needed = cost_of([user(question)])
     smallest = min(cost_of(past[at : at + 2]) for at in (0, 2, 4))
-    view = view_of([*past, user(question)], budget_tokens=needed + smallest - 1, floor_turns=3)
+    view = view_of([*past, user(question)], token_budget=needed + smallest - 1, floor_turns=3)
     assert (view.kept, view.status) == ((6,), "nothing_fits")
-    assert view_of([*past, user(question)], budget_tokens=needed + smallest, floor_turns=3).status == "selected"
+    assert view_of([*past, user(question)], token_budget=needed + smallest, floor_turns=3).status == "selected"
 
 
 def test_without_any_room_no_selection_is_made() -> None:
     past, question = TALKS["english"]
-    view = view_of([*past, user(question)], budget_tokens=cost_of([user(question)]))
+    view = view_of([*past, user(question)], token_budget=cost_of([user(question)]))
     assert (view.status, view.reason, view.selection) == ("nothing_fits", "no_room", None)
 
 
 @three_scripts
 def test_a_current_turn_over_the_budget_is_sent_whole_and_said_so(past: list[Message], question: str) -> None:
     run = [user(question), calls("c"), result("c", "长 result " * 100)]
-    view = view_of([system(), *past, *run], budget_tokens=100)
+    view = view_of([system(), *past, *run], token_budget=100)
     assert view.kept == (0, 7, 8, 9)
     assert view.status == "over_budget"
     assert view.tokens > view.budget_tokens
 
 
 def test_what_else_the_budget_has_to_carry_can_put_it_over() -> None:
-    assert view_of([user("hello")], budget_tokens=10, fixed_tokens=10).status == "over_budget"
-    assert view_of([user("hello")], budget_tokens=10, fixed_tokens=9).status == "passthrough"
+    assert view_of([user("hello")], token_budget=10, fixed_tokens=10).status == "over_budget"
+    assert view_of([user("hello")], token_budget=10, fixed_tokens=9).status == "passthrough"
 
 
 @pytest.mark.parametrize("messages", [[system("s" * 400)], [system("s" * 400), *talk(("a", "b"))]])
 def test_a_head_over_the_budget_goes_where_only_a_history_was_asked_for(messages: list[Message]) -> None:
-    view = view_of(messages, query="new", budget_tokens=99)
+    view = view_of(messages, query="new", token_budget=99)
     assert (view.kept, view.tokens, view.status) == ((), 0, "nothing_fits")
-    assert view_of(messages, query="new", budget_tokens=100).kept == (0,)
+    assert view_of(messages, query="new", token_budget=100).kept == (0,)
 
 
 # --- the floor
@@ -463,8 +464,8 @@ def test_on_a_switch_the_newest_turns_are_kept_as_well(past: list[Message], ques
 def test_the_floor_takes_only_the_room_that_is_left(past: list[Message], question: str) -> None:
     newest, first = cost_of(past[4:6]), cost_of(past[:2])
     exact = cost_of([user(question)]) + first + newest
-    assert view_of([*past, user(question)], floor_turns=1, budget_tokens=exact).turns == (0, 2)
-    assert view_of([*past, user(question)], floor_turns=1, budget_tokens=exact - 1).turns == (0,)
+    assert view_of([*past, user(question)], floor_turns=1, token_budget=exact).turns == (0, 2)
+    assert view_of([*past, user(question)], floor_turns=1, token_budget=exact - 1).turns == (0,)
 
 
 @pytest.mark.parametrize(
@@ -502,8 +503,8 @@ def test_the_floor_keeps_the_newest_turns_beside_what_is_chosen(
 
 def test_where_nothing_is_chosen_the_floor_keeps_the_newest_turns() -> None:
     messages = talk(("alpha", "beta"), ("gamma" * 99, "delta"), ("epsilon" * 99, "zeta"))
-    assert view_of(messages, query="New topic: 天气", budget_tokens=50).turns == ()
-    view = view_of(messages, query="New topic: 天气", budget_tokens=50, floor_turns=1)
+    assert view_of(messages, query="New topic: 天气", token_budget=50).turns == ()
+    view = view_of(messages, query="New topic: 天气", token_budget=50, floor_turns=1)
     assert (view.turns, view.status) == ((0,), "selected")
 
 
@@ -519,7 +520,7 @@ def growing(run: Sequence[Message]) -> Iterable[Sequence[Message]]:
 def test_the_past_of_a_run_only_shrinks_and_gives_up_the_least_valuable_first(
     head: list[Message], past: list[Message], run: list[Message], budget: int, floor: int, threshold: int
 ) -> None:
-    settings = {"budget_tokens": budget, "floor_turns": floor, "passthrough_below": threshold}
+    settings = {"token_budget": budget, "floor_turns": floor, "passthrough_below": threshold}
     gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
     view: HistoryView | None = None
     for step in growing(run):
@@ -533,7 +534,7 @@ def test_the_past_of_a_run_only_shrinks_and_gives_up_the_least_valuable_first(
 def test_a_run_that_another_process_resumes_at_any_step_sees_the_same_past(
     head: list[Message], past: list[Message], run: list[Message], budget: int, floor: int, threshold: int
 ) -> None:
-    settings = {"budget_tokens": budget, "floor_turns": floor, "passthrough_below": threshold}
+    settings = {"token_budget": budget, "floor_turns": floor, "passthrough_below": threshold}
     gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
     view: HistoryView | None = None
     for step in growing(run):
@@ -552,7 +553,7 @@ def test_a_run_of_any_sizes_shrinks_alike_in_one_process_and_in_many(
     view: HistoryView | None = None
     for tokens in (0, *done_tokens):
         messages.append(assistant("x" * tokens))
-        settings = {"budget_tokens": budget, "passthrough_below": 10**6}
+        settings = {"token_budget": budget, "passthrough_below": 10**6}
         before, view = view, view_of(messages, gatekeeper=gatekeeper, previous=view, **settings)
         fresh = view_of(messages, gatekeeper=ContextGatekeeper(token_counter=len), **settings)
         assert (fresh.kept, fresh.status) == (view.kept, view.status)
@@ -572,7 +573,7 @@ def test_a_smaller_turn_that_was_given_up_does_not_come_back_when_a_larger_one_g
         view = view_of(
             step,
             gatekeeper=ContextGatekeeper(token_counter=len) if resumed else gatekeeper,
-            budget_tokens=12,
+            token_budget=12,
             passthrough_below=1000,
             previous=None if resumed else view,
         )
@@ -584,8 +585,8 @@ def test_a_smaller_turn_that_was_given_up_does_not_come_back_when_a_larger_one_g
 def test_the_room_when_the_run_began_chooses_also_late_in_the_run(past: list[Message], question: str) -> None:
     small, large = [user(question)], [user(question), calls("c"), result("c", "长 result " * 40)]
     budget = cost_of(large) + cost_of(past[:2])
-    late = view_of([*past, *large], budget_tokens=budget, floor_turns=1)
-    early = view_of([*past, *small], budget_tokens=budget, floor_turns=1)
+    late = view_of([*past, *large], token_budget=budget, floor_turns=1)
+    early = view_of([*past, *small], token_budget=budget, floor_turns=1)
     assert early.turns == (0, 2)
     assert late.turns == (0,)
     assert late.selection == early.selection
@@ -595,9 +596,9 @@ def test_a_history_that_passed_whole_and_shrinks_is_called_selected() -> None:
     past, question = TALKS["english"]
     run = [user(question), calls("c"), result("c", "r" * 400)]
     budget = cost_of([*past, *run]) - 1
-    first = view_of([*past, run[0]], budget_tokens=budget, passthrough_below=10**6)
+    first = view_of([*past, run[0]], token_budget=budget, passthrough_below=10**6)
     assert first.status == "passthrough"
-    last = view_of([*past, *run], budget_tokens=budget, passthrough_below=10**6, previous=first)
+    last = view_of([*past, *run], token_budget=budget, passthrough_below=10**6, previous=first)
     assert (last.status, last.turns) == ("selected", (2, 1))
 
 
@@ -663,7 +664,7 @@ def test_a_summary_in_the_middle_is_not_searched() -> None:
 
 def test_where_no_other_user_message_is_left_everything_after_the_summary_is_the_current_turn() -> None:
     messages = [system(), user("Summary of the run."), calls("c"), result("c", "r" * 4000)]
-    view = view_of(messages, pinned=[1], budget_tokens=10)
+    view = view_of(messages, pinned=[1], token_budget=10)
     assert view.kept == (0, 1, 2, 3)
     assert (view.status, view.turn_count) == ("over_budget", 0)
 
@@ -700,7 +701,7 @@ def test_pinned_messages_are_always_kept_and_the_rules_hold(
     at = data.draw(st.sampled_from([len(head), *(n + len(head) for n, m in enumerate(past) if m.role == "user")]))
     messages = [*head, *past, *run]
     messages.insert(at, user("Summary of what was said."))
-    view = view_of(messages, pinned=[at], budget_tokens=budget)
+    view = view_of(messages, pinned=[at], token_budget=budget)
     assert at in view.kept
     assert set(range(len(messages) - len(run), len(messages))) <= set(view.kept)
     assert view.status == "over_budget" or cost_of([messages[kept] for kept in view.kept]) <= budget
@@ -749,7 +750,7 @@ def test_a_failed_selection_falls_back_to_the_newest_turns_that_fit(
     messages = [system(), *past, user(question)]
     budget = cost_of(messages) - 1
     view = view_of(
-        messages, gatekeeper=broken(token_counter=estimate_text_tokens), on_error="fallback", budget_tokens=budget
+        messages, gatekeeper=broken(token_counter=estimate_text_tokens), on_error="fallback", token_budget=budget
     )
     assert view.kept == (0, 3, 4, 5, 6, 7)
     assert (view.status, view.turns, view.selection) == ("fallback", (2, 1), None)
@@ -789,7 +790,7 @@ def test_a_fallback_keeps_every_promise_but_the_choice(
         query=query,
         gatekeeper=broken(token_counter=estimate_text_tokens),
         on_error="fallback",
-        budget_tokens=budget,
+        token_budget=budget,
     )
     assert set(range(len(messages) - len(run), len(messages))) <= set(view.kept)
     sent = [messages[at] for at in view.kept]
@@ -812,10 +813,10 @@ def test_a_run_that_fell_back_goes_on_as_it_began() -> None:
         [*past, run[0]],
         gatekeeper=WithoutExplain(token_counter=estimate_text_tokens),
         on_error="fallback",
-        budget_tokens=budget,
+        token_budget=budget,
     )
     assert first.turns == (2, 1, 0)
-    again = view_of([*past, *run], previous=first, budget_tokens=budget)
+    again = view_of([*past, *run], previous=first, token_budget=budget)
     assert (again.status, again.turns, again.reason) == ("fallback", (2, 1), first.reason)
 
 
@@ -838,20 +839,17 @@ def test_what_is_no_error_of_the_selection_is_not_caught() -> None:
         view_of(talk(("a", "b")), query="c", gatekeeper=Interrupted(), on_error="fallback")
 
 
-@pytest.mark.parametrize("name", ["budget_tokens", "fixed_tokens", "floor_turns", "passthrough_below"])
+@pytest.mark.parametrize("name", ["fixed_tokens", "window_from"])
 @pytest.mark.parametrize("value", [None, "5", 5.0, True])
 def test_a_number_of_the_wrong_type_is_named(name: str, value: object) -> None:
     with pytest.raises(TypeError, match=f"^{name} must be int, got {type(value).__name__}$"):
         view_of([user()], **{name: value})
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "lowest"),
-    [("budget_tokens", 0, 1), ("fixed_tokens", -1, 0), ("floor_turns", -1, 0), ("passthrough_below", -1, 0)],
-)
-def test_a_number_below_its_range_is_refused(name: str, value: int, lowest: int) -> None:
-    with pytest.raises(ConfigError, match=f"^{name} must be at least {lowest}, got {value}$"):
-        view_of([user()], **{name: value})
+@pytest.mark.parametrize("name", ["fixed_tokens", "window_from"])
+def test_a_number_below_its_range_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{name} must be at least 0, got -1$"):
+        view_of([user()], **{name: -1})
 
 
 @pytest.mark.parametrize("value", ["", "ignore", None])
@@ -879,8 +877,8 @@ def test_an_argument_of_the_wrong_type_is_named(argument: str, arguments: dict[s
 def test_a_wrong_argument_is_an_error_also_where_failed_selections_are_not(on_error: Any) -> None:
     with pytest.raises(TypeError, match="query"):
         view_of([user()], query=3, on_error=on_error)
-    with pytest.raises(ConfigError, match="budget_tokens"):
-        view_of([user()], budget_tokens=0, on_error=on_error)
+    with pytest.raises(ConfigError, match="token_budget"):
+        view_of([user()], token_budget=0, on_error=on_error)
 
 
 # --- reading
@@ -900,10 +898,11 @@ def test_a_history_read_once_can_be_selected_from_often() -> None:
     history = read_history([*past, user(question)])
     gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
     small, large = (
-        select_past(history, gatekeeper=gatekeeper, budget_tokens=budget, trim=False) for budget in (20, 1000)
+        select_past(history, gatekeeper=gatekeeper, config=config_of(token_budget=budget, trim=False))
+        for budget in (20, 1000)
     )
     assert large == view_of([*past, user(question)])
-    assert small == view_of([*past, user(question)], budget_tokens=20)
+    assert small == view_of([*past, user(question)], token_budget=20)
 
 
 @pytest.mark.parametrize("text", ["\ud800", "\x00\u202e", "", "👩‍👩‍👧", "x" * 200_000], ids=ascii)
@@ -914,9 +913,9 @@ def test_no_text_raises(text: str) -> None:
         user(text),
         Message("assistant", text, tool_calls=(ToolCall("c", text, text),)),
     ]
-    view = view_of(messages, floor_turns=1, budget_tokens=10**6)
+    view = view_of(messages, floor_turns=1, token_budget=10**6)
     assert set(view.kept) >= {0, 3, 4}
-    view_of(messages, query=text, pinned=[0, 1], budget_tokens=10**6)
+    view_of(messages, query=text, pinned=[0, 1], token_budget=10**6)
 
 
 def seconds(turn_count: int) -> float:
@@ -925,8 +924,8 @@ def seconds(turn_count: int) -> float:
     messages = [*talk(*pairs), user("what was question 7?")]
     gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
     started = time.process_time()
-    first = view_of(messages, gatekeeper=gatekeeper, budget_tokens=4000)
-    view_of([*messages, assistant()], gatekeeper=gatekeeper, budget_tokens=4000, previous=first)
+    first = view_of(messages, gatekeeper=gatekeeper, token_budget=4000)
+    view_of([*messages, assistant()], gatekeeper=gatekeeper, token_budget=4000, previous=first)
     return time.process_time() - started
 
 
@@ -937,7 +936,7 @@ def test_long_histories_are_read_in_linear_time() -> None:
 def test_wrong_types_are_named() -> None:
     talk = [user("hello")]
     with pytest.raises(TypeError, match="gatekeeper must be a ContextGatekeeper"):
-        select_history(talk, gatekeeper=None, budget_tokens=10)  # type: ignore[arg-type]
+        view_with(talk, gatekeeper=None, token_budget=10)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="previous"):
         view_of(talk, previous="x")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="Message"):

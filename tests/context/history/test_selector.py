@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NoReturn
 
@@ -20,13 +21,15 @@ from hypothesis import strategies as st
 from gatekeeper_core import ContextGatekeeper, GateConfig, GatekeeperConfig
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.cache import THREAD_BYTES, message_bytes
-from gatekeeper_core.context.history.select import HistoryView, select_history
-from gatekeeper_core.context.history.selector import PASSTHROUGH_BELOW, HistoryConfig, ThreadSelector, budget_for_window
+from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryConfig, budget_for_window
+from gatekeeper_core.context.history.select import HistoryView
+from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
 from tests import talks
+from tests.histories import view_with
 
 Item = dict[str, Any]
 
@@ -83,16 +86,18 @@ def test_a_view_is_that_of_select_history(past: list[Item], question: str) -> No
     messages = [Message.from_dict(item) for item in items]
     selector = selector_of(floor_turns=1, passthrough_below=10, reserve_tokens=5)
     for budget in (20, 60, 1000):
-        view = selector.view(items, thread=budget, token_budget=budget, fixed_tokens=3, pinned=[1])
-        expected = select_history(
+        config = replace(selector.config, token_budget=budget)
+        view = selector.view(items, thread=budget, config=config, fixed_tokens=3, pinned=[1])
+        expected = view_with(
             messages,
             gatekeeper=ContextGatekeeper(token_counter=estimate_text_tokens),
-            budget_tokens=budget,
+            token_budget=budget,
             fixed_tokens=8,
             floor_turns=1,
             passthrough_below=10,
             pinned=[1],
             trim=False,
+            on_error="raise",
         )
         assert view == expected
 
@@ -194,14 +199,16 @@ def test_the_budget_of_a_call_stands_in_place_of_the_configured_one() -> None:
     past, question = TALKS["english"]
     selector = selector_of(token_budget=15)
     assert selector.view([*past, user(question)]).budget_tokens == 15
-    assert selector.view([*past, user(question)], token_budget=500).budget_tokens == 500
+    larger = replace(selector.config, token_budget=500)
+    assert selector.view([*past, user(question)], config=larger).budget_tokens == 500
 
 
 @pytest.mark.parametrize(("window", "budget"), [(8192, 6144), (None, 16_000)])
 def test_without_a_budget_the_window_of_the_model_gives_one(window: int | None, budget: int) -> None:
     selector = selector_of(token_budget=None)
     assert selector.view([user("q")], window_tokens=window).budget_tokens == budget
-    assert selector.view([user("q")], window_tokens=window, token_budget=7).budget_tokens == 7
+    config = HistoryConfig(token_budget=7)
+    assert selector.view([user("q")], window_tokens=window, config=config).budget_tokens == 7
     assert selector_of(token_budget=9).view([user("q")], window_tokens=window).budget_tokens == 9
 
 
@@ -550,7 +557,7 @@ def test_each_call_leaves_one_record_with_counts_and_without_text(
 
 
 def test_a_current_turn_over_the_budget_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
-    selector_of().view([user("x" * 400)], token_budget=99)
+    selector_of(token_budget=99).view([user("x" * 400)])
     (record,) = records_of(caplog)
     assert (record.levelno, facts_of(record)["gatekeeper_status"]) == (logging.WARNING, "over_budget")
 
@@ -659,8 +666,6 @@ def test_on_request_the_error_of_a_selection_is_raised_and_the_thread_starts_ane
     ("error", "argument", "arguments"),
     [
         (TypeError, "query", {"query": 3}),
-        (TypeError, "budget_tokens", {"token_budget": "9"}),
-        (ConfigError, "budget_tokens", {"token_budget": 0}),
         (ConfigError, "fixed_tokens", {"fixed_tokens": -1}),
         (ConfigError, "pinned", {"pinned": [7]}),
         (TypeError, "pinned", {"pinned": ["0"]}),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.compaction.rounds import as_summary
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.cache import message_bytes
-from gatekeeper_core.context.history.selector import HistoryConfig
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests, check_beside_builder
 from gatekeeper_core.context.prompt.build import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder

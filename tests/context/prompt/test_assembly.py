@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.select import HistoryView, select_history
+from gatekeeper_core.context.history.select import HistoryView
 from gatekeeper_core.context.prompt.assembly import Assembly, Material
 from gatekeeper_core.context.prompt.budget import BudgetShares
 from gatekeeper_core.context.prompt.request import Request, make_request
@@ -17,6 +17,7 @@ from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from tests.histories import view_with
 from tests.loops import assistant, calls, result, system, user
 
 TALK = [
@@ -61,7 +62,7 @@ def assembled(
         Material(**material),
         select=selected(request, budget),
         pin=lambda view, limit: system("p" * pin) if pin <= limit else None,
-        budget_tokens=budget,
+        token_budget=budget,
         shares=BudgetShares().of(budget),
         token_counter=len,
         locale="zh",
@@ -70,10 +71,10 @@ def assembled(
 
 
 def selected(request: Request, budget: int) -> Callable[[int, int], HistoryView]:
-    return lambda fixed, first: select_history(
+    return lambda fixed, first: view_with(
         request.messages,
         gatekeeper=ContextGatekeeper(token_counter=len),
-        budget_tokens=budget,
+        token_budget=budget,
         fixed_tokens=fixed,
         floor_turns=20,
         mode="window",

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.compaction.tool_loop import compact_messages
-from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor, ToolResultConfig
 from gatekeeper_core.context.tool_results.context import ResultContext, ThreadedCompressor
 from gatekeeper_core.context.tool_results.pointers import pointers_in
@@ -20,6 +19,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+from tests.histories import view_with
 from tests.loops import calls, result, user
 
 LOGS = {
@@ -87,7 +87,7 @@ def test_the_settings_of_a_run_are_bound_to_a_thread(thread: str) -> None:
     memories = memories_of()
     run = RunConfig(compress_result=ThreadResultCompressor(memories), keep_recent_rounds=1)
     gatekeeper = ContextGatekeeper(token_budget=2_000)
-    view = select_history(loop(LOGS["mixed"]), gatekeeper=gatekeeper, budget_tokens=2_000, run=run.for_thread(thread))
+    view = view_with(loop(LOGS["mixed"]), gatekeeper=gatekeeper, token_budget=2_000, run=run.for_thread(thread))
     found = [one for _, message in view.replaced for one in pointers_in(message.text)]
     assert found
     assert memories.of(thread).ids.issuperset(found)

@@ -15,8 +15,7 @@ from llama_index.core.llms.llm import LLM
 from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 from llama_index.core.storage.chat_store import BaseChatStore
 
-from gatekeeper_core.context.history.select import OnError
-from gatekeeper_core.context.history.selector import PASSTHROUGH_BELOW
+from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, OnError
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import Provider
 from gatekeeper_core.selection.plan import GatekeeperConfig

@@ -10,8 +10,8 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.select import HistoryView
-from gatekeeper_core.context.history.selector import HistoryConfig
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests, check_beside_builder
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext

@@ -16,8 +16,7 @@ from llama_index.core.base.llms.types import ChatMessage, ContentBlock
 from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 
-from gatekeeper_core.context.history.select import OnError
-from gatekeeper_core.context.history.selector import PASSTHROUGH_BELOW
+from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, OnError
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import Provider
 from gatekeeper_core.selection.plan import GatekeeperConfig

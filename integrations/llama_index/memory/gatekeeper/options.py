@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import BaseModel, Field, PrivateAttr
 
+from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryConfig, OnError
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
-from gatekeeper_core.context.history.select import HistoryView, OnError
-from gatekeeper_core.context.history.selector import PASSTHROUGH_BELOW, HistoryConfig, ThreadSelector
+from gatekeeper_core.context.history.select import HistoryView
+from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from llama_index.memory.gatekeeper.events import report
 from llama_index.memory.gatekeeper.reading import read_message, write_message

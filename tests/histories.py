@@ -1,0 +1,28 @@
+"""A short way to a view: tests name the settings that matter to them, and nothing is sent whole for being short."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.select import HistoryView, select_history
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gatekeeper_core.messages import Message
+
+_SETTINGS = {field.name for field in fields(HistoryConfig)} - {"gatekeeper"}
+
+
+def config_of(**settings: Any) -> HistoryConfig:
+    """Return settings under which a short history is chosen from, too, and the current run is sent as it is."""
+    return HistoryConfig(**{"passthrough_below": 0, "run": None, **settings})
+
+
+def view_with(messages: Sequence[Message], **arguments: Any) -> HistoryView:
+    """Return ``select_history`` of these messages; settings and other arguments side by side."""
+    settings = {name: value for name, value in arguments.items() if name in _SETTINGS}
+    others = {name: value for name, value in arguments.items() if name not in _SETTINGS}
+    return select_history(messages, config=config_of(**settings), **others)
