@@ -35,6 +35,7 @@ __all__ = [
     "is_han",
     "is_question",
     "is_wide",
+    "locale_of",
     "script_of",
     "sentences",
     "split_thinking",
@@ -152,6 +153,7 @@ _FORMAT = (
 )
 
 _WIDE_CHAR = LazyPattern(f"[{WIDE}]")
+_LOCALE_CHARACTERS = 2_000
 _HAN_CHAR = LazyPattern(f"[{HAN}]")
 _KANA_CHAR = LazyPattern(f"[{_KANA}]")
 _HANGUL_CHAR = LazyPattern(f"[{_HANGUL}]")
@@ -187,6 +189,25 @@ def is_han(char: str) -> bool:
     """
     _check_char(char)
     return _HAN_CHAR.match(char) is not None
+
+
+def locale_of(texts: Iterable[str]) -> Locale:
+    """Return the language for headings and placeholders: that of the first text with a word in it.
+
+    Chinese where the beginning of the text, 2,000 characters, has as many ideographs as other words, or more, and no
+    kana; English otherwise.
+
+    >>> locale_of(["?!", "用 Redis 做缓存"]), locale_of(["What does 你好 mean?"]), locale_of(["設定は完了です"])
+    ('zh', 'en', 'en')
+    """
+    for text in texts:
+        beginning = text[:_LOCALE_CHARACTERS]
+        found = word_strings(beginning)
+        if found:
+            others = sum(not _HAN_CHAR.search(word) for word in found)
+            ideographs = len(_HAN_CHAR.findall(beginning))
+            return "zh" if ideographs and ideographs >= others and not _KANA_CHAR.search(beginning) else "en"
+    return "en"
 
 
 def script_of(char: str) -> Script:

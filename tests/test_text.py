@@ -23,6 +23,7 @@ from gatekeeper_core.text import (
     is_han,
     is_question,
     is_wide,
+    locale_of,
     script_of,
     sentences,
     split_thinking,
@@ -670,3 +671,21 @@ def test_thinking_is_split_from_text_only() -> None:
 def test_thinking_is_split_in_linear_time(unit: str) -> None:
     short, long = (unit * (size // len(unit)) for size in (20_000, 80_000))
     assert seconds(split_thinking, long) <= 10 * seconds(split_thinking, short) + 0.1
+
+
+@pytest.mark.parametrize(
+    ("texts", "locale"),
+    [
+        (["缓存的端口是多少？"], "zh"),
+        (["用 Python 写一个 REST API"], "zh"),
+        (["What does 你好 mean in English?"], "en"),
+        (["?!", "  ", "帮我看看"], "zh"),
+        (["", "help me", "帮我看看"], "en"),
+        (["設定は完了しました"], "en"),
+        (["서버 포트"], "en"),
+        (["x" * 2_000 + "缓存" * 9_000], "en"),
+        ([], "en"),
+    ],
+)
+def test_headings_follow_the_first_text_with_a_word(texts: list[str], locale: str) -> None:
+    assert locale_of(texts) == locale

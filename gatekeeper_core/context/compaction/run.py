@@ -30,7 +30,7 @@ from gatekeeper_core.context.compaction.rounds import (
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ThreadedCompressor, ToolResults, memory_of
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import Message
-from gatekeeper_core.text import Locale, is_han
+from gatekeeper_core.text import Locale, locale_of
 from gatekeeper_core.tokens import TokenCounter, count_message
 
 __all__ = ["RunConfig", "ShrunkRun", "shrink_run"]
@@ -48,7 +48,7 @@ class RunConfig:
             that serves many threads (``ThreadResultCompressor``) has to be told the thread: see ``for_thread``.
         working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
             that of ``compress_result``; without any, pointers in results that it compressed.
-        locale: language of the placeholder, ``zh`` or ``en``; None: Chinese where the question has an ideograph.
+        locale: language of the placeholder, ``zh`` or ``en``; None: that of the question.
     """
 
     keep_recent_rounds: int = 3
@@ -124,7 +124,7 @@ def shrink_run(
     whole = sum(map(tokens_at, positions))
     if whole <= room:
         return ShrunkRun((), (), whole, whole)  # and it was within its room at every step before
-    locale = config.locale or ("zh" if any(map(is_han, question)) else "en")
+    locale = config.locale or locale_of([question])
     replay = _Replay(messages, room, tokens_at, token_counter, config, locale, question)
     finished = {one.positions[-1]: one for one in _rounds_within(messages, positions) if one.answered}
     for at in positions:

@@ -77,7 +77,8 @@ class ContextBuilderConfig:
         cache_friendly: whether what changes from build to build (volatile system parts, summary, memories) stands
             between the turns and the question, so that the beginning stays the same. Source: requirement C9.
         fencing: whether what others wrote is fenced. Source: requirement 001-76.
-        locale: language of headings and placeholders, ``zh`` or ``en``. Source: requirement C17.
+        locale: language of headings and placeholders, ``zh`` or ``en``; None: that of the thread, by its first user
+            message. Source: requirement C17.
         max_message_tokens: longest text of a past message; a longer one is cut in the middle. None: a quarter of the
             share of the turns. Source: requirement 004-48.
         memory_limit: memories asked for, >= 1. Source: specification 001-24, as the next three.
@@ -101,7 +102,7 @@ class ContextBuilderConfig:
     redistribute: bool = True
     cache_friendly: bool = False
     fencing: bool = True
-    locale: Locale = "zh"
+    locale: Locale | None = None
     max_message_tokens: int | None = None
     memory_limit: int = 3
     memory_min_similarity: float | None = None
@@ -117,11 +118,11 @@ class ContextBuilderConfig:
             check_range(self, "max_message_tokens", low=1, whole=True)
         if self.memory_min_similarity is not None:
             check_range(self, "memory_min_similarity", low=0, high=1)
-        for name, words in (("history", get_args(HistoryMode)), ("locale", get_args(Locale))):
-            if getattr(self, name) not in words:
-                raise ConfigError(
-                    f"ContextBuilderConfig.{name} must be one of {', '.join(words)}, got {getattr(self, name)!r}"
-                )
+        if self.history not in get_args(HistoryMode):
+            words = ", ".join(get_args(HistoryMode))
+            raise ConfigError(f"ContextBuilderConfig.history must be one of {words}, got {self.history!r}")
+        if self.locale is not None and self.locale not in get_args(Locale):
+            raise ConfigError(f'ContextBuilderConfig.locale must be "zh", "en" or None, got {self.locale!r}')
         flags = ("trim", "redistribute", "cache_friendly", "fencing")
         for name in (*flags, *(name for name in self.__slots__ if name.startswith("enable_"))):
             if not isinstance(getattr(self, name), bool):
@@ -144,6 +145,7 @@ class Build:
     def __init__(
         self,
         config: ContextBuilderConfig,
+        locale: Locale,
         records: DerivedRecords,
         selector: ThreadSelector[Message],
         count: TokenCounter,
@@ -157,15 +159,14 @@ class Build:
         debug: bool,
     ) -> None:
         self._config = config
+        self._locale = locale
         self._records = records
         self._selector = selector
         self._count = count
         self._run = run
         shares = config.shares.of(config.total_budget)
         self._shares = shares._replace(reserved=shares.reserved + reserve_tokens)
-        self._sections = Sections(
-            locale=config.locale, fencing=config.fencing, session_key=session_key, token_counter=count
-        )
+        self._sections = Sections(locale=locale, fencing=config.fencing, session_key=session_key, token_counter=count)
         self._look = look
         self._debug = debug
         self._snapshots = snapshots
@@ -214,7 +215,7 @@ class Build:
             shares=self._shares,
             redistribute=config.redistribute,
             cache_friendly=config.cache_friendly,
-            locale=config.locale,
+            locale=self._locale,
             token_counter=self._count,
         )
         with stage(ASSEMBLY, log=self._debug) as seen:
@@ -283,7 +284,7 @@ class Build:
         made = _Steps()
         for step in reversed(cleared_steps(thread, task) if task else ()):
             chosen.insert(0, step)
-            message = self._sections.steps([stand_in_text(one, locale=self._config.locale) for one in chosen])
+            message = self._sections.steps([stand_in_text(one, locale=self._locale) for one in chosen])
             if count_message(message, token_counter=self._count) > self._shares.summary:
                 break
             made = _Steps(message, tuple(seq for one in chosen for seq in one.seqs))
@@ -388,7 +389,7 @@ class Build:
             asked = thread.continued(request.messages[-1:]) if request.added else thread
             verdict = view.selection.gate if view and view.selection else None
             task = self._records.update_task(self._look, asked, verdict) or known
-            lines = status_text(task, locale=self._config.locale).splitlines() if task else []
+            lines = status_text(task, locale=self._locale).splitlines() if task else []
         for count in range(len(lines), -1, -1):
             status = self._sections.fenced("\n".join(lines[:count]), "task") if count > 1 else ""
             message = Message("system", pin_text(prompt, status=status))

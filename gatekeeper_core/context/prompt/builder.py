@@ -41,6 +41,7 @@ from gatekeeper_core.events import BUILD
 from gatekeeper_core.messages import Message, common_beginning, group_turns
 from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
+from gatekeeper_core.text import Locale, locale_of
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
 
 if TYPE_CHECKING:
@@ -223,10 +224,13 @@ class ContextBuilder:
         check_tokens("reserve_tokens", reserve_tokens)
         with self._lock:
             config, records, selector, snapshots = self._config, self._records, self._selector, self._snapshots
+        asked = [message.text for message in thread.messages if message.role == "user"] if thread else []
+        locale = config.locale or locale_of([*asked[:1], prompt])
         look = LookUp(timeout_seconds=config.call_timeout_ms / 1000)
-        run = bounded_run(self._run_of(thread, config, look), look, self._lanes.results)
+        run = bounded_run(self._run_of(thread, config, locale, look), look, self._lanes.results)
         build = Build(
             config,
+            locale,
             records,
             selector,
             self._count,
@@ -281,10 +285,10 @@ class ContextBuilder:
         thread = Thread("simple", tuple(previous_messages or ()))
         return builder.build(thread, user_prompt, system_prompt, include_current_input=True, debug=False).messages
 
-    def _run_of(self, thread: Thread | None, config: ContextBuilderConfig, look: LookUp) -> RunConfig:
+    def _run_of(self, thread: Thread | None, config: ContextBuilderConfig, locale: Locale, look: LookUp) -> RunConfig:
         """Return how the runs of a thread give way, with a compressor of its own where there is one for each thread."""
         compress = self._tool_results if config.enable_tool_result_compression else None
-        run = RunConfig(compress_result=compress, locale=config.locale)
+        run = RunConfig(compress_result=compress, locale=locale)
         if thread is None:
             return run.for_thread(None)
         key = (thread.tenant, thread.id)

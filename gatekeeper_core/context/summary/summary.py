@@ -27,7 +27,7 @@ from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, SUMMARY_MODEL_FAILED,
 from gatekeeper_core.messages import Message, Turn, group_turns
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.base import RecordStore
-from gatekeeper_core.text import Locale
+from gatekeeper_core.text import Locale, locale_of
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
 
@@ -57,7 +57,7 @@ class SummaryConfig:
             goes on from there. Source: ours; one to three seconds.
         max_unsupported: names, numbers and identifiers without a source up to which a model's text is taken, >= 0.
             Source: ours; a summary that makes things up is worse than sentences.
-        locale: language of the headings, ``zh`` or ``en``.
+        locale: language of the headings, ``zh`` or ``en``; None: that of the thread, by its first user message.
     """
 
     message_threshold: int = 10
@@ -67,7 +67,7 @@ class SummaryConfig:
     max_model_input_tokens: int = 24_000
     max_messages_per_update: int = 1000
     max_unsupported: int = 0
-    locale: Locale = "zh"
+    locale: Locale | None = None
 
     def __post_init__(self) -> None:
         names = ("message_threshold", "token_compaction_threshold", "max_summary_tokens", "max_model_input_tokens")
@@ -76,8 +76,8 @@ class SummaryConfig:
         if not isinstance(self.enable_token_based_compaction, bool):
             got = type(self.enable_token_based_compaction).__name__
             raise TypeError(f"SummaryConfig.enable_token_based_compaction must be a bool, got {got}")
-        if self.locale not in get_args(Locale):
-            raise ConfigError(f'SummaryConfig.locale must be "zh" or "en", got {self.locale!r}')
+        if self.locale is not None and self.locale not in get_args(Locale):
+            raise ConfigError(f'SummaryConfig.locale must be "zh", "en" or None, got {self.locale!r}')
 
 
 class SummaryUpdate(NamedTuple):
@@ -284,7 +284,8 @@ class ThreadSummary:
 
     def _extended(self, thread: Thread, old: Summary | None, stop: int) -> Summary:
         """Return the summary with everything up to a position; what it covers already is not read again."""
-        made = old or Summary(locale=self._config.locale)
+        asked = (message.text for message in thread.messages if message.role == "user")
+        made = old or Summary(locale=self._config.locale or locale_of(asked))
         from_seq = made.upto_seq + 1
         turns = group_turns(thread.messages[:stop])
         first = next(at for at, turn in enumerate(turns) if turn.stop > from_seq)
@@ -357,7 +358,7 @@ class ThreadSummary:
 
     def _as_set(self, summary: Summary) -> Summary:
         """Return a stored summary as the settings want it: they may have changed since it was saved."""
-        summary = replace(summary, locale=self._config.locale)
+        summary = replace(summary, locale=self._config.locale or summary.locale)
         tokens = self._counter(summary.text) if summary.text else 0
         if tokens <= budget_within(self._counter, self._config.max_summary_tokens):
             return replace(summary, tokens=tokens)

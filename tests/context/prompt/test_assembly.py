@@ -62,7 +62,7 @@ def assembled(
         Material(**material),
         select=selected(request, budget),
         pin=lambda view, limit: system("p" * pin) if pin <= limit else None,
-        token_budget=budget,
+        budget_tokens=budget,
         shares=BudgetShares().of(budget),
         token_counter=len,
         locale="zh",

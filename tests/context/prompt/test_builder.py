@@ -114,6 +114,25 @@ def assert_accounted(context: BuiltContext, thread: Thread, builder: ContextBuil
 # --- order, texts, figures --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("asked", "heading"),
+    [
+        ("缓存监听哪个端口？", "[对话背景摘要]"),
+        ("Which port does the cache use?", "[Conversation summary]"),
+        ("我们用 Redis 做 cache，端口多少？", "[对话背景摘要]"),
+    ],
+)
+def test_headings_are_in_the_language_of_the_thread(asked: str, heading: str) -> None:
+    """C17: that of its first user message, whatever is asked later; a setting says otherwise."""
+    thread = Thread("t1", (Message("user", asked), Message("assistant", "6380"), *LONG_TALK))
+    settings = {"passthrough_below": 0, "recent_turns": 1}
+    for question in ("Which port has service-3?", "service-3 是哪个端口？"):
+        context = ContextBuilder(ContextBuilderConfig(**settings)).build(thread, question, "Be brief.")
+        assert any(message.text.startswith(f"{heading}\n") for message in context.messages)
+    fixed = ContextBuilder(ContextBuilderConfig(locale="zh", **settings)).build(thread, "Which port?", "Be brief.")
+    assert any(message.text.startswith("[对话背景摘要]\n") for message in fixed.messages)
+
+
 def test_the_parts_stand_in_their_order() -> None:
     """001-13: system, constraints, summary, turns, question, pin."""
     builder = ContextBuilder(ContextBuilderConfig(passthrough_below=0))
@@ -122,7 +141,7 @@ def test_the_parts_stand_in_their_order() -> None:
     context = builder.build(thread, "Which port has service-3?", "Be brief.")
     assert parts(context) == ["system_prompt", "constraints", "summary", "recent_messages", "current_input", "pinned"]
     assert [message.role for message in context.messages[:3]] == ["system"] * 3
-    assert context.messages[2].text.startswith("[对话背景摘要]\n<summary>\n")
+    assert context.messages[2].text.startswith("[Conversation summary]\n<summary>\n")
     assert context.messages[-1].text.startswith(
         '[CRITICAL INSTRUCTION]\nUser\'s Current Goal: "Which port has service-3?"'
     )

@@ -205,7 +205,7 @@ def test_of_an_embedder_what_is_less_alike_than_six_tenths_is_no_memory() -> Non
     memory = remembering("I like near ports", "I like far ports", embedder=embed)
     context = built(memory=memory, call_timeout_ms=PATIENT)
     assert text_of(context, "retrieved").count("- ") == 1
-    assert "I like near ports (相关度: 0.80)" in text_of(context, "retrieved")
+    assert "I like near ports (relevance: 0.80)" in text_of(context, "retrieved")
 
 
 def test_the_least_similar_memories_give_way_to_the_share() -> None:
@@ -337,7 +337,7 @@ def test_the_pin_is_the_last_message_and_tells_of_the_task() -> None:
     context = everything()
     assert context.trace.parts[-1].part == "pinned"
     assert context.messages[-1].role == "system"
-    assert "\n\n<task>\n[任务状态]\n" in context.messages[-1].text
+    assert "\n\n<task>\n[TASK STATUS]\n" in context.messages[-1].text
     assert '"Configure service-3 and name its port."' in context.messages[-1].text
 
 

@@ -458,7 +458,7 @@ def test_what_a_model_writes_takes_the_place_of_the_sentences() -> None:
     longer = thread_of([*talk, *SMALL_TALK[:4], ("We decided to ship on Friday.", "Good.")])
     after = _summary(summaries.update_if_needed(longer))
     assert after.source == "model"
-    assert after.text == "They chose Redis on port 6380.\n重要决定：\n- We decided to ship on Friday."
+    assert after.text == "They chose Redis on port 6380.\nImportant decisions:\n- We decided to ship on Friday."
     assert summaries.model_due(longer)
     summaries.run_model(longer)
     assert calls == [(10, None), (10, "They chose Redis on port 6380.")]
