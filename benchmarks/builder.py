@@ -18,7 +18,7 @@ from benchmarks.budget import counter
 from benchmarks.data import read_locomo, sampled
 from benchmarks.report import options, print_table, write_json
 from benchmarks.selection import QUICK_CONVERSATIONS, QUICK_QUESTIONS, Tally
-from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message

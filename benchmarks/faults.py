@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.report import commit, print_table, write_json
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.context import ResultContext

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.recall import recall_earlier
     from gatekeeper_core.context.history.select import HistoryView, select_history
     from gatekeeper_core.context.memory.memory import LongTermMemory
-    from gatekeeper_core.context.prompt.budget import BudgetShares
-    from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+    from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
     from gatekeeper_core.context.prompt.builder import ContextBuilder
     from gatekeeper_core.context.prompt.parts import SystemPrompt
     from gatekeeper_core.context.prompt.result import BuiltContext, TokenStats
@@ -194,7 +193,7 @@ _MODULES = {
     "ConstraintConfig": "selection.constraints",
     "ConstraintLimitError": "errors",
     "ContextBuilder": "context.prompt.builder",
-    "ContextBuilderConfig": "context.prompt.build",
+    "ContextBuilderConfig": "context.prompt.budget",
     "ContextCompressor": "context.compaction.conversation",
     "ContextGatekeeper": "selection.gatekeeper",
     "CorruptionError": "errors",

@@ -38,14 +38,12 @@ from gatekeeper_core.tokens import TokenCounter, count_messages, describe_counte
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.select import HistoryView
+    from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 
-__all__ = ["Assembly", "Material", "PinMaker", "Selector"]
+__all__ = ["Assembly", "Chosen", "Material"]
 
 Selector = Callable[[int, int], "HistoryView"]
 """Chooses among the messages: what else is sent in tokens, and the position that a window begins at, give a view."""
-
-PinMaker = Callable[["HistoryView | None", int], Message | None]
-"""Makes the pin: the view of this build and the tokens that it may cost give a message, or None for none."""
 
 _JOIN_TOKENS = 2
 """What is kept free for each optional part, where a provider takes one system message and they are joined."""
@@ -98,7 +96,7 @@ class _Entry(NamedTuple):
     seq: int | None = None
 
 
-class _Chosen(NamedTuple):
+class Chosen(NamedTuple):
     """What is sent of the thread.
 
     Attributes:
@@ -121,57 +119,37 @@ class Assembly:
 
     Args:
         material: what is put together.
-        select: chooses among the messages.
-        pin: makes the pin.
-        budget_tokens: the whole budget.
-        shares: its parts.
-        redistribute: whether a part may have what others leave.
-        cache_friendly: whether what changes from build to build stands behind the turns.
+        config: the budget, and where what changes from build to build stands.
+        shares: the parts of the budget.
         locale: language of placeholders.
         token_counter: counts a text.
+
+    Raises:
+        BudgetError: what must be sent is over the budget by itself.
     """
 
     def __init__(
         self,
         material: Material,
         *,
-        select: Selector,
-        pin: PinMaker,
-        budget_tokens: int,
+        config: ContextBuilderConfig,
         shares: ContextBudget,
-        redistribute: bool,
-        cache_friendly: bool,
         locale: Locale,
         token_counter: TokenCounter,
     ) -> None:
         self._material = material
-        self._select = select
-        self._make_pin = pin
-        self._budget = budget_tokens
+        self._config = config
         self._shares = shares
-        self._redistribute = redistribute
-        self._cache_friendly = cache_friendly
         self._locale: Locale = locale
         self._count = token_counter
-        self._available = budget_within(token_counter, budget_tokens) - shares.reserved
+        self._available = budget_within(token_counter, config.total_budget) - shares.reserved
         self._must = self._cost(material.system) + material.tools_tokens + self._rendering_tokens()
+        if self._must > self._available:
+            self._refuse(self._must)
         self._optional: list[tuple[Part, Message | None, int]] = []
         self._given_up: list[str] = []
         self._memories = 0
-
-    def built(self) -> BuiltContext:
-        """Return the result.
-
-        Raises:
-            BudgetError: what must be sent is over the budget by itself.
-        """
-        if self._must > self._available:
-            self._refuse(self._must)
         self._choose_optional()
-        chosen = self._chosen()
-        pin = self._pin(chosen)
-        entries = list(self._in_order(chosen, pin))
-        return self._result(entries, chosen)
 
     def _rendering_tokens(self) -> int:
         """Return what the form of a provider may add: joins of system messages, a word of the user at the start."""
@@ -205,7 +183,7 @@ class Assembly:
     def _limits(self, left: int) -> tuple[int, int]:
         """Return what the summary and the memories may cost: their shares, and of little room a part like theirs."""
         shares = self._shares
-        if not self._redistribute:
+        if not self._config.redistribute:
             return shares.summary, shares.retrieved
         whole = max(1, shares.summary + shares.retrieved + shares.recent_messages)
         left, summary, retrieved = max(0, left), shares.summary, shares.retrieved
@@ -227,22 +205,23 @@ class Assembly:
 
     # --- turns ------------------------------------------------------------------------------------------------------
 
-    def _chosen(self) -> _Chosen:
-        """Return what is sent of the thread; optional parts give way before a turn that must be sent."""
-        request = self._material.request
-        if not request.messages:
-            return _Chosen([], 0, [], None)
-        while True:
-            view = self._select(self._fixed_tokens(), self._window_from())
-            if view.status != "over_budget":
-                chosen = self._kept(view)
-                self._drop_idle_summary(chosen)
-                return chosen
+    def choose(self, select: Selector) -> Chosen:
+        """Return what is sent of the thread; optional parts give way before a turn that must be sent.
+
+        Raises:
+            BudgetError: the question and the calls that wait are over the budget by themselves.
+        """
+        if not self._material.request.messages:
+            return Chosen([], 0, [], None)
+        while (view := select(self._fixed_tokens(), self._window_from())).status == "over_budget":
             if not self._optional:
                 return self._squeezed(view)
             self._given_up.append(self._optional.pop()[0])
+        chosen = self._kept(view)
+        self._drop_idle_summary(chosen)
+        return chosen
 
-    def _drop_idle_summary(self, chosen: _Chosen) -> None:
+    def _drop_idle_summary(self, chosen: Chosen) -> None:
         """Leave the summary out where everything that it covers is sent as it was said."""
         sent = {seq for seq, fate in chosen.fates if fate == "sent"}
         if self._material.upto_seq >= 0 and sent.issuperset(range(self._material.upto_seq + 1)):
@@ -250,7 +229,7 @@ class Assembly:
 
     def _fixed_tokens(self) -> int:
         fixed = self._must + self._shares.reserved + sum(cost + _JOIN_TOKENS for _, _, cost in self._optional)
-        if self._redistribute:
+        if self._config.redistribute:
             return fixed
         asked = self._cost(self._material.request.messages[at] for at in self._material.request.asked)
         return max(fixed, self._available + self._shares.reserved - self._shares.recent_messages - asked)
@@ -262,7 +241,7 @@ class Assembly:
         seqs, upto = self._material.request.seqs, self._material.upto_seq
         return next((at for at, seq in enumerate(seqs) if seq is None or seq > upto), len(seqs))
 
-    def _kept(self, view: HistoryView) -> _Chosen:
+    def _kept(self, view: HistoryView) -> Chosen:
         request, replaced, folded = self._material.request, dict(view.replaced), frozenset(view.folded)
         entries: list[_Entry] = []
         fates: list[tuple[int, Fate]] = []
@@ -275,7 +254,7 @@ class Assembly:
                 changed = at in request.changed or at in replaced
                 fates.append((seq, "folded" if at in folded else "changed" if changed else "sent"))
         start = sum(at < request.start for at in view.kept)
-        return _Chosen(entries, start, fates, view)
+        return Chosen(entries, start, fates, view)
 
     def _entry(self, at: int, message: Message) -> _Entry:
         request = self._material.request
@@ -286,7 +265,7 @@ class Assembly:
             part = "current_input"
         return _Entry(part, message, request.seqs[at])
 
-    def _squeezed(self, view: HistoryView) -> _Chosen:
+    def _squeezed(self, view: HistoryView) -> Chosen:
         """Return the head and the current turn alone, made to fit by folding and cutting."""
         request = self._material.request
         places = (*request.head, *range(request.start, len(request.messages)))
@@ -313,7 +292,7 @@ class Assembly:
             if seq is not None:
                 known.append((seq, fates.get(at, "folded")))
         start = sum(entry.part == "head" for entry in entries)
-        return _Chosen(entries, start, known, view, made.strategy)
+        return Chosen(entries, start, known, view, made.strategy)
 
     def _needed(self, places: Iterable[int]) -> int:
         """Return what must be sent at the least: head, question, and calls that wait."""
@@ -324,31 +303,18 @@ class Assembly:
 
     def _refuse(self, needed: int) -> None:
         needed_tokens = budget_for(self._count, needed + self._shares.reserved)
-        raise BudgetError(needed_tokens=needed_tokens, available_tokens=self._budget)
+        raise BudgetError(needed_tokens=needed_tokens, available_tokens=self._config.total_budget)
 
     # --- the result -------------------------------------------------------------------------------------------------
 
-    def _pin(self, chosen: _Chosen) -> Message | None:
-        """Return the pin, unless calls wait for their results: nothing may come between."""
+    def pin_limit(self) -> int:
+        """Return what the pin may cost; 0 where there is none, as while calls wait: nothing may come between."""
         allowed = next((tokens for part, _, tokens in self._optional if part == "pinned"), 0)
-        return None if not allowed or self._material.request.waits else self._make_pin(chosen.view, allowed)
+        return 0 if self._material.request.waits else allowed
 
-    def _in_order(self, chosen: _Chosen, pin: Message | None) -> Iterator[_Entry]:
-        parts = {part: _Entry(part, message) for part, message, _ in self._optional if message}
-        system = [_Entry("system_prompt", message) for message in self._material.system]
-        stable = [*system[:1], *filter(None, [parts.get("constraints")])]
-        volatile = [*system[1:], *(parts[part] for part in ("summary", "steps", "retrieved") if part in parts)]
-        head = [entry for entry in chosen.entries[: chosen.start] if entry.part == "head"]
-        past = [entry for entry in chosen.entries[: chosen.start] if entry.part != "head"]
-        yield from stable
-        yield from head
-        yield from past if self._cache_friendly else volatile
-        yield from volatile if self._cache_friendly else past
-        yield from chosen.entries[chosen.start :]
-        if pin:
-            yield _Entry("pinned", pin)
-
-    def _result(self, entries: Sequence[_Entry], chosen: _Chosen) -> BuiltContext:
+    def context(self, chosen: Chosen, pin: Message | None) -> BuiltContext:
+        """Return the prompt, every token of it accounted for."""
+        entries = list(self._in_order(chosen, pin))
         costs = [self._cost([entry.message]) for entry in entries]
         parts = tuple(BuiltPart(entry.part, entry.seq, cost) for entry, cost in zip(entries, costs, strict=True))
         used_summary = self._has("summary")
@@ -362,7 +328,7 @@ class Assembly:
             parts=parts,
             fates=fates_of(self._material.thread_length, self._fates(chosen)),
             shares=self._shares,
-            budget_tokens=self._budget,
+            budget_tokens=self._config.total_budget,
             available_tokens=self._available,
             view=chosen.view,
             safety_net=self._material.request.added,
@@ -373,7 +339,22 @@ class Assembly:
         messages = tuple(entry.message for entry in entries)
         return BuiltContext(messages, self._stats(parts), metadata, trace)
 
-    def _fates(self, chosen: _Chosen) -> Iterator[tuple[int, Fate]]:
+    def _in_order(self, chosen: Chosen, pin: Message | None) -> Iterator[_Entry]:
+        parts = {part: _Entry(part, message) for part, message, _ in self._optional if message}
+        system = [_Entry("system_prompt", message) for message in self._material.system]
+        stable = [*system[:1], *filter(None, [parts.get("constraints")])]
+        volatile = [*system[1:], *(parts[part] for part in ("summary", "steps", "retrieved") if part in parts)]
+        head = [entry for entry in chosen.entries[: chosen.start] if entry.part == "head"]
+        past = [entry for entry in chosen.entries[: chosen.start] if entry.part != "head"]
+        yield from stable
+        yield from head
+        yield from past if self._config.cache_friendly else volatile
+        yield from volatile if self._config.cache_friendly else past
+        yield from chosen.entries[chosen.start :]
+        if pin:
+            yield _Entry("pinned", pin)
+
+    def _fates(self, chosen: Chosen) -> Iterator[tuple[int, Fate]]:
         yield from chosen.fates
         for seq in self._material.repeated:
             yield seq, "sent"
@@ -385,7 +366,7 @@ class Assembly:
                 yield seq, "summary"
 
     def _stats(self, parts: Sequence[BuiltPart]) -> TokenStats:
-        books = TokenBudgetTracker(max(1, self._budget))
+        books = TokenBudgetTracker(max(1, self._config.total_budget))
         stat = {"steps": "summary", "head": "recent_messages"}
         books.allocate("tools", self._material.tools_tokens)
         for part in parts:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryMode
 from gatekeeper_core.context.prompt.assembly import Assembly, Material
-from gatekeeper_core.context.prompt.budget import BudgetShares
 from gatekeeper_core.context.prompt.lookups import Derived, DerivedRecords, MemorySearch
 from gatekeeper_core.context.prompt.parts import Sections, SystemPrompt
 from gatekeeper_core.context.prompt.request import Request, make_request, needs_prompt
@@ -19,11 +17,9 @@ from gatekeeper_core.context.task.steps import ClearedStep, cleared_steps, stand
 from gatekeeper_core.context.task.task import status_text
 from gatekeeper_core.context.thread.index_snapshots import MIN_TURNS, Fetched
 from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.events import ASSEMBLY, BUILD_STARTED, LOOK_UPS, PART, SAFETY_NET
 from gatekeeper_core.messages import Message, group_turns
 from gatekeeper_core.observation import stage, tell
-from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter, count_message, count_messages
 from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
 
@@ -31,6 +27,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.run import RunConfig
     from gatekeeper_core.context.history.select import HistoryView
     from gatekeeper_core.context.history.selector import Restore, ThreadSelector
+    from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
     from gatekeeper_core.context.prompt.lookups import LookUp
     from gatekeeper_core.context.prompt.result import BuiltContext
     from gatekeeper_core.context.prompt.workers import BoundedCalls
@@ -38,9 +35,9 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.thread.index_snapshots import IndexOrigin, IndexSnapshots
     from gatekeeper_core.messages import Turn
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-    from gatekeeper_core.selection.plan import GatekeeperConfig
+    from gatekeeper_core.text import Locale
 
-__all__ = ["Build", "ContextBuilderConfig"]
+__all__ = ["Build"]
 
 _INPUT_TOKENS = 500
 """What a question may cost where its share is 0 and nothing may be lent. Source: requirement 001-37."""
@@ -49,87 +46,6 @@ _CUT = "…[cut]"
 
 _NOBODY = Thread("-")
 """Stands for the thread where there is none: it has no messages."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextBuilderConfig:
-    """How prompts are built.
-
-    Attributes:
-        total_budget: tokens of the whole prompt, >= 1. Source: specification 001-55.
-        sliding_window_size: most turns of the window in mode ``window``, >= 0. Source: specification 001-56.
-        enable_summary: whether the thread is summarised. Source: specification 001-57, as the next three.
-        enable_memory_retrieval: whether long-term memories are searched, and made from what the user says.
-        enable_tool_result_compression: whether tool results are made smaller: past ones always, those of the current
-            run where they have no room.
-        enable_instruction_pinning: whether what the user asks is said again at the end.
-        shares: the parts of the budget.
-        history: ``hybrid`` sends the newest turns and what the question needs of the others; ``gated`` what it needs
-            alone; ``window`` the newest turns alone. Source: requirement C5.
-        recent_turns: newest turns that ``hybrid`` always sends where they fit, >= 0. Source: ours; as many rounds as
-            compaction keeps.
-        passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0. Source: as in
-            ``HistoryConfig``.
-        trim: whether long messages of the turns that are neither among the newest nor the current one are cut to what
-            matters. Source: specification 3.5.
-        redistribute: whether unused shares flow to the turns, and the system prompt and the question borrow what they
-            need. False: each part is cut to its share, and the cut is marked. Source: requirement 001-49.
-        cache_friendly: whether what changes from build to build (volatile system parts, summary, memories) stands
-            between the turns and the question, so that the beginning stays the same. Source: requirement C9.
-        fencing: whether what others wrote is fenced. Source: requirement 001-76.
-        locale: language of headings and placeholders, ``zh`` or ``en``; None: that of the thread, by its first user
-            message. Source: requirement C17.
-        max_message_tokens: longest text of a past message; a longer one is cut in the middle. None: a quarter of the
-            share of the turns. Source: requirement 004-48.
-        memory_limit: memories asked for, >= 1. Source: specification 001-24, as the next three.
-        memory_min_similarity: least similarity, 0..1; None: 0.6 for an embedder, a measured value without.
-        memory_categories: categories that are searched; empty: all.
-        call_timeout_ms: how long a build waits for stores and models in all, >= 0.
-        gatekeeper: settings of the selection; None: the defaults.
-    """
-
-    total_budget: int = 48_000
-    sliding_window_size: int = 20
-    enable_summary: bool = True
-    enable_memory_retrieval: bool = True
-    enable_tool_result_compression: bool = True
-    enable_instruction_pinning: bool = True
-    shares: BudgetShares = field(default_factory=BudgetShares)
-    history: HistoryMode = "hybrid"
-    recent_turns: int = 3
-    passthrough_below: int = PASSTHROUGH_BELOW
-    trim: bool = True
-    redistribute: bool = True
-    cache_friendly: bool = False
-    fencing: bool = True
-    locale: Locale | None = None
-    max_message_tokens: int | None = None
-    memory_limit: int = 3
-    memory_min_similarity: float | None = None
-    memory_categories: tuple[str, ...] = ("user_preference",)
-    call_timeout_ms: int = 500
-    gatekeeper: GatekeeperConfig | None = None
-
-    def __post_init__(self) -> None:
-        check_range(self, "total_budget", "memory_limit", low=1, whole=True)
-        check_range(self, "sliding_window_size", "recent_turns", "passthrough_below", low=0, whole=True)
-        check_range(self, "call_timeout_ms", low=0, whole=True)
-        if self.max_message_tokens is not None:
-            check_range(self, "max_message_tokens", low=1, whole=True)
-        if self.memory_min_similarity is not None:
-            check_range(self, "memory_min_similarity", low=0, high=1)
-        if self.history not in get_args(HistoryMode):
-            words = ", ".join(get_args(HistoryMode))
-            raise ConfigError(f"ContextBuilderConfig.history must be one of {words}, got {self.history!r}")
-        if self.locale is not None and self.locale not in get_args(Locale):
-            raise ConfigError(f'ContextBuilderConfig.locale must be "zh", "en" or None, got {self.locale!r}')
-        flags = ("trim", "redistribute", "cache_friendly", "fencing")
-        for name in (*flags, *(name for name in self.__slots__ if name.startswith("enable_"))):
-            if not isinstance(getattr(self, name), bool):
-                got = type(getattr(self, name)).__name__
-                raise TypeError(f"ContextBuilderConfig.{name} must be a bool, got {got}")
-        if not isinstance(self.shares, BudgetShares):
-            raise TypeError(f"ContextBuilderConfig.shares must be BudgetShares, got {type(self.shares).__name__}")
 
 
 class _Steps(NamedTuple):
@@ -192,40 +108,35 @@ class Build:
             seen.tell(lambda: {**known.facts(), "misses": [f"{miss.part} {miss.status}" for miss in self._look.misses]})
         steps = self._steps(named, known.task)
         request, repeated = self._request(named, prompt, system, steps.cleared, included=included)
-        assembly = Assembly(
-            Material(
-                system=system,
-                request=request,
-                thread_length=len(named.messages),
-                repeated=repeated,
-                tools_tokens=self._tools_tokens(tools),
-                constraints=self._sections.constraints(known.constraints),
-                steps=steps.message,
-                cleared=steps.cleared,
-                summary=lambda limit: self._sections.summary(known.summary, limit=limit),
-                upto_seq=known.summary.upto_seq if known.summary else -1,
-                covered_messages=known.summary.covered_messages if known.summary else 0,
-                memories=lambda limit: self._sections.memories(known.memories, limit=limit),
-                found_memories=len(known.memories),
-                pin_tokens=self._count(pin_text(prompt)) if config.enable_instruction_pinning else 0,
-            ),
-            select=lambda fixed, first: self._selected(named, request, fixed, first, restore),
-            pin=lambda view, limit: self._pin(named, prompt, request, known.task, view, limit),
-            budget_tokens=config.total_budget,
-            shares=self._shares,
-            redistribute=config.redistribute,
-            cache_friendly=config.cache_friendly,
-            locale=self._locale,
-            token_counter=self._count,
+        material = Material(
+            system=system,
+            request=request,
+            thread_length=len(named.messages),
+            repeated=repeated,
+            tools_tokens=self._tools_tokens(tools),
+            constraints=self._sections.constraints(known.constraints),
+            steps=steps.message,
+            cleared=steps.cleared,
+            summary=lambda limit: self._sections.summary(known.summary, limit=limit),
+            upto_seq=known.summary.upto_seq if known.summary else -1,
+            covered_messages=known.summary.covered_messages if known.summary else 0,
+            memories=lambda limit: self._sections.memories(known.memories, limit=limit),
+            found_memories=len(known.memories),
+            pin_tokens=self._count(pin_text(prompt)) if config.enable_instruction_pinning else 0,
         )
         with stage(ASSEMBLY, log=self._debug) as seen:
-            context = assembly.built()
+            assembly = Assembly(
+                material, config=config, shares=self._shares, locale=self._locale, token_counter=self._count
+            )
+            chosen = assembly.choose(lambda fixed, first: self._selected(named, request, fixed, first, restore))
+            limit = assembly.pin_limit()
+            pin = self._pin(named, prompt, request, known.task, chosen.view, limit) if limit else None
+            context = assembly.context(chosen, pin)
             seen.tell(lambda: _assembled(context))
-        context = replace(
-            context, trace=context.trace._replace(misses=self._look.misses, index_origin=self._index_origin)
-        )
-        self._report(context)
-        return context
+        trace = context.trace._replace(misses=self._look.misses, index_origin=self._index_origin)
+        for number, (part, tokens) in enumerate(context.token_stats._asdict().items(), start=1):
+            tell(PART, number=number, part=part, tokens=tokens, log=self._debug)  # source: requirement 001-65
+        return replace(context, trace=trace)
 
     # --- what goes in -----------------------------------------------------------------------------------------------
 
@@ -396,13 +307,6 @@ class Build:
             if count_message(message, token_counter=self._count) <= limit:
                 return message
         return None
-
-    # --- what is told -----------------------------------------------------------------------------------------------
-
-    def _report(self, context: BuiltContext) -> None:
-        """Log what each part cost. Source: requirement 001-65."""
-        for number, (part, tokens) in enumerate(context.token_stats._asdict().items(), start=1):
-            tell(PART, number=number, part=part, tokens=tokens, log=self._debug)
 
 
 def _assembled(context: BuiltContext) -> dict[str, Any]:

@@ -25,7 +25,8 @@ from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.prompt.bounded_results import bounded_run, run_of_thread
-from gatekeeper_core.context.prompt.build import Build, ContextBuilderConfig
+from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
+from gatekeeper_core.context.prompt.build import Build
 from gatekeeper_core.context.prompt.lookups import DerivedRecords, LookUp
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext

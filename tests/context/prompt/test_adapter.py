@@ -17,7 +17,7 @@ from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.cache import message_bytes
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests, check_beside_builder
-from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import BudgetError, ConfigError

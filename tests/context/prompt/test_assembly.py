@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.select import HistoryView
 from gatekeeper_core.context.prompt.assembly import Assembly, Material
-from gatekeeper_core.context.prompt.budget import BudgetShares
+from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
 from gatekeeper_core.context.prompt.request import Request, make_request
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.errors import BudgetError
@@ -58,16 +58,13 @@ def assembled(
         "pin_tokens": pin,
         **changes,
     }
-    return Assembly(
-        Material(**material),
-        select=selected(request, budget),
-        pin=lambda view, limit: system("p" * pin) if pin <= limit else None,
-        budget_tokens=budget,
-        shares=BudgetShares().of(budget),
-        token_counter=len,
-        locale="zh",
-        **{"redistribute": True, "cache_friendly": False, **settings},
-    ).built()
+    config = ContextBuilderConfig(total_budget=budget, **settings)
+    assembly = Assembly(
+        Material(**material), config=config, shares=BudgetShares().of(budget), locale="zh", token_counter=len
+    )
+    chosen = assembly.choose(selected(request, budget))
+    limit = assembly.pin_limit()
+    return assembly.context(chosen, system("p" * pin) if 0 < pin <= limit else None)
 
 
 def selected(request: Request, budget: int) -> Callable[[int, int], HistoryView]:

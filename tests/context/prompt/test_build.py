@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.prompt.budget import BudgetShares
-from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.modes import HistoryMode
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.prompt.budget import BudgetShares
-from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import _PROMPT_BYTES, ContextBuilder
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext

@@ -15,7 +15,7 @@ import pytest
 from gatekeeper_core.context.memory.extraction import Extracted
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
-from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext, Miss
 from gatekeeper_core.context.thread.thread import Thread

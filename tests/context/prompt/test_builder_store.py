@@ -14,7 +14,7 @@ import pytest
 
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.update import EXTRACTION_KIND
-from gatekeeper_core.context.prompt.build import ContextBuilderConfig
+from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.context.task.tracker import TaskTracker
