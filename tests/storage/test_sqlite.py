@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
@@ -172,7 +171,7 @@ def test_a_store_serves_a_builder_and_a_working_memory(path: Path) -> None:
     messages = (Message("user", "My name is Ann. Use Redis on port 6380."), Message("assistant", "Done."))
     thread = Thread("t1", messages, tenant="acme", user="ann")
     with SQLiteStore(path) as store:
-        builder = ContextBuilder(store=store, memory=LongTermMemory(store))
+        builder = ContextBuilder(store=store)
         builder.constraints.set(thread, "language", "Chinese")
         built = builder.build(thread, "Which port?", "Be brief.")
         assert any("language" in message.text for message in built.messages)

@@ -42,9 +42,14 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.memory.embedding import Embedder
     from gatekeeper_core.storage.base import MemoryCategory, MemoryStore
 
-__all__ = ["LongTermMemory"]
+__all__ = ["LongTermMemory", "keeps_memories"]
 
 _MAX_VERSIONS = 1_000
+
+
+def keeps_memories(store: object) -> bool:
+    """Return whether a store keeps memories, as every ``Store`` does, beside what else it keeps."""
+    return all(callable(getattr(store, name, None)) for name in ("put_memories", "find_memories", "delete_memories"))
 
 
 class LongTermMemory:

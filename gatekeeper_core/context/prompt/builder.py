@@ -19,11 +19,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.memory.memory import LongTermMemory, keeps_memories
 from gatekeeper_core.context.prompt.bounded_results import bounded_run, run_of_thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.build import Build
@@ -46,11 +47,10 @@ from gatekeeper_core.text import Locale, locale_of
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.memory.memory import LongTermMemory
     from gatekeeper_core.context.memory.update import MemoryExtractor
     from gatekeeper_core.context.summary.model import Summarizer
     from gatekeeper_core.context.tool_results.context import ResultCompressor
-    from gatekeeper_core.storage.base import RecordStore
+    from gatekeeper_core.storage.base import MemoryStore, RecordStore
 
 __all__ = ["ContextBuilder"]
 
@@ -71,7 +71,8 @@ class ContextBuilder:
         config: the settings.
         store: keeps summaries, tasks and constraints, and where it keeps blobs by thread (``Store``) the indexes of
             long threads; None: in the memory of this process.
-        memory: long-term memories; None: there are none. They belong to ``Thread.user``.
+        memory: long-term memories; they belong to ``Thread.user``. None: those that the store keeps, where it keeps
+            memories (``Store``); else there are none.
         tool_results: makes tool results smaller; None: a ``ToolResultCompressor`` that puts nothing aside.
         summarizer: a model that writes summaries, for the next build; None: sentences as they were said.
         extractor: a model that finds what is worth remembering, for the next build; None: rules.
@@ -116,6 +117,8 @@ class ContextBuilder:
         self._runs: OrderedDict[tuple[str, str], RunConfig] = OrderedDict()
         self._lanes = call_lanes(max_workers)
         store = InMemoryRecordStore() if store is None else store
+        if memory is None and keeps_memories(store):
+            memory = LongTermMemory(cast("MemoryStore", store))
         self._store, self._memory = store, memory
         self._summarizer, self._extractor = summarizer, extractor
         self._configure(config or ContextBuilderConfig())

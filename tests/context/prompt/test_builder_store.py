@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.update import EXTRACTION_KIND
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
@@ -70,7 +69,6 @@ class Worker:
         self.builder = ContextBuilder(
             ContextBuilderConfig(total_budget=6_000, call_timeout_ms=20_000, locale="en"),
             store=store,
-            memory=LongTermMemory(store),
             tool_results=ThreadResultCompressor(self.memories),
         )
 
@@ -88,6 +86,18 @@ class Worker:
 
     def record(self, kind: str) -> Any:
         return self.store.load_record("acme", "t1", kind)
+
+
+@pytest.mark.parametrize(
+    ("store", "found"), [(InMemoryStore(), 1), (InMemoryRecordStore(), 0)], ids=["whole", "records"]
+)
+def test_a_whole_store_brings_its_memories_along(store: Any, found: int) -> None:
+    """001-24, 001-57: nobody has to hand the store over twice; what keeps records alone keeps no memories."""
+    builder = ContextBuilder(ContextBuilderConfig(call_timeout_ms=20_000), store=store)
+    said = (Message("user", "我喜欢用 6380 端口跑 Redis。"), Message("assistant", "记下了。"))
+    builder.build(Thread("t1", said, user="ann"), "好的", "Be brief.")
+    built = builder.build(Thread("t2", (), user="ann"), "Redis 用哪个端口？", "Be brief.")
+    assert built.metadata.retrieved_memory_count == found
 
 
 def until(ask: Callable[[], object]) -> None:
