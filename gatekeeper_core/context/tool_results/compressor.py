@@ -71,6 +71,24 @@ _KINDS = frozenset({*_BY_LINES, *_WHOLE, "json", "binary"})
 
 _HEAD = LazyPattern(r"\[[a-z]{3,10}: [0-9]{1,12} of [0-9]{1,12} [a-z]{4,6} shown\]\n|\[table: [0-9]{1,12} rows?\]\n")
 _LEAST_TOKENS = 100
+
+_KEPT_TOKENS = 400
+"""Results up to this size are never cut, only written in fewer tokens. Source: ours."""
+
+_LOSSLESS_TOKENS = 400
+"""A table without loss that is no larger is shown whole. Source: ours."""
+
+_SHARE = 0.12
+"""Part of a result's tokens that its digest may cost. Source: ours: 85 % and more is saved."""
+
+_OFFLOADED_AFTER_ROUNDS = 3
+"""Code and prose as many rounds old are put aside whatever their size (from twice ``min_chars``). Source: ours."""
+
+_ANALYSED_CHARS = 600_000
+"""Of a longer result, so much is read: the ends, samples, and where failures and the question's words stand.
+
+Source: ours."""
+
 _TRACE_SHARE = 2
 _PREVIEW_SHARE = 4
 _WORTH_IT = 0.9
@@ -84,38 +102,24 @@ class ToolResultConfig:
 
     Attributes:
         min_chars: shorter results are left alone, >= 0. Source: requirement 003-96.
-        keep_tokens: results up to this size are never cut, only written in fewer tokens, >= 0. Source: ours.
-        lossless_tokens: a table without loss that is no larger is shown whole, >= 0. Source: ours.
-        share: part of a result's tokens that its digest may cost, above 0 to 1. Source: ours: 85 % and more is saved.
         max_tokens: most tokens of a digest, >= 100; failures and what was asked for may go half over it. Source: ours.
         list_items: most items that are shown only because they stand first, >= 1. Source: requirement 004-36.
         offload_bytes: code and prose from this size in UTF-8 are put aside, >= 1. Source: requirement 004-20.
-        offload_after_rounds: code and prose as many rounds old are put aside whatever their size (from twice
-            ``min_chars``), >= 0. Source: ours.
         byte_limits: by tool name the most bytes of a result, whatever it is, each >= 400. Source: requirement 002-08.
-        analysed_chars: of a longer result, so much is read: the ends, samples, and where failures and the question's
-            words stand, >= 10000. Source: ours.
         lossless_only: whether to cut nothing at all.
     """
 
     min_chars: int = 500
-    keep_tokens: int = 400
-    lossless_tokens: int = 400
-    share: float = 0.12
     max_tokens: int = 2_400
     list_items: int = 20
     offload_bytes: int = 8_000
-    offload_after_rounds: int = 3
     byte_limits: Mapping[str, int] = field(default_factory=lambda: _BYTE_LIMITS)
-    analysed_chars: int = 600_000
     lossless_only: bool = False
 
     def __post_init__(self) -> None:
-        check_range(self, "min_chars", "keep_tokens", "lossless_tokens", "offload_after_rounds", low=0, whole=True)
+        check_range(self, "min_chars", low=0, whole=True)
         check_range(self, "list_items", "offload_bytes", low=1, whole=True)
         check_range(self, "max_tokens", low=_LEAST_TOKENS, whole=True)
-        check_range(self, "analysed_chars", low=10_000, whole=True)
-        check_range(self, "share", low=0.001, high=1.0)
         for name, limit in self.byte_limits.items():
             check_tokens(f"byte_limits[{name!r}]", limit, at_least=400)
 
@@ -286,7 +290,7 @@ class ToolResultCompressor:
     # --- what is known beforehand
 
     def _is_old(self, age_rounds: int) -> bool:
-        return age_rounds >= self._config.offload_after_rounds > 0
+        return age_rounds >= _OFFLOADED_AFTER_ROUNDS
 
     def _known(self, live: Collection[str]) -> frozenset[str]:
         ids = frozenset(found for each in live if (found := pointer_id(each)) is not None)
@@ -303,7 +307,7 @@ class ToolResultCompressor:
         return _HEAD.match(text[:100]) is not None and (self._config.lossless_only or tokens <= largest)
 
     def _task(self, query: str | None, tokens: int) -> Task:
-        budget = min(self._config.max_tokens, max(_LEAST_TOKENS, int(self._config.share * tokens)))
+        budget = min(self._config.max_tokens, max(_LEAST_TOKENS, int(_SHARE * tokens)))
         return Task(Asked(query), budget, self._counter, self._config.list_items)
 
     # --- the ways
@@ -319,10 +323,10 @@ class ToolResultCompressor:
         request = request._replace(kind=kind)
         if kind == "binary":
             return self._binary(request)
-        if self._config.lossless_only or (kind not in _WHOLE and request.tokens <= self._config.keep_tokens):
+        if self._config.lossless_only or (kind not in _WHOLE and request.tokens <= _KEPT_TOKENS):
             return self._unchanged(request, kind)
         if kind in _BY_LINES:
-            sample = sample_lines(request.text, request.task.asked, max_chars=self._config.analysed_chars)
+            sample = sample_lines(request.text, request.task.asked, max_chars=_ANALYSED_CHARS)
             return self._digested(request, self._by_lines(request, kind, sample))
         return self._whole(request)
 
@@ -334,12 +338,12 @@ class ToolResultCompressor:
         return digest if digest is not None or kind in ("log", "test", "lines") else digest_lines(*sample, task)
 
     def _json(self, request: _Request) -> ToolResult | None:
-        if len(request.text) > self._config.analysed_chars and not self._config.lossless_only:
+        if len(request.text) > _ANALYSED_CHARS and not self._config.lossless_only:
             return self._sampled_json(request)
         value = read_any_json(request.text)
         if isinstance(value, Unread):
             return None if self._config.lossless_only else self._sampled_json(request)
-        if self._config.lossless_only or request.tokens <= 4 * self._config.lossless_tokens:
+        if self._config.lossless_only or request.tokens <= 4 * _LOSSLESS_TOKENS:
             lossless = self._lossless(request, value)
             if lossless is not None:
                 return lossless
@@ -349,16 +353,16 @@ class ToolResultCompressor:
         """Return the value without loss where that is small enough, or must be; None where it is to be cut."""
         written = lossless_json(value)
         tokens = request.tokens if written is None else self._counter(written := defused(written))
-        most = max(self._config.lossless_tokens, request.task.budget_tokens)
-        if self._config.lossless_only or request.tokens <= self._config.keep_tokens or tokens <= most:
+        most = max(_LOSSLESS_TOKENS, request.task.budget_tokens)
+        if self._config.lossless_only or request.tokens <= _KEPT_TOKENS or tokens <= most:
             if written is None or tokens > _WORTH_IT * request.tokens:
                 return self._unchanged(request, "json")
             return ToolResult(written, "json", "lossless", request.tokens, tokens, 0, None)
         return None
 
     def _sampled_json(self, request: _Request) -> ToolResult | None:
-        sample = sample_rows(request.text, request.task.asked, max_chars=self._config.analysed_chars)
-        if sample is None or request.tokens <= self._config.keep_tokens:
+        sample = sample_rows(request.text, request.task.asked, max_chars=_ANALYSED_CHARS)
+        if sample is None or request.tokens <= _KEPT_TOKENS:
             return None
         table = Table("", sample.rows, numbers=sample.numbers, total=sample.total)
         return self._digested(request, digest_parts([table], [], self._less_head(request)))
@@ -385,7 +389,7 @@ class ToolResultCompressor:
 
     def _preview(self, request: _Request) -> Digest:
         """Return the beginning, the lines that were asked for with those around them, and the end."""
-        sample = sample_lines(request.text, request.task.asked, max_chars=self._config.analysed_chars)
+        sample = sample_lines(request.text, request.task.asked, max_chars=_ANALYSED_CHARS)
         budget = max(_LEAST_TOKENS, min(request.task.budget_tokens, self._config.max_tokens // _PREVIEW_SHARE))
         shelf = Shelf(
             sample.lines, request.task._replace(budget_tokens=budget), numbers=sample.numbers, total=sample.total
