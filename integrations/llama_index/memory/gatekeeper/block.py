@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
@@ -89,7 +90,8 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
         # What is active is in the prompt anyway, so it is free here.
         messages = [*archived, *recent]
         free = self._cost(recent)
-        view = self._select(messages, thread=session, token_budget=self.token_budget + free)
+        config = replace(self._current_selector().config, token_budget=self.token_budget + free)
+        view = self._select(messages, thread=session, config=config)
         starts = [*turn_starts(list(map(role_of, messages))), len(messages)]
         ends = [min(stop, len(archived)) for stop in starts[1:]]  # what is behind the archive is in the prompt
         cut = dict(view.replaced)
