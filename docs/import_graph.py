@@ -1,6 +1,6 @@
 """Draw the import graph of the core by room, from the source files.
 
-python docs/import_graph.py           writes pictures/imports.svg, pictures/imports.zh.svg and the table in architecture.md
+python docs/import_graph.py           writes the two pictures (imports.svg) and the table in architecture.md
 python docs/import_graph.py --check   exits with status 1 if they do not show what the code imports today
 
 A room is a folder of ``gatekeeper_core`` or of its ``context``; the modules at the top are the hall. The picture leaves
