@@ -192,10 +192,16 @@ def table(rooms: dict[str, set[str]]) -> str:
 
 
 def drawn(rooms: dict[str, set[str]]) -> dict[Path, str]:
-    """Return by file what it should hold."""
+    """Return by file what it should hold.
+
+    Raises:
+        ValueError: the page has lost the marks around the table.
+    """
     page = DOCS / "architecture.md"
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGINNING)
-    _, _, after = rest.partition(END)
+    before, opened, rest = page.read_text(encoding="utf-8").partition(BEGINNING)
+    _, closed, after = rest.partition(END)
+    if not (opened and closed):
+        raise ValueError(f"{page.name} must hold {BEGINNING.strip()} and {END.strip()}, each with a blank line inside")
     return {
         DOCS / "pictures" / "imports.svg": picture(rooms, 0),
         DOCS / "pictures" / "imports.zh.svg": picture(rooms, 1),
