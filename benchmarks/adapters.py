@@ -774,6 +774,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--speed", action="store_true", help="measure the time alone")
     parser.add_argument("--quick", action="store_true", help="few histories, one small size")
+    parser.add_argument("--markdown", action="store_true", help="print Markdown tables, for a page")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args(arguments)
     if options.quick:
@@ -806,7 +807,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _rules(options: argparse.Namespace, tables: dict[str, list[dict[str, Any]]]) -> list[str]:
     tallies = asyncio.run(measure_rules(options.prompts, options.seed))
     tables["rules"] = rule_rows(tallies)
-    print_table("Prompts that break a rule (%), A / B: at the user message / within the agent's loop", tables["rules"])
+    title = "Prompts that break a rule (%), A / B: at the user message / within the agent's loop"
+    print_table(title, tables["rules"], markdown=options.markdown)
     return unclean(tallies)
 
 
@@ -818,7 +820,7 @@ def _speed(options: argparse.Namespace, tables: dict[str, list[dict[str, Any]]])
         tables["speed"] += speed_rows(size, running)
         wasteful += [f"{contender.name}, {size} messages" for contender in running if not contender.frugal]
     title = f"One call at {TOKEN_LIMIT} tokens, {options.rounds} interleaved rounds, medians; tokenizer calls in each"
-    print_table(title, tables["speed"])
+    print_table(title, tables["speed"], markdown=options.markdown)
     return wasteful
 
 

@@ -372,11 +372,12 @@ def main() -> None:
     parser.add_argument("--talks", type=int, default=20)
     parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
     parser.add_argument("--whole", action="store_true", help="send whole messages")
+    parser.add_argument("--markdown", action="store_true", help="print a Markdown table, for a page")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     chosen = parser.parse_args()
     talks, count = long_talks(chosen.talks), counter(chosen.counter)
     rows = [{"door": name, **measured(talks, door, count, trim=not chosen.whole)} for name, door in DOORS.items()]
-    print_table("Answers of thirty sentences: the past that is sent", rows)
+    print_table("Answers of thirty sentences: the past that is sent", rows, markdown=chosen.markdown)
     everything = sum(count(message.text) for talk in talks for message in talk.messages[:-1]) / len(talks)
     print(f"\n{len(talks)} conversations, {everything:.0f} tokens of history each, counted by {chosen.counter}")
     write_json(chosen.json, "long_answers", {"counter": chosen.counter, "talks": len(talks)}, {"doors": rows})

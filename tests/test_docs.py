@@ -28,8 +28,6 @@ PAGES = [*READMES, *sorted((ROOT / "docs").glob("*.md"))]
 RUN_MARK = "<!-- run -->"
 
 NEEDS = {
-    "howto-langchain.md": "adapters",
-    "howto-llamaindex.md": "adapters",
     "langchain.md": "adapters",
     "llamaindex.md": "adapters",
     "minimax.md": "minimax",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "requirements.md"
+PAGE = ROOT / "docs" / "dev" / "requirements.md"
 
 ROWS = {
     *(f"000-{number:02}" for number in range(1, 60)),

@@ -31,7 +31,10 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted(DOCS.glob("*.md")),
     *sorted((DOCS / "api").glob("*.md")),
+    *sorted((DOCS / "dev").glob("*.md")),
+    *sorted((ROOT / "benchmarks" / "results").glob("*.md")),
 ]
+RESULTS = [page for page in PAGES if page.parent.name == "results" and page.stem != "README"]
 PICTURES = sorted((DOCS / "pictures").glob("*.svg"))
 CHINESE = sorted(DOCS.glob("*.zh.md"))
 SVG = "{http://www.w3.org/2000/svg}"
@@ -105,6 +108,15 @@ def test_a_link_to_nowhere_is_found() -> None:
     text = "[a](history.md#the-budget) [b](histori.md) [`c`](history.md#no-such) ![d](pictures/none.svg) `[e](f.md)`"
     assert broken(page, text) == ["histori.md", "history.md#no-such", "pictures/none.svg"]
     assert broken(page, "```text\n[a](b.md)\n```\n[c](#every-default)\n[d](#每个默认值)") == ["#每个默认值"]
+
+
+@pytest.mark.parametrize("page", RESULTS, ids=lambda page: page.name)
+def test_a_page_of_results_begins_with_its_command_and_its_commit(page: Path) -> None:
+    head, _, tables = page.read_text(encoding="utf-8").partition("](../../docs/benchmarks.md)")
+    assert re.search(r"^\* command: `(make bench|([A-Z_]+=\S+ )*python -m )", head, re.MULTILINE)
+    assert re.search(r"^\* commit: [0-9a-f]{7}\b", head, re.MULTILINE)
+    assert "|---|" in tables
+    assert f"results/{page.name})" in (DOCS / "benchmarks.md").read_text(encoding="utf-8")
 
 
 @each_page
