@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from langchain.agents.middleware.types import AgentMiddleware
 
 from gatekeeper_core.context.compaction.run import RunConfig
-from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryConfig
+from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryConfig, OnError
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.prompt.adapter import check_beside_builder
 from gatekeeper_core.selection.plan import GatekeeperConfig
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
     from langchain_core.tools import BaseTool
 
-    from gatekeeper_core.context.history.modes import OnError
     from gatekeeper_core.context.history.select import HistoryView
     from gatekeeper_core.context.prompt.adapter import ThreadRequest
     from gatekeeper_core.context.prompt.builder import ContextBuilder
