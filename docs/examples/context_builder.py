@@ -17,7 +17,6 @@ from gatekeeper_core import (
     ContextBuilderConfig,
     InMemoryBlobStore,
     InMemoryMemoryStore,
-    LongTermMemory,
     Message,
     SystemPrompt,
     Thread,
@@ -178,7 +177,6 @@ def main() -> None:
         ContextBuilderConfig(
             total_budget=1_000, passthrough_below=0, memory_categories=(), cache_friendly=True, locale="en"
         ),
-        memory=LongTermMemory(store),
         tool_results=ThreadResultCompressor(ThreadMemories(InMemoryBlobStore(), secret=b"a secret of this example")),
         session_key=b"a key of this example",
     )
