@@ -17,8 +17,14 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Literal, NamedTuple, get_args
 
+from gatekeeper_core.context.compaction.summarizer import (
+    MAX_MODEL_INPUT_TOKENS,
+    PlainSummarizer,
+    Summarizer,
+    check_summarizer,
+)
 from gatekeeper_core.context.summary.merge import fit_summary, merged
-from gatekeeper_core.context.summary.model import Draft, Summarizer, write_draft
+from gatekeeper_core.context.summary.model import Draft, write_draft
 from gatekeeper_core.context.summary.record import Summary
 from gatekeeper_core.context.summary.sentences import CONTEXT_TURNS, read_turns, said_text
 from gatekeeper_core.context.thread.thread import Thread
@@ -64,7 +70,7 @@ class SummaryConfig:
     token_compaction_threshold: int = 3000
     enable_token_based_compaction: bool = True
     max_summary_tokens: int = 1000
-    max_model_input_tokens: int = 24_000
+    max_model_input_tokens: int = MAX_MODEL_INPUT_TOKENS
     max_messages_per_update: int = 1000
     max_unsupported: int = 0
     locale: Locale = "zh"
@@ -151,12 +157,11 @@ class ThreadSummary:
         *,
         config: SummaryConfig | None = None,
         token_counter: TokenCounter | None = None,
-        summarizer: Summarizer | None = None,
+        summarizer: Summarizer | PlainSummarizer | None = None,
     ) -> None:
         if not isinstance(config, SummaryConfig | None):
             raise TypeError(f"config must be a SummaryConfig, got {type(config).__name__}")
-        if summarizer is not None and not callable(summarizer):
-            raise TypeError(f"summarizer must be callable, got {type(summarizer).__name__}")
+        check_summarizer(summarizer)
         self._store = store
         self._config = config or SummaryConfig()
         self._counter = cached_counter(token_counter)

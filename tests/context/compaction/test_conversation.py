@@ -306,7 +306,7 @@ def test_compress_reports_a_summarizer_that_failed_and_goes_on() -> None:
         raise ConnectionError
 
     messages = talk(10, "x" * 20)
-    with_it, without = compressor(300, summarizer=broken).explain(messages), compressor(300).explain(messages)
+    with_it, without = compressor(400, summarizer=broken).explain(messages), compressor(400).explain(messages)
     assert with_it.failure == "error: ConnectionError"
     assert with_it.messages == without.messages
 

@@ -413,7 +413,7 @@ def test_an_order_that_no_provider_accepts_is_folded_without_an_error(messages: 
 
 def test_other_messages_can_be_folded_with_the_rounds() -> None:
     messages = [user("一"), assistant("答"), user("二"), calls("a"), result("a"), user("三")]
-    folding = fold(messages, read_rounds(messages), others=(0, 1))
+    folding = fold(messages, read_rounds(messages), others=(0, 1), config=FoldingConfig())
     assert told(folding.messages) == ["[已执行 1 次工具调用,最近结果见下文;已省略 2 条较早的消息]", "二", "三"]
 
 
