@@ -6,10 +6,10 @@
        │no
     1 summary: all but the newest messages become one summary, user messages last
     2 aggressive: all but the very newest
-    3 truncate: texts are cut, results of tools before others, the oldest first
+    3 truncate: texts are cut, results of tools before others, the oldest first; at last the newest user message
 
-System messages, the newest user message and calls without a result are never folded or cut. Rounds of tool use stay or
-go whole.
+System messages and calls without a result are never folded or cut, the newest user message is never folded. Rounds of
+tool use stay or go whole.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class ContextCompressor:
         """Return messages that cost at most ``max_tokens``: the same object where they do already, else a new list.
 
         Raises:
-            BudgetError: system messages, the newest user message and calls without a result cost more by themselves.
+            BudgetError: system messages and calls without a result cost more by themselves.
             TypeError: ``messages`` holds something else than messages.
         """
         compaction = self.explain(messages)
@@ -160,7 +160,7 @@ class ContextCompressor:
     def _truncated(self, messages: Sequence[Message], parts: _Parts) -> Compaction:
         """Cut texts beside an aggressive fold, those of tool results first, the oldest first.
 
-        Fewer messages rather than unmarked cuts; the summary goes last.
+        Fewer messages rather than unmarked cuts; the summary goes, and only then the newest user message is cut.
         """
         keeps = [self._aggressive_keep]
         while keeps[-1]:
@@ -186,6 +186,8 @@ class ContextCompressor:
             shrinking.trim()
             if not shrinking.ledger.is_over():
                 break
+        else:
+            shrinking.cut(place for place, at in enumerate(shrinking.ledger.sources) if at == parts.newest)
         return shrinking.compaction("truncate")
 
 
@@ -211,18 +213,19 @@ class _Parts:
         self._rounds = read_rounds(messages)
         self._round_at = {at: one for one in self._rounds for at in one.positions}
         self._places = [at for at, one in enumerate(messages) if one.role != "system" and not is_summary(one)]
-        newest = [at for at in self._places if messages[at].role == "user"][-1:]
+        self.newest = next((at for at in reversed(self._places) if messages[at].role == "user"), None)
         opened = {one.positions[0] for one in self._rounds if not one.answered}
         systems = {at for at, one in enumerate(messages) if one.role == "system" and not is_summary(one)}
         self._summaries = [at for at, one in enumerate(messages) if is_summary(one)]
-        self.protected = frozenset({*opened, *systems, *newest})
+        self._whole = frozenset({*opened, *systems})
+        self.protected = self._whole if self.newest is None else self._whole | {self.newest}
 
     def needed_tokens(self) -> int:
-        """Return what is left when everything that may go is gone, and the results that must stay are empty."""
-        results = (at for one in self._rounds if not one.answered for at in one.positions[1:])
+        """Return what is left when everything that may go is gone, and all else that must stay is without its text."""
+        results = {at for one in self._rounds if not one.answered for at in one.positions[1:]}
         measure = self.ledger.measures[1]
-        emptied = sum(measure.cost(replace(self.ledger.messages[at], content="")) for at in results)
-        return self.ledger.cost_of(1, self.protected) + emptied
+        empty = (replace(self.ledger.messages[at], content="") for at in results | (self.protected - self._whole))
+        return self.ledger.cost_of(1, self._whole) + sum(map(measure.cost, empty))
 
     def start_of(self, keep: int) -> int:
         """Return where the newest messages begin; a round is not split."""
