@@ -21,9 +21,9 @@ from typing import Any
 
 from gatekeeper_core.context.compaction.ledger import Ledger
 from gatekeeper_core.context.compaction.rounds import FoldingConfig, Round, narration_before, read_rounds
-from gatekeeper_core.context.compaction.shrink import Compaction, Shrinking, Strategy
+from gatekeeper_core.context.compaction.shrink import Compaction, Shrinking, Strategy, check_share
 from gatekeeper_core.context.compaction.summarizer import MAX_MODEL_INPUT_TOKENS, PlainSummarizer, Summarizer
-from gatekeeper_core.errors import BudgetError, ConfigError
+from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.events import COMPRESSION, COMPRESSION_STEP
 from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.observation import stage, tell
@@ -83,10 +83,7 @@ class ContextCompressor:
         check_tokens("max_tokens", max_tokens, at_least=1)
         check_tokens("keep_recent", keep_recent)
         check_tokens("aggressive_keep", aggressive_keep)
-        if isinstance(headroom, bool) or not isinstance(headroom, (int, float)):
-            raise TypeError(f"headroom must be a number, got {type(headroom).__name__}")
-        if not 0 <= headroom <= 1:
-            raise ConfigError(f"headroom must lie in 0..1, got {headroom!r}")
+        check_share("headroom", headroom)
         self._max_tokens = max_tokens
         self._keep_recent = keep_recent
         self._headroom = headroom

@@ -161,7 +161,8 @@ def cut(message: Message, budget: int, measure: Measure, *, locale: Locale) -> M
     'xxxx\n… [93 bytes omitted] …\nxx'
     """
     mark, count = _CUT_MARKERS[locale], measure.counter
-    media = _media(message)
+    parts = () if isinstance(message.content, str) else message.content
+    media = [part.kind for part in parts if isinstance(part, MediaPart)]
     room = budget - measure.cost(with_text(message, ""))
     if media and room >= count(mark.replace("{omitted}", _LONG_MARK)):
         return with_text(message, truncate_middle(message.text, room, token_counter=count, marker=mark))
@@ -172,12 +173,6 @@ def cut(message: Message, budget: int, measure: Measure, *, locale: Locale) -> M
     text = truncate_middle(message.text, room - count(note), token_counter=count, marker=mark)
     # A part each, because counts do not add up where texts are joined.
     return replace(bare, content=(TextPart(text), TextPart(note)) if text and note else text or note)
-
-
-def _media(message: Message) -> list[MediaKind]:
-    if isinstance(message.content, str):
-        return []
-    return [part.kind for part in message.content if isinstance(part, MediaPart)]
 
 
 def _left_out(media: Iterable[MediaKind], locale: Locale) -> str:

@@ -142,6 +142,8 @@ class _Replay:
         self._share = 1.0 if ledger.measures[1].limit < 0 else config.low_water
         self._config = config
         self._question = question
+        self._locale: Locale = config.locale or ("zh" if any(map(is_han, question)) else "en")
+        self._memory = memory_of(config.compress_result) if config.working_memory is None else config.working_memory
         self._results: ToolResults | None = None
         self._rounds: list[Round] = []
         self._compressed = 0
@@ -184,10 +186,7 @@ class _Replay:
 
     def _fold(self) -> None:
         """Fold the oldest rounds into a summary, written anew for each, with the pointers in it as it was sent."""
-        config, ledger = self._config, self._ledger
-        memory = memory_of(config.compress_result) if config.working_memory is None else config.working_memory
-        locale = config.locale or ("zh" if any(map(is_han, self._question)) else "en")
-        may_go = len(self._rounds) - config.keep_recent_rounds
+        ledger, may_go = self._ledger, len(self._rounds) - self._config.keep_recent_rounds
         while self._counts.rounds < may_go and ledger.is_over(self._share):
             one = self._rounds[self._counts.rounds]
             places = [*narration_before(self.run, one.positions[0]), *one.positions]
@@ -196,4 +195,5 @@ class _Replay:
                 ledger.drop(place)
             self._folded += places
             self._counts = self._counts.plus(Counts(1, one.calls))
-            ledger.put(self._folded[0], summary_of(self._counts, locale, pointers=our_pointers(sent, memory)))
+            pointers = our_pointers(sent, self._memory)
+            ledger.put(self._folded[0], summary_of(self._counts, self._locale, pointers=pointers))

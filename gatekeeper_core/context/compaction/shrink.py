@@ -29,9 +29,10 @@ from gatekeeper_core.context.compaction.rounds import (
     without_pointers,
 )
 from gatekeeper_core.context.tool_results.context import ToolResults
+from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, common_beginning, is_summary
 
-__all__ = ["Compaction", "Shrinking", "Strategy", "compress", "drop_pointers"]
+__all__ = ["Compaction", "Shrinking", "Strategy", "check_share", "compress", "drop_pointers"]
 
 Strategy = Literal["none", "summary", "aggressive", "truncate"]
 
@@ -175,6 +176,19 @@ class Shrinking:
             over_limit=ledger.is_over(),
             failure=folding.failure if folding else "",
         )
+
+
+def check_share(argument: str, value: object) -> None:
+    """Check the share of a limit that an argument gives.
+
+    Raises:
+        TypeError: it is no number.
+        ConfigError: it lies outside 0..1.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{argument} must be a number, got {type(value).__name__}")
+    if not 0 <= value <= 1:
+        raise ConfigError(f"{argument} must lie in 0..1, got {value!r}")
 
 
 def compress(ledger: Ledger, results: ToolResults, places: Iterable[int], *, age_rounds: int) -> int:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Literal
 
@@ -31,42 +30,18 @@ from gatekeeper_core.context.compaction.rounds import (
     summary_of,
     without_body,
 )
-from gatekeeper_core.context.compaction.shrink import Compaction, Shrinking, Strategy, compress
+from gatekeeper_core.context.compaction.shrink import Compaction, Shrinking, Strategy, check_share, compress
 from gatekeeper_core.context.compaction.summarizer import MAX_MODEL_INPUT_TOKENS, PlainSummarizer, Summarizer
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
-from gatekeeper_core.errors import check_range
 from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
-from gatekeeper_core.tokens import TokenCounter, checked_counter
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
-__all__ = ["CompactionConfig", "compact_in_place", "compact_messages"]
+__all__ = ["compact_in_place", "compact_messages"]
 
 _FLOORS = (800, 200)
 """Characters and tokens that a result of a round that stays is never cut below. Source: ours; a screen of ten lines."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionConfig:
-    """When a tool loop is compacted, and how far; either limit is enough.
-
-    Attributes:
-        max_chars: characters, >= 1. Source: specification 002-18.
-        max_tokens: tokens, >= 1. Source: specification 002-18; in Chinese it is reached long before ``max_chars``.
-        keep_recent_rounds: newest answered rounds that are never folded, >= 0. Source: specification 002-22.
-        low_water: share of each limit that is aimed at, 0..1. Source: specification 002-32, against a compaction at
-            every step.
-    """
-
-    max_chars: int = 80_000
-    max_tokens: int = 20_000
-    keep_recent_rounds: int = 3
-    low_water: float = 0.6
-
-    def __post_init__(self) -> None:
-        check_range(self, "max_chars", "max_tokens", low=1, whole=True)
-        check_range(self, "keep_recent_rounds", low=0, whole=True)
-        check_range(self, "low_water", low=0, high=1)
 
 
 def compact_messages(
@@ -94,10 +69,12 @@ def compact_messages(
 
     Args:
         messages: the conversation; read, never changed.
-        max_chars: the limit in characters, at least 1.
-        max_tokens: the limit in tokens, at least 1. Where the counter is an estimate its margin is kept free.
-        keep_recent_rounds: newest answered rounds that stay, at least 0.
-        low_water: share of the limits that is aimed at, 0..1.
+        max_chars: the limit in characters, at least 1. Source: specification 002-18.
+        max_tokens: the limit in tokens, at least 1, in Chinese reached long before ``max_chars``; where the counter is
+            an estimate its margin is kept free. Source: specification 002-18.
+        keep_recent_rounds: newest answered rounds that stay, at least 0. Source: specification 002-22.
+        low_water: share of the limits that is aimed at, 0..1. Source: specification 002-32, against a compaction at
+            every step.
         summarizer: writes a summary of the folded messages; where it fails the placeholder stands alone.
         max_model_input_tokens: what the summarizer is given to read at once, at least 1; see ``FoldingConfig``.
         compress_result: makes a tool result smaller, as ``ToolResultCompressor`` does; tried before anything is folded,
@@ -123,9 +100,10 @@ def compact_messages(
     >>> compaction.messages[1].text, compaction.calls_folded, compaction.chars_before > 600 > compaction.chars_after
     ('[3 tool calls executed, latest results below]', 3, True)
     """
-    config = CompactionConfig(
-        max_chars=max_chars, max_tokens=max_tokens, keep_recent_rounds=keep_recent_rounds, low_water=low_water
-    )
+    check_tokens("max_chars", max_chars, at_least=1)
+    check_tokens("max_tokens", max_tokens, at_least=1)
+    check_tokens("keep_recent_rounds", keep_recent_rounds)
+    check_share("low_water", low_water)
     summary = FoldingConfig(
         locale=locale,
         role=role,
@@ -142,7 +120,9 @@ def compact_messages(
         return shrinking.compaction("none")
     if compress_result:
         _compress_results(shrinking, compress_result, low_water)
-    rounds = _rounds_to_fold(ledger, config, summary) if ledger.is_over(low_water) else ()
+    answered = [one for one in read_rounds(messages) if one.answered]
+    rounds: Sequence[Round] = answered[: max(0, len(answered) - keep_recent_rounds)]
+    rounds = _to_fold(rounds, ledger, summary, low_water) if rounds and ledger.is_over(low_water) else ()
     if rounds:
         shrinking.fold(rounds)
     if shrinking.ledger.is_over():
@@ -182,26 +162,21 @@ def _compress_results(shrinking: Shrinking, compress_result: ResultCompressor, s
         shrinking.shortened += compress(shrinking.ledger, results, [place], age_rounds=ages.get(place, 0))
 
 
-def _rounds_to_fold(ledger: Ledger, config: CompactionConfig, writing: FoldingConfig) -> Sequence[Round]:
-    """Return the fewest of the oldest rounds that reach the low-water mark, or all that may go, or none to save."""
-    answered = [one for one in read_rounds(ledger.messages) if one.answered]
-    rounds = answered[: max(0, len(answered) - config.keep_recent_rounds)]
-    if not rounds:
-        return ()
+def _to_fold(rounds: Sequence[Round], ledger: Ledger, summary: FoldingConfig, share: float) -> Sequence[Round]:
+    """Return the fewest of the oldest rounds that reach a share of the limits, or all, or none where none saves."""
     gone = [(*narration_before(ledger.messages, one.positions[0]), *one.positions) for one in rounds]
     earlier = [without_body(message) for message in ledger.messages if is_summary(message)]
     most = Counts(len(rounds), sum(one.calls for one in rounds))
     for message in earlier:
         most = most.plus(counts_of(message))
     folded = (ledger.messages[at] for places in gone for at in places)
-    pointers = our_pointers([*earlier, *folded], writing.working_memory)
-    summary = summary_of(most, writing.locale, pointers=pointers)
+    pointers = our_pointers([*earlier, *folded], summary.working_memory)
+    written = summary_of(most, summary.locale, pointers=pointers)
     needed = 0
     saves = False
     for which, measure in enumerate(ledger.measures):
-        costs = measure.cost(summary) - sum(map(measure.cost, earlier))
+        costs = measure.cost(written) - sum(map(measure.cost, earlier))
         saved = list(accumulate(ledger.cost_of(which, places) for places in gone))
         saves = saves or saved[-1] > costs
-        excess = ledger.excess(which, config.low_water) + costs
-        needed = max(needed, bisect_left(saved, excess) + 1)
+        needed = max(needed, bisect_left(saved, ledger.excess(which, share) + costs) + 1)
     return rounds[:needed] if saves else ()

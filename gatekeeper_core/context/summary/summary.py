@@ -12,7 +12,7 @@ or a model does, an update comes back with a result that says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Literal, NamedTuple, get_args
@@ -30,7 +30,7 @@ from gatekeeper_core.context.summary.sentences import CONTEXT_TURNS, read_turns,
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError, StorageError, check_range
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, SUMMARY_MODEL_FAILED, SUMMARY_STORE_FAILED
-from gatekeeper_core.messages import Message, Turn, group_turns
+from gatekeeper_core.messages import Turn, group_turns
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.text import Locale
@@ -299,12 +299,12 @@ class ThreadSummary:
         for at in range(first, len(turns), _TURNS_AT_ONCE):
             new = turns[max(0, at - CONTEXT_TURNS) : at + _TURNS_AT_ONCE]
             items = read_turns(new, from_seq=max(from_seq, turns[at].start))
+            said = filter(None, map(said_text, thread.messages[made.upto_seq + 1 : new[-1].stop]))
             made = replace(
                 made,
                 items=merged(made.items, items),
                 upto_seq=new[-1].stop - 1,
-                covered_tokens=made.covered_tokens
-                + self._said_tokens(thread.messages[made.upto_seq + 1 : new[-1].stop]),
+                covered_tokens=made.covered_tokens + sum(map(self._counter, said)),
             )
             made = fit_summary(made, self._config.max_summary_tokens, token_counter=self._counter)
         return replace(
@@ -312,9 +312,6 @@ class ThreadSummary:
             covered_messages=sum(message.role != "system" for message in thread.messages[:stop]),
             checkpoints=(*made.checkpoints, (stop - 1, thread.digests([stop - 1])[stop - 1]))[-_MAX_CHECKPOINTS:],
         )
-
-    def _said_tokens(self, messages: Sequence[Message]) -> int:
-        return sum(self._counter(said) for message in messages if (said := said_text(message)))
 
     # --- The model ----------------------------------------------------------------------------------------------------
 
