@@ -16,8 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 from gatekeeper_core.context.compaction.ledger import Ledger
 from gatekeeper_core.context.compaction.rounds import FoldingConfig, Round, narration_before, read_rounds
@@ -126,7 +124,18 @@ class ContextCompressor:
                 compaction = self._compressed(messages, _Parts(ledger))
             else:
                 compaction = Shrinking(messages, ledger, self._summary).compaction("none")
-            seen.tell(partial(_facts, compaction), level="DEBUG" if compaction.strategy == "none" else "INFO")
+            before, after = compaction.tokens_before, compaction.tokens_after
+            seen.tell(  # source: specification 003-54
+                lambda: {
+                    "tokens_before": before,
+                    "tokens_after": after,
+                    "ratio": round(after / before, 4) if before else 1.0,
+                    "saved": before - after,
+                    "message_count": len(compaction.messages),
+                    "strategy": compaction.strategy,
+                },
+                level="DEBUG" if compaction.strategy == "none" else "INFO",
+            )
         return compaction
 
     def _compressed(self, messages: Sequence[Message], parts: _Parts) -> Compaction:
@@ -186,19 +195,6 @@ class ContextCompressor:
         else:
             shrinking.cut(place for place, at in enumerate(shrinking.ledger.sources) if at == parts.newest)
         return shrinking.compaction("truncate")
-
-
-def _facts(compaction: Compaction) -> dict[str, Any]:
-    """Return what is told of a compression. Source: specification 003-54."""
-    before, after = compaction.tokens_before, compaction.tokens_after
-    return {
-        "tokens_before": before,
-        "tokens_after": after,
-        "ratio": round(after / before, 4) if before else 1.0,
-        "saved": before - after,
-        "message_count": len(compaction.messages),
-        "strategy": compaction.strategy,
-    }
 
 
 class _Parts:

@@ -171,7 +171,7 @@ def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCou
     check_tokens("budget_tokens", budget_tokens)
     counter = checked_counter(token_counter)
     room = budget_within(counter, budget_tokens)
-    plain = replace(summary, source="extractive", items=_chosen(summary.items, room, counter, summary))
+    plain = replace(summary, source="extractive", items=_chosen(summary, room, counter))
     shown = replace(plain, source="model") if summary.model_text else plain
     for one in (shown, plain):
         tokens = counter(one.text) if one.text else 0
@@ -180,30 +180,23 @@ def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCou
     return replace(plain, items=(), tokens=0)
 
 
-def _chosen(
-    items: tuple[SummaryItem, ...], room: int, counter: Callable[[str], int], summary: Summary
-) -> tuple[SummaryItem, ...]:
+def _chosen(summary: Summary, room: int, counter: Callable[[str], int]) -> tuple[SummaryItem, ...]:
     """Return the sentences that fit, in their order: each section's best within its share, then the best of all."""
     limit = int(summary.covered_tokens * MOST_OF_SAID) if summary.covered_tokens else room
-    if not items or _fits(items, counter(render_items(items, summary.locale)), room, limit):
-        return items
-    taken = _take(items, _Costs(summary.locale, counter), room, summary.upto_seq)
-    kept = _in_order_of(items, taken)
-    while kept and not _fits(kept, tokens := counter(render_items(kept, summary.locale)), room, limit):
-        # Lines may cost more together than one by one; and of a short conversation facts are not taken for their room.
-        facts = [at for at, item in enumerate(taken) if item.section == "facts"] if tokens <= room else []
-        del taken[facts[-1] if facts else -1]
-        kept = _in_order_of(items, taken)
+    kept = summary.items
+    taken: list[SummaryItem] | None = None
+    while kept:
+        tokens = counter(render_items(kept, summary.locale))
+        if tokens <= room and (tokens <= limit or all(item.section != "facts" for item in kept)):
+            break
+        if taken is None:
+            taken = _take(summary.items, _Costs(summary.locale, counter), room, summary.upto_seq)
+        else:  # lines may cost more together than alone; of a short conversation facts are not taken for their room
+            facts = [at for at, item in enumerate(taken) if item.section == "facts"] if tokens <= room else []
+            del taken[facts[-1] if facts else -1]
+        chosen = frozenset(taken)
+        kept = tuple(item for item in summary.items if item in chosen)
     return kept
-
-
-def _fits(items: Iterable[SummaryItem], tokens: int, room: int, limit: int) -> bool:
-    return tokens <= room and (tokens <= limit or all(item.section != "facts" for item in items))
-
-
-def _in_order_of(items: Iterable[SummaryItem], taken: Sequence[SummaryItem]) -> tuple[SummaryItem, ...]:
-    chosen = frozenset(taken)
-    return tuple(item for item in items if item in chosen)
 
 
 class _Costs:
