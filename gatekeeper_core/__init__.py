@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gatekeeper_core.calibration import UsageCalibrator
-    from gatekeeper_core.context.compaction.bounded_summarizer import bounded_summarizer
     from gatekeeper_core.context.compaction.conversation import ContextCompressor
     from gatekeeper_core.context.compaction.rounds import FoldingConfig, fold_rounds
     from gatekeeper_core.context.compaction.run import RunConfig
-    from gatekeeper_core.context.compaction.tool_loop import Compaction, compact_in_place, compact_messages
+    from gatekeeper_core.context.compaction.shrink import Compaction
+    from gatekeeper_core.context.compaction.summarizer import Summarizer
+    from gatekeeper_core.context.compaction.tool_loop import compact_in_place, compact_messages
     from gatekeeper_core.context.history.modes import HistoryConfig
     from gatekeeper_core.context.history.recall import recall_earlier
     from gatekeeper_core.context.history.select import HistoryView, select_history
@@ -140,6 +141,7 @@ __all__ = [
     "StorageError",
     "Store",
     "StoredThreads",
+    "Summarizer",
     "Summary",
     "SummaryConfig",
     "SystemPrompt",
@@ -163,7 +165,6 @@ __all__ = [
     "UsageCalibrator",
     "Verdict",
     "WorkingMemory",
-    "bounded_summarizer",
     "compact_in_place",
     "compact_messages",
     "compress_tool_result",
@@ -187,7 +188,7 @@ _MODULES = {
     "BudgetError": "errors",
     "BudgetShares": "context.prompt.budget",
     "BuiltContext": "context.prompt.result",
-    "Compaction": "context.compaction.tool_loop",
+    "Compaction": "context.compaction.shrink",
     "ConfigError": "errors",
     "ConflictError": "errors",
     "ConstraintConfig": "selection.constraints",
@@ -234,6 +235,7 @@ _MODULES = {
     "StorageError": "errors",
     "Store": "storage.base",
     "StoredThreads": "context.thread.stored",
+    "Summarizer": "context.compaction.summarizer",
     "Summary": "context.summary.record",
     "SummaryConfig": "context.summary.summary",
     "SystemPrompt": "context.prompt.parts",
@@ -257,7 +259,6 @@ _MODULES = {
     "UsageCalibrator": "calibration",
     "Verdict": "selection.verdicts",
     "WorkingMemory": "context.tool_results.working_memory",
-    "bounded_summarizer": "context.compaction.bounded_summarizer",
     "compact_in_place": "context.compaction.tool_loop",
     "compact_messages": "context.compaction.tool_loop",
     "compress_tool_result": "context.tool_results.compressor",

@@ -47,7 +47,7 @@ CONTEXT: dict[str, tuple[str, ...]] = {
     "compaction": ("tool_results",),
     "history": ("compaction", "tool_results"),
     "memory": ("thread",),
-    "summary": ("thread",),
+    "summary": ("compaction", "thread"),
     "task": ("compaction", "thread"),
     "prompt": ("compaction", "history", "memory", "summary", "task", "thread", "tool_results"),
 }

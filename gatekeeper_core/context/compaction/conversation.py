@@ -6,37 +6,22 @@
        │no
     1 summary: all but the newest messages become one summary, user messages last
     2 aggressive: all but the very newest
-    3 truncate: texts are cut, results of tools before others, the oldest first
+    3 truncate: texts are cut, results of tools before others, the oldest first; at last the newest user message
 
-System messages, the newest user message and calls without a result are never folded or cut. Rounds of tool use stay or
-go whole.
+System messages and calls without a result are never folded or cut, the newest user message is never folded. Rounds of
+tool use stay or go whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
-from gatekeeper_core.context.compaction.ledger import Ledger, shorten
-from gatekeeper_core.context.compaction.rounds import (
-    Counts,
-    Folding,
-    FoldingConfig,
-    Round,
-    Summarizer,
-    narration_before,
-    read_rounds,
-)
-from gatekeeper_core.context.compaction.tool_loop import (
-    Compaction,
-    Strategy,
-    compaction_of,
-    fold_within,
-    trim_summaries,
-)
-from gatekeeper_core.errors import BudgetError, ConfigError
+from gatekeeper_core.context.compaction.ledger import Ledger
+from gatekeeper_core.context.compaction.rounds import FoldingConfig, Round, narration_before, read_rounds
+from gatekeeper_core.context.compaction.shrink import Compaction, Shrinking, Strategy, check_share
+from gatekeeper_core.context.compaction.summarizer import MAX_MODEL_INPUT_TOKENS, PlainSummarizer, Summarizer
+from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.events import COMPRESSION, COMPRESSION_STEP
 from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.observation import stage, tell
@@ -59,8 +44,10 @@ class ContextCompressor:
         headroom: share of ``max_tokens`` from which on :meth:`should_compress` says so, 0..1.
         aggressive_keep: newest messages that an aggressive summary leaves, at least 0. 2 is safer and costs more.
         summarizer: writes the summary; where it fails, or its text is too long, a placeholder stands alone.
+        max_model_input_tokens: what the summarizer is given to read at once, at least 1; see ``FoldingConfig``.
         token_counter: counts a text; None: ``TokenEstimator()``.
-        locale: language of the placeholder and of the mark at a cut, ``zh`` or ``en``.
+        locale: language of the placeholder and of the mark at a cut, ``zh`` or ``en``; None: that of the conversation,
+            by its first user message.
         working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
             those in results that are marked as compressed.
 
@@ -86,23 +73,26 @@ class ContextCompressor:
         keep_recent: int = 3,
         headroom: float = 0.8,
         aggressive_keep: int = 1,
-        summarizer: Summarizer | None = None,
+        summarizer: Summarizer | PlainSummarizer | None = None,
+        max_model_input_tokens: int = MAX_MODEL_INPUT_TOKENS,
         token_counter: TokenCounter | None = None,
-        locale: Locale = "zh",
+        locale: Locale | None = None,
         working_memory: Container[str] | None = None,
     ) -> None:
         check_tokens("max_tokens", max_tokens, at_least=1)
         check_tokens("keep_recent", keep_recent)
         check_tokens("aggressive_keep", aggressive_keep)
-        if isinstance(headroom, bool) or not isinstance(headroom, (int, float)):
-            raise TypeError(f"headroom must be a number, got {type(headroom).__name__}")
-        if not 0 <= headroom <= 1:
-            raise ConfigError(f"headroom must lie in 0..1, got {headroom!r}")
+        check_share("headroom", headroom)
         self._max_tokens = max_tokens
         self._keep_recent = keep_recent
         self._headroom = headroom
         self._aggressive_keep = aggressive_keep
-        self._summary = FoldingConfig(locale=locale, summarizer=summarizer, working_memory=working_memory)
+        self._summary = FoldingConfig(
+            locale=locale,
+            summarizer=summarizer,
+            max_model_input_tokens=max_model_input_tokens,
+            working_memory=working_memory,
+        )
         self._count = checked_counter(token_counter)
         self._limit = budget_within(self._count, max_tokens)
 
@@ -121,7 +111,7 @@ class ContextCompressor:
         """Return messages that cost at most ``max_tokens``: the same object where they do already, else a new list.
 
         Raises:
-            BudgetError: system messages, the newest user message and calls without a result cost more by themselves.
+            BudgetError: system messages and calls without a result cost more by themselves.
             TypeError: ``messages`` holds something else than messages.
         """
         compaction = self.explain(messages)
@@ -132,84 +122,80 @@ class ContextCompressor:
         with stage(COMPRESSION) as seen:
             ledger = Ledger(messages, token_counter=self._count, max_tokens=self._limit)
             if ledger.is_over():
-                compaction = self._compressed(messages, ledger)
+                compaction = self._compressed(messages, _Parts(ledger))
             else:
-                compaction = compaction_of(messages, ledger, before=(ledger.chars, ledger.tokens), strategy="none")
-            seen.tell(partial(_facts, compaction), level="DEBUG" if compaction.strategy == "none" else "INFO")
+                compaction = Shrinking(messages, ledger, self._summary).compaction("none")
+            before, after = compaction.tokens_before, compaction.tokens_after
+            seen.tell(  # source: specification 003-54
+                lambda: {
+                    "tokens_before": before,
+                    "tokens_after": after,
+                    "ratio": round(after / before, 4) if before else 1.0,
+                    "saved": before - after,
+                    "message_count": len(compaction.messages),
+                    "strategy": compaction.strategy,
+                },
+                level="DEBUG" if compaction.strategy == "none" else "INFO",
+            )
         return compaction
 
-    def _compressed(self, messages: Sequence[Message], ledger: Ledger) -> Compaction:
-        parts = _Parts(ledger)
+    def _compressed(self, messages: Sequence[Message], parts: _Parts) -> Compaction:
+        """Fold what is old, the user's messages only where they are too much as well; then all but the newest message.
+
+        Each time from the original messages: never a summary of a summary. Source: specification 003-51, 003-57.
+        """
         needed = parts.needed_tokens()
         if needed > self._limit:
             raise BudgetError(needed_tokens=budget_for(self._count, needed), available_tokens=self._max_tokens)
-        return (
-            self._compress_summary(messages, parts)
-            or self._compress_aggressive(messages, parts)
-            or self._truncate(messages, parts)
+        steps: tuple[tuple[Strategy, int, bool], ...] = (
+            ("summary", self._keep_recent, False),
+            ("summary", self._keep_recent, True),
+            ("aggressive", self._aggressive_keep, True),
         )
+        for strategy, keep, users in steps:
+            rounds, others = parts.before(parts.start_of(keep), users=users)
+            stays = parts.ledger.tokens - parts.cost_of(rounds, others)
+            if not (rounds or others) or stays > self._limit:
+                continue  # no summary can help: the summarizer is not called for nothing
+            shrinking = Shrinking(messages, parts.ledger, self._summary)
+            shrinking.fold(rounds, others=others)
+            tell(COMPRESSION_STEP, strategy=strategy, tokens=shrinking.ledger.tokens)
+            if not shrinking.ledger.is_over():
+                return shrinking.compaction(strategy)
+        return self._truncated(messages, parts)
 
-    def _compress_summary(self, messages: Sequence[Message], parts: _Parts) -> Compaction | None:
-        """Fold what is old; the user's messages only where they are too much as well.
+    def _truncated(self, messages: Sequence[Message], parts: _Parts) -> Compaction:
+        """Cut texts beside an aggressive fold, those of tool results first, the oldest first.
 
-        With no more messages than stay there is nothing old. Source: specification 003-57.
+        Fewer messages rather than unmarked cuts; the summary goes, and only then the newest user message is cut.
         """
-        start = parts.start_of(self._keep_recent)
-        return self._folded(messages, parts, start, "summary", users=False) or self._folded(
-            messages, parts, start, "summary", users=True
-        )
-
-    def _compress_aggressive(self, messages: Sequence[Message], parts: _Parts) -> Compaction | None:
-        """Fold all but the newest message, from the original messages: never a summary of a summary."""
-        return self._folded(messages, parts, parts.start_of(self._aggressive_keep), "aggressive", users=True)
-
-    def _folded(
-        self, messages: Sequence[Message], parts: _Parts, start: int, strategy: Strategy, *, users: bool
-    ) -> Compaction | None:
-        rounds, others = parts.before(start, users=users)
-        stays = parts.ledger.tokens - parts.cost_of(rounds, others)
-        if not (rounds or others) or stays > self._limit:
-            return None  # no summary can help: the summarizer is not called for nothing
-        folding, ledger = fold_within(parts.ledger, rounds, self._summary, others=others)
-        tell(COMPRESSION_STEP, strategy=strategy, tokens=ledger.tokens)
-        if ledger.is_over():
-            return None
-        before = (parts.ledger.chars, parts.ledger.tokens)
-        return compaction_of(messages, ledger, before=before, strategy=strategy, folding=folding)
-
-    def _truncate(self, messages: Sequence[Message], parts: _Parts) -> Compaction:
-        """Cut texts beside an aggressive fold: fewer messages rather than unmarked cuts, and the summary goes last."""
         keeps = [self._aggressive_keep]
         while keeps[-1]:
             keeps.append(keeps[-1] // 2)
-        plain = replace(self._summary, summarizer=None)
         tries = [(keep, floor, True) for floor in (_MARKED, 0) for keep in keeps] + [(0, 0, False)]
+        plain = replace(self._summary, summarizer=None)
         for keep, floor, summarised in tries:
             rounds, others = parts.before(parts.start_of(keep), users=True)
-            folding, ledger = fold_within(parts.ledger, rounds, plain, others=others)
+            shrinking = Shrinking(messages, parts.ledger, plain)
+            shrinking.fold(rounds, others=others)
             if summarised:
-                trim_summaries(ledger, pointers=False)
+                shrinking.trim(pointers=False)
             else:
-                ledger = _without_summary(ledger)
-            shortened = _cut(ledger, parts, floor, plain.locale)
-            trim_summaries(ledger)
-            if not ledger.is_over():
+                shrinking.without_summary()
+            sent = list(zip(shrinking.ledger.messages, shrinking.ledger.sources, strict=True))
+            places = [
+                place
+                for place, (message, source) in enumerate(sent)
+                if source not in parts.protected and not is_summary(message)
+            ]
+            places.sort(key=lambda place: sent[place][0].role != "tool")
+            shrinking.cut(places, floors=(0, floor))
+            shrinking.trim()
+            if not shrinking.ledger.is_over():
                 break
-        before = (parts.ledger.chars, parts.ledger.tokens)
-        return compaction_of(messages, ledger, before=before, strategy="truncate", folding=folding, shortened=shortened)
-
-
-def _facts(compaction: Compaction) -> dict[str, Any]:
-    """Return what is told of a compression. Source: specification 003-54."""
-    before, after = compaction.tokens_before, compaction.tokens_after
-    return {
-        "tokens_before": before,
-        "tokens_after": after,
-        "ratio": round(after / before, 4) if before else 1.0,
-        "saved": before - after,
-        "message_count": len(compaction.messages),
-        "strategy": compaction.strategy,
-    }
+        else:
+            shrinking.cut(place for place, at in enumerate(shrinking.ledger.sources) if at == parts.newest)
+        return shrinking.compaction("truncate")
 
 
 class _Parts:
@@ -221,18 +207,19 @@ class _Parts:
         self._rounds = read_rounds(messages)
         self._round_at = {at: one for one in self._rounds for at in one.positions}
         self._places = [at for at, one in enumerate(messages) if one.role != "system" and not is_summary(one)]
-        newest = [at for at in self._places if messages[at].role == "user"][-1:]
+        self.newest = next((at for at in reversed(self._places) if messages[at].role == "user"), None)
         opened = {one.positions[0] for one in self._rounds if not one.answered}
         systems = {at for at, one in enumerate(messages) if one.role == "system" and not is_summary(one)}
         self._summaries = [at for at, one in enumerate(messages) if is_summary(one)]
-        self.protected = frozenset({*opened, *systems, *newest})
+        self._whole = frozenset({*opened, *systems})
+        self.protected = self._whole if self.newest is None else self._whole | {self.newest}
 
     def needed_tokens(self) -> int:
-        """Return what is left when everything that may go is gone, and the results that must stay are empty."""
-        results = (at for one in self._rounds if not one.answered for at in one.positions[1:])
+        """Return what is left when everything that may go is gone, and all else that must stay is without its text."""
+        results = {at for one in self._rounds if not one.answered for at in one.positions[1:]}
         measure = self.ledger.measures[1]
-        emptied = sum(measure.cost(replace(self.ledger.messages[at], content="")) for at in results)
-        return self.ledger.cost_of(1, self.protected) + emptied
+        empty = (replace(self.ledger.messages[at], content="") for at in results | (self.protected - self._whole))
+        return self.ledger.cost_of(1, self._whole) + sum(map(measure.cost, empty))
 
     def start_of(self, keep: int) -> int:
         """Return where the newest messages begin; a round is not split."""
@@ -263,20 +250,3 @@ class _Parts:
 
     def _said_before(self, rounds: Sequence[Round]) -> set[int]:
         return {at for one in rounds for at in narration_before(self.ledger.messages, one.positions[0])}
-
-
-def _without_summary(ledger: Ledger) -> Ledger:
-    stays = [place for place, message in enumerate(ledger.messages) if not is_summary(message)]
-    kept = [ledger.messages[place] for place in stays]
-    return ledger.folded(Folding(kept, tuple(stays), (), Counts(), Counts()))
-
-
-def _cut(ledger: Ledger, parts: _Parts, floor: int, locale: Locale) -> int:
-    """Cut texts until the limit holds, those of tool results first, the oldest first; return how many."""
-    places = [
-        place
-        for place, (message, source) in enumerate(zip(ledger.messages, ledger.sources, strict=True))
-        if source not in parts.protected and not is_summary(message)
-    ]
-    places.sort(key=lambda place: ledger.messages[place].role != "tool")
-    return shorten(ledger, places, locale=locale, floors=(0, floor))

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from gatekeeper_core.context.compaction.rounds import Folding
 from gatekeeper_core.messages import MediaKind, MediaPart, Message, TextPart, with_text
 from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter, count_message
@@ -56,7 +55,7 @@ class Ledger:
     ) -> None:
         self.measures = (Measure(len, max_chars), Measure(token_counter, max_tokens))
         self.messages = list(messages)
-        self.sources: tuple[int | None, ...] = tuple(range(len(self.messages)))
+        self.sources: list[int | None] = [*range(len(self.messages))]
         self.costs = tuple([measure.cost(message) for message in self.messages] for measure in self.measures)
         self._totals = [sum(costs) for costs in self.costs]
 
@@ -87,16 +86,35 @@ class Ledger:
             self._totals[which] += cost - self.costs[which][place]
             self.costs[which][place] = cost
 
+    def add(self, message: Message, source: int, tokens: int) -> None:
+        """Add a message from a position of the caller's, whose tokens are known."""
+        self.messages.append(message)
+        self.sources.append(source)
+        for which, cost in enumerate((self.measures[0].cost(message), tokens)):
+            self.costs[which].append(cost)
+            self._totals[which] += cost
+
+    def drop(self, place: int) -> None:
+        """Take a message off the books: it keeps its place, and costs nothing any more."""
+        for which, costs in enumerate(self.costs):
+            self._totals[which] -= costs[place]
+            costs[place] = 0
+
     def cost_of(self, which: int, places: Iterable[int]) -> int:
         """Return what some of the messages cost together."""
         return sum(map(self.costs[which].__getitem__, places))
 
-    def folded(self, folding: Folding) -> Ledger:
-        """Return the books of a folding of these messages; only its summary is counted."""
+    def folded(self, messages: Sequence[Message], sources: Sequence[int | None]) -> Ledger:
+        """Return the books of some of these messages, and of a summary; only that one is counted.
+
+        Args:
+            messages: the new list.
+            sources: for each of them its place in this list, None for the summary.
+        """
         other = Ledger.__new__(Ledger)
-        other.measures, other.messages = self.measures, list(folding.messages)
-        other.sources = tuple(None if at is None else self.sources[at] for at in folding.sources)
-        pairs = list(zip(folding.sources, folding.messages, strict=True))
+        other.measures, other.messages = self.measures, list(messages)
+        other.sources = [None if at is None else self.sources[at] for at in sources]
+        pairs = list(zip(sources, messages, strict=True))
         other.costs = tuple(
             [measure.cost(message) if at is None else costs[at] for at, message in pairs]
             for measure, costs in zip(self.measures, self.costs, strict=True)
@@ -143,7 +161,8 @@ def cut(message: Message, budget: int, measure: Measure, *, locale: Locale) -> M
     'xxxx\n… [93 bytes omitted] …\nxx'
     """
     mark, count = _CUT_MARKERS[locale], measure.counter
-    media = _media(message)
+    parts = () if isinstance(message.content, str) else message.content
+    media = [part.kind for part in parts if isinstance(part, MediaPart)]
     room = budget - measure.cost(with_text(message, ""))
     if media and room >= count(mark.replace("{omitted}", _LONG_MARK)):
         return with_text(message, truncate_middle(message.text, room, token_counter=count, marker=mark))
@@ -154,12 +173,6 @@ def cut(message: Message, budget: int, measure: Measure, *, locale: Locale) -> M
     text = truncate_middle(message.text, room - count(note), token_counter=count, marker=mark)
     # A part each, because counts do not add up where texts are joined.
     return replace(bare, content=(TextPart(text), TextPart(note)) if text and note else text or note)
-
-
-def _media(message: Message) -> list[MediaKind]:
-    if isinstance(message.content, str):
-        return []
-    return [part.kind for part in message.content if isinstance(part, MediaPart)]
 
 
 def _left_out(media: Iterable[MediaKind], locale: Locale) -> str:

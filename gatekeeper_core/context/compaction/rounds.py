@@ -14,25 +14,35 @@ can still be read; those that a tool made up do not.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
+from gatekeeper_core.context.compaction.summarizer import (
+    MAX_MODEL_INPUT_TOKENS,
+    PlainSummarizer,
+    Summarizer,
+    ask,
+    check_summarizer,
+    readable,
+)
 from gatekeeper_core.context.tool_results.pointers import COMPRESSED, defused, pointers_in
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import FOLDED, Message, is_summary
-from gatekeeper_core.text import LazyPattern, Locale, fence
-from gatekeeper_core.tokens import check_tokens
+from gatekeeper_core.text import LazyPattern, Locale, fence, locale_of
+from gatekeeper_core.token_estimate import budget_within
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
 __all__ = [
     "MAX_POINTERS",
+    "MAX_SUMMARY_TOKENS",
     "Counts",
     "Folding",
-    "Round",
-    "Summarizer",
     "FoldingConfig",
+    "Round",
     "as_summary",
     "check_memory",
     "counts_of",
@@ -45,15 +55,17 @@ __all__ = [
     "reach_of",
     "read_rounds",
     "summary_of",
+    "told",
     "without_body",
     "without_pointers",
 ]
 
-Summarizer = Callable[[Sequence[Message]], str]
-"""Writes the text of a summary from the messages that it is to stand for, an earlier summary first."""
-
 MAX_POINTERS = 256
 """Most pointers that a summary carries; the oldest go first. Source: ours; about 3,500 tokens of cl100k."""
+
+MAX_SUMMARY_TOKENS = 1000
+"""What a summarizer is told that its text may cost, where there is room for it. Source: as
+``SummaryConfig.max_summary_tokens``."""
 
 _REACH = "user_messages_before_last"
 _TAG = "earlier_rounds"
@@ -112,27 +124,35 @@ class FoldingConfig:
     """How a summary message is written.
 
     Attributes:
-        locale: language of the placeholder, ``zh`` or ``en``. Source: specification 002-20; English is ours.
+        locale: language of the placeholder, ``zh`` or ``en``; None: that of the conversation, by its first user
+            message. Source: specification 002-20; English is ours.
         role: role of the message, ``user`` or ``system``. A user message stands where the first folded message stood; a
             system message behind the system messages at the head, where every provider takes it. Source: 002-16.
         summarizer: writes more than the placeholder; None: the placeholder alone. Source: specification 002-21.
+        max_model_input_tokens: what the summarizer is given to read at once, >= 1: the longest texts are cut, then the
+            oldest messages left out. Source: specification 003-41; the number is ours, as in ``SummaryConfig``.
         working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
             those in results that are marked as compressed.
     """
 
-    locale: Locale = "zh"
+    locale: Locale | None = None
     role: Literal["user", "system"] = "user"
-    summarizer: Summarizer | None = None
+    summarizer: Summarizer | PlainSummarizer | None = None
+    max_model_input_tokens: int = MAX_MODEL_INPUT_TOKENS
     working_memory: Container[str] | None = None
 
     def __post_init__(self) -> None:
-        if self.locale not in get_args(Locale):
-            raise ConfigError(f'locale must be "zh" or "en", got {self.locale!r}')
+        if self.locale is not None and self.locale not in get_args(Locale):
+            raise ConfigError(f'locale must be "zh", "en" or None, got {self.locale!r}')
         if self.role not in ("user", "system"):
             raise ConfigError(f'role must be "user" or "system", got {self.role!r}')
-        if self.summarizer is not None and not callable(self.summarizer):
-            raise TypeError(f"summarizer must be callable, got {type(self.summarizer).__name__}")
+        check_summarizer(self.summarizer)
+        check_range(self, "max_model_input_tokens", low=1, whole=True)
         check_memory(self.working_memory)
+
+    def locale_for(self, messages: Iterable[Message]) -> Locale:
+        """Return the language of the placeholder in a conversation."""
+        return self.locale or locale_of(message.text for message in messages if message.role == "user")
 
 
 def read_rounds(messages: Sequence[Message]) -> tuple[Round, ...]:
@@ -226,16 +246,21 @@ def placeholder(counts: Counts, locale: Locale) -> str:
     """
     calls, others = counts.calls, counts.messages
     if locale == "zh":
-        said = [f"已执行 {calls} 次工具调用,最近结果见下文"] * (calls > 0) + [f"已省略 {others} 条较早的消息"] * (
-            others > 0
-        )
+        said = [f"已执行 {calls} 次工具调用,最近结果见下文"] * (calls > 0)
+        said += [f"已省略 {others} 条较早的消息"] * (others > 0)
         return f"[{';'.join(said)}]"
     said = [f"{calls} tool call{'s' * (calls != 1)} executed, latest results below"] * (calls > 0)
     said += [f"{others} earlier message{'s' * (others != 1)} left out"] * (others > 0)
     return f"[{'; '.join(said)}]"
 
 
-def fold_rounds(messages: Sequence[Message], keep: int, *, config: FoldingConfig | None = None) -> Folding:
+def fold_rounds(
+    messages: Sequence[Message],
+    keep: int,
+    *,
+    config: FoldingConfig | None = None,
+    token_counter: TokenCounter | None = None,
+) -> Folding:
     """Return a conversation in which one summary message stands for all answered rounds but the newest.
 
     What the assistant said on the way to a folded round goes with it. System and user messages, answers to the user,
@@ -247,6 +272,7 @@ def fold_rounds(messages: Sequence[Message], keep: int, *, config: FoldingConfig
         messages: the conversation; read, never changed.
         keep: newest answered rounds that stay, at least 0.
         config: how the summary is written.
+        token_counter: counts what a summarizer is given to read; None: ``TokenEstimator()``.
 
     Raises:
         ConfigError: ``keep`` is negative.
@@ -261,42 +287,90 @@ def fold_rounds(messages: Sequence[Message], keep: int, *, config: FoldingConfig
     ['?', '[已执行 1 次工具调用,最近结果见下文]', '', '12:00']
     """
     check_tokens("keep", keep)
+    config, count = config or FoldingConfig(), checked_counter(token_counter)
     answered = [one for one in read_rounds(messages) if one.answered]
-    return fold(messages, answered[: max(0, len(answered) - keep)], config=config)
+    folding = fold(messages, answered[: max(0, len(answered) - keep)], config=config)
+    return told(folding, messages, config=config, token_counter=count)
 
 
 def fold(
-    messages: Sequence[Message],
-    rounds: Sequence[Round],
-    *,
-    others: Collection[int] = (),
-    config: FoldingConfig | None = None,
+    messages: Sequence[Message], rounds: Sequence[Round], *, config: FoldingConfig, others: Collection[int] = ()
 ) -> Folding:
     """Return a conversation in which one summary message stands for these rounds, and for other messages.
+
+    No summarizer is asked: see :func:`told`. What earlier summaries said behind their pointers stays.
 
     Args:
         messages: the conversation.
         rounds: the rounds to fold, with the narration before each.
-        others: positions of further messages to fold, none of them in a round.
         config: how the summary is written.
+        others: positions of further messages to fold, none of them in a round.
     """
-    config = config or FoldingConfig()
     earlier = [at for at, message in enumerate(messages) if is_summary(message)]
+    total = Counts()
+    for at in earlier:
+        total = total.plus(counts_of(messages[at]))
     apart = frozenset(others).difference(earlier)
     folded = {at for one in rounds for at in (*narration_before(messages, one.positions[0]), *one.positions)} | apart
     if not folded:
-        return Folding(list(messages), tuple(range(len(messages))), (), Counts(), _total(messages, earlier))
+        return Folding(list(messages), tuple(range(len(messages))), (), Counts(), total)
     counts = Counts(len(rounds), sum(one.calls for one in rounds), len(apart))
     folded.update(earlier)
-    gone, total = sorted(folded), _total(messages, earlier).plus(counts)
-    summary, failure = _summary([messages[at] for at in gone], total, config)
+    gone, total = sorted(folded), total.plus(counts)
     stays = [at for at in range(len(messages)) if at not in folded]
-    place = _head_stop(messages, stays) if config.role == "system" else bisect_left(stays, gone[0])
+    place = bisect_left(stays, gone[0])
+    if config.role == "system":
+        place = next((place for place, at in enumerate(stays) if messages[at].role != "system"), len(stays))
+    summary = summary_of(
+        total,
+        config.locale_for(messages),
+        pointers=our_pointers((messages[at] for at in gone), config.working_memory),
+        body="\n".join(filter(None, (_read(messages[at].text)[2] for at in earlier))),
+        role=config.role,
+    )
+    if reach := _reach(messages, gone, stays[place:]):
+        summary = replace(summary, metadata={**summary.metadata, _REACH: reach})
     sources = (*stays[:place], None, *stays[place:])
-    reach = _reach(messages, gone, stays[place:])
-    summary = replace(summary, metadata={**summary.metadata, _REACH: reach}) if reach else summary
     listed = [summary if at is None else messages[at] for at in sources]
-    return Folding(listed, sources, tuple(gone), counts, total, failure)
+    return Folding(listed, sources, tuple(gone), counts, total)
+
+
+def told(
+    folding: Folding,
+    messages: Sequence[Message],
+    *,
+    config: FoldingConfig,
+    token_counter: TokenCounter,
+    room: float = math.inf,
+) -> Folding:
+    """Return a folding whose summary says what the summarizer writes, inside a fence; without one the same folding.
+
+    Args:
+        folding: what was folded.
+        messages: the conversation from which it was folded.
+        config: how the summary is written.
+        token_counter: counts a text.
+        room: tokens that are left for the text and its fence; where nothing fits, the summarizer is not asked.
+    """
+    if config.summarizer is None or not folding.folded:
+        return folding
+    max_tokens = min(MAX_SUMMARY_TOKENS, room - token_counter(f"\n{fence('', tag=_TAG)}"))
+    if max_tokens < 1:
+        return folding._replace(failure="too_long")
+    limit = budget_within(token_counter, config.max_model_input_tokens)
+    folded = [messages[at] for at in folding.folded]
+    read = readable(folded, limit, token_counter=token_counter, locale=config.locale_for(messages))
+    previous = "\n".join(message.text for message in read if is_summary(message))
+    fresh = [message for message in read if not is_summary(message)]
+    answer = ask(config.summarizer, fresh, previous or None, int(max_tokens))
+    if answer.failure:
+        return folding._replace(failure=answer.failure)
+    place = folding.sources.index(None)
+    said, pointers, _ = _read(folding.messages[place].text)
+    text = _written(said, pointers, fence(defused(answer.text, pointers), tag=_TAG))
+    listed = list(folding.messages)
+    listed[place] = replace(listed[place], content=text)
+    return folding._replace(messages=listed)
 
 
 def pointers_of(texts: Iterable[str]) -> tuple[str, ...]:
@@ -324,16 +398,14 @@ def our_pointers(messages: Iterable[Message], working_memory: Container[str] | N
     >>> our_pointers([made_up]), our_pointers([made_up], {"aaaaaaaaaaaaaaaa"})
     ((), ('aaaaaaaaaaaaaaaa',))
     """
-    if working_memory is None:
-        return pointers_of(map(_our_text, messages))
-    held = [[one for one in pointers_in(message.text) if one in working_memory] for message in messages]
-    return pointers_of(_line(pointers) for pointers in held)
-
-
-def _our_text(message: Message) -> str:
-    if is_summary(message):
-        return _line(_read(message.text)[1])
-    return message.text if message.metadata.get(COMPRESSED) else ""
+    if working_memory is not None:
+        held = [[one for one in pointers_in(message.text) if one in working_memory] for message in messages]
+        return pointers_of(map(_line, held))
+    return pointers_of(
+        _line(_read(message.text)[1]) if is_summary(message) else message.text
+        for message in messages
+        if is_summary(message) or message.metadata.get(COMPRESSED)
+    )
 
 
 def check_memory(working_memory: object) -> None:
@@ -374,13 +446,6 @@ def _read(text: str) -> tuple[str, tuple[str, ...], str]:
     return (said, pointers_in(line), body) if _POINTERS.fullmatch(line) else (said, (), rest)
 
 
-def _total(messages: Sequence[Message], earlier: Iterable[int]) -> Counts:
-    total = Counts()
-    for at in earlier:
-        total = total.plus(counts_of(messages[at]))
-    return total
-
-
 def _reach(messages: Sequence[Message], gone: Sequence[int], behind: Sequence[int]) -> int:
     """Return how many user messages behind a summary stand before the last message that it stands for."""
     users = [at for at, message in enumerate(messages) if message.role == "user" and not is_summary(message)]
@@ -391,48 +456,24 @@ def _reach(messages: Sequence[Message], gone: Sequence[int], behind: Sequence[in
     return sum(1 for at in behind if at <= last and messages[at].role == "user")
 
 
-def _head_stop(messages: Sequence[Message], stays: Sequence[int]) -> int:
-    return next((place for place, at in enumerate(stays) if messages[at].role != "system"), len(stays))
-
-
-def _summary(folded: Sequence[Message], total: Counts, config: FoldingConfig) -> tuple[Message, str]:
-    """Return the summary of the folded messages, and why the summarizer's text is not in it."""
-    told, failure = _told(folded, config.summarizer) if config.summarizer else ("", "")
-    pointers = our_pointers(folded, config.working_memory)
-    body = fence(defused(told, pointers), tag=_TAG) if told else _told_before(folded)
-    return _marked(config.role, _written(placeholder(total, config.locale), pointers, body), total), failure
-
-
-def _marked(role: Literal["user", "system"], text: str, total: Counts) -> Message:
-    marks: dict[str, str | int] = {
-        "synthetic": FOLDED,
-        "rounds": total.rounds,
-        "tool_calls": total.calls,
-        "messages": total.messages,
-    }
-    return Message(role, text, metadata=marks)
-
-
-def summary_of(counts: Counts, locale: Locale, *, pointers: Sequence[str] = ()) -> Message:
-    """Return the summary that is a placeholder and the pointers with these ids.
+def summary_of(
+    counts: Counts,
+    locale: Locale,
+    *,
+    pointers: Sequence[str] = (),
+    body: str = "",
+    role: Literal["user", "system"] = "user",
+) -> Message:
+    """Return a summary: a placeholder, a line of the pointers with these ids, and what is said behind them.
 
     >>> print(summary_of(Counts(2, 3), "en", pointers=["aaaaaaaaaaaaaaaa"]).text)
     [3 tool calls executed, latest results below]
     [[wm:aaaaaaaaaaaaaaaa]]
     """
-    return _marked("user", _written(placeholder(counts, locale), pointers, ""), counts)
-
-
-def _told(folded: Sequence[Message], summarizer: Summarizer) -> tuple[str, str]:
-    try:
-        told: object = summarizer(folded)
-    except Exception as error:  # noqa: BLE001 - the caller's own function, most often a model: it may raise anything
-        return "", f"error: {type(error).__name__}"
-    if not isinstance(told, str):
-        return "", "not_text"
-    return told.strip(), "" if told.strip() else "empty"
-
-
-def _told_before(folded: Sequence[Message]) -> str:
-    """Return what earlier summaries said behind their pointers: without a new text it is all that is left."""
-    return "\n".join(filter(None, (_read(message.text)[2] for message in folded if is_summary(message))))
+    marks: dict[str, str | int] = {
+        "synthetic": FOLDED,
+        "rounds": counts.rounds,
+        "tool_calls": counts.calls,
+        "messages": counts.messages,
+    }
+    return Message(role, _written(placeholder(counts, locale), pointers, body), metadata=marks)

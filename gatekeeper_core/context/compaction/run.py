@@ -11,27 +11,26 @@ process resumes, folds the same rounds, and the beginning of the prompt changes 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, get_args
 
+from gatekeeper_core.context.compaction.ledger import Ledger
 from gatekeeper_core.context.compaction.rounds import (
     Counts,
     Round,
     check_memory,
     narration_before,
     our_pointers,
-    pointers_of,
     read_rounds,
     summary_of,
-    without_pointers,
 )
+from gatekeeper_core.context.compaction.shrink import compress, drop_pointers
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ThreadedCompressor, ToolResults, memory_of
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import Message
 from gatekeeper_core.text import Locale, locale_of
-from gatekeeper_core.tokens import TokenCounter, count_message
+from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["RunConfig", "ShrunkRun", "shrink_run"]
 
@@ -124,127 +123,77 @@ def shrink_run(
     whole = sum(map(tokens_at, positions))
     if whole <= room:
         return ShrunkRun((), (), whole, whole)  # and it was within its room at every step before
-    locale = config.locale or locale_of([question])
-    replay = _Replay(messages, room, tokens_at, token_counter, config, locale, question)
-    finished = {one.positions[-1]: one for one in _rounds_within(messages, positions) if one.answered}
-    for at in positions:
-        replay.add(at, finished.get(at))
+    replay = _Replay(messages, positions, Ledger((), token_counter=token_counter, max_tokens=room), config, question)
+    finished = {one.positions[-1]: one for one in read_rounds(replay.run) if one.answered}
+    for place, at in enumerate(positions):
+        replay.add(place, tokens_at(at), finished.get(place))
     return replay.result()
 
 
-def _rounds_within(messages: Sequence[Message], positions: range) -> list[Round]:
-    found = read_rounds(messages[positions.start : positions.stop])
-    return [one._replace(positions=tuple(at + positions.start for at in one.positions)) for one in found]
-
-
 class _Replay:
-    """A run as it grows."""
+    """A run as it grows; a place is one in the run, a position one in the conversation."""
 
     def __init__(
-        self,
-        messages: Sequence[Message],
-        room: int,
-        tokens_at: Callable[[int], int],
-        token_counter: TokenCounter,
-        config: RunConfig,
-        locale: Locale,
-        question: str,
+        self, messages: Sequence[Message], positions: range, ledger: Ledger, config: RunConfig, question: str
     ) -> None:
-        self._messages = messages
-        self._room = room
-        self._mark = room if room < 0 else int(room * config.low_water)
-        self._tokens_at = tokens_at
-        self._count = token_counter
+        self.run = messages[positions.start : positions.stop]
+        self._messages, self._positions = messages, positions
+        self._ledger = ledger
+        self._share = 1.0 if ledger.measures[1].limit < 0 else config.low_water
         self._config = config
-        self._locale = locale
         self._question = question
+        self._locale: Locale = config.locale or locale_of([question])
         self._memory = memory_of(config.compress_result) if config.working_memory is None else config.working_memory
         self._results: ToolResults | None = None
         self._rounds: list[Round] = []
-        self._compressed_rounds = self._folded_rounds = 0
-        self._costs: dict[int, int] = {}
-        self._replaced: dict[int, Message] = {}
+        self._compressed = 0
+        self._counts = Counts()
         self._folded: list[int] = []
-        self._summary: Message | None = None
-        self._tokens = self._peak = self._summary_tokens = 0
+        self._peak = 0
 
-    def add(self, at: int, finished: Round | None) -> None:
+    def add(self, place: int, tokens: int, finished: Round | None) -> None:
         """Add the next message, and the round that it finishes."""
-        self._costs[at] = self._tokens_at(at)
-        self._tokens += self._costs[at]
+        self._ledger.add(self.run[place], self._positions[place], tokens)
         if finished:
             self._rounds.append(finished)
-        if self._tokens > self._room:
+        if self._ledger.is_over():
             self._compress()
             self._fold()
-            self._drop_pointers()
-        self._peak = max(self._peak, self._tokens)
+            if self._folded and self._ledger.is_over():
+                drop_pointers(self._ledger, self._folded[0])
+        self._peak = max(self._peak, self._ledger.tokens)
 
     def result(self) -> ShrunkRun:
         """Return what is sent of the run as it is now."""
-        folded = tuple(sorted(self._folded))
-        replaced = dict(self._replaced)
-        if self._summary is not None:
-            replaced[folded[0]] = self._summary
-        return ShrunkRun(folded, tuple(sorted(replaced.items())), self._tokens, self._peak)
+        gone = frozenset(self._folded[1:])
+        replaced = tuple(
+            (self._positions[place], message)
+            for place, message in enumerate(self._ledger.messages)
+            if message is not self.run[place] and place not in gone
+        )
+        folded = tuple(self._positions[place] for place in self._folded)
+        return ShrunkRun(folded, replaced, self._ledger.tokens, self._peak)
 
     def _compress(self) -> None:
-        compress = self._config.compress_result
-        if compress is None:
-            return
-        # Pointers of the whole window are live, also those behind this place: made once, and only where it is needed.
-        self._results = self._results or ToolResults(self._messages, compress, query=self._question)
-        while self._tokens > self._mark and self._compressed_rounds < len(self._rounds):
-            self._compress_round(self._results)
-            self._compressed_rounds += 1
-
-    def _compress_round(self, results: ToolResults) -> None:
-        """Compress the oldest round that was not compressed yet, as old as it is at this step."""
-        age = len(self._rounds) - 1 - self._compressed_rounds
-        for at in self._rounds[self._compressed_rounds].positions[1:]:
-            shorter = results.smaller(at, self._messages[at], age_rounds=age)
-            if shorter is None:
-                continue
-            cost = count_message(shorter, token_counter=self._count)
-            if cost < self._costs[at]:
-                self._tokens += cost - self._costs[at]
-                self._costs[at] = cost
-                self._replaced[at] = shorter
+        """Compress the results of the oldest rounds, each round once, as old as it is at this step."""
+        compress_result = self._config.compress_result
+        while compress_result and self._compressed < len(self._rounds) and self._ledger.is_over(self._share):
+            # Pointers of the whole window are live, also those behind this place: made once, and where it is needed.
+            self._results = self._results or ToolResults(self._messages, compress_result, query=self._question)
+            age = len(self._rounds) - 1 - self._compressed
+            compress(self._ledger, self._results, self._rounds[self._compressed].positions[1:], age_rounds=age)
+            self._compressed += 1
 
     def _fold(self) -> None:
-        may_go = len(self._rounds) - self._config.keep_recent_rounds
-        while self._tokens > self._mark and self._folded_rounds < may_go:
-            one = self._rounds[self._folded_rounds]
-            self._folded_rounds += 1
-            sent = []
-            for at in (*narration_before(self._messages, one.positions[0]), *one.positions):
-                self._tokens -= self._costs[at]
-                sent.append(self._replaced.pop(at, self._messages[at]))
-                self._folded.append(at)
-            self._write_summary(sent)
-
-    def _write_summary(self, sent: Sequence[Message]) -> None:
-        """Write the summary anew, with the pointers in one more round as it was sent."""
-        folded = self._rounds[: self._folded_rounds]
-        counts = Counts(len(folded), sum(one.calls for one in folded))
-        before = [self._summary] if self._summary else []
-        pointers = our_pointers([*before, *sent], self._memory)
-        self._put_summary(summary_of(counts, self._locale, pointers=pointers))
-
-    def _put_summary(self, summary: Message) -> None:
-        cost = count_message(summary, token_counter=self._count)
-        self._tokens += cost - self._summary_tokens
-        self._summary, self._summary_tokens = summary, cost
-
-    def _drop_pointers(self) -> None:
-        """Drop the oldest pointers of the summary, as few as it takes to keep to the room, all where none will do."""
-        summary = self._summary
-        if summary is None or self._tokens <= self._room:
-            return
-
-        def holds(dropped: int) -> bool:
-            self._put_summary(without_pointers(summary, dropped))
-            return self._tokens <= self._room
-
-        count = len(pointers_of([summary.text]))
-        self._put_summary(without_pointers(summary, bisect_left(range(count), True, key=holds)))
+        """Fold the oldest rounds into a summary, written anew for each, with the pointers in it as it was sent."""
+        ledger, may_go = self._ledger, len(self._rounds) - self._config.keep_recent_rounds
+        while self._counts.rounds < may_go and ledger.is_over(self._share):
+            one = self._rounds[self._counts.rounds]
+            places = [*narration_before(self.run, one.positions[0]), *one.positions]
+            sent = [ledger.messages[place] for place in (*self._folded[:1], *places)]
+            for place in places:
+                ledger.drop(place)
+            self._folded += places
+            self._counts = self._counts.plus(Counts(1, one.calls))
+            pointers = our_pointers(sent, self._memory)
+            ledger.put(self._folded[0], summary_of(self._counts, self._locale, pointers=pointers))

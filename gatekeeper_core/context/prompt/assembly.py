@@ -284,6 +284,8 @@ class Assembly:
                 entries.append(_Entry("recent_messages", message))
             elif source >= len(system):
                 at = places[source - len(system)]
+                if at in request.asked[-1:] and message is not request.messages[at]:
+                    self._refuse(self._needed(places))  # the question itself is sent whole or not at all
                 entries.append(self._entry(at, message))
                 fates[at] = "sent" if message.text == request.messages[at].text else "changed"
         known: list[tuple[int, Fate]] = []

@@ -47,8 +47,8 @@ from gatekeeper_core.text import Locale, locale_of
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
 
 if TYPE_CHECKING:
+    from gatekeeper_core.context.compaction.summarizer import PlainSummarizer, Summarizer
     from gatekeeper_core.context.memory.update import MemoryExtractor
-    from gatekeeper_core.context.summary.model import Summarizer
     from gatekeeper_core.context.tool_results.context import ResultCompressor
     from gatekeeper_core.storage.base import MemoryStore, RecordStore
 
@@ -100,7 +100,7 @@ class ContextBuilder:
         store: RecordStore | None = None,
         memory: LongTermMemory | None = None,
         tool_results: ResultCompressor | None = None,
-        summarizer: Summarizer | None = None,
+        summarizer: Summarizer | PlainSummarizer | None = None,
         extractor: MemoryExtractor | None = None,
         token_counter: TokenCounter | None = None,
         session_key: bytes | None = None,

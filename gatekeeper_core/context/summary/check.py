@@ -52,27 +52,18 @@ def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
     >>> unsupported("缓存在 6380 端口，张伟负责。", ["缓存监听 6380 端口。"])
     ('张伟',)
     """
-    said = _Sources(sources)
+    terms: set[str] = set()
+    plain = []
+    for source in sources:
+        bare = _COMMA.sub("", source)
+        terms.update(count_terms(bare, limit=_MAX_ANCHORS))
+        plain.append(folded(clean(bare)))
+    said = "\n".join(plain)
     prose = "\n".join(map(_without_marks, text.splitlines()))
-    named = (*_anchors(prose), *_english_names(prose), *_chinese_names(prose))
-    found = dict.fromkeys(written for written, term in named if not said.hold(written, term))
-    return tuple(found)[:MAX_UNSUPPORTED]
-
-
-class _Sources:
-    """The texts that a summary may draw on."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._terms: set[str] = set()
-        folded_texts = []
-        for text in texts:
-            plain = _COMMA.sub("", text)
-            self._terms.update(count_terms(plain, limit=_MAX_ANCHORS))
-            folded_texts.append(folded(clean(plain)))
-        self._text = "\n".join(folded_texts)
-
-    def hold(self, written: str, term: str) -> bool:
-        return term in self._terms or has_whole(folded(written), self._text)
+    chinese = (match[1] for match in _CHINESE_NAME.finditer(folded(clean(prose))))
+    named = (*_anchors(prose), *_english_names(prose), *((name, name) for name in chinese if len(name) > 1))
+    missing = (written for written, term in named if term not in terms and not has_whole(folded(written), said))
+    return tuple(dict.fromkeys(missing))[:MAX_UNSUPPORTED]
 
 
 def _without_marks(line: str) -> str:
@@ -115,9 +106,3 @@ def _opens_as_name(words: list[str]) -> bool:
         return False
     second = words[1].casefold()
     return second in _VERBS or second.endswith("ed")
-
-
-def _chinese_names(prose: str) -> Iterator[tuple[str, str]]:
-    for match in _CHINESE_NAME.finditer(folded(clean(prose))):
-        if len(match[1]) > 1:
-            yield match[1], match[1]

@@ -75,29 +75,20 @@ def merged(items: Iterable[SummaryItem], new: Iterable[SummaryItem]) -> tuple[Su
     for item in new:
         key = (item.section, item.text)
         if key in known:
-            known[key] = known[key]._replace(item=_said_again(known[key].item, item))
+            seqs = sorted({*known[key].item.seqs, *item.seqs})
+            again = known[key].item._replace(seqs=tuple(seqs[:1] + seqs[1:][1 - _MAX_SEQS :]))
+            known[key] = known[key]._replace(item=again)
             continue
         fresh = _Known(item, subject_of(item))
-        if not _is_repetition(fresh, known.values()):
-            gone = _replaced(fresh, known.values())
-            for old in gone:
-                del known[old.section, old.text]
-            known[key] = fresh._replace(item=_in_place_of(item, gone))
-    return _ordered(one.item for one in known.values())
-
-
-def _ordered(items: Iterable[SummaryItem]) -> tuple[SummaryItem, ...]:
-    return tuple(sorted(items, key=lambda item: (SECTIONS.index(item.section), item.seqs[-1])))
-
-
-def _said_again(old: SummaryItem, item: SummaryItem) -> SummaryItem:
-    seqs = sorted({*old.seqs, *item.seqs})
-    return old._replace(seqs=tuple(seqs[:1] + seqs[1:][1 - _MAX_SEQS :]))
-
-
-def _in_place_of(item: SummaryItem, gone: Sequence[SummaryItem]) -> SummaryItem:
-    replaces = sorted({seq for old in gone for seq in (*old.seqs, *old.replaces)} - set(item.seqs))
-    return item._replace(replaces=tuple(replaces[-_MAX_REPLACED:]))
+        if _is_repetition(fresh, known.values()):
+            continue
+        gone = _replaced(fresh, known.values())
+        for old in gone:
+            del known[old.section, old.text]
+        replaces = sorted({seq for old in gone for seq in (*old.seqs, *old.replaces)} - set(item.seqs))
+        known[key] = fresh._replace(item=item._replace(replaces=tuple(replaces[-_MAX_REPLACED:])))
+    listed = (one.item for one in known.values())
+    return tuple(sorted(listed, key=lambda item: (SECTIONS.index(item.section), item.seqs[-1])))
 
 
 def _is_repetition(fresh: _Known, known: Iterable[_Known]) -> bool:
@@ -113,23 +104,21 @@ def _is_repetition(fresh: _Known, known: Iterable[_Known]) -> bool:
 
 
 def _replaced(fresh: _Known, known: Iterable[_Known]) -> list[SummaryItem]:
-    item = fresh.item
+    """Return what a sentence takes the place of: a change of the same thing, or the same words with other numbers."""
+    item, subject = fresh
     changes = item.section in ("decisions", "details") and says_change(item.text)
     settles = item.section in ("decisions", "preferences")
-    if not (changes or settles):
-        return []
-    return [
-        old.item
-        for old in known
-        if old.item.section in _REPLACEABLE[item.section]
-        and (item.speaker == "user" or old.item.speaker == "assistant")
-        and ((changes and _same_thing(fresh.subject, old.subject)) or (settles and _same_but_numbers(fresh, old)))
-    ]
-
-
-def _same_thing(subject: frozenset[str], earlier: frozenset[str]) -> bool:
-    shared = len(subject & earlier)
-    return _share(subject, earlier) >= _SAME_SHARE or (shared > 0 and shared >= _HELD_SHARE * len(earlier))
+    words = _words(subject)
+    found = []
+    for old, earlier in known if changes or settles else ():
+        if old.section not in _REPLACEABLE[item.section] or not (item.speaker == "user" or old.speaker == "assistant"):
+            continue
+        shared = len(subject & earlier)
+        held = shared > 0 and shared >= _HELD_SHARE * len(earlier)
+        same_thing = changes and (held or _share(subject, earlier) >= _SAME_SHARE)
+        if same_thing or (settles and words and item.section == old.section and words == _words(earlier)):
+            found.append(old)
+    return found
 
 
 def _share(subject: frozenset[str], other: frozenset[str]) -> float:
@@ -138,18 +127,9 @@ def _share(subject: frozenset[str], other: frozenset[str]) -> float:
     return len(subject & other) / together if together else 0.0
 
 
-def _same_but_numbers(fresh: _Known, old: _Known) -> bool:
-    words = _words(fresh.subject)
-    return bool(words) and fresh.item.section == old.item.section and words == _words(old.subject)
-
-
 def _words(subject: frozenset[str]) -> frozenset[str]:
-    return frozenset(term for term in subject if not _is_value(term))
-
-
-def _is_value(term: str) -> bool:
-    """Return whether a term is a number, a version, a date or an amount; ``node1`` is the name of something."""
-    return term[0] in "@#" or term.lstrip("v").replace(".", "").isdigit()
+    """Return the terms that are no number, version, date or amount; ``node1`` is the name of something."""
+    return frozenset(term for term in subject if not (term[0] in "@#" or term.lstrip("v").replace(".", "").isdigit()))
 
 
 def value_of(item: SummaryItem, *, upto_seq: int) -> float:
@@ -191,7 +171,7 @@ def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCou
     check_tokens("budget_tokens", budget_tokens)
     counter = checked_counter(token_counter)
     room = budget_within(counter, budget_tokens)
-    plain = replace(summary, source="extractive", items=_chosen(summary.items, room, counter, summary))
+    plain = replace(summary, source="extractive", items=_chosen(summary, room, counter))
     shown = replace(plain, source="model") if summary.model_text else plain
     for one in (shown, plain):
         tokens = counter(one.text) if one.text else 0
@@ -200,30 +180,23 @@ def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCou
     return replace(plain, items=(), tokens=0)
 
 
-def _chosen(
-    items: tuple[SummaryItem, ...], room: int, counter: Callable[[str], int], summary: Summary
-) -> tuple[SummaryItem, ...]:
+def _chosen(summary: Summary, room: int, counter: Callable[[str], int]) -> tuple[SummaryItem, ...]:
     """Return the sentences that fit, in their order: each section's best within its share, then the best of all."""
     limit = int(summary.covered_tokens * MOST_OF_SAID) if summary.covered_tokens else room
-    if not items or _fits(items, counter(render_items(items, summary.locale)), room, limit):
-        return items
-    taken = _take(items, _Costs(summary.locale, counter), room, summary.upto_seq)
-    kept = _in_order_of(items, taken)
-    while kept and not _fits(kept, tokens := counter(render_items(kept, summary.locale)), room, limit):
-        # Lines may cost more together than one by one; and of a short conversation facts are not taken for their room.
-        facts = [at for at, item in enumerate(taken) if item.section == "facts"] if tokens <= room else []
-        del taken[facts[-1] if facts else -1]
-        kept = _in_order_of(items, taken)
+    kept = summary.items
+    taken: list[SummaryItem] | None = None
+    while kept:
+        tokens = counter(render_items(kept, summary.locale))
+        if tokens <= room and (tokens <= limit or all(item.section != "facts" for item in kept)):
+            break
+        if taken is None:
+            taken = _take(summary.items, _Costs(summary.locale, counter), room, summary.upto_seq)
+        else:  # lines may cost more together than alone; of a short conversation facts are not taken for their room
+            facts = [at for at, item in enumerate(taken) if item.section == "facts"] if tokens <= room else []
+            del taken[facts[-1] if facts else -1]
+        chosen = frozenset(taken)
+        kept = tuple(item for item in summary.items if item in chosen)
     return kept
-
-
-def _fits(items: Iterable[SummaryItem], tokens: int, room: int, limit: int) -> bool:
-    return tokens <= room and (tokens <= limit or all(item.section != "facts" for item in items))
-
-
-def _in_order_of(items: Iterable[SummaryItem], taken: Sequence[SummaryItem]) -> tuple[SummaryItem, ...]:
-    chosen = frozenset(taken)
-    return tuple(item for item in items if item in chosen)
 
 
 class _Costs:
@@ -308,11 +281,9 @@ class _Worths:
                 yield item
 
     def _entry(self, item: SummaryItem) -> tuple[float, int, str, str, SummaryItem]:
-        return -self._worth(item), -item.seqs[-1], *_name(item), item
-
-    def _worth(self, item: SummaryItem) -> float:
         telling = self._telling[item]
         new = sum(weight * _TOLD_AGAIN ** self._times.get(term, 0) for term, weight in telling.weights.items())
         by = (_USERS_WORTH if item.speaker == "user" else 1.0) * (1 + _LATENESS_WORTH * item.seqs[-1] / self._upto_seq)
         cost = self._costs.of(item, first=False) + _LINE_TOKENS
-        return round(new * telling.factor * by * _WORTHS[item.section] / cost, 9)
+        worth = round(new * telling.factor * by * _WORTHS[item.section] / cost, 9)
+        return -worth, -item.seqs[-1], *_name(item), item

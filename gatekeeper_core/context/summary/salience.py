@@ -93,10 +93,15 @@ def read_telling(text: str) -> Telling:
     >>> read_telling("你好，好久不见！").told, read_telling("我昨天去了植物园。").is_fact
     (0.0, True)
     """
-    said = clean(_without_speaker(text))  # in this order: a wide colon needs no white space after it, an ASCII one does
+    if speaker_of(text):  # the name in front of the message that it opens
+        text = text[min(at for mark in ":：" if (at := text.find(mark)) >= 0) + 1 :]
+    said = clean(text)  # in this order: a wide colon needs no white space after it, an ASCII one does
     low = folded(said).replace("’", "'")
     plain = _COURTESY.sub(" ", low)
-    weights = {term: _weight(term) for term in sorted(telling_terms(plain))}
+    weights = {
+        term: _idf(term) * (_PAIR_SHARE if len(term) == 2 and not term.isascii() else 1.0)
+        for term in sorted(telling_terms(plain))
+    }
     own, timed = _FIRST_PERSON.search(plain) is not None, _TIME.search(plain) is not None
     factor = (FIRST_PERSON if own else 1.0) * (TIME if timed else 1.0) * (NAMES if _NAME.search(said) else 1.0)
     return Telling(weights, factor, plain != low, own + timed)
@@ -114,14 +119,3 @@ def is_uncommon(term: str) -> bool:
 @lru_cache(maxsize=16_384)
 def _idf(term: str) -> float:
     return idf_among(term, documents=0, frequency=0)
-
-
-def _weight(term: str) -> float:
-    return _idf(term) * (_PAIR_SHARE if len(term) == 2 and not term.isascii() else 1.0)
-
-
-def _without_speaker(text: str) -> str:
-    """Return a sentence without the name in front of the message that it opens."""
-    if not speaker_of(text):
-        return text
-    return text[min(at for mark in ":：" if (at := text.find(mark)) >= 0) + 1 :]

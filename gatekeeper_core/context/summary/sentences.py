@@ -213,10 +213,12 @@ def _candidate(text: str, speaker: Speaker) -> _Candidate:
     section: Section | None = None
     if speaker == "user" and (_STANDING.search(low) or (not asks and _LIKED.search(low))):
         section = "preferences"
-    elif not asks and _decides(low, speaker):
-        section = "decisions"
-    if section and _says_what(low, section):
-        return _Candidate(text, section)
+    elif not asks and (_SETTLED.search(low) or (speaker == "user" and _CHOSEN.search(low))):
+        section = None if _UNDECIDED.search(low) else "decisions"
+    if section:  # beside the wording stands what it is about: "let's do it" says nothing by itself
+        subject = _subject(low, section)
+        if _DIGIT.search(low) or (any(map(is_uncommon, subject)) if section == "decisions" else subject):
+            return _Candidate(text, section)
     if asks or len(text) > _MAX_CHARS:
         return _Candidate(text, None)
     weight = detail_weight(text)
@@ -224,19 +226,6 @@ def _candidate(text: str, speaker: Speaker) -> _Candidate:
         return _Candidate(text, "details", weight)  # what is asked for is none
     telling = read_telling(text)
     return _Candidate(text, "facts", telling.told) if telling.is_fact else _Candidate(text, None)
-
-
-def _says_what(low: str, section: Section) -> bool:
-    """Return whether a wording stands beside what it is about: "let's do it" says nothing by itself."""
-    subject = _subject(low, section)
-    return _DIGIT.search(low) is not None or (
-        any(map(is_uncommon, subject)) if section == "decisions" else bool(subject)
-    )
-
-
-def _decides(low: str, speaker: Speaker) -> bool:
-    said = _SETTLED.search(low) or (speaker == "user" and _CHOSEN.search(low))
-    return bool(said) and not _UNDECIDED.search(low)
 
 
 def says_change(text: str) -> bool:

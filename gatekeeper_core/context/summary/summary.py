@@ -12,19 +12,25 @@ or a model does, an update comes back with a result that says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Literal, NamedTuple, get_args
 
+from gatekeeper_core.context.compaction.summarizer import (
+    MAX_MODEL_INPUT_TOKENS,
+    PlainSummarizer,
+    Summarizer,
+    check_summarizer,
+)
 from gatekeeper_core.context.summary.merge import fit_summary, merged
-from gatekeeper_core.context.summary.model import Draft, Summarizer, write_draft
+from gatekeeper_core.context.summary.model import Draft, write_draft
 from gatekeeper_core.context.summary.record import Summary
 from gatekeeper_core.context.summary.sentences import CONTEXT_TURNS, read_turns, said_text
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError, StorageError, check_range
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, SUMMARY_MODEL_FAILED, SUMMARY_STORE_FAILED
-from gatekeeper_core.messages import Message, Turn, group_turns
+from gatekeeper_core.messages import Turn, group_turns
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.text import Locale, locale_of
@@ -64,7 +70,7 @@ class SummaryConfig:
     token_compaction_threshold: int = 3000
     enable_token_based_compaction: bool = True
     max_summary_tokens: int = 1000
-    max_model_input_tokens: int = 24_000
+    max_model_input_tokens: int = MAX_MODEL_INPUT_TOKENS
     max_messages_per_update: int = 1000
     max_unsupported: int = 0
     locale: Locale | None = None
@@ -151,12 +157,11 @@ class ThreadSummary:
         *,
         config: SummaryConfig | None = None,
         token_counter: TokenCounter | None = None,
-        summarizer: Summarizer | None = None,
+        summarizer: Summarizer | PlainSummarizer | None = None,
     ) -> None:
         if not isinstance(config, SummaryConfig | None):
             raise TypeError(f"config must be a SummaryConfig, got {type(config).__name__}")
-        if summarizer is not None and not callable(summarizer):
-            raise TypeError(f"summarizer must be callable, got {type(summarizer).__name__}")
+        check_summarizer(summarizer)
         self._store = store
         self._config = config or SummaryConfig()
         self._counter = cached_counter(token_counter)
@@ -295,12 +300,12 @@ class ThreadSummary:
         for at in range(first, len(turns), _TURNS_AT_ONCE):
             new = turns[max(0, at - CONTEXT_TURNS) : at + _TURNS_AT_ONCE]
             items = read_turns(new, from_seq=max(from_seq, turns[at].start))
+            said = filter(None, map(said_text, thread.messages[made.upto_seq + 1 : new[-1].stop]))
             made = replace(
                 made,
                 items=merged(made.items, items),
                 upto_seq=new[-1].stop - 1,
-                covered_tokens=made.covered_tokens
-                + self._said_tokens(thread.messages[made.upto_seq + 1 : new[-1].stop]),
+                covered_tokens=made.covered_tokens + sum(map(self._counter, said)),
             )
             made = fit_summary(made, self._config.max_summary_tokens, token_counter=self._counter)
         return replace(
@@ -308,9 +313,6 @@ class ThreadSummary:
             covered_messages=sum(message.role != "system" for message in thread.messages[:stop]),
             checkpoints=(*made.checkpoints, (stop - 1, thread.digests([stop - 1])[stop - 1]))[-_MAX_CHECKPOINTS:],
         )
-
-    def _said_tokens(self, messages: Sequence[Message]) -> int:
-        return sum(self._counter(said) for message in messages if (said := said_text(message)))
 
     # --- The model ----------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import inspect
 import logging
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,7 +40,7 @@ three_scripts = pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
 
 def compressor(max_tokens: int, **settings: Any) -> ContextCompressor:
     """Return a compressor that counts characters."""
-    return ContextCompressor(max_tokens, **{"token_counter": len, **settings})
+    return ContextCompressor(max_tokens, **{"token_counter": len, "locale": "zh", **settings})
 
 
 def talk(count: int, text: str) -> list[Message]:
@@ -216,20 +217,45 @@ def test_three_huge_messages_skip_the_summary_and_are_still_compressed() -> None
     assert compaction.tokens_after <= 100
 
 
+@three_scripts
+def test_compress_cuts_one_long_message(text: str) -> None:
+    """003-62: whoever wrote it; its beginning, its end and a mark are left."""
+    for message in (user(text * 100), assistant(text * 100)):
+        compaction = compressor(120, locale="en").explain([system(), message])
+        assert (compaction.strategy, compaction.tokens_after) == ("truncate", 120)
+        assert (compaction.messages[0].text, compaction.messages[1].role) == ("be brief", message.role)
+        assert compaction.messages[1].text.startswith(text)
+        assert "bytes omitted" in compaction.messages[1].text
+
+
+def test_the_newest_question_is_cut_last_of_all() -> None:
+    """003-62, 003-68: as long as it fits with what must stay it is whole."""
+    messages = [system("s" * 20), user("old"), assistant("a" * 90), user("u" * 60), calls("a"), calls("b", "c")]
+    messages += [result("b", "r" * 90)]
+    must = 20 + 60 + 3 * len('search{"q": "x"}')
+    for limit in range(must - 60, must + 50):
+        sent = compressor(limit).compress(messages)
+        assert (messages[3] in sent) is (limit >= must)
+        if limit < must:
+            assert [message.role for message in sent] == ["system", "user", "assistant", "assistant", "tool"]
+            assert len(sent[1].text) == 60 - (must - limit)
+
+
 def test_compress_raises_what_must_be_sent_and_the_limit() -> None:
     messages = [system("s" * 60), user("old"), assistant("a"), user("u" * 30), calls("a", arguments="{}")]
     with pytest.raises(BudgetError) as raised:
-        compressor(97).compress(messages)
-    assert (raised.value.needed_tokens, raised.value.available_tokens) == (60 + 30 + len("search{}"), 97)
+        compressor(67).compress(messages)
+    assert (raised.value.needed_tokens, raised.value.available_tokens) == (60 + len("search{}"), 67)
     assert isinstance(raised.value, GatekeeperError)
-    assert compressor(98).explain(messages).tokens_after == 98
+    assert compressor(68).explain(messages).tokens_after == 68
 
 
 def test_the_name_of_a_result_that_must_stay_counts_as_needed() -> None:
     named = Message("tool", "r" * 50, tool_call_id="a", name="search")
     messages = [user("old" * 9), user("q"), calls("a", "b", arguments=""), named]
-    needed_tokens = len("q" + 3 * "search")
-    assert compressor(needed_tokens).explain(messages).messages[-1].text == ""
+    needed_tokens = len(3 * "search")
+    assert compressor(needed_tokens + 1).explain(messages).messages[-1].text == ""
+    assert [one.text for one in compressor(needed_tokens).compress(messages)] == ["", "", ""]
     with pytest.raises(BudgetError):
         compressor(needed_tokens - 1).compress(messages)
 
@@ -306,7 +332,7 @@ def test_compress_reports_a_summarizer_that_failed_and_goes_on() -> None:
         raise ConnectionError
 
     messages = talk(10, "x" * 20)
-    with_it, without = compressor(300, summarizer=broken).explain(messages), compressor(300).explain(messages)
+    with_it, without = compressor(400, summarizer=broken).explain(messages), compressor(400).explain(messages)
     assert with_it.failure == "error: ConnectionError"
     assert with_it.messages == without.messages
 
@@ -362,10 +388,10 @@ counters = st.sampled_from([None, len, lambda text: len(text.encode("utf-8", "su
 
 
 def needed(messages: Sequence[Message], counter: Any) -> int:
-    """Return the limit that system messages, the newest user message and the calls without a result need."""
+    """Return the limit that system messages and the calls without a result need, and the name of the newest user."""
     opened = [messages[one.positions[0]] for one in read_rounds(messages) if not one.answered]
     systems = [one for one in messages if one.role == "system"]
-    users = [one for one in messages if one.role == "user"][-1:]
+    users = [replace(one, content="") for one in messages if one.role == "user"][-1:]
     return budget_for(checked_counter(counter), count_messages([*systems, *users, *opened], token_counter=counter))
 
 
@@ -418,7 +444,9 @@ def test_the_number_of_calls_is_exact_after_compress_was_called_five_times(
     for step in steps:
         messages = [*messages, *step]
         made += call_count(step)
-        messages = list(compressor(needed(messages, len) + room).compress(messages))
+        asked = [message for message in messages if message.role == "user"][-1:]
+        limit = needed(messages, len) + count_messages(asked, token_counter=len) + room
+        messages = list(compressor(limit).compress(messages))
         summaries = [message for message in messages if is_summary(message)]
         assert len(summaries) <= 1
         assert call_count(messages) + sum(counts_of(one).calls for one in summaries) == made

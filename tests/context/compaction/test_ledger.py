@@ -30,7 +30,7 @@ def test_the_books_are_right_after_every_change(
 ) -> None:
     ledger = Ledger(messages, token_counter=octets, max_tokens=max_tokens, max_chars=max_chars)
     assert books_are_right(ledger)
-    folded = ledger.folded(fold_rounds(messages, keep))
+    folded = ledger.folded(*fold_rounds(messages, keep)[:2])
     assert books_are_right(folded)
     shorten(folded, range(len(folded.messages)), locale="en", floors=(floor, floor))
     assert books_are_right(folded)
@@ -39,9 +39,9 @@ def test_the_books_are_right_after_every_change(
 
 def test_a_folded_ledger_names_the_places_of_the_first_list() -> None:
     messages = [user(), calls("a"), result("a"), calls("b"), result("b"), calls("c"), result("c")]
-    once = Ledger(messages, token_counter=len, max_tokens=1).folded(fold_rounds(messages, 2))
-    twice = once.folded(fold_rounds(once.messages, 1))
-    assert (once.sources, twice.sources) == ((0, None, 3, 4, 5, 6), (0, None, 5, 6))
+    once = Ledger(messages, token_counter=len, max_tokens=1).folded(*fold_rounds(messages, 2)[:2])
+    twice = once.folded(*fold_rounds(once.messages, 1)[:2])
+    assert (once.sources, twice.sources) == ([0, None, 3, 4, 5, 6], [0, None, 5, 6])
 
 
 def test_only_the_new_summary_is_counted_again() -> None:
@@ -54,8 +54,8 @@ def test_only_the_new_summary_is_counted_again() -> None:
     messages = [user(), calls("a"), result("a", "long output"), calls("b"), result("b", "another")]
     ledger = Ledger(messages, token_counter=counter, max_tokens=1)
     counted.clear()
-    ledger.folded(fold_rounds(messages, 1))
-    assert counted == ["[已执行 1 次工具调用,最近结果见下文]"]
+    ledger.folded(*fold_rounds(messages, 1)[:2])
+    assert counted == ["[1 tool call executed, latest results below]"]
 
 
 @pytest.mark.parametrize("text", ["磁盘满了" * 50, "disk is full " * 50, "disk 满了 " * 50])

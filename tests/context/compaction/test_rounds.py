@@ -251,13 +251,29 @@ def test_what_was_told_and_the_oldest_pointers_can_be_taken_from_a_summary() -> 
     assert without_pointers(summary, 0) is summary
 
 
+@pytest.mark.parametrize(
+    ("asked", "written"),
+    [
+        ("部署失败了", "[已执行 1 次工具调用,最近结果见下文]"),
+        ("the deploy failed", "[1 tool call executed, latest results below]"),
+        ("deploy 又失败了，看看 log", "[已执行 1 次工具调用,最近结果见下文]"),
+    ],
+)
+def test_a_placeholder_is_in_the_language_of_the_conversation(asked: str, written: str) -> None:
+    """002-20: that of its first user message; a setting says otherwise."""
+    messages = [Message("system", "Be brief."), Message("user", asked), *one_round("a", "结果 result")]
+    assert fold_rounds(messages, 0).messages[2].text == written
+    fixed = fold_rounds(messages, 0, config=FoldingConfig(locale="en")).messages
+    assert fixed[2].text == "[1 tool call executed, latest results below]"
+
+
 @given(st.lists(conversations(open_run=False), min_size=2, max_size=4))
 def test_no_pointer_is_lost_however_often_is_folded(steps: list[list[Message]]) -> None:
     messages: list[Message] = []
     for step in steps:
         messages += step
         before = {found for message in messages for found in pointers_in(message.text)}
-        messages = fold_rounds(messages, 1, config=FoldingConfig(working_memory=before)).messages
+        messages = fold_rounds(messages, 1, config=FoldingConfig(locale="zh", working_memory=before)).messages
         assert {found for message in messages for found in pointers_in(message.text)} == before
         for summary in filter(is_summary, messages):
             assert summary.text.split("\n")[0] == placeholder(counts_of(summary), "zh")
@@ -413,7 +429,7 @@ def test_an_order_that_no_provider_accepts_is_folded_without_an_error(messages: 
 
 def test_other_messages_can_be_folded_with_the_rounds() -> None:
     messages = [user("一"), assistant("答"), user("二"), calls("a"), result("a"), user("三")]
-    folding = fold(messages, read_rounds(messages), others=(0, 1))
+    folding = fold(messages, read_rounds(messages), others=(0, 1), config=FoldingConfig())
     assert told(folding.messages) == ["[已执行 1 次工具调用,最近结果见下文;已省略 2 条较早的消息]", "二", "三"]
 
 

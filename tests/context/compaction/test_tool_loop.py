@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +15,6 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.compaction.rounds import counts_of, read_rounds
 from gatekeeper_core.context.compaction.tool_loop import (
     Compaction,
-    CompactionConfig,
     compact_in_place,
     compact_messages,
 )
@@ -63,7 +63,7 @@ def chars(messages: Sequence[Message]) -> int:
 
 
 def compacted(messages: Sequence[Message], **arguments: Any) -> Compaction:
-    return compact_messages(messages, **{"token_counter": len, **arguments})
+    return compact_messages(messages, **{"token_counter": len, "locale": "zh", **arguments})
 
 
 # --- when
@@ -81,13 +81,9 @@ def test_within_the_limits_nothing_happens() -> None:
 
 def test_the_limits_of_the_specification_are_the_defaults() -> None:
     """002-18, 002-22."""
-    config = CompactionConfig()
-    assert (config.max_chars, config.max_tokens, config.keep_recent_rounds, config.low_water) == (
-        80_000,
-        20_000,
-        3,
-        0.6,
-    )
+    parameters = inspect.signature(compact_messages).parameters
+    names = ("max_chars", "max_tokens", "keep_recent_rounds", "low_water")
+    assert [parameters[name].default for name in names] == [80_000, 20_000, 3, 0.6]
     assert compact_messages([*head(), *loop(9, "x " * 4_400)], token_counter=lambda _: 0).strategy == "none"
     assert compact_messages([*head(), *loop(10, "x " * 4_400)], token_counter=lambda _: 0).strategy == "summary"
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.context.compaction.conversation import ContextCompressor
-from gatekeeper_core.context.compaction.rounds import Counts, fold, fold_rounds, reach_of, summary_of
+from gatekeeper_core.context.compaction.rounds import Counts, FoldingConfig, fold, fold_rounds, reach_of, summary_of
 from gatekeeper_core.context.compaction.tool_loop import compact_messages
 from gatekeeper_core.context.history.pins import as_said, checked_pins, summaries_in, summaries_needed
 from gatekeeper_core.context.history.select import HistoryView, read_history
@@ -142,7 +142,7 @@ def test_a_summary_reaches_just_as_far_as_the_last_round_that_it_stands_for(step
 def test_a_summary_that_takes_up_another_reaches_no_less_far() -> None:
     messages = two_turns("Redis")
     answered = next(at for at, message in enumerate(messages) if message.text == "ok")
-    again = fold(messages, [], others=[answered]).messages
+    again = fold(messages, [], others=[answered], config=FoldingConfig()).messages
     assert [reach_of(message) for message in again if is_summary(message)] == [1]
 
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from gatekeeper_core.context.summary.model import Draft, Summarizer, write_draft
+from gatekeeper_core.context.compaction.summarizer import PlainSummarizer, Summarizer
+from gatekeeper_core.context.summary.model import Draft, write_draft
 from gatekeeper_core.context.summary.record import Summary, SummaryItem
-from gatekeeper_core.messages import Message
+from gatekeeper_core.messages import Message, is_summary
+from gatekeeper_core.tokens import count_messages
 from tests import loops
 
 MESSAGES = [
@@ -26,7 +28,7 @@ SUMMARY = Summary(
 )
 
 
-def draft(summarizer: Summarizer, summary: Summary = SUMMARY, **limits: int) -> Draft:
+def draft(summarizer: Summarizer | PlainSummarizer, summary: Summary = SUMMARY, **limits: int) -> Draft:
     given = {"max_tokens": 100, "max_input_tokens": 10_000, "max_unsupported": 0, **limits}
     return write_draft(summarizer, MESSAGES, summary, counter=len, **given)
 
@@ -52,8 +54,36 @@ def test_a_model_reads_what_people_said_and_nothing_else() -> None:
     assert seen.pop() == (said[3:], "They ask for a port.", 100)
     draft(summarize, max_input_tokens=20)
     assert seen.pop() == (said[3:], "技术细节：\n- It uses port 6380.", 100)
-    draft(summarize, max_input_tokens=1)
-    assert seen.pop()[0] == said[4:]
+    draft(summarize, max_input_tokens=2)
+    assert seen.pop()[0] == [("assistant", "好的")]
+
+
+def test_a_function_of_the_messages_alone_reads_the_earlier_summary_first() -> None:
+    seen: list[Any] = []
+
+    def summarize(messages: Sequence[Message]) -> str:
+        seen.append([(message.text, is_summary(message)) for message in messages])
+        return "They take Redis."
+
+    before = Summary(upto_seq=6, model_text="They ask for a port.", model_upto_seq=4)
+    assert draft(summarize, before) == Draft("They take Redis.")
+    assert seen == [[("They ask for a port.", True), ("用 Redis 吧。", False), ("好的。", False)]]
+
+
+def test_one_long_message_is_cut_to_what_a_model_may_read() -> None:
+    """003-41: as many messages as fit are few, where one alone is too long."""
+    seen: list[Sequence[Message]] = []
+
+    def summarize(messages: Sequence[Message], previous: str | None, max_tokens: int) -> str:
+        seen.append(messages)
+        return "short"
+
+    long = loops.user("磁盘满了，disk is full. " * 100)
+    made = write_draft(
+        summarize, [long], Summary(upto_seq=0), max_tokens=100, max_input_tokens=200, max_unsupported=0, counter=len
+    )
+    assert made.text == "short"
+    assert 150 < count_messages(seen[0], token_counter=len) <= 200
 
 
 def hang_up(*_: Any) -> str:

@@ -1,0 +1,234 @@
+"""The engine that makes messages smaller: compress results, fold rounds, cut texts, drop pointers.
+
+::
+
+    messages ──> 1 compress tool results ──> 2 fold the oldest into one summary ──> 3 cut texts ──> 4 trim the summary
+
+Each step is taken where the one before was not enough, and no further than it must. Its three entries decide which
+messages may go: ``tool_loop`` those of a growing loop, ``conversation`` those of any list, ``run`` those of the current
+run.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from gatekeeper_core.context.compaction.ledger import Ledger, shorten
+from gatekeeper_core.context.compaction.rounds import (
+    Folding,
+    FoldingConfig,
+    Round,
+    counts_of,
+    fold,
+    pointers_of,
+    told,
+    without_body,
+    without_pointers,
+)
+from gatekeeper_core.context.tool_results.context import ToolResults
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Message, common_beginning, is_summary
+
+__all__ = ["Compaction", "Shrinking", "Strategy", "check_share", "compress", "drop_pointers"]
+
+Strategy = Literal["none", "summary", "aggressive", "truncate"]
+
+
+class Compaction(NamedTuple):
+    """A conversation made smaller, and how.
+
+    Attributes:
+        messages: the new list; what was neither folded nor cut are the caller's own objects.
+        sources: for each of them its position in the caller's list, None for the summary.
+        strategy: ``none``, ``summary`` (rounds became a summary), ``aggressive`` (nearly everything did), ``truncate``
+            (texts were compressed or cut, whatever was folded besides).
+        rounds_folded: rounds that this call folded.
+        calls_folded: tool calls in them.
+        calls_total: tool calls that the summary stands for, earlier compactions included.
+        results_shortened: messages whose text was compressed or cut.
+        tokens_before: what the messages cost before.
+        tokens_after: what they cost now.
+        chars_before: their characters before; a part that is no text counts as many as it costs tokens.
+        chars_after: their characters now.
+        same_beginning: messages at the start that are as they were: what a cache of the prompt's prefix can still use.
+        over_limit: whether what must stay is over a limit by itself.
+        failure: why a summarizer's text is not in use: ``error: `` and its type, ``not_text``, ``empty``, ``too_long``;
+            "" otherwise.
+    """
+
+    messages: list[Message]
+    sources: tuple[int | None, ...]
+    strategy: Strategy
+    rounds_folded: int
+    calls_folded: int
+    calls_total: int
+    results_shortened: int
+    tokens_before: int
+    tokens_after: int
+    chars_before: int
+    chars_after: int
+    same_beginning: int
+    over_limit: bool
+    failure: str
+
+    @property
+    def prefix_changed(self) -> bool:
+        """Whether the messages are others than before: a cache of their prefix is lost from ``same_beginning`` on."""
+        return self.strategy != "none"
+
+    def facts(self) -> dict[str, Any]:
+        """Return flat JSON-ready facts for logs: counts, never text."""
+        left_out = ("messages", "sources")
+        facts = {name: value for name, value in self._asdict().items() if name not in left_out}
+        return {**facts, "message_count": len(self.messages), "prefix_changed": self.prefix_changed}
+
+
+class Shrinking:
+    """A list of messages on its way below its limits, and what was done to it.
+
+    Args:
+        messages: the caller's messages.
+        ledger: their books. Compressing and cutting change them; folding takes new ones.
+        summary: how a summary is written.
+    """
+
+    __slots__ = ("_before", "_folding", "_messages", "_summary", "ledger", "shortened")
+
+    def __init__(self, messages: Sequence[Message], ledger: Ledger, summary: FoldingConfig) -> None:
+        self.ledger = ledger
+        self._messages = messages
+        self._before = ledger.chars, ledger.tokens
+        self._summary = summary
+        self._folding: Folding | None = None
+        self.shortened = 0
+
+    def fold(self, rounds: Sequence[Round], *, others: Collection[int] = ()) -> None:
+        """Fold rounds and other messages into a summary; of that one goes what it takes, where this holds the limits.
+
+        Args:
+            rounds: the rounds.
+            others: places of further messages, none of them in a round.
+        """
+        ledger, measure = self.ledger, self.ledger.measures[1]
+        folding = fold(ledger.messages, rounds, others=others, config=self._summary)
+        self.ledger = ledger.folded(folding.messages, folding.sources)
+        if self._summary.summarizer is not None:
+            room = measure.limit - self.ledger.tokens
+            folding = told(
+                folding,
+                ledger.messages,
+                config=self._summary,
+                token_counter=measure.counter,
+                room=room if room >= 0 else math.inf,  # what stays is over the limit by itself: it may be cut yet
+            )
+            self.ledger = ledger.folded(folding.messages, folding.sources)
+        self._folding = folding
+        if self.ledger.is_over():
+            whole = self.ledger, folding
+            self.ledger = ledger.folded(folding.messages, folding.sources)
+            self.trim()
+            if self.ledger.is_over():
+                self.ledger, self._folding = whole
+
+    def cut(self, places: Iterable[int], *, share: float = 1.0, floors: Sequence[int] = (0, 0)) -> None:
+        """Cut texts in their middle, one after another, until the limits hold; see :func:`shorten`."""
+        locale = self._summary.locale_for(self._messages)
+        self.shortened += shorten(self.ledger, places, locale=locale, share=share, floors=floors)
+
+    def trim(self, *, pointers: bool = True) -> None:
+        """Take from each summary what was told in it, then its oldest pointers, as many as the limits ask for.
+
+        Args:
+            pointers: whether pointers may go.
+        """
+        places = [place for place, message in enumerate(self.ledger.messages) if is_summary(message)]
+        for place in places:
+            self.ledger.put(place, without_body(self.ledger.messages[place]))
+        for place in places:
+            if pointers and self.ledger.is_over():
+                drop_pointers(self.ledger, place)
+        if self._folding and self._summary.summarizer and not self._folding.failure:
+            self._folding = self._folding._replace(failure="too_long")
+
+    def without_summary(self) -> None:
+        """Leave out every summary, where there is no room even for a placeholder."""
+        stays = [place for place, message in enumerate(self.ledger.messages) if not is_summary(message)]
+        self.ledger = self.ledger.folded([self.ledger.messages[place] for place in stays], stays)
+
+    def compaction(self, strategy: Strategy) -> Compaction:
+        """Return what became of the messages; the strategy is the last thing that was done."""
+        ledger, folding = self.ledger, self._folding
+        return Compaction(
+            messages=ledger.messages,
+            sources=tuple(ledger.sources),
+            strategy=strategy,
+            rounds_folded=folding.counts.rounds if folding else 0,
+            calls_folded=folding.counts.calls if folding else 0,
+            calls_total=sum(counts_of(message).calls for message in ledger.messages if is_summary(message)),
+            results_shortened=self.shortened,
+            tokens_before=self._before[1],
+            tokens_after=ledger.tokens,
+            chars_before=self._before[0],
+            chars_after=ledger.chars,
+            same_beginning=common_beginning(list(self._messages), ledger.messages),
+            over_limit=ledger.is_over(),
+            failure=folding.failure if folding else "",
+        )
+
+
+def check_share(argument: str, value: object) -> None:
+    """Check the share of a limit that an argument gives.
+
+    Raises:
+        TypeError: it is no number.
+        ConfigError: it lies outside 0..1.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{argument} must be a number, got {type(value).__name__}")
+    if not 0 <= value <= 1:
+        raise ConfigError(f"{argument} must lie in 0..1, got {value!r}")
+
+
+def compress(ledger: Ledger, results: ToolResults, places: Iterable[int], *, age_rounds: int) -> int:
+    """Compress tool results where that makes them cost less; return how many.
+
+    Args:
+        ledger: the books; changed.
+        results: the compressor, with what it is told of each result.
+        places: where the results stand.
+        age_rounds: how many answered rounds are newer, at least 0.
+    """
+    count = 0
+    for place in places:
+        message, source = ledger.messages[place], ledger.sources[place]
+        shorter = None if source is None else results.smaller(source, message, age_rounds=age_rounds)
+        if shorter is None:
+            continue
+        costs = [costs[place] for costs in ledger.costs]
+        ledger.put(place, shorter)
+        limited = [which for which, measure in enumerate(ledger.measures) if measure.limit < math.inf]
+        if any(ledger.costs[which][place] < costs[which] for which in limited):
+            count += 1
+        else:
+            ledger.put(place, message)
+    return count
+
+
+def drop_pointers(ledger: Ledger, place: int) -> None:
+    """Drop the oldest pointers of the summary in a place, as few as it takes, all where none will do.
+
+    Args:
+        ledger: the books; changed.
+        place: where the summary stands.
+    """
+    summary = ledger.messages[place]
+
+    def holds(dropped: int) -> bool:
+        ledger.put(place, without_pointers(summary, dropped))
+        return not ledger.is_over()
+
+    count = len(pointers_of([summary.text]))
+    ledger.put(place, without_pointers(summary, bisect_left(range(count), True, key=holds)))

@@ -1,0 +1,115 @@
+"""Whoever takes a summarizer asks it: each public constructor, with what the face of the package offers."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+import gatekeeper_core
+from gatekeeper_core import (
+    ContextBuilder,
+    ContextBuilderConfig,
+    ContextCompressor,
+    FoldingConfig,
+    InMemoryRecordStore,
+    Message,
+    Summarizer,
+    SummaryConfig,
+    Thread,
+    ThreadSummary,
+    compact_in_place,
+    compact_messages,
+    fold_rounds,
+)
+from tests.loops import assistant, calls, result, user
+
+SAID = "They look after the hosts."
+LOOP = [user("why?"), *(one for at in range(9) for one in (calls(f"c{at}"), result(f"c{at}", "磁盘 full " * 50)))]
+TALK = [
+    message for at in range(12) for message in (user(f"Which port has host {at}?"), assistant(f"Host {at} has 63{at}."))
+]
+
+
+class Model:
+    """The whole protocol, as somebody writes it who read the face."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, messages: Sequence[Message], previous: str | None, max_tokens: int, /) -> str:
+        assert messages
+        assert max_tokens > 0
+        self.asked += 1
+        return SAID
+
+    def of_messages(self, messages: Sequence[Message]) -> str:
+        """Take the messages alone, as the plainest function does."""
+        return self(messages, None, 1)
+
+
+def built(summarizer: Any) -> str:
+    builder = ContextBuilder(ContextBuilderConfig(locale="en", passthrough_below=0), summarizer=summarizer)
+    until = time.monotonic() + 30
+    while time.monotonic() < until:  # a build waits for no model
+        said = "\n".join(message.text for message in builder.build(Thread("t1", TALK), "And host 3?", "").messages)
+        if SAID in said:
+            break
+        time.sleep(0.01)
+    return said
+
+
+def summed_up(summarizer: Any) -> str:
+    summaries = ThreadSummary(InMemoryRecordStore(), config=SummaryConfig(locale="en"), summarizer=summarizer)
+    summaries.update_if_needed(Thread("t1", TALK))
+    summary = summaries.run_model(Thread("t1", TALK)).summary
+    return summary.text if summary else ""
+
+
+def texts(messages: Sequence[Message]) -> str:
+    return "\n".join(message.text for message in messages)
+
+
+TAKERS: dict[str, Callable[[Any], str]] = {
+    "ContextBuilder": built,
+    "ThreadSummary": summed_up,
+    "ContextCompressor": lambda model: texts(ContextCompressor(1_000, summarizer=model).compress(LOOP)),
+    "FoldingConfig": lambda model: texts(fold_rounds(LOOP, 1, config=FoldingConfig(summarizer=model)).messages),
+    "compact_messages": lambda model: texts(compact_messages(LOOP, max_tokens=1_000, summarizer=model).messages),
+    "compact_in_place": lambda model: texts(compact_in_place([*LOOP], max_tokens=1_000, summarizer=model).messages),
+}
+each_taker = pytest.mark.parametrize("taker", TAKERS.values(), ids=TAKERS)
+
+
+def test_each_public_name_that_takes_a_summarizer_is_tried_here() -> None:
+    public = {name: getattr(gatekeeper_core, name) for name in gatekeeper_core.__all__}
+    takes = set()
+    for name, value in public.items():
+        if callable(value) and not issubclass(value if isinstance(value, type) else object, BaseException):
+            takes |= {name} & {name for _ in inspect.signature(value).parameters.keys() & {"summarizer"}}
+    assert takes | {"compact_in_place"} == TAKERS.keys()  # this one hands its arguments on
+
+
+@each_taker
+def test_a_summarizer_is_really_asked_and_its_text_is_in_use(taker: Callable[[Any], str]) -> None:
+    model = Model()
+    summarizer: Summarizer = model
+    assert SAID in taker(summarizer)
+    assert model.asked
+
+
+@each_taker
+def test_a_plain_function_of_the_messages_is_really_asked(taker: Callable[[Any], str]) -> None:
+    model = Model()
+    assert SAID in taker(model.of_messages)
+    assert model.asked
+
+
+@each_taker
+@pytest.mark.parametrize("wrong", ["gpt", lambda: SAID, lambda messages, previous: SAID])
+def test_what_could_never_be_asked_is_refused_when_it_is_given(taker: Callable[[Any], str], wrong: Any) -> None:
+    with pytest.raises(TypeError, match="summarizer must"):
+        taker(wrong)
