@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 CORE = "gatekeeper_core"
 HALL = frozenset(
     {
+        "caching",
         "calibration",
         "errors",
         "events",
