@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEMORY_CATEGORIES",
-    "WRITE_ATTEMPTS",
     "BlobRecord",
     "BlobStore",
     "DerivedRecord",
@@ -59,12 +58,6 @@ __all__ = [
 MemoryCategory = Literal["user_preference", "project_context", "skill", "fact"]
 MEMORY_CATEGORIES: tuple[MemoryCategory, ...] = ("user_preference", "project_context", "skill", "fact")
 """What a memory can be about. Source: specification 004, long-term memory."""
-
-WRITE_ATTEMPTS = 64
-"""How often a change is made at most, anew each time that another writer was faster, before it is a ``ConflictError``.
-
-Source: ours. Each time somebody's change has gone in. Of four writers that never rest, one loses eight times in a row
-at every tenth change, and 64 times in a row at one in a hundred million."""
 
 
 class BlobRecord(NamedTuple):

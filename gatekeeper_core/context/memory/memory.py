@@ -12,6 +12,7 @@ never fails a search: it goes on with terms, and the result says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
@@ -24,13 +25,13 @@ from gatekeeper_core.context.memory.search import (
     question_terms,
     search_memories,
 )
+from gatekeeper_core.context.thread.records import written
 from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.events import EMBEDDER_FAILED, MEMORY_FORGET, MEMORY_SEARCH, MEMORY_WRITE
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.selection.anchors import count_terms, folded, telling_terms
 from gatekeeper_core.storage.base import (
     MEMORY_CATEGORIES,
-    WRITE_ATTEMPTS,
     EarlierText,
     Memory,
     MemoryRecord,
@@ -384,23 +385,16 @@ class LongTermMemory:
     def _written(self, scope: MemoryScope, change: Callable[[], tuple[Memory, list[MemoryRecord]]]) -> Memory:
         """Make a change and store it; where another writer was faster, make it anew from what is stored by then."""
         with stage(MEMORY_WRITE) as seen:
-            memory, number = self._stored_change(scope, change)
+            memory, number = written(partial(self._changed, scope, change))
             seen.tell(lambda: {"memories": number})
         return memory
 
-    def _stored_change(
+    def _changed(
         self, scope: MemoryScope, change: Callable[[], tuple[Memory, list[MemoryRecord]]]
     ) -> tuple[Memory, int]:
-        for attempt in range(1, WRITE_ATTEMPTS + 1):
-            memory, records = change()
-            try:
-                if records:
-                    self._store.put_memories(scope, records)
-            except ConflictError:
-                if attempt == WRITE_ATTEMPTS:
-                    raise
-            else:
-                break
+        memory, records = change()
+        if records:
+            self._store.put_memories(scope, records)
         return memory, len(records)
 
     # --- what several of them need -----------------------------------------------------------------------------------

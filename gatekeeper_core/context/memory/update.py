@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
@@ -22,16 +23,16 @@ from gatekeeper_core.context.memory.extraction import (
 )
 from gatekeeper_core.context.memory.extraction_rules import CLAUSE_BORDER
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.errors import ConflictError
+from gatekeeper_core.context.thread.records import NewRecord, update_record
 from gatekeeper_core.events import EXTRACTION, EXTRACTOR_FAILED
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.selection.anchors import count_terms, folded
-from gatekeeper_core.storage.base import MEMORY_CATEGORIES, WRITE_ATTEMPTS, Memory, MemoryScope
+from gatekeeper_core.storage.base import MEMORY_CATEGORIES, Memory, MemoryScope
 from gatekeeper_core.text import LazyPattern, is_question, sentences
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.thread.thread import Thread
-    from gatekeeper_core.storage.base import RecordStore
+    from gatekeeper_core.storage.base import DerivedRecord, RecordStore
 
 __all__ = ["EXTRACTION_KIND", "MemoryExtractor", "Remembered", "is_supported", "remember_thread"]
 
@@ -116,7 +117,7 @@ def _remembered(
     extraction, reason = _extraction(thread, upto_seq, extractor)
     extraction = _short_enough(extraction, memory.config.max_characters)
     memories, forgotten = _applied(memory, MemoryScope(thread.tenant, thread.user), thread, extraction)
-    _save(store, thread, record.version if record else 0)
+    update_record(store, thread, EXTRACTION_KIND, partial(_read_to_the_end, thread))
     status: Literal["rules", "model", "fallback"] = "rules" if extractor is None else "fallback" if reason else "model"
     return Remembered(memories, forgotten, extraction.dropped, thread.last_seq, status, reason)
 
@@ -146,18 +147,9 @@ def _applied(
     return tuple(memories.values()), tuple(forgotten)
 
 
-def _save(store: RecordStore, thread: Thread, version: int, attempts: int = WRITE_ATTEMPTS) -> None:
-    """Record how far the conversation was read; where another worker has read further, its record stays."""
-    name = (thread.tenant, thread.id, EXTRACTION_KIND)
-    try:
-        store.save_record(*name, "{}", upto_seq=thread.last_seq, expected_version=version)
-    except ConflictError:
-        newest = store.load_record(*name)
-        if newest is not None and newest.upto_seq >= thread.last_seq:
-            return
-        if attempts == 1:
-            raise
-        _save(store, thread, newest.version if newest else 0, attempts - 1)
+def _read_to_the_end(thread: Thread, record: DerivedRecord | None) -> NewRecord | None:
+    """Return how far the conversation was read; None where another worker has read further."""
+    return None if record and record.upto_seq >= thread.last_seq else NewRecord("{}", thread.last_seq)
 
 
 # --- a model's extractor --------------------------------------------------------------------------------------------
