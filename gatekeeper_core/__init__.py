@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.tool_loop import Compaction, compact_in_place, compact_messages
     from gatekeeper_core.context.history.recall import recall_earlier
     from gatekeeper_core.context.history.select import HistoryView, select_history
+    from gatekeeper_core.context.memory.embedding import MemoryEmbedder
     from gatekeeper_core.context.memory.memory import LongTermMemory
     from gatekeeper_core.context.prompt.budget import BudgetShares
     from gatekeeper_core.context.prompt.build import ContextBuilderConfig
@@ -119,6 +120,7 @@ __all__ = [
     "InMemoryStore",
     "LongTermMemory",
     "Memory",
+    "MemoryEmbedder",
     "MemoryRecord",
     "MemoryScope",
     "MemoryStore",
@@ -212,6 +214,7 @@ _MODULES = {
     "InMemoryStore": "storage.in_memory_store",
     "LongTermMemory": "context.memory.memory",
     "Memory": "storage.base",
+    "MemoryEmbedder": "context.memory.embedding",
     "MemoryRecord": "storage.base",
     "MemoryScope": "storage.base",
     "MemoryStore": "storage.base",

@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple, get_args
 
 from gatekeeper_core.context.tool_results.pointers import COMPRESSED, defused, pointers_in
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import FOLDED, Message, is_summary
+from gatekeeper_core.messages import FOLDED, Message, is_answer, is_summary
 from gatekeeper_core.text import LazyPattern, Locale, fence
 from gatekeeper_core.tokens import check_tokens
 
@@ -186,7 +186,7 @@ def narration_before(messages: Sequence[Message], position: int) -> list[int]:
     found = []
     for at in range(position - 1, -1, -1):
         message = messages[at]
-        if message.role == "assistant" and not message.tool_calls:
+        if is_answer(message):
             found.append(at)
         elif message.role != "system":
             break

@@ -28,7 +28,7 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.events import OVER_BUDGET, REQUEST
-from gatekeeper_core.messages import Message, is_summary
+from gatekeeper_core.messages import Message, is_answered, is_summary
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.tokens import check_tokens
 
@@ -277,13 +277,11 @@ def check_beside_builder(config: HistoryConfig, *, token_budget: int | None, tok
 
 def _prompt(messages: Sequence[Message], question: str | None) -> tuple[str, bool]:
     """Return the question, and whether it is among the messages already."""
-    last = messages[-1] if messages else None
-    answered = last is not None and last.role == "assistant" and not last.tool_calls
     history = read_history(messages, query=question)
     if question is None:
         asked = [one.text for one in (history.current.messages if history.current else ()) if _asks_itself(one)]
         return "\n".join(asked).strip(), True
-    return history.query, not history.query or (history.current is not None and not answered)
+    return history.query, not history.query or (history.current is not None and not is_answered(messages))
 
 
 def _asks_itself(message: Message) -> bool:

@@ -25,7 +25,7 @@ from gatekeeper_core.context.thread.records import written
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError, StorageError, check_range
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, SUMMARY_MODEL_FAILED, SUMMARY_STORE_FAILED
-from gatekeeper_core.messages import Message, Turn, group_turns
+from gatekeeper_core.messages import Message, group_turns, is_answered
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.text import Locale
@@ -463,11 +463,6 @@ def _finished_stop(thread: Thread, before_seq: int | None) -> int:
         check_tokens("before_seq", before_seq)
     limit = len(thread.messages) if before_seq is None else before_seq
     turns = group_turns(thread.messages)
-    finished = [turn.stop for turn in turns if turn.stop <= limit and (turn is not turns[-1] or _is_answered(turn))]
-    return finished[-1] if finished else 0
-
-
-def _is_answered(turn: Turn) -> bool:
-    """Return whether the newest turn ends with an answer: what an assistant says without calling a tool."""
-    newest = next(message for message in reversed(turn.messages) if message.role != "system")
-    return newest.role == "assistant" and not newest.tool_calls
+    if turns and not is_answered(turns[-1].messages):
+        turns = turns[:-1]
+    return max((turn.stop for turn in turns if turn.stop <= limit), default=0)
