@@ -22,8 +22,7 @@ from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.tool_results.pointers import check_key
 from gatekeeper_core.context.tool_results.working_memory import QUOTA_BYTES, WorkingMemory, check_limits
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.storage.base import BlobStore, is_in_process
-from gatekeeper_core.storage.thread_blobs import thread_blobs
+from gatekeeper_core.storage.base import BlobStore, Store, is_in_process, thread_blobs
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
 __all__ = ["ThreadMemories", "session_key", "thread_name"]
@@ -64,7 +63,7 @@ class ThreadMemories:
 
     def __init__(
         self,
-        blobs: BlobStore,
+        blobs: BlobStore | Store,
         secret: bytes,
         *,
         quota_bytes: int = QUOTA_BYTES,
