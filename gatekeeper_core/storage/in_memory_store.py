@@ -23,7 +23,7 @@ from gatekeeper_core.storage.base import (
     is_in_process,
 )
 from gatekeeper_core.storage.codec import decode_message
-from gatekeeper_core.storage.forgetting import TENANT, Target, named_target, sources_of, tombstone, tombstones_of
+from gatekeeper_core.storage.forgetting import TENANT, named_target, sources_of, tombstone, tombstones_of
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore, InMemoryRecordStore
 
 __all__ = ["InMemoryStore"]
@@ -174,7 +174,20 @@ class InMemoryStore:
         target = named_target(tenant, thread=thread, user=user, source=source)
         with self._lock:
             self._tombstones.update(tombstones_of(target))
-            gone = Forgotten(*self._forget_threads(target), self._forget_memories(target), self._forget_blobs(target))
+            messages = records = blobs = 0
+            if target.kind in (TENANT, "thread"):
+                name = None if target.kind == TENANT else target.name
+                mine = [key for key in (*self._threads, *self._blobs) if key[0] == tenant and name in (None, key[1])]
+                messages = sum(len(self._threads.pop(key).bodies) for key in mine if key in self._threads)
+                blobs = sum(self._blobs.pop(key).blob_count for key in mine if key in self._blobs)
+                records = self._records.delete_records(tenant, name)
+            if target.kind == TENANT:
+                memories = sum(map(self._memories.delete_memories, self._memories.scopes_of(tenant)))
+            elif target.kind == "user":
+                memories = self._memories.delete_memories(MemoryScope(tenant, target.name))
+            else:
+                memories = self._memories.forget_source(tenant, target.name)
+            gone = Forgotten(messages, records, memories, blobs)
         tell(STORE_FORGOT, backend="memory", what=target.kind, **gone._asdict())
         return gone
 
@@ -187,30 +200,6 @@ class InMemoryStore:
             found = not stones.isdisjoint(self._tombstones)
             self._tombstones -= stones
         return found
-
-    def _forget_threads(self, target: Target) -> tuple[int, int]:
-        """Delete the messages and derived records of a target, and return how many there were."""
-        if target.kind not in (TENANT, "thread"):
-            return 0, 0
-        name = None if target.kind == TENANT else target.name
-        keys = [key for key in self._threads if key[0] == target.tenant and name in (None, key[1])]
-        messages = sum(len(self._threads.pop(key).bodies) for key in keys)
-        return messages, self._records.delete_records(target.tenant, name)
-
-    def _forget_memories(self, target: Target) -> int:
-        if target.kind == "user":
-            return self._memories.delete_memories(MemoryScope(target.tenant, target.name))
-        if target.kind == TENANT:
-            return sum(map(self._memories.delete_memories, self._memories.scopes_of(target.tenant)))
-        return self._memories.forget_source(target.tenant, target.name)
-
-    def _forget_blobs(self, target: Target) -> int:
-        if target.kind not in (TENANT, "thread"):
-            return 0
-        keys = [
-            key for key in self._blobs if key[0] == target.tenant and (target.kind == TENANT or key[1] == target.name)
-        ]
-        return sum(self._blobs.pop(key).blob_count for key in keys)
 
     def _refuse_forgotten(
         self, tenant: str, *, thread: str | None = None, user: str | None = None, source: Collection[str] = ()

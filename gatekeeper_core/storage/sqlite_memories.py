@@ -56,7 +56,9 @@ def put(connection: sqlite3.Connection, key: UserKey, records: Sequence[MemoryRe
     check_next_versions(records, lambda memory_id: get(connection, key, memory_id))
     for record in records:
         delete(connection, key, record.memory.id)
-        _insert(connection, key, record, _next_serial(connection, key))
+        query = "SELECT max(serial) FROM memories WHERE tenant = ? AND user = ? AND is_current = 1"
+        serial = int(connection.execute(query, key).fetchone()[0] or 0) + 1
+        _insert(connection, key, record, serial)
 
 
 def get(connection: sqlite3.Connection, key: UserKey, memory_id: str) -> MemoryRecord | None:
@@ -176,11 +178,6 @@ def _insert(connection: sqlite3.Connection, key: UserKey, record: MemoryRecord, 
         connection.executemany("INSERT INTO memory_terms VALUES (?, ?, ?, ?, ?)", terms)
     sources = [(key.tenant, encode_text(source), key.user, row.id) for source in sources_of(record)]
     connection.executemany("INSERT INTO memory_sources VALUES (?, ?, ?, ?)", sources)
-
-
-def _next_serial(connection: sqlite3.Connection, key: UserKey) -> int:
-    query = "SELECT max(serial) FROM memories WHERE tenant = ? AND user = ? AND is_current = 1"
-    return int(connection.execute(query, key).fetchone()[0] or 0) + 1
 
 
 def _row(connection: sqlite3.Connection, key: UserKey, name: bytes) -> StoredMemory | None:

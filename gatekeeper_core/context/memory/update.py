@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
@@ -115,16 +114,18 @@ def _remembered(
     if thread.user is None or thread.last_seq <= upto_seq:
         return Remembered((), (), 0, upto_seq, "nothing_new")
     extraction, reason = _extraction(thread, upto_seq, extractor)
-    extraction = _short_enough(extraction, memory.config.max_characters)
+    found = tuple(item for item in extraction.found if len(item.text) <= memory.config.max_characters)
+    dropped = extraction.dropped + len(extraction.found) - len(found)
+    extraction = extraction._replace(found=found, dropped=dropped)
     memories, forgotten = _applied(memory, MemoryScope(thread.tenant, thread.user), thread, extraction)
-    update_record(store, thread, EXTRACTION_KIND, partial(_read_to_the_end, thread))
+
+    def read_to_the_end(old: DerivedRecord | None) -> NewRecord | None:
+        # Where another worker has read further, its record stays.
+        return None if old and old.upto_seq >= thread.last_seq else NewRecord("{}", thread.last_seq)
+
+    update_record(store, thread, EXTRACTION_KIND, read_to_the_end)
     status: Literal["rules", "model", "fallback"] = "rules" if extractor is None else "fallback" if reason else "model"
     return Remembered(memories, forgotten, extraction.dropped, thread.last_seq, status, reason)
-
-
-def _short_enough(extraction: Extraction, max_characters: int) -> Extraction:
-    found = tuple(item for item in extraction.found if len(item.text) <= max_characters)
-    return extraction._replace(found=found, dropped=extraction.dropped + len(extraction.found) - len(found))
 
 
 def _applied(
@@ -145,11 +146,6 @@ def _applied(
             memories.pop(named.id, None)
             forgotten[named.id] = None
     return tuple(memories.values()), tuple(forgotten)
-
-
-def _read_to_the_end(thread: Thread, record: DerivedRecord | None) -> NewRecord | None:
-    """Return how far the conversation was read; None where another worker has read further."""
-    return None if record and record.upto_seq >= thread.last_seq else NewRecord("{}", thread.last_seq)
 
 
 # --- a model's extractor --------------------------------------------------------------------------------------------

@@ -227,7 +227,8 @@ class IndexSnapshots:
             return
         data, turns = made
         header = _header(record.body) if record and record.upto_seq <= thread.last_seq else None
-        if header and header.body != seen.useless and self._is_of(header, turns) and not self._has_grown(header, turns):
+        has_grown = header is None or len(turns) >= _GROWTH * header.turns
+        if header and header.body != seen.useless and self._is_of(header, turns) and not has_grown:
             return
         body = zlib.compress(data, 1)
         header = _Header(self.schema, len(turns), _turns_digest(turns), _digest(body))
@@ -254,10 +255,6 @@ class IndexSnapshots:
         """Return whether a snapshot can be used here for these turns."""
         first = turns[: header.turns]
         return header.schema == self.schema and len(first) == header.turns and _turns_digest(first) == header.digest
-
-    @staticmethod
-    def _has_grown(header: _Header, turns: Sequence[Turn]) -> bool:
-        return len(turns) >= _GROWTH * header.turns
 
     def _note(self, thread: Thread, seen: _Seen) -> None:
         self._seen.put((thread.tenant, thread.id), seen)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hashlib import blake2b
 
     from gatekeeper_core.messages import Message
-    from gatekeeper_core.storage.base import DerivedRecord, MessageStore, RecordStore
+    from gatekeeper_core.storage.base import MessageStore, RecordStore
 
 __all__ = ["MARK_KIND", "StoredThreads"]
 
@@ -77,6 +77,7 @@ class StoredThreads:
         ConfigError: ``max_bytes`` is negative.
         TypeError: it is no whole number.
 
+    >>> from gatekeeper_core.messages import Message
     >>> from gatekeeper_core.storage.in_memory_store import InMemoryStore
     >>> threads = StoredThreads(InMemoryStore())
     >>> threads.append("t1", [Message("user", "端口?", id="m1"), Message("assistant", "6380", id="m2")], tenant="acme")
@@ -134,7 +135,11 @@ class StoredThreads:
         known = self._sure.get(key)
         found = self._caught_up(known, min_seq) if known else None
         if found is None:
-            found = self._whole(Thread(thread_id, (), tenant, user), min_seq)
+            from hashlib import blake2b  # here, because it is a tenth of the import of the library
+
+            messages = self._store.read_messages(tenant, thread_id, min_seq=min_seq)
+            thread, takes = Thread(thread_id, (), tenant, user), sum(map(estimated_bytes, messages))
+            found = self._marked(_Sure(thread.continued(messages), -1, blake2b(digest_size=16), takes))
         if found.thread.user != user:
             found = found._replace(thread=replace(found.thread, user=user))
         if found.upto_seq < 0:
@@ -160,14 +165,6 @@ class StoredThreads:
         sure = self._marked(known)
         return None if sure.upto_seq < upto_seq else sure
 
-    def _whole(self, empty: Thread, min_seq: int | None) -> _Sure:
-        """Return a thread, all of it read."""
-        from hashlib import blake2b  # here, because it is a tenth of the import of the library
-
-        messages = self._store.read_messages(empty.tenant, empty.id, min_seq=min_seq)
-        takes = sum(map(estimated_bytes, messages))
-        return self._marked(_Sure(empty.continued(messages), -1, blake2b(digest_size=16), takes))
-
     def _marked(self, read: _Sure) -> _Sure:
         """Return what was read with as much of it sure as a mark vouches for, -1 for nothing; make a mark if it is due.
 
@@ -190,19 +187,14 @@ class StoredThreads:
             return nothing
         if thread.last_seq - sure.upto_seq < _UNMARKED:
             return sure
-        return self._with_mark(self._marks, read if sure is nothing else sure, record) or sure
-
-    @staticmethod
-    def _with_mark(marks: RecordStore, read: _Sure, record: DerivedRecord | None) -> _Sure | None:
-        """Return what was read, all of it sure, after a mark at its end was saved; None where it could not be."""
-        upto, thread = _with_details(read, read.thread.last_seq), read.thread
+        upto = _with_details(read if sure is nothing else sure, thread.last_seq)
         version = record.version if record else 0
         try:
-            marks.save_record(
+            self._marks.save_record(
                 thread.tenant, thread.id, MARK_KIND, _body(upto), upto_seq=upto.upto_seq, expected_version=version
             )
         except StorageError:  # another worker was faster, or it was forgotten: the next load sees to it
-            return None
+            return sure
         return upto
 
 
