@@ -62,6 +62,19 @@ def test_it_holds_what_a_list_in_the_order_of_use_would_hold(
     assert [cache.peek(key) for key, _, _ in plain] == [value for _, value, _ in plain]
 
 
+@pytest.mark.parametrize("limit", [{"max_entries": 3}, {"max_bytes": 3}], ids=["entries", "bytes"])
+def test_the_entry_used_longest_ago_goes_first(limit: dict[str, int]) -> None:
+    cache: LruCache[str, str] = LruCache(**limit)
+    for key in "abc":
+        cache.put(key, key, 1)
+    assert (cache.get("a"), cache.peek("b"), cache.newest()) == ("a", "b", "a")
+    cache.put("d", "d", 1)
+    assert [cache.peek(key) for key in "abcd"] == ["a", None, "c", "d"]
+    cache.put("c", "again", 1)
+    cache.put("e", "e", 1)
+    assert [cache.peek(key) for key in "acde"] == [None, "again", "d", "e"]
+
+
 def test_an_entry_over_the_bound_pushes_nothing_out_or_stays_alone() -> None:
     strict, lenient = LruCache[str, str](max_bytes=10), LruCache[str, str](max_bytes=10, keeps_newest=True)
     for cache in (strict, lenient):

@@ -74,11 +74,15 @@ def test_a_writer_that_always_comes_second_gives_up_after_so_many_attempts() -> 
 
 
 def test_any_other_error_passes_at_once() -> None:
+    tries = []
+
     def change(record: Any) -> NewRecord:
+        tries.append(record)
         raise ValueError("the change")
 
     with pytest.raises(ValueError, match="the change"):
         update_record(InMemoryRecordStore(), THREAD, "tally", change)
+    assert len(tries) == 1
 
 
 def test_what_is_no_thread_is_refused() -> None:
