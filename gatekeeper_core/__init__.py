@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.modes import HistoryConfig
     from gatekeeper_core.context.history.recall import recall_earlier
     from gatekeeper_core.context.history.select import HistoryView, select_history
+    from gatekeeper_core.context.memory.embedding import MemoryEmbedder
     from gatekeeper_core.context.memory.memory import LongTermMemory
     from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
     from gatekeeper_core.context.prompt.builder import ContextBuilder
@@ -121,6 +122,7 @@ __all__ = [
     "InMemoryStore",
     "LongTermMemory",
     "Memory",
+    "MemoryEmbedder",
     "MemoryRecord",
     "MemoryScope",
     "MemoryStore",
@@ -215,6 +217,7 @@ _MODULES = {
     "InMemoryStore": "storage.in_memory_store",
     "LongTermMemory": "context.memory.memory",
     "Memory": "storage.base",
+    "MemoryEmbedder": "context.memory.embedding",
     "MemoryRecord": "storage.base",
     "MemoryScope": "storage.base",
     "MemoryStore": "storage.base",

@@ -42,6 +42,8 @@ __all__ = [
     "Violation",
     "common_beginning",
     "group_turns",
+    "is_answer",
+    "is_answered",
     "is_signed",
     "is_summary",
     "read_messages",
@@ -552,6 +554,25 @@ def is_summary(message: Message) -> bool:
     False
     """
     return message.metadata.get("synthetic") == FOLDED
+
+
+def is_answer(message: Message) -> bool:
+    """Return whether a message is an answer: what an assistant says without calling a tool.
+
+    >>> is_answer(Message("assistant", "6380")), is_answer(Message("user", "Which port?"))
+    (True, False)
+    """
+    return message.role == "assistant" and not message.tool_calls
+
+
+def is_answered(messages: Sequence[Message]) -> bool:
+    """Return whether the newest message is an answer, system messages aside: then no question waits for one.
+
+    >>> is_answered([Message("user", "Which port?"), Message("assistant", "6380"), Message("system", "Be brief.")])
+    True
+    """
+    newest = next((message for message in reversed(messages) if message.role != "system"), None)
+    return newest is not None and is_answer(newest)
 
 
 class Turn(NamedTuple):

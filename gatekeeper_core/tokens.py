@@ -11,6 +11,7 @@ import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
+from gatekeeper_core.caching import LruCache
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaKind, Message, TextPart
 from gatekeeper_core.text import LazyPattern
@@ -140,24 +141,21 @@ def _name_of(counter: object) -> str:
 class _CachedCounter:
     """A counter that remembers the counts of the texts that it saw last, by digest: the texts are not held."""
 
-    __slots__ = ("_counter", "_digest", "_max_texts", "_seen")
+    __slots__ = ("_counter", "_digest", "_seen")
 
     def __init__(self, counter: TokenCounter, max_texts: int) -> None:
         from hashlib import blake2b  # here, because it is a tenth of the import of the library
 
         self._digest = blake2b
         self._counter = counter
-        self._max_texts = max_texts
-        self._seen: dict[bytes, int] = {}
+        self._seen: LruCache[bytes, int] = LruCache(max_entries=max_texts)
 
     def __call__(self, text: str, /) -> int:
         key = self._digest(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         tokens = self._seen.get(key)
         if tokens is None:
             tokens = self._counter(text)
-            if len(self._seen) >= self._max_texts:
-                self._seen = {}
-            self._seen[key] = tokens
+            self._seen.put(key, tokens)
         return tokens
 
 
@@ -168,7 +166,7 @@ def cached_counter(counter: TokenCounter | None, *, max_texts: int = 16_384) -> 
 
     Args:
         counter: counts a text; None: ``TokenEstimator()``.
-        max_texts: texts after which it forgets all and starts again, at least 1.
+        max_texts: most texts that it remembers, at least 1.
 
     Raises:
         ConfigError: ``max_texts`` is out of range.

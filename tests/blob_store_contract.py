@@ -9,21 +9,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core.storage.base import thread_blobs
+
 if TYPE_CHECKING:
-    from gatekeeper_core.storage.base import BlobStore
+    from gatekeeper_core.storage.base import BlobStore, Store
 
 blobs = st.binary(max_size=200)
 places = st.integers(0, 250)
 
 
 class BlobStoreContract:
-    def make_store(self) -> BlobStore:
+    def make_store(self) -> BlobStore | Store:
         raise NotImplementedError
+
+    def make_blobs(self) -> BlobStore:
+        """Return the store, of a whole one the blobs of a thread."""
+        return thread_blobs(self.make_store(), "acme", "t1")
 
     def test_a_blob_comes_back_byte_for_byte_and_a_range_is_a_slice(self) -> None:
         @given(blobs, places, st.none() | places)
         def holds(data: bytes, start: int, end: int | None) -> None:
-            store = self.make_store()
+            store = self.make_blobs()
             store.put("s", "a", data)
             assert store.get("s", "a") == data
             assert store.get("s", "a", start, end) == data[start:end]
@@ -32,7 +38,7 @@ class BlobStoreContract:
         holds()
 
     def test_the_same_id_in_two_scopes_is_two_blobs(self) -> None:
-        store = self.make_store()
+        store = self.make_blobs()
         store.put("one", "a", b"1")
         store.put("two", "a", b"22")
         assert (store.get("one", "a"), store.get("two", "a")) == (b"1", b"22")
@@ -42,7 +48,7 @@ class BlobStoreContract:
 
     @pytest.mark.parametrize(("scope", "blob_id"), [("s", "b"), ("t", "a"), ("", "")])
     def test_what_is_not_there_is_a_key_error(self, scope: str, blob_id: str) -> None:
-        store = self.make_store()
+        store = self.make_blobs()
         store.put("s", "a", b"x")
         with pytest.raises(KeyError):
             store.get(scope, blob_id)
@@ -50,7 +56,7 @@ class BlobStoreContract:
             store.get(scope, blob_id, 0, 0)
 
     def test_a_second_put_replaces_the_first_and_is_the_newest(self) -> None:
-        store = self.make_store()
+        store = self.make_blobs()
         for blob_id, data in (("a", b"one"), ("b", b"two"), ("a", b"three")):
             store.put("s", blob_id, data)
         assert store.get("s", "a") == b"three"
@@ -58,7 +64,7 @@ class BlobStoreContract:
         assert store.used_bytes("s") == 8
 
     def test_one_blob_can_be_deleted_and_deleting_nothing_is_no_error(self) -> None:
-        store = self.make_store()
+        store = self.make_blobs()
         store.put("s", "a", b"x")
         store.put("s", "b", b"y")
         store.delete("s", "a")
@@ -69,7 +75,7 @@ class BlobStoreContract:
         assert store.records("s") == ()
 
     def test_many_threads_can_put_at_once(self) -> None:
-        store = self.make_store()
+        store = self.make_blobs()
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda at: store.put("s", f"id{at}", bytes(at)), range(40)))
         assert store.used_bytes("s") == sum(range(40))

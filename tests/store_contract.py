@@ -186,15 +186,16 @@ class StoreContract:
     def test_blobs_of_a_thread_are_a_store_of_their_own(self) -> None:
         store = self.make_store()
         mine, theirs = store.blobs_of("acme", "t1"), store.blobs_of("other", "t1")
-        for blobs, data in ((mine, b"mine"), (theirs, b"theirs!"), (store, b"nobody's")):
+        other = store.blobs_of("acme", "t2")
+        for blobs, data in ((mine, b"mine"), (theirs, b"theirs!"), (other, b"the other")):
             blobs.put("scope", "a", data)
-        assert (mine.get("scope", "a"), theirs.get("scope", "a", 0, 3), store.get("scope", "a")) == (
+        assert (mine.get("scope", "a"), theirs.get("scope", "a", 0, 3), other.get("scope", "a")) == (
             b"mine",
             b"the",
-            b"nobody's",
+            b"the other",
         )
         mine.delete("scope")
-        assert (mine.used_bytes("scope"), theirs.used_bytes("scope"), store.used_bytes("scope")) == (0, 7, 8)
+        assert [blobs.used_bytes("scope") for blobs in (mine, theirs, other)] == [0, 7, 9]
         with pytest.raises(KeyError):
             mine.get("scope", "a")
 

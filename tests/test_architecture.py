@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 CORE = "gatekeeper_core"
 HALL = frozenset(
     {
+        "caching",
         "calibration",
         "errors",
         "events",
@@ -122,8 +123,8 @@ PORCH = (
     "llama_index.memory.gatekeeper",
 )
 ADAPTERS = {
-    "langchain_gatekeeper": ("embedding", "memory", "middleware", "runnable", "working_memory"),
-    "llama_index.memory.gatekeeper": ("buffer", "block", "embedding", "memory", "working_memory"),
+    "langchain_gatekeeper": ("memory", "middleware", "runnable", "working_memory"),
+    "llama_index.memory.gatekeeper": ("buffer", "block", "memory", "working_memory"),
 }
 ADAPTER_LINES = 160
 

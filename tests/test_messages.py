@@ -24,6 +24,8 @@ from gatekeeper_core.messages import (
     Turn,
     Violation,
     group_turns,
+    is_answer,
+    is_answered,
     read_messages,
     split_current_turn,
     validate_messages,
@@ -758,3 +760,15 @@ def test_what_the_model_thought_aloud_is_not_searched(thinking: str, answer: str
     )
     assert turn.assistant_text == f"lookup\n<think>6380</think>\n{answer}"
     assert turn.user_text == "<think>which port?</think>"
+
+
+@pytest.mark.parametrize("answer", ["端口是 6380。", "The port is 6380.", "用 6380 port。", ""])
+def test_a_question_is_answered_by_what_the_assistant_says_without_a_call(answer: str) -> None:
+    question, said = Message("user", "哪个端口 port?"), Message("assistant", answer)
+    calling = Message("assistant", answer, tool_calls=(ToolCall("c1", "look", "{}"),))
+    result, note = Message("tool", "6380", tool_call_id="c1"), Message("system", "Be brief.")
+    assert [is_answer(one) for one in (question, said, calling, result, note)] == [False, True, False, False, False]
+    answered = [[question, said], [question, said, note], [said], [question, calling, result, said]]
+    waiting = [[], [note], [question], [said, question, note], [question, calling], [question, calling, result]]
+    assert all(map(is_answered, answered))
+    assert not any(map(is_answered, waiting))

@@ -133,7 +133,11 @@ def plan_append(
             raise _other_content()
         seq = seqs[message.message_id] if message.message_id else last_seq + len(new)
     if expected_seq not in (None, last_seq) and (new or not given):
-        raise _other_end(expected_seq or 0, last_seq)
+        reason = (
+            f"the thread ends with message {last_seq}, not {expected_seq}: read what another writer has added, and "
+            "repeat"
+        )
+        raise ConflictError("thread", expected_version=expected_seq or 0, stored_version=last_seq, reason=reason)
     return AppendPlan(tuple(new), seq)
 
 
@@ -154,10 +158,3 @@ def _other_content() -> ConflictError:
         "each message an id of its own"
     )
     return ConflictError("message", expected_version=0, stored_version=1, reason=reason)
-
-
-def _other_end(expected_seq: int, last_seq: int) -> ConflictError:
-    reason = (
-        f"the thread ends with message {last_seq}, not {expected_seq}: read what another writer has added, and repeat"
-    )
-    return ConflictError("thread", expected_version=expected_seq, stored_version=last_seq, reason=reason)

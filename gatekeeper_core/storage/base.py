@@ -5,8 +5,8 @@
     Store ── MessageStore   the messages of threads            tenant, thread, seq
           ── RecordStore    what a thread is boiled down to    tenant, thread, kind
           ── MemoryStore    what is known about users          tenant, user, id
-          ── BlobStore      bodies that were put aside         scope, id
-          ── forget, begin_anew, blobs_of
+          ── blobs_of       BlobStore of one thread            tenant, thread, scope, id
+          ── forget, begin_anew
 
 A *message* is stored once and never changed. Its sequence number (``seq``) counts the messages of its thread from 0,
 without a gap.
@@ -28,8 +28,8 @@ tenant is the first key of everything, and an empty name of a tenant, thread or 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast
 
 if TYPE_CHECKING:
     from array import array
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEMORY_CATEGORIES",
-    "WRITE_ATTEMPTS",
     "BlobRecord",
     "BlobStore",
     "DerivedRecord",
@@ -54,17 +53,12 @@ __all__ = [
     "Store",
     "TermCounts",
     "is_in_process",
+    "thread_blobs",
 ]
 
 MemoryCategory = Literal["user_preference", "project_context", "skill", "fact"]
 MEMORY_CATEGORIES: tuple[MemoryCategory, ...] = ("user_preference", "project_context", "skill", "fact")
 """What a memory can be about. Source: specification 004, long-term memory."""
-
-WRITE_ATTEMPTS = 64
-"""How often a change is made at most, anew each time that another writer was faster, before it is a ``ConflictError``.
-
-Source: ours. Each time somebody's change has gone in. Of four writers that never rest, one loses eight times in a row
-at every tenth change, and 64 times in a row at one in a hundred million."""
 
 
 class BlobRecord(NamedTuple):
@@ -384,7 +378,7 @@ class Forgotten(NamedTuple):
     is_purged: bool = True
 
 
-class Store(MessageStore, RecordStore, MemoryStore, BlobStore, Protocol):
+class Store(MessageStore, RecordStore, MemoryStore, Protocol):
     """Everything that is kept, in one place, so that it can be forgotten in one call.
 
     What is forgotten leaves a tombstone without content. With it, a job that is late cannot bring back what was
@@ -393,8 +387,6 @@ class Store(MessageStore, RecordStore, MemoryStore, BlobStore, Protocol):
 
     def blobs_of(self, tenant: str, thread: str, /) -> BlobStore:
         """Return the blobs of one thread as a store of their own, which is deleted when the thread is forgotten.
-
-        The blobs that were put through the store itself belong to nobody but the holder of their scope.
 
         Raises:
             ConfigError: a name is empty.
@@ -439,3 +431,19 @@ class Store(MessageStore, RecordStore, MemoryStore, BlobStore, Protocol):
 def is_in_process(store: object) -> bool:
     """Return whether asking a store waits for nobody: it says so itself, by an ``is_in_process`` that is True."""
     return getattr(store, "is_in_process", False) is True
+
+
+def thread_blobs(store: BlobStore | Store, tenant: str, thread: str) -> BlobStore:
+    """Return the blobs of one thread where a store tells threads apart (``Store.blobs_of``), else the store itself.
+
+    Raises:
+        ConfigError: a name is empty.
+
+    >>> from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+    >>> from gatekeeper_core.storage.in_memory_store import InMemoryStore
+    >>> blobs, store = InMemoryBlobStore(), InMemoryStore()
+    >>> thread_blobs(blobs, "acme", "t1") is blobs, thread_blobs(store, "acme", "t1").records("scope")
+    (True, ())
+    """
+    blobs_of: Callable[[str, str], BlobStore] | None = getattr(store, "blobs_of", None)
+    return cast("BlobStore", store) if blobs_of is None else blobs_of(tenant, thread)

@@ -210,7 +210,14 @@ class InMemoryMemoryStore:
                 held = _wanted(shelf.holding(terms) if terms else shelf.newest(key), key, categories)
                 found.update((record.memory.id, record) for record in islice(held, limit))
             if vector is not None:
-                near = _nearest(_wanted(shelf.newest(key), key, categories), vector, limit)
+                from heapq import nlargest  # here, because most searches have no vector
+
+                held = _wanted(shelf.newest(key), key, categories)
+                near = nlargest(
+                    limit,
+                    (one for one in held if one.vector is not None and len(one.vector) == len(vector)),
+                    key=lambda one: cosine(one.vector, vector),  # type: ignore[arg-type]
+                )
                 found.update((record.memory.id, record) for record in near)
             return tuple(found.values())
 
@@ -235,13 +242,6 @@ class InMemoryMemoryStore:
                 if not len(shelf):
                     del self._shelves[scope]
         return touched
-
-
-def _nearest(records: Iterable[MemoryRecord], vector: array[float], limit: int) -> list[MemoryRecord]:
-    from heapq import nlargest  # here, because most searches have no vector
-
-    with_one = [record for record in records if record.vector is not None and len(record.vector) == len(vector)]
-    return nlargest(limit, with_one, key=lambda record: cosine(record.vector, vector))  # type: ignore[arg-type]
 
 
 def _wanted(records: Iterable[MemoryRecord], key: str | None, categories: Collection[str]) -> Iterator[MemoryRecord]:

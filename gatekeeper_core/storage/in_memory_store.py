@@ -20,11 +20,11 @@ from gatekeeper_core.storage.base import (
     MemoryRecord,
     MemoryScope,
     TermCounts,
+    is_in_process,
 )
 from gatekeeper_core.storage.codec import decode_message
-from gatekeeper_core.storage.forgetting import TENANT, Target, named_target, sources_of, tombstone, tombstones_of
+from gatekeeper_core.storage.forgetting import TENANT, named_target, sources_of, tombstone, tombstones_of
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore, InMemoryRecordStore
-from gatekeeper_core.storage.thread_blobs import NOBODY, Owner, ThreadBlobs
 
 __all__ = ["InMemoryStore"]
 
@@ -60,7 +60,7 @@ class InMemoryStore:
         self._threads: dict[tuple[str, str], _Conversation] = {}
         self._records = InMemoryRecordStore()
         self._memories = InMemoryMemoryStore()
-        self._blobs: dict[Owner, InMemoryBlobStore] = {}
+        self._blobs: dict[tuple[str, str], InMemoryBlobStore] = {}
         self._tombstones: set[bytes] = set()
 
     def append_messages(
@@ -163,54 +163,9 @@ class InMemoryStore:
         """Return how many current memories there are, and how many hold each term; see ``MemoryStore``."""
         return self._memories.count_memories(_check_scope(scope), terms)
 
-    def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
-        """Store a blob under an id of a scope; see ``BlobStore``."""
-        self.put_blob(NOBODY, scope, blob_id, data)
-
-    def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
-        """Return a range of a blob's bytes; see ``BlobStore``."""
-        return self.get_blob(NOBODY, scope, blob_id, start, end)
-
-    def delete(self, scope: str, blob_id: str | None = None, /) -> None:
-        """Delete one blob or the whole scope; see ``BlobStore``."""
-        self.delete_blob(NOBODY, scope, blob_id)
-
-    def used_bytes(self, scope: str, /) -> int:
-        """Return the sum of the sizes of the scope's blobs."""
-        return sum(record.size_bytes for record in self.blob_records(NOBODY, scope))
-
-    def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
-        """Return the blobs of a scope, oldest first; see ``BlobStore``."""
-        return self.blob_records(NOBODY, scope)
-
     def blobs_of(self, tenant: str, thread: str, /) -> BlobStore:
         """Return the blobs of one thread as a store of their own; see ``Store``."""
-        return ThreadBlobs(self, Owner(*_thread_key(tenant, thread)))
-
-    def put_blob(self, owner: Owner, scope: str, blob_id: str, data: bytes, /) -> None:
-        """Store a blob of an owner; see ``OwnedBlobs``."""
-        with self._lock:
-            if owner != NOBODY:
-                self._refuse_forgotten(owner.tenant, thread=owner.thread)
-            blobs = self._blobs.get(owner) or InMemoryBlobStore()
-            blobs.put(scope, blob_id, data)
-            self._blobs[owner] = blobs
-
-    def get_blob(self, owner: Owner, scope: str, blob_id: str, start: int, end: int | None, /) -> bytes:
-        """Return a range of the bytes of an owner's blob; see ``OwnedBlobs``."""
-        with self._lock:
-            return self._blobs[owner].get(scope, blob_id, start, end)
-
-    def delete_blob(self, owner: Owner, scope: str, blob_id: str | None, /) -> None:
-        """Delete one blob or a whole scope of an owner; see ``OwnedBlobs``."""
-        with self._lock:
-            if owner in self._blobs:
-                self._blobs[owner].delete(scope, blob_id)
-
-    def blob_records(self, owner: Owner, scope: str, /) -> tuple[BlobRecord, ...]:
-        """Return the blobs of an owner's scope, oldest first; see ``OwnedBlobs``."""
-        with self._lock:
-            return self._blobs[owner].records(scope) if owner in self._blobs else ()
+        return _ThreadBlobs(self, *_thread_key(tenant, thread))
 
     def forget(
         self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
@@ -219,7 +174,20 @@ class InMemoryStore:
         target = named_target(tenant, thread=thread, user=user, source=source)
         with self._lock:
             self._tombstones.update(tombstones_of(target))
-            gone = Forgotten(*self._forget_threads(target), self._forget_memories(target), self._forget_blobs(target))
+            messages = records = blobs = 0
+            if target.kind in (TENANT, "thread"):
+                name = None if target.kind == TENANT else target.name
+                mine = [key for key in (*self._threads, *self._blobs) if key[0] == tenant and name in (None, key[1])]
+                messages = sum(len(self._threads.pop(key).bodies) for key in mine if key in self._threads)
+                blobs = sum(self._blobs.pop(key).blob_count for key in mine if key in self._blobs)
+                records = self._records.delete_records(tenant, name)
+            if target.kind == TENANT:
+                memories = sum(map(self._memories.delete_memories, self._memories.scopes_of(tenant)))
+            elif target.kind == "user":
+                memories = self._memories.delete_memories(MemoryScope(tenant, target.name))
+            else:
+                memories = self._memories.forget_source(tenant, target.name)
+            gone = Forgotten(messages, records, memories, blobs)
         tell(STORE_FORGOT, backend="memory", what=target.kind, **gone._asdict())
         return gone
 
@@ -233,29 +201,6 @@ class InMemoryStore:
             self._tombstones -= stones
         return found
 
-    def _forget_threads(self, target: Target) -> tuple[int, int]:
-        """Delete the messages and derived records of a target, and return how many there were."""
-        if target.kind not in (TENANT, "thread"):
-            return 0, 0
-        name = None if target.kind == TENANT else target.name
-        keys = [key for key in self._threads if key[0] == target.tenant and name in (None, key[1])]
-        messages = sum(len(self._threads.pop(key).bodies) for key in keys)
-        return messages, self._records.delete_records(target.tenant, name)
-
-    def _forget_memories(self, target: Target) -> int:
-        if target.kind == "user":
-            return self._memories.delete_memories(MemoryScope(target.tenant, target.name))
-        if target.kind == TENANT:
-            return sum(map(self._memories.delete_memories, self._memories.scopes_of(target.tenant)))
-        return self._memories.forget_source(target.tenant, target.name)
-
-    def _forget_blobs(self, target: Target) -> int:
-        if target.kind not in (TENANT, "thread"):
-            return 0
-        owners = [owner for owner in self._blobs if owner.tenant == target.tenant]
-        owners = [owner for owner in owners if target.kind == TENANT or owner.thread == target.name]
-        return sum(self._blobs.pop(owner).blob_count for owner in owners)
-
     def _refuse_forgotten(
         self, tenant: str, *, thread: str | None = None, user: str | None = None, source: Collection[str] = ()
     ) -> None:
@@ -265,6 +210,47 @@ class InMemoryStore:
         for kind, name in named:
             if name is not None and tombstone(tenant, kind, name) in self._tombstones:
                 raise ForgottenError(kind)
+
+
+class _ThreadBlobs:
+    """The blobs of one thread; see ``BlobStore`` for each method."""
+
+    __slots__ = ("_key", "_store")
+
+    def __init__(self, store: InMemoryStore, tenant: str, thread: str) -> None:
+        self._store = store
+        self._key = (tenant, thread)
+
+    @property
+    def is_in_process(self) -> bool:
+        return is_in_process(self._store)
+
+    def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
+        tenant, thread = self._key
+        with self._store._lock:
+            self._store._refuse_forgotten(tenant, thread=thread)
+            blobs = self._blobs()
+            blobs.put(scope, blob_id, data)
+            self._store._blobs[self._key] = blobs
+
+    def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
+        with self._store._lock:
+            return self._blobs().get(scope, blob_id, start, end)
+
+    def delete(self, scope: str, blob_id: str | None = None, /) -> None:
+        with self._store._lock:
+            self._blobs().delete(scope, blob_id)
+
+    def used_bytes(self, scope: str, /) -> int:
+        with self._store._lock:
+            return self._blobs().used_bytes(scope)
+
+    def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
+        with self._store._lock:
+            return self._blobs().records(scope)
+
+    def _blobs(self) -> InMemoryBlobStore:
+        return self._store._blobs.get(self._key) or InMemoryBlobStore()
 
 
 def _thread_key(tenant: str, thread: str) -> tuple[str, str]:

@@ -22,10 +22,9 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import STORE_CHECKED, STORE_FORGOT
 from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import tell
-from gatekeeper_core.storage import sqlite_blobs, sqlite_forgetting, sqlite_memories, sqlite_threads
+from gatekeeper_core.storage import sqlite_forgetting, sqlite_memories, sqlite_threads
 from gatekeeper_core.storage.appending import check_name, encoded, reading_range
 from gatekeeper_core.storage.base import (
-    BlobRecord,
     BlobStore,
     DerivedRecord,
     Forgotten,
@@ -35,10 +34,10 @@ from gatekeeper_core.storage.base import (
 )
 from gatekeeper_core.storage.codec import encode_text
 from gatekeeper_core.storage.forgetting import TENANT, named_target, sources_of
+from gatekeeper_core.storage.sqlite_blobs import SQLiteThreadBlobs
 from gatekeeper_core.storage.sqlite_check import StoreInfo, problems, store_info
 from gatekeeper_core.storage.sqlite_connections import Connections, Synchronous
-from gatekeeper_core.storage.stored_rows import ScopeKey, ThreadKey, UserKey
-from gatekeeper_core.storage.thread_blobs import NOBODY, Owner, ThreadBlobs
+from gatekeeper_core.storage.stored_rows import ThreadKey, UserKey
 from gatekeeper_core.tokens import check_tokens
 
 __all__ = ["SQLiteStore"]
@@ -233,59 +232,10 @@ class SQLiteStore:
         with self._connections.reading() as connection:
             return sqlite_memories.count(connection, key, terms)
 
-    def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
-        """Store a blob under an id of a scope; see ``BlobStore``."""
-        self.put_blob(NOBODY, scope, blob_id, data)
-
-    def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
-        """Return a range of a blob's bytes; see ``BlobStore``."""
-        return self.get_blob(NOBODY, scope, blob_id, start, end)
-
-    def delete(self, scope: str, blob_id: str | None = None, /) -> None:
-        """Delete one blob or the whole scope; see ``BlobStore``."""
-        self.delete_blob(NOBODY, scope, blob_id)
-
-    def used_bytes(self, scope: str, /) -> int:
-        """Return the sum of the sizes of the scope's blobs."""
-        return sum(record.size_bytes for record in self.blob_records(NOBODY, scope))
-
-    def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
-        """Return the blobs of a scope, oldest first; see ``BlobStore``."""
-        return self.blob_records(NOBODY, scope)
-
     def blobs_of(self, tenant: str, thread: str, /) -> BlobStore:
         """Return the blobs of one thread as a store of their own; see ``Store``."""
         _thread_key(tenant, thread)
-        return ThreadBlobs(self, Owner(tenant, thread))
-
-    def put_blob(self, owner: Owner, scope: str, blob_id: str, data: bytes, /) -> None:
-        """Store a blob of an owner; see ``OwnedBlobs``.
-
-        Raises:
-            TypeError: ``data`` is no bytes.
-            ForgottenError: the thread was forgotten.
-        """
-        if not isinstance(data, bytes):
-            raise TypeError(f"data must be bytes, got {type(data).__name__}")
-        with self._connections.writing() as connection:
-            if owner != NOBODY:
-                sqlite_forgetting.refuse_forgotten(connection, owner.tenant, thread=owner.thread)
-            sqlite_blobs.put(connection, ScopeKey.of(owner, scope), blob_id, data)
-
-    def get_blob(self, owner: Owner, scope: str, blob_id: str, start: int, end: int | None, /) -> bytes:
-        """Return a range of the bytes of an owner's blob; see ``OwnedBlobs``."""
-        with self._connections.reading() as connection:
-            return sqlite_blobs.get(connection, ScopeKey.of(owner, scope), blob_id, start, end)
-
-    def delete_blob(self, owner: Owner, scope: str, blob_id: str | None, /) -> None:
-        """Delete one blob or a whole scope of an owner; see ``OwnedBlobs``."""
-        with self._connections.writing() as connection:
-            sqlite_blobs.delete(connection, ScopeKey.of(owner, scope), blob_id)
-
-    def blob_records(self, owner: Owner, scope: str, /) -> tuple[BlobRecord, ...]:
-        """Return the blobs of an owner's scope, oldest first; see ``OwnedBlobs``."""
-        with self._connections.reading() as connection:
-            return sqlite_blobs.records(connection, ScopeKey.of(owner, scope))
+        return SQLiteThreadBlobs(self._connections, tenant, thread)
 
     def forget(
         self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None

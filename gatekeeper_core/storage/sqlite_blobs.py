@@ -1,81 +1,123 @@
 """Blobs in the tables of a SQLite store, in pieces of one size, so that a range is read and checked by itself.
 
-Each function works within the transaction that its caller has begun, and checks every row that it reads.
+Each call is one transaction, and checks every row that it reads.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from typing import TYPE_CHECKING
 
+from gatekeeper_core.storage import sqlite_forgetting
 from gatekeeper_core.storage.base import BlobRecord
 from gatekeeper_core.storage.codec import checksum, decode_text, encode_text
 from gatekeeper_core.storage.stored_rows import CHUNK_BYTES, DamagedRowError, ScopeKey, check_blob, check_chunk
 
-__all__ = ["delete", "get", "put", "records"]
+if TYPE_CHECKING:
+    from gatekeeper_core.storage.sqlite_connections import Connections
 
-_OF_BLOB = "tenant = ? AND thread = ? AND scope = ? AND id = ?"
+__all__ = ["SQLiteThreadBlobs"]
 
-
-def put(connection: sqlite3.Connection, key: ScopeKey, blob_id: str, data: bytes) -> None:
-    """Store a blob in the place of the one that has its id, as the newest of its scope."""
-    delete(connection, key, blob_id)
-    query = "SELECT max(serial) FROM blobs WHERE tenant = ? AND thread = ? AND scope = ?"
-    serial = int(connection.execute(query, key).fetchone()[0] or 0) + 1
-    name = encode_text(blob_id)
-    fields = (*key, name, serial, len(data))
-    row = (*fields, checksum(b"blobs", *fields))
-    connection.execute("INSERT INTO blobs VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-    for number in range(-(-len(data) // CHUNK_BYTES)):
-        chunk = data[number * CHUNK_BYTES : (number + 1) * CHUNK_BYTES]
-        stored = checksum(b"blob_chunks", *key, name, serial, number, chunk)
-        piece = (*key, name, number, chunk, stored)
-        connection.execute("INSERT INTO blob_chunks VALUES (?, ?, ?, ?, ?, ?, ?)", piece)
+_OF_SCOPE = "tenant = ? AND thread = ? AND scope = ?"
+_OF_BLOB = f"{_OF_SCOPE} AND id = ?"
 
 
-def get(connection: sqlite3.Connection, key: ScopeKey, blob_id: str, start: int, end: int | None) -> bytes:
-    """Return the bytes of a blob from ``start`` up to ``end``; see ``BlobStore.get``.
+class SQLiteThreadBlobs:
+    """The blobs of one thread; see ``BlobStore`` for each method.
 
-    Raises:
-        KeyError: there is none.
-        DamagedRowError: it is not as it was written.
+    Args:
+        connections: those of the store.
+        tenant: whose thread.
+        thread: which of its threads.
     """
-    name = encode_text(blob_id)
-    query = f"SELECT serial, size, checksum FROM blobs WHERE {_OF_BLOB}"  # noqa: S608 - no input
-    row = connection.execute(query, (*key, name)).fetchone()
-    if row is None:
-        raise KeyError(blob_id)
-    check_blob(key, name, *row)
-    serial, size = row[:2]
-    start, end = max(0, start), size if end is None else min(max(0, end), size)
-    if start >= end:
-        return b""
-    wanted = range(start // CHUNK_BYTES, (end - 1) // CHUNK_BYTES + 1)
-    data = b"".join(_chunks(connection, key, name, serial, wanted))
-    begin = wanted.start * CHUNK_BYTES
-    return data[start - begin : end - begin]
+
+    __slots__ = ("_connections", "_tenant", "_thread")
+
+    def __init__(self, connections: Connections, tenant: str, thread: str) -> None:
+        self._connections = connections
+        self._tenant = tenant
+        self._thread = thread
+
+    def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
+        """Store a blob in the place of the one that has its id, as the newest of its scope.
+
+        Raises:
+            TypeError: ``data`` is no bytes.
+            ForgottenError: the thread was forgotten.
+        """
+        if not isinstance(data, bytes):
+            raise TypeError(f"data must be bytes, got {type(data).__name__}")
+        key, name = self._key(scope), encode_text(blob_id)
+        with self._connections.writing() as connection:
+            sqlite_forgetting.refuse_forgotten(connection, self._tenant, thread=self._thread)
+            _delete(connection, key, name)
+            query = f"SELECT max(serial) FROM blobs WHERE {_OF_SCOPE}"  # noqa: S608 - no input
+            serial = int(connection.execute(query, key).fetchone()[0] or 0) + 1
+            fields = (*key, name, serial, len(data))
+            row = (*fields, checksum(b"blobs", *fields))
+            connection.execute("INSERT INTO blobs VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            for number in range(-(-len(data) // CHUNK_BYTES)):
+                chunk = data[number * CHUNK_BYTES : (number + 1) * CHUNK_BYTES]
+                stored = checksum(b"blob_chunks", *key, name, serial, number, chunk)
+                piece = (*key, name, number, chunk, stored)
+                connection.execute("INSERT INTO blob_chunks VALUES (?, ?, ?, ?, ?, ?, ?)", piece)
+
+    def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
+        """Return the bytes of a blob from ``start`` up to ``end``.
+
+        Raises:
+            KeyError: there is none.
+            CorruptionError: it is not as it was written.
+        """
+        key, name = self._key(scope), encode_text(blob_id)
+        with self._connections.reading() as connection:
+            query = f"SELECT serial, size, checksum FROM blobs WHERE {_OF_BLOB}"  # noqa: S608 - no input
+            row = connection.execute(query, (*key, name)).fetchone()
+            if row is None:
+                raise KeyError(blob_id)
+            check_blob(key, name, *row)
+            serial, size = row[:2]
+            start, end = max(0, start), size if end is None else min(max(0, end), size)
+            if start >= end:
+                return b""
+            wanted = range(start // CHUNK_BYTES, (end - 1) // CHUNK_BYTES + 1)
+            data = b"".join(_chunks(connection, key, name, serial, wanted))
+        begin = wanted.start * CHUNK_BYTES
+        return data[start - begin : end - begin]
+
+    def delete(self, scope: str, blob_id: str | None = None, /) -> None:
+        """Delete one blob, or with None all of the scope."""
+        with self._connections.writing() as connection:
+            _delete(connection, self._key(scope), None if blob_id is None else encode_text(blob_id))
+
+    def used_bytes(self, scope: str, /) -> int:
+        """Return the sum of the sizes of the scope's blobs."""
+        return sum(record.size_bytes for record in self.records(scope))
+
+    def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
+        """Return the blobs of a scope, the one that was put first standing first.
+
+        Raises:
+            CorruptionError: one is not as it was written.
+        """
+        key, found = self._key(scope), []
+        query = f"SELECT id, serial, size, checksum FROM blobs WHERE {_OF_SCOPE} ORDER BY serial"  # noqa: S608
+        with self._connections.reading() as connection:
+            for name, *row in connection.execute(query, key):
+                check_blob(key, name, *row)
+                found.append(BlobRecord(decode_text(name), row[1]))
+        return tuple(found)
+
+    def _key(self, scope: str) -> ScopeKey:
+        return ScopeKey.of(self._tenant, self._thread, scope)
 
 
-def delete(connection: sqlite3.Connection, key: ScopeKey, blob_id: str | None) -> None:
-    """Delete one blob, or with None all of the scope."""
+def _delete(connection: sqlite3.Connection, key: ScopeKey, name: bytes | None) -> None:
     for table in ("blob_chunks", "blobs"):
-        if blob_id is None:
-            connection.execute(f"DELETE FROM {table} WHERE tenant = ? AND thread = ? AND scope = ?", key)  # noqa: S608
+        if name is None:
+            connection.execute(f"DELETE FROM {table} WHERE {_OF_SCOPE}", key)  # noqa: S608 - no input
         else:
-            connection.execute(f"DELETE FROM {table} WHERE {_OF_BLOB}", (*key, encode_text(blob_id)))  # noqa: S608
-
-
-def records(connection: sqlite3.Connection, key: ScopeKey) -> tuple[BlobRecord, ...]:
-    """Return the blobs of a scope, the one that was put first standing first.
-
-    Raises:
-        DamagedRowError: one is not as it was written.
-    """
-    query = "SELECT id, serial, size, checksum FROM blobs WHERE tenant = ? AND thread = ? AND scope = ? ORDER BY serial"
-    found = []
-    for name, *row in connection.execute(query, key):
-        check_blob(key, name, *row)
-        found.append(BlobRecord(decode_text(name), row[1]))
-    return tuple(found)
+            connection.execute(f"DELETE FROM {table} WHERE {_OF_BLOB}", (*key, name))  # noqa: S608 - no input
 
 
 def _chunks(connection: sqlite3.Connection, key: ScopeKey, name: bytes, serial: int, numbers: range) -> list[bytes]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from heapq import nlargest
 from itertools import islice
 
@@ -56,7 +57,9 @@ def put(connection: sqlite3.Connection, key: UserKey, records: Sequence[MemoryRe
     check_next_versions(records, lambda memory_id: get(connection, key, memory_id))
     for record in records:
         delete(connection, key, record.memory.id)
-        _insert(connection, key, record, _next_serial(connection, key))
+        query = "SELECT max(serial) FROM memories WHERE tenant = ? AND user = ? AND is_current = 1"
+        serial = int(connection.execute(query, key).fetchone()[0] or 0) + 1
+        _insert(connection, key, record, serial)
 
 
 def get(connection: sqlite3.Connection, key: UserKey, memory_id: str) -> MemoryRecord | None:
@@ -129,7 +132,13 @@ def find(
         held = _holding(connection, key, terms) if terms else _newest(connection, key, wanted)
         found.update((row.id, row.record()) for row in islice(filter(fits, held), limit))
     if vector is not None:
-        near = _nearest(filter(fits, _newest(connection, key, wanted)), vector, limit)
+        size = len(encode_vector(vector))
+        compared = islice(filter(fits, _newest(connection, key, wanted)), MAX_COMPARED_VECTORS)
+        near = nlargest(
+            limit,
+            (row for row in compared if row.vector and len(row.vector) == size),
+            key=lambda row: cosine(decode_vector(row.vector or b""), vector),
+        )
         found.update((row.id, row.record()) for row in near)
     return tuple(found.values())
 
@@ -150,22 +159,14 @@ def forget_source(connection: sqlite3.Connection, tenant: bytes, source: str) ->
     rows = connection.execute(query, (tenant, encode_text(source))).fetchall()
     for user, name in rows:
         key = UserKey(tenant, user)
-        left, serial = _left_without(connection, key, name, source)
+        left = None  # of a damaged memory nothing is left
+        with suppress(DamagedRowError):
+            row = _row(connection, key, name)
+            left = (without_source(row.record(), source), row.serial) if row else None
         delete(connection, key, decode_text(name))
-        if left:
-            _insert(connection, key, left, serial)  # no newer than it was
+        if left and left[0]:
+            _insert(connection, key, left[0], left[1])  # no newer than it was
     return len(rows)
-
-
-def _left_without(
-    connection: sqlite3.Connection, key: UserKey, name: bytes, source: str
-) -> tuple[MemoryRecord | None, int]:
-    """Return what is left of a memory without a source, of a damaged one nothing, and its serial number."""
-    try:
-        row = _row(connection, key, name)
-        return (without_source(row.record(), source), row.serial) if row else (None, 0)
-    except DamagedRowError:
-        return None, 0
 
 
 def _insert(connection: sqlite3.Connection, key: UserKey, record: MemoryRecord, serial: int) -> None:
@@ -176,11 +177,6 @@ def _insert(connection: sqlite3.Connection, key: UserKey, record: MemoryRecord, 
         connection.executemany("INSERT INTO memory_terms VALUES (?, ?, ?, ?, ?)", terms)
     sources = [(key.tenant, encode_text(source), key.user, row.id) for source in sources_of(record)]
     connection.executemany("INSERT INTO memory_sources VALUES (?, ?, ?, ?)", sources)
-
-
-def _next_serial(connection: sqlite3.Connection, key: UserKey) -> int:
-    query = "SELECT max(serial) FROM memories WHERE tenant = ? AND user = ? AND is_current = 1"
-    return int(connection.execute(query, key).fetchone()[0] or 0) + 1
 
 
 def _row(connection: sqlite3.Connection, key: UserKey, name: bytes) -> StoredMemory | None:
@@ -213,12 +209,6 @@ def _holding(connection: sqlite3.Connection, key: UserKey, terms: Sequence[str])
             if row.id not in seen:
                 seen.add(row.id)
                 yield row
-
-
-def _nearest(rows: Iterable[StoredMemory], vector: array[float], limit: int) -> list[StoredMemory]:
-    size = len(encode_vector(vector))
-    with_one = (row for row in islice(rows, MAX_COMPARED_VECTORS) if row.vector and len(row.vector) == size)
-    return nlargest(limit, with_one, key=lambda row: cosine(decode_vector(row.vector or b""), vector))
 
 
 def _checked(key: UserKey, values: Iterable[object]) -> StoredMemory:

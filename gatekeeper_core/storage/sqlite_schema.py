@@ -137,7 +137,10 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[str] = MIGRATIO
         try:
             version = _number(connection, "PRAGMA user_version")
             if version < len(migrations):
-                _run(connection, migrations[version], version + 1)
+                for statement in filter(None, map(str.strip, migrations[version].split(";"))):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {version + 1}")
                 done += 1
             connection.execute("COMMIT")
         except BaseException:
@@ -172,17 +175,6 @@ def _wanted(migrations: tuple[str, ...]) -> dict[bytes, bytes]:
 
 def _definitions(connection: sqlite3.Connection) -> dict[bytes, bytes]:
     return dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
-
-
-def _run(connection: sqlite3.Connection, script: str, version: int) -> None:
-    for statement in _statements(script):
-        connection.execute(statement)
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {version}")
-
-
-def _statements(script: str) -> list[str]:
-    return [statement.strip() for statement in script.split(";") if statement.strip()]
 
 
 def _number(connection: sqlite3.Connection, query: str) -> int:

@@ -26,7 +26,6 @@ from gatekeeper_core.storage.codec import (
     encode_text,
     encode_vector,
 )
-from gatekeeper_core.storage.thread_blobs import Owner
 
 __all__ = [
     "CHUNK_BYTES",
@@ -125,9 +124,9 @@ class ScopeKey(NamedTuple):
     scope: bytes
 
     @classmethod
-    def of(cls, owner: Owner, scope: str, *, name: Callable[[str], bytes] = encode_text) -> ScopeKey:
-        """Return the keys of an owner's scope, as ``name`` writes its names."""
-        return cls(name(owner.tenant), name(owner.thread), name(scope))
+    def of(cls, tenant: str, thread: str, scope: str, *, name: Callable[[str], bytes] = encode_text) -> ScopeKey:
+        """Return the keys of a scope of a thread, as ``name`` writes its names."""
+        return cls(name(tenant), name(thread), name(scope))
 
 
 class StoredMemory(NamedTuple):

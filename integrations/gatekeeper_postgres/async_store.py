@@ -11,7 +11,6 @@ from psycopg_pool import AsyncConnectionPool
 
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import BlobRecord, DerivedRecord, Forgotten, MemoryRecord, MemoryScope, TermCounts
-from gatekeeper_core.storage.thread_blobs import NOBODY, Owner
 from gatekeeper_postgres.async_connections import AsyncConnections
 from gatekeeper_postgres.check import StoreInfo
 from gatekeeper_postgres.methods import Methods, thread_key
@@ -181,51 +180,10 @@ class AsyncPostgresStore:
         """Return how many current memories there are, and how many hold each term; see ``MemoryStore``."""
         return await self._connections.run(self._methods.count_memories(scope, terms))
 
-    async def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
-        """Store a blob under an id of a scope; see ``BlobStore``."""
-        await self._connections.run(self._methods.put_blob(NOBODY, scope, blob_id, data))
-
-    async def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
-        """Return a range of a blob's bytes; see ``BlobStore``."""
-        return await self._connections.run(self._methods.get_blob(NOBODY, scope, blob_id, start, end))
-
-    async def delete(self, scope: str, blob_id: str | None = None, /) -> None:
-        """Delete one blob or the whole scope; see ``BlobStore``."""
-        await self._connections.run(self._methods.delete_blob(NOBODY, scope, blob_id))
-
-    async def used_bytes(self, scope: str, /) -> int:
-        """Return the sum of the sizes of the scope's blobs."""
-        return sum(record.size_bytes for record in await self.records(scope))
-
-    async def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
-        """Return the blobs of a scope, oldest first; see ``BlobStore``."""
-        return await self._connections.run(self._methods.blob_records(NOBODY, scope))
-
     def blobs_of(self, tenant: str, thread: str, /) -> AsyncThreadBlobs:
         """Return the blobs of one thread as a store of their own; see ``Store``."""
         thread_key(tenant, thread)
-        return AsyncThreadBlobs(self, Owner(tenant, thread))
-
-    async def put_blob(self, owner: Owner, scope: str, blob_id: str, data: bytes, /) -> None:
-        """Store a blob of an owner; see ``OwnedBlobs``.
-
-        Raises:
-            TypeError: ``data`` is no bytes.
-            ForgottenError: the thread was forgotten.
-        """
-        await self._connections.run(self._methods.put_blob(owner, scope, blob_id, data))
-
-    async def get_blob(self, owner: Owner, scope: str, blob_id: str, start: int, end: int | None, /) -> bytes:
-        """Return a range of the bytes of an owner's blob; see ``OwnedBlobs``."""
-        return await self._connections.run(self._methods.get_blob(owner, scope, blob_id, start, end))
-
-    async def delete_blob(self, owner: Owner, scope: str, blob_id: str | None, /) -> None:
-        """Delete one blob or a whole scope of an owner; see ``OwnedBlobs``."""
-        await self._connections.run(self._methods.delete_blob(owner, scope, blob_id))
-
-    async def blob_records(self, owner: Owner, scope: str, /) -> tuple[BlobRecord, ...]:
-        """Return the blobs of an owner's scope, oldest first; see ``OwnedBlobs``."""
-        return await self._connections.run(self._methods.blob_records(owner, scope))
+        return AsyncThreadBlobs(self._connections, self._methods, tenant, thread)
 
     async def forget(
         self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
@@ -267,27 +225,35 @@ class AsyncThreadBlobs:
     """The blobs of one thread; the methods of a ``BlobStore``, awaited.
 
     Args:
-        store: where the blobs of all threads lie.
-        owner: the thread.
+        connections: those of the store.
+        methods: those of the store.
+        tenant: whose thread.
+        thread: which of its threads.
     """
 
-    __slots__ = ("_owner", "_store")
+    __slots__ = ("_connections", "_methods", "_owner")
 
-    def __init__(self, store: AsyncPostgresStore, owner: Owner) -> None:
-        self._store = store
-        self._owner = owner
+    def __init__(self, connections: AsyncConnections, methods: Methods, tenant: str, thread: str) -> None:
+        self._connections = connections
+        self._methods = methods
+        self._owner = (tenant, thread)
 
     async def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
-        """Store a blob under an id of a scope; see ``BlobStore``."""
-        await self._store.put_blob(self._owner, scope, blob_id, data)
+        """Store a blob under an id of a scope; see ``BlobStore``.
+
+        Raises:
+            TypeError: ``data`` is no bytes.
+            ForgottenError: the thread was forgotten.
+        """
+        await self._connections.run(self._methods.put_blob(*self._owner, scope, blob_id, data))
 
     async def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
         """Return a range of a blob's bytes; see ``BlobStore``."""
-        return await self._store.get_blob(self._owner, scope, blob_id, start, end)
+        return await self._connections.run(self._methods.get_blob(*self._owner, scope, blob_id, start, end))
 
     async def delete(self, scope: str, blob_id: str | None = None, /) -> None:
         """Delete one blob or the whole scope; see ``BlobStore``."""
-        await self._store.delete_blob(self._owner, scope, blob_id)
+        await self._connections.run(self._methods.delete_blob(*self._owner, scope, blob_id))
 
     async def used_bytes(self, scope: str, /) -> int:
         """Return the sum of the sizes of the scope's blobs."""
@@ -295,4 +261,4 @@ class AsyncThreadBlobs:
 
     async def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
         """Return the blobs of a scope, oldest first; see ``BlobStore``."""
-        return await self._store.blob_records(self._owner, scope)
+        return await self._connections.run(self._methods.blob_records(*self._owner, scope))

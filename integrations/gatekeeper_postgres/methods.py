@@ -31,7 +31,6 @@ from gatekeeper_core.storage.base import (
 )
 from gatekeeper_core.storage.forgetting import TENANT, named_target, sources_of
 from gatekeeper_core.storage.stored_rows import ScopeKey, ThreadKey, UserKey
-from gatekeeper_core.storage.thread_blobs import NOBODY, Owner
 from gatekeeper_core.tokens import check_tokens
 from gatekeeper_postgres import blobs, forgetting, memories, schema, threads
 from gatekeeper_postgres.check import StoreInfo, problems, store_info
@@ -185,38 +184,35 @@ class Methods:
         """Return how many current memories there are, and how many hold each term."""
         return one(memories.count(user_key(scope), terms))
 
-    def put_blob(self, owner: Owner, scope: str, blob_id: str, data: bytes) -> Calls[None]:
-        """Store a blob of an owner."""
+    def put_blob(self, tenant: str, thread: str, scope: str, blob_id: str, data: bytes) -> Calls[None]:
+        """Store a blob of a thread."""
 
         def statements() -> Statements[None]:
-            if owner == NOBODY:
-                yield from forgetting.refuse_newer()
-            else:
-                yield from forgetting.admit(owner.tenant, thread=owner.thread)
+            yield from forgetting.admit(tenant, thread=thread)
             yield from blobs.put(key, blob_id, data)
 
         if not isinstance(data, bytes):
             raise TypeError(f"data must be bytes, got {type(data).__name__}")
-        key = scope_key(owner, scope)
-        yield Call(statements(), "write", (self._saving(owner.tenant), self._changing(key)))
+        key = scope_key(tenant, thread, scope)
+        yield Call(statements(), "write", (self._saving(tenant), self._changing(key)))
 
-    def get_blob(self, owner: Owner, scope: str, blob_id: str, start: int, end: int | None) -> Calls[bytes]:
-        """Return a range of the bytes of an owner's blob."""
-        return one(blobs.get(scope_key(owner, scope), blob_id, start, end))
+    def get_blob(self, tenant: str, thread: str, scope: str, blob_id: str, start: int, end: int | None) -> Calls[bytes]:
+        """Return a range of the bytes of a thread's blob."""
+        return one(blobs.get(scope_key(tenant, thread, scope), blob_id, start, end))
 
-    def delete_blob(self, owner: Owner, scope: str, blob_id: str | None) -> Calls[None]:
-        """Delete one blob or a whole scope of an owner."""
+    def delete_blob(self, tenant: str, thread: str, scope: str, blob_id: str | None) -> Calls[None]:
+        """Delete one blob or a whole scope of a thread."""
 
         def statements() -> Statements[None]:
             yield from forgetting.refuse_newer()
             yield from blobs.delete(key, blob_id)
 
-        key = scope_key(owner, scope)
-        yield Call(statements(), "write", (self._saving(owner.tenant), self._changing(key)))
+        key = scope_key(tenant, thread, scope)
+        yield Call(statements(), "write", (self._saving(tenant), self._changing(key)))
 
-    def blob_records(self, owner: Owner, scope: str) -> Calls[tuple[BlobRecord, ...]]:
-        """Return the blobs of an owner's scope, oldest first."""
-        return one(blobs.records(scope_key(owner, scope)))
+    def blob_records(self, tenant: str, thread: str, scope: str) -> Calls[tuple[BlobRecord, ...]]:
+        """Return the blobs of a scope of a thread, oldest first."""
+        return one(blobs.records(scope_key(tenant, thread, scope)))
 
     def forget(self, tenant: str, *, thread: str | None, user: str | None, source: str | None) -> Calls[Forgotten]:
         """Delete for good what belongs to a thread, a user or the tenant."""
@@ -321,9 +317,9 @@ def user_key(scope: MemoryScope) -> UserKey:
     return UserKey.of(scope, name=name_key)
 
 
-def scope_key(owner: Owner, scope: str) -> ScopeKey:
-    """Return the keys of an owner's scope."""
-    return ScopeKey.of(owner, scope, name=name_key)
+def scope_key(tenant: str, thread: str, scope: str) -> ScopeKey:
+    """Return the keys of a scope of a thread."""
+    return ScopeKey.of(tenant, thread, scope, name=name_key)
 
 
 def _append(

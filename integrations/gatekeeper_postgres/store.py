@@ -28,13 +28,12 @@ from gatekeeper_core.storage.base import (
     MemoryScope,
     TermCounts,
 )
-from gatekeeper_core.storage.thread_blobs import NOBODY, Owner, ThreadBlobs
 from gatekeeper_postgres.check import StoreInfo
 from gatekeeper_postgres.connections import Connections
 from gatekeeper_postgres.methods import Methods, thread_key
 from gatekeeper_postgres.servers import Server
 
-__all__ = ["PostgresStore"]
+__all__ = ["PostgresStore", "ThreadBlobs"]
 
 
 class PostgresStore:
@@ -193,51 +192,10 @@ class PostgresStore:
         """Return how many current memories there are, and how many hold each term; see ``MemoryStore``."""
         return self._connections.run(self._methods.count_memories(scope, terms))
 
-    def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
-        """Store a blob under an id of a scope; see ``BlobStore``."""
-        self._connections.run(self._methods.put_blob(NOBODY, scope, blob_id, data))
-
-    def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
-        """Return a range of a blob's bytes; see ``BlobStore``."""
-        return self._connections.run(self._methods.get_blob(NOBODY, scope, blob_id, start, end))
-
-    def delete(self, scope: str, blob_id: str | None = None, /) -> None:
-        """Delete one blob or the whole scope; see ``BlobStore``."""
-        self._connections.run(self._methods.delete_blob(NOBODY, scope, blob_id))
-
-    def used_bytes(self, scope: str, /) -> int:
-        """Return the sum of the sizes of the scope's blobs."""
-        return sum(record.size_bytes for record in self.records(scope))
-
-    def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
-        """Return the blobs of a scope, oldest first; see ``BlobStore``."""
-        return self._connections.run(self._methods.blob_records(NOBODY, scope))
-
     def blobs_of(self, tenant: str, thread: str, /) -> BlobStore:
         """Return the blobs of one thread as a store of their own; see ``Store``."""
         thread_key(tenant, thread)
-        return ThreadBlobs(self, Owner(tenant, thread))
-
-    def put_blob(self, owner: Owner, scope: str, blob_id: str, data: bytes, /) -> None:
-        """Store a blob of an owner; see ``OwnedBlobs``.
-
-        Raises:
-            TypeError: ``data`` is no bytes.
-            ForgottenError: the thread was forgotten.
-        """
-        self._connections.run(self._methods.put_blob(owner, scope, blob_id, data))
-
-    def get_blob(self, owner: Owner, scope: str, blob_id: str, start: int, end: int | None, /) -> bytes:
-        """Return a range of the bytes of an owner's blob; see ``OwnedBlobs``."""
-        return self._connections.run(self._methods.get_blob(owner, scope, blob_id, start, end))
-
-    def delete_blob(self, owner: Owner, scope: str, blob_id: str | None, /) -> None:
-        """Delete one blob or a whole scope of an owner; see ``OwnedBlobs``."""
-        self._connections.run(self._methods.delete_blob(owner, scope, blob_id))
-
-    def blob_records(self, owner: Owner, scope: str, /) -> tuple[BlobRecord, ...]:
-        """Return the blobs of an owner's scope, oldest first; see ``OwnedBlobs``."""
-        return self._connections.run(self._methods.blob_records(owner, scope))
+        return ThreadBlobs(self._connections, self._methods, tenant, thread)
 
     def forget(
         self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
@@ -273,3 +231,46 @@ class PostgresStore:
     def info(self) -> StoreInfo:
         """Return how much lies in the store; linear in its rows."""
         return self._connections.run(self._methods.info(self.place))
+
+
+class ThreadBlobs:
+    """The blobs of one thread: a ``BlobStore``.
+
+    Args:
+        connections: those of the store.
+        methods: those of the store.
+        tenant: whose thread.
+        thread: which of its threads.
+    """
+
+    __slots__ = ("_connections", "_methods", "_owner")
+
+    def __init__(self, connections: Connections, methods: Methods, tenant: str, thread: str) -> None:
+        self._connections = connections
+        self._methods = methods
+        self._owner = (tenant, thread)
+
+    def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
+        """Store a blob under an id of a scope; see ``BlobStore``.
+
+        Raises:
+            TypeError: ``data`` is no bytes.
+            ForgottenError: the thread was forgotten.
+        """
+        self._connections.run(self._methods.put_blob(*self._owner, scope, blob_id, data))
+
+    def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
+        """Return a range of a blob's bytes; see ``BlobStore``."""
+        return self._connections.run(self._methods.get_blob(*self._owner, scope, blob_id, start, end))
+
+    def delete(self, scope: str, blob_id: str | None = None, /) -> None:
+        """Delete one blob or the whole scope; see ``BlobStore``."""
+        self._connections.run(self._methods.delete_blob(*self._owner, scope, blob_id))
+
+    def used_bytes(self, scope: str, /) -> int:
+        """Return the sum of the sizes of the scope's blobs."""
+        return sum(record.size_bytes for record in self.records(scope))
+
+    def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
+        """Return the blobs of a scope, oldest first; see ``BlobStore``."""
+        return self._connections.run(self._methods.blob_records(*self._owner, scope))

@@ -6,7 +6,6 @@ name                      stands in the place of   needs
 ``GatekeeperMiddleware``  ``create_agent``'s list  ``langchain``
 ``GatekeeperChatMemory``  a buffer memory          ``langchain_classic``
 ``GatekeeperSelector``    ``trim_messages``        ``langchain_core``
-``MemoryEmbedder``        nothing                  ``langchain_core``
 ``select_messages``       ``trim_messages``        ``langchain_core``
 ``recall_tool``           nothing                  ``langchain_core``
 ``working_memory_tool``   nothing                  ``langchain_core``
@@ -21,7 +20,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from langchain_gatekeeper.embedding import MemoryEmbedder
     from langchain_gatekeeper.memory import GatekeeperChatMemory
     from langchain_gatekeeper.middleware import GatekeeperMiddleware
     from langchain_gatekeeper.once import select_messages
@@ -33,7 +31,6 @@ __all__ = [
     "GatekeeperChatMemory",
     "GatekeeperMiddleware",
     "GatekeeperSelector",
-    "MemoryEmbedder",
     "select_messages",
     "recall_tool",
     "working_memory_tool",
@@ -43,7 +40,6 @@ _MODULES = {
     "GatekeeperChatMemory": ("memory", "langchain-classic"),
     "GatekeeperMiddleware": ("middleware", "langchain"),
     "GatekeeperSelector": ("runnable", "langchain-core"),
-    "MemoryEmbedder": ("embedding", "langchain-core"),
     "select_messages": ("once", "langchain-core"),
     "recall_tool": ("recall", "langchain-core"),
     "working_memory_tool": ("working_memory", "langchain-core"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
+from gatekeeper_core.caching import LruCache
 from langchain_gatekeeper.content import compact_json
 
 if TYPE_CHECKING:
@@ -21,10 +22,10 @@ _MAX_SCHEMAS = 512
 
 
 class SchemaTexts:
-    """The JSON of tools and response formats, made once for each object."""
+    """The JSON of tools and response formats, made once for each object; a copy of it starts empty."""
 
     def __init__(self) -> None:
-        self._texts: dict[int, tuple[object, str]] = {}
+        self._texts: LruCache[int, tuple[object, str]] = LruCache(max_entries=_MAX_SCHEMAS)
 
     def of(self, source: object) -> str:
         """Return the JSON that a tool or a response format adds to a request, one line for each schema.
@@ -37,23 +38,14 @@ class SchemaTexts:
         """
         known = self._texts.get(id(source))
         if known is None or known[0] is not source:
-            if len(self._texts) >= _MAX_SCHEMAS:
-                self._texts.clear()
             # The object stays with its text: as long as it lives, no other object has its id.
-            known = self._texts[id(source)] = (source, "\n".join(map(compact_json, _schemas(source))))
+            known = source, "\n".join(map(compact_json, _schemas(source)))
+            self._texts.put(id(source), known)
         return known[1]
 
     def of_request(self, request: ModelRequest[Any]) -> tuple[str, ...]:
         """Return the JSON of the tools and the response format of a request."""
         return tuple(map(self.of, filter(None, [*request.tools, request.response_format])))
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> SchemaTexts:
-        """Return an empty copy: tools may hold what cannot be copied."""
-        return SchemaTexts()
-
-    def __reduce__(self) -> tuple[type[SchemaTexts], tuple[()]]:
-        """Leave the tools out of what is written of it as well."""
-        return SchemaTexts, ()
 
 
 def _schemas(source: Any) -> Iterator[object]:

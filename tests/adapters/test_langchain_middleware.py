@@ -32,8 +32,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import BaseModel
 
+from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.compaction.run import RunConfig
-from gatekeeper_core.context.history.cache import THREAD_BYTES, message_bytes
+from gatekeeper_core.context.history.cache import THREAD_BYTES
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Turn, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -180,7 +181,9 @@ def test_the_thread_is_found_without_a_checkpointer_as_well() -> None:
 
 
 def test_no_more_threads_are_remembered_than_there_is_memory_for() -> None:
-    gate = GatekeeperMiddleware(**OPTIONS, max_bytes=2 * (THREAD_BYTES + message_bytes(Message("user", "hi"))))
+    gate = GatekeeperMiddleware(
+        **OPTIONS, max_bytes=2 * (THREAD_BYTES + estimated_bytes(Message("user", "hi"), indexed=True))
+    )
     agent = create_agent(Scripted(), [], middleware=[gate])
     for thread in ("t1", "t2", "t3"):
         agent.invoke({"messages": "hi"}, on(thread))
@@ -557,7 +560,7 @@ def test_a_copy_works_without_what_the_first_one_knew() -> None:
     passed = sent(gate, request).messages
     for twin in (copy.deepcopy(gate),):
         assert twin.last_selection is None
-        assert twin._requests._schemas._texts == {}
+        assert len(twin._requests._schemas._texts) == 0
         assert sent(twin, request).messages == passed
 
 

@@ -19,7 +19,6 @@ NAMES = [
     "GatekeeperChatMemory",
     "GatekeeperMiddleware",
     "GatekeeperSelector",
-    "MemoryEmbedder",
     "recall_tool",
     "select_messages",
     "working_memory_tool",
@@ -28,7 +27,6 @@ FRAMEWORKS = ("langchain", "langchain_classic", "langchain_core", "langgraph", "
 MODULES = [
     "building",
     "content",
-    "embedding",
     "events",
     "memory",
     "middleware",

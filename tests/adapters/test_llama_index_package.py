@@ -19,7 +19,6 @@ MODULES = [
     "block",
     "buffer",
     "building",
-    "embedding",
     "events",
     "memory",
     "options",

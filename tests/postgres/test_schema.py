@@ -82,8 +82,8 @@ def test_tables_of_a_newer_version_are_refused_also_when_they_come_while_the_sto
     for write in (
         lambda: store.append_messages("acme", "t1", said(2)),
         lambda: store.save_record("acme", "t1", "task", "{}", upto_seq=0, expected_version=0),
-        lambda: store.put("s", "a", b""),
-        lambda: store.delete("s"),
+        lambda: store.blobs_of("acme", "t1").put("s", "a", b""),
+        lambda: store.blobs_of("acme", "t1").delete("s"),
         lambda: store.forget("acme"),
         lambda: store.begin_anew("acme"),
         lambda: PostgresStore(conninfo),

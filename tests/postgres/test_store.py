@@ -224,7 +224,7 @@ def test_arguments_are_checked(store: PostgresStore, conninfo: str) -> None:
     with pytest.raises(TypeError, match="conninfo must be a str"):
         PostgresStore(7)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="data must be bytes"):
-        store.put("s", "a", "text")  # type: ignore[arg-type]
+        store.blobs_of("acme", "t1").put("s", "a", "text")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="records must be MemoryRecord"):
         store.put_memories(MemoryScope("acme", "ann"), ["tea"])  # type: ignore[list-item]
     with pytest.raises(ConfigError, match="too large to be stored"):

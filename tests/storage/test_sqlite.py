@@ -217,7 +217,7 @@ def test_arguments_are_checked(path: Path) -> None:
         SQLiteStore(path, busy_timeout_ms=-1)
     with SQLiteStore(path) as store:
         with pytest.raises(TypeError, match="data must be bytes"):
-            store.put("s", "a", "text")  # type: ignore[arg-type]
+            store.blobs_of("acme", "t1").put("s", "a", "text")  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="records must be MemoryRecord"):
             store.put_memories(MemoryScope("acme", "ann"), ["tea"])  # type: ignore[list-item]
         with pytest.raises(ConfigError, match="too large to be stored"):

@@ -26,19 +26,22 @@ def path(tmp_path: Path) -> Path:
 def test_a_range_is_a_slice_wherever_its_ends_lie(path: Path) -> None:
     with SQLiteStore(path) as store:
         for size in BORDERS:
-            store.put("s", str(size), DATA[:size])
-            assert store.get("s", str(size)) == DATA[:size]
+            store.blobs_of("acme", "t1").put("s", str(size), DATA[:size])
+            assert store.blobs_of("acme", "t1").get("s", str(size)) == DATA[:size]
         for start in BORDERS:
             for end in (*BORDERS, None, 10**12):
-                assert store.get("s", str(BORDERS[-1]), start, end) == DATA[start:end]
+                assert store.blobs_of("acme", "t1").get("s", str(BORDERS[-1]), start, end) == DATA[start:end]
         assert store.check() == ()
 
 
 def test_a_shorter_blob_leaves_nothing_of_a_longer_one(path: Path) -> None:
     with SQLiteStore(path) as store:
-        store.put("s", "a", DATA)
-        store.put("s", "a", b"short")
-        assert (store.get("s", "a"), store.used_bytes("s")) == (b"short", 5)
+        store.blobs_of("acme", "t1").put("s", "a", DATA)
+        store.blobs_of("acme", "t1").put("s", "a", b"short")
+        assert (store.blobs_of("acme", "t1").get("s", "a"), store.blobs_of("acme", "t1").used_bytes("s")) == (
+            b"short",
+            5,
+        )
         assert store.check() == ()
 
 
@@ -53,22 +56,25 @@ def test_a_shorter_blob_leaves_nothing_of_a_longer_one(path: Path) -> None:
 )
 def test_a_changed_piece_is_never_given_back_and_the_others_are(path: Path, statement: str) -> None:
     with SQLiteStore(path) as store:
-        store.put("s", "a", DATA)
+        store.blobs_of("acme", "t1").put("s", "a", DATA)
     changed(path, statement)
     with SQLiteStore(path) as store:
-        assert store.get("s", "a", 0, CHUNK_BYTES) == DATA[:CHUNK_BYTES]
+        assert store.blobs_of("acme", "t1").get("s", "a", 0, CHUNK_BYTES) == DATA[:CHUNK_BYTES]
         for start, end in ((0, None), (CHUNK_BYTES, CHUNK_BYTES + 1)):
             with pytest.raises(CorruptionError, match="blob_chunks"):
-                store.get("s", "a", start, end)
+                store.blobs_of("acme", "t1").get("s", "a", start, end)
         assert store.check() != ()
 
 
 def test_a_changed_size_is_never_believed(path: Path) -> None:
     with SQLiteStore(path) as store:
-        store.put("s", "a", DATA)
+        store.blobs_of("acme", "t1").put("s", "a", DATA)
     changed(path, "UPDATE blobs SET size = 5")
     with SQLiteStore(path) as store:
-        for read in (lambda: store.get("s", "a"), lambda: store.used_bytes("s")):
+        for read in (
+            lambda: store.blobs_of("acme", "t1").get("s", "a"),
+            lambda: store.blobs_of("acme", "t1").used_bytes("s"),
+        ):
             with pytest.raises(CorruptionError, match="the table blobs"):
                 read()
         assert "1 rows of the table blobs are damaged" in store.check()

@@ -17,7 +17,6 @@ from gatekeeper_core.storage.stored_rows import (
     check_next_versions,
     verify,
 )
-from gatekeeper_core.storage.thread_blobs import Owner
 from tests.memory_store_contract import record
 
 ANN = MemoryScope("acme", "ann")
@@ -51,7 +50,7 @@ def test_keys_are_written_as_the_store_writes_names() -> None:
 
     assert ThreadKey.of("acme", "t1", name=name) == (b"ACME", b"T1")
     assert UserKey.of(ANN, name=name) == (b"ACME", b"ANN")
-    assert ScopeKey.of(Owner("acme", "t1"), "s", name=name) == (b"ACME", b"T1", b"S")
+    assert ScopeKey.of("acme", "t1", "s", name=name) == (b"ACME", b"T1", b"S")
     row = StoredMemory.of(UserKey.of(ANN), record("m1", key="drink"), 1, name=name)
     assert (row.id, row.key) == (b"M1", b"DRINK")
 

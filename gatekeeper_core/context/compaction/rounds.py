@@ -31,7 +31,7 @@ from gatekeeper_core.context.compaction.summarizer import (
 )
 from gatekeeper_core.context.tool_results.pointers import COMPRESSED, defused, pointers_in
 from gatekeeper_core.errors import ConfigError, check_range
-from gatekeeper_core.messages import FOLDED, Message, is_summary
+from gatekeeper_core.messages import FOLDED, Message, is_answer, is_summary
 from gatekeeper_core.text import LazyPattern, Locale, fence, locale_of
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
@@ -206,7 +206,7 @@ def narration_before(messages: Sequence[Message], position: int) -> list[int]:
     found = []
     for at in range(position - 1, -1, -1):
         message = messages[at]
-        if message.role == "assistant" and not message.tool_calls:
+        if is_answer(message):
             found.append(at)
         elif message.role != "system":
             break

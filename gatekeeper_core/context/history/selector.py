@@ -12,7 +12,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from gatekeeper_core.context.history.cache import RememberedThread, RememberedThreads
+from gatekeeper_core.caching import LruCache
+from gatekeeper_core.context.history.cache import RememberedThread
 from gatekeeper_core.context.history.modes import HistoryConfig, budget_for_window
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, recall_turns
 from gatekeeper_core.context.history.select import History, HistoryView, read_history, select_past
@@ -57,7 +58,7 @@ class ThreadSelector(Generic[Item]):
     True
     """
 
-    _threads: RememberedThreads[Item]
+    _threads: LruCache[Hashable, RememberedThread[Item]]
     _last_view: HistoryView | None
 
     def __init__(
@@ -93,11 +94,11 @@ class ThreadSelector(Generic[Item]):
     @property
     def estimated_bytes(self) -> int:
         """About what everything takes that is remembered of threads; see ``HistoryConfig.max_bytes``."""
-        return self._threads.estimated_bytes
+        return self._threads.used_bytes
 
     def view_of(self, thread: Hashable) -> HistoryView | None:
         """Return the view made last for a thread, or None where the thread is unknown or forgotten."""
-        state = self._threads.get(thread)
+        state = self._threads.peek(thread)
         return state.view if state else None
 
     def index_of(self, thread: Hashable) -> tuple[bytes, tuple[Turn, ...]] | None:
@@ -105,7 +106,7 @@ class ThreadSelector(Generic[Item]):
 
         A call for the same thread waits meanwhile.
         """
-        state = self._threads.get(thread)
+        state = self._threads.peek(thread)
         if state is None:
             return None
         with state.lock:
@@ -119,7 +120,7 @@ class ThreadSelector(Generic[Item]):
         A thread that is unknown, was forgotten or has no name has none: ``NOTHING_EARLIER``. So it is in shadow mode,
         where everything is shown.
         """
-        state = None if thread is None else self._threads.get(thread)
+        state = None if thread is None else self._threads.peek(thread)
         if state is None or self._config.shadow:
             return NOTHING_EARLIER
         with state.lock:
@@ -137,15 +138,15 @@ class ThreadSelector(Generic[Item]):
 
     def history_cost(self, items: Sequence[Item], *, thread: Hashable) -> int:
         """Return what the whole history of a thread costs, in tokens: only what is new in it is read and counted."""
-        state = self._threads.of(thread)
+        state = self._threads.get_or_put(thread, RememberedThread)
         with state.lock:
             try:
                 state.catch_up(items, read=self._read, signs=self._signs)
                 tokens = sum(state.tokens_at(at, self._count) for at in range(len(state.messages)))
             except BaseException:
-                self._threads.forget(thread, state)
+                self._threads.discard(thread, state)
                 raise
-        self._threads.settle(thread, state)
+        self._threads.settle(thread, state, state.estimated_bytes)
         return tokens
 
     def view(
@@ -182,7 +183,7 @@ class ThreadSelector(Generic[Item]):
         """
         check_tokens("fixed_tokens", fixed_tokens)
         key = thread if thread is not None else self._name_of(items)
-        state = self._threads.of(key)
+        state = self._threads.get_or_put(key, RememberedThread)
         named = None if isinstance(thread, tuple) else thread_name(thread)  # a builder names it by itself
         with stage(HISTORY, thread=named) as seen, state.lock:
             try:
@@ -193,13 +194,13 @@ class ThreadSelector(Generic[Item]):
                     settings = replace(settings, token_budget=budget_for_window(window_tokens))
                 view = self._view(state, items, query, settings, fixed_tokens, tuple(pinned), window_from, restore)
             except BaseException:
-                self._threads.forget(key, state)  # half a step would be remembered: the next call starts anew
+                self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
                 raise
             if view.status == "fallback":
                 # What failed may have left it between two turns; the next call chooses anew.
                 state.gatekeeper = state.history = None
             seen.tell(partial(self._facts, view), level="WARNING" if view.status in _ALARMING else "INFO")
-        self._threads.settle(key, state)
+        self._threads.settle(key, state, state.estimated_bytes)
         self._last_view = view
         return view
 
@@ -279,7 +280,7 @@ class ThreadSelector(Generic[Item]):
     # --- copies -----------------------------------------------------------------------------------------------------
 
     def _forget(self) -> None:
-        self._threads = RememberedThreads(max_bytes=self._config.max_bytes)
+        self._threads = LruCache(max_bytes=self._config.max_bytes, keeps_newest=True)
         self._last_view = None
 
     def __getstate__(self) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from itertools import islice
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from gatekeeper_core.storage.vectors import unit_vector
 
-__all__ = ["Embedded", "Embedder", "embed", "embedding_mark"]
+__all__ = ["Embedded", "Embedder", "MemoryEmbedder", "embed", "embedding_mark"]
 
 
 class Embedder(Protocol):
@@ -18,6 +18,50 @@ class Embedder(Protocol):
     def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
         """Return one vector for each text, in their order, all of one dimension."""
         ...
+
+
+_METHODS = (("embed_documents", "embed_query"), ("get_text_embedding_batch", "get_query_embedding"))
+"""What a framework's model embeds texts and one question with. Source: LangChain's ``Embeddings``, LlamaIndex's
+``BaseEmbedding``."""
+
+
+class MemoryEmbedder:
+    """An embedding model of LangChain or LlamaIndex as an ``embedder``, with ``queries`` as the ``query_embedder``.
+
+    Args:
+        embeddings: the model; many tell a text that is kept from a question.
+
+    Raises:
+        TypeError: it has the methods of neither.
+
+    >>> class Lengths:
+    ...     def embed_documents(self, texts):
+    ...         return [[float(len(text))] for text in texts]
+    ...     def embed_query(self, text):
+    ...         return [float(len(text))]
+    >>> embedder = MemoryEmbedder(Lengths())
+    >>> embedder(["tea", "茶"]), embedder.queries(["tea?"])
+    ([[3.0], [1.0]], [[4.0]])
+    """
+
+    __slots__ = ("_embed_query", "_embed_texts")
+
+    def __init__(self, embeddings: Any) -> None:
+        for texts, query in _METHODS:
+            if callable(getattr(embeddings, texts, None)) and callable(getattr(embeddings, query, None)):
+                self._embed_texts, self._embed_query = getattr(embeddings, texts), getattr(embeddings, query)
+                return
+        wanted = " or ".join(" and ".join(methods) for methods in _METHODS)
+        raise TypeError(f"embeddings must be a model with {wanted}, got {type(embeddings).__name__}")
+
+    def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
+        """Return the vectors of texts that are kept."""
+        vectors: Sequence[Sequence[float]] = self._embed_texts([*texts])
+        return vectors
+
+    def queries(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
+        """Return the vectors of questions."""
+        return [self._embed_query(text) for text in texts]
 
 
 class Embedded(NamedTuple):

@@ -161,7 +161,9 @@ class _Reader:
             if stop - start > _MAX_SENTENCE or self._is_foreign(start, stop):
                 asked = False
                 continue
-            explicit = asked or self._asks_to_remember(start, stop)
+            at = self._behind_openers(start, stop)
+            patterns = (rules.REMEMBER, rules.ASKED_TO_REMEMBER)
+            explicit = asked or any(pattern.match(self._masked, at, stop) for pattern in patterns)
             if forget := None if explicit else self._forget_request(start, stop):
                 yield forget
             elif not explicit:
@@ -190,10 +192,6 @@ class _Reader:
         return self._is_talk and _SPEAKER.match(beginning) is not None
 
     # --- asked for in so many words
-
-    def _asks_to_remember(self, start: int, stop: int) -> bool:
-        at = self._behind_openers(start, stop)
-        return any(pattern.match(self._masked, at, stop) for pattern in (rules.REMEMBER, rules.ASKED_TO_REMEMBER))
 
     def _remembered(self, start: int, stop: int, *, asked: bool) -> Extracted | None:
         """Return what a request to remember names; None where it names nothing yet, or only asks whether it was."""

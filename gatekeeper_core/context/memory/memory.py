@@ -24,13 +24,13 @@ from gatekeeper_core.context.memory.search import (
     question_terms,
     search_memories,
 )
+from gatekeeper_core.context.thread.records import written
 from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.events import EMBEDDER_FAILED, MEMORY_FORGET, MEMORY_SEARCH, MEMORY_WRITE
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.selection.anchors import count_terms, folded, telling_terms
 from gatekeeper_core.storage.base import (
     MEMORY_CATEGORIES,
-    WRITE_ATTEMPTS,
     EarlierText,
     Memory,
     MemoryRecord,
@@ -173,18 +173,16 @@ class LongTermMemory:
         """
         _check_scope(scope)
         with stage(MEMORY_FORGET) as seen:
-            deleted = self._deleted(scope, memory_id)
+            found = None if memory_id is None else self._store.get_memory(scope, memory_id)
+            if memory_id is None:
+                deleted = self._store.delete_memories(scope)
+            elif found is None:
+                deleted = 0
+            else:
+                chain = [*self._chain(scope, found, "supersedes"), *self._chain(scope, found, "superseded_by")]
+                deleted = self._store.delete_memories(scope, tuple(dict.fromkeys(memory.id for memory in chain)))
             seen.tell(lambda: {"memories": deleted})
         return deleted
-
-    def _deleted(self, scope: MemoryScope, memory_id: str | None) -> int:
-        if memory_id is None:
-            return self._store.delete_memories(scope)
-        found = self._store.get_memory(scope, memory_id)
-        if found is None:
-            return 0
-        chain = [*self._chain(scope, found, "supersedes"), *self._chain(scope, found, "superseded_by")]
-        return self._store.delete_memories(scope, tuple(dict.fromkeys(memory.id for memory in chain)))
 
     def embed_missing(self, scope: MemoryScope, *, limit: int = 100) -> int:
         """Make the vectors that are missing or out of date among the newest memories; return how many were made.
@@ -322,39 +320,31 @@ class LongTermMemory:
                 _check_text(name, value)
         if seq is not None:
             _check_count("seq", seq, least=0)
-        _check_time(valid_to)
+        if valid_to is not None and (isinstance(valid_to, bool) or not isinstance(valid_to, (int, float))):
+            raise TypeError(f"valid_to must be a number of seconds, got {type(valid_to).__name__}")
+        if valid_to is not None and valid_to != valid_to:
+            raise ConfigError("valid_to must be a number of seconds, got NaN")
         return Memory("", text, category, key, thread, seq, self._now() or 0.0, valid_to)
 
     def _placed(self, scope: MemoryScope, draft: Memory) -> tuple[Memory, list[MemoryRecord]]:
         """Return the memory that holds a draft, and what has to be put for that."""
-        stored = self._of_key(scope, draft) or most_alike(self._store, scope, draft, config=self._config)
-        stored = stored or self._of_same_text(scope, draft)
+        stored = None
+        if draft.key is not None:
+            found = self._store.find_memories(scope, key=draft.key, categories=(draft.category,), limit=1)
+            stored = next(iter(found), None)
+        stored = stored or most_alike(self._store, scope, draft, config=self._config)
+        if stored is None:
+            # The id that a new one of this text would have is all that finds a text without terms.
+            same = self._store.get_memory(scope, _made_id(draft, 0))
+            stored = same if same and same.memory.superseded_by is None and _same_text(same.memory, draft) else None
         if stored is None:
             memory = draft._replace(id=self._free_id(scope, draft))
             return memory, [self._record(memory)]
-        known = stored.memory
-        if _says_no_more(draft, known):
-            return known, []
-        if draft.key is not None and draft.key == known.key and not _same_text(draft, known):
-            return self._superseding(scope, stored, draft)
-        return self._reworded(stored, draft)
-
-    def _of_key(self, scope: MemoryScope, draft: Memory) -> MemoryRecord | None:
-        if draft.key is None:
-            return None
-        found = self._store.find_memories(scope, key=draft.key, categories=(draft.category,), limit=1)
-        return next(iter(found), None)
-
-    def _of_same_text(self, scope: MemoryScope, draft: Memory) -> MemoryRecord | None:
-        """Return the memory with the id that a new one of this text would have: all that finds a text without terms."""
-        found = self._store.get_memory(scope, _made_id(draft, 0))
-        current = found is not None and found.memory.superseded_by is None
-        return found if found is not None and current and _same_text(found.memory, draft) else None
-
-    def _superseding(
-        self, scope: MemoryScope, stored: MemoryRecord, draft: Memory
-    ) -> tuple[Memory, list[MemoryRecord]]:
         old = stored.memory
+        if _says_no_more(draft, old):
+            return old, []
+        if draft.key is None or draft.key != old.key or _same_text(draft, old):
+            return self._reworded(stored, draft)
         draft = draft._replace(supersedes=old.id)
         memory = draft._replace(id=self._free_id(scope, draft))
         until = draft.valid_from if old.valid_to is None else min(old.valid_to, draft.valid_from)
@@ -388,25 +378,17 @@ class LongTermMemory:
 
     def _written(self, scope: MemoryScope, change: Callable[[], tuple[Memory, list[MemoryRecord]]]) -> Memory:
         """Make a change and store it; where another writer was faster, make it anew from what is stored by then."""
+
+        def write() -> tuple[Memory, int]:
+            memory, records = change()
+            if records:
+                self._store.put_memories(scope, records)
+            return memory, len(records)
+
         with stage(MEMORY_WRITE) as seen:
-            memory, number = self._stored_change(scope, change)
+            memory, number = written(write)
             seen.tell(lambda: {"memories": number})
         return memory
-
-    def _stored_change(
-        self, scope: MemoryScope, change: Callable[[], tuple[Memory, list[MemoryRecord]]]
-    ) -> tuple[Memory, int]:
-        for attempt in range(1, WRITE_ATTEMPTS + 1):
-            memory, records = change()
-            try:
-                if records:
-                    self._store.put_memories(scope, records)
-            except ConflictError:
-                if attempt == WRITE_ATTEMPTS:
-                    raise
-            else:
-                break
-        return memory, len(records)
 
     # --- what several of them need -----------------------------------------------------------------------------------
 
@@ -491,13 +473,6 @@ def _check_count(name: str, value: int, *, least: int = 1, most: int | None = No
         raise TypeError(f"{name} must be a whole number, got {type(value).__name__}")
     if value < least or (most is not None and value > most):
         raise ConfigError(f"{name} must be {least} or more{f', at most {most}' if most else ''}, got {value}")
-
-
-def _check_time(value: object) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
-        raise TypeError(f"valid_to must be a number of seconds, got {type(value).__name__}")
-    if value is not None and value != value:
-        raise ConfigError("valid_to must be a number of seconds, got NaN")
 
 
 def _check_similarity(value: float | None) -> None:

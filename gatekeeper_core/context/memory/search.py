@@ -247,14 +247,11 @@ def _candidates(
 
 def _compared(record: MemoryRecord, vector: array[float] | None, terms: TermVector, embedder_name: str) -> MemoryHit:
     """Return a record as a hit: by its vector, where that is of this text and as long as the question's."""
-    memory, stored = record.memory, _vector_of(record, embedder_name)
+    memory = record.memory
+    stored = record.vector if record.vector_of == embedding_mark(memory.text, embedder_name) else None
     if vector is not None and stored is not None and len(stored) == len(vector):
         return MemoryHit(memory, cosine(vector, stored), "dense")
     return MemoryHit(memory, terms.similarity(count_terms(memory.text)), "sparse")
-
-
-def _vector_of(record: MemoryRecord, embedder_name: str) -> array[float] | None:
-    return record.vector if record.vector_of == embedding_mark(record.memory.text, embedder_name) else None
 
 
 def _threshold(kind: SimilarityKind, question: Question, min_similarity: float | None, config: MemoryConfig) -> float:

@@ -22,16 +22,16 @@ from gatekeeper_core.context.memory.extraction import (
 )
 from gatekeeper_core.context.memory.extraction_rules import CLAUSE_BORDER
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.errors import ConflictError
+from gatekeeper_core.context.thread.records import NewRecord, update_record
 from gatekeeper_core.events import EXTRACTION, EXTRACTOR_FAILED
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.selection.anchors import count_terms, folded
-from gatekeeper_core.storage.base import MEMORY_CATEGORIES, WRITE_ATTEMPTS, Memory, MemoryScope
+from gatekeeper_core.storage.base import MEMORY_CATEGORIES, Memory, MemoryScope
 from gatekeeper_core.text import LazyPattern, is_question, sentences
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.thread.thread import Thread
-    from gatekeeper_core.storage.base import RecordStore
+    from gatekeeper_core.storage.base import DerivedRecord, RecordStore
 
 __all__ = ["EXTRACTION_KIND", "MemoryExtractor", "Remembered", "is_supported", "remember_thread"]
 
@@ -114,16 +114,18 @@ def _remembered(
     if thread.user is None or thread.last_seq <= upto_seq:
         return Remembered((), (), 0, upto_seq, "nothing_new")
     extraction, reason = _extraction(thread, upto_seq, extractor)
-    extraction = _short_enough(extraction, memory.config.max_characters)
+    found = tuple(item for item in extraction.found if len(item.text) <= memory.config.max_characters)
+    dropped = extraction.dropped + len(extraction.found) - len(found)
+    extraction = extraction._replace(found=found, dropped=dropped)
     memories, forgotten = _applied(memory, MemoryScope(thread.tenant, thread.user), thread, extraction)
-    _save(store, thread, record.version if record else 0)
+
+    def read_to_the_end(old: DerivedRecord | None) -> NewRecord | None:
+        # Where another worker has read further, its record stays.
+        return None if old and old.upto_seq >= thread.last_seq else NewRecord("{}", thread.last_seq)
+
+    update_record(store, thread, EXTRACTION_KIND, read_to_the_end)
     status: Literal["rules", "model", "fallback"] = "rules" if extractor is None else "fallback" if reason else "model"
     return Remembered(memories, forgotten, extraction.dropped, thread.last_seq, status, reason)
-
-
-def _short_enough(extraction: Extraction, max_characters: int) -> Extraction:
-    found = tuple(item for item in extraction.found if len(item.text) <= max_characters)
-    return extraction._replace(found=found, dropped=extraction.dropped + len(extraction.found) - len(found))
 
 
 def _applied(
@@ -144,20 +146,6 @@ def _applied(
             memories.pop(named.id, None)
             forgotten[named.id] = None
     return tuple(memories.values()), tuple(forgotten)
-
-
-def _save(store: RecordStore, thread: Thread, version: int, attempts: int = WRITE_ATTEMPTS) -> None:
-    """Record how far the conversation was read; where another worker has read further, its record stays."""
-    name = (thread.tenant, thread.id, EXTRACTION_KIND)
-    try:
-        store.save_record(*name, "{}", upto_seq=thread.last_seq, expected_version=version)
-    except ConflictError:
-        newest = store.load_record(*name)
-        if newest is not None and newest.upto_seq >= thread.last_seq:
-            return
-        if attempts == 1:
-            raise
-        _save(store, thread, newest.version if newest else 0, attempts - 1)
 
 
 # --- a model's extractor --------------------------------------------------------------------------------------------

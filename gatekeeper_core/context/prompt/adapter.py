@@ -15,12 +15,11 @@ message and current turn are sent whole and alone, with the status ``over_budget
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from gatekeeper_core.caching import LruCache, estimated_bytes
 from gatekeeper_core.context.history.cache import THREAD_BYTES
 from gatekeeper_core.context.history.modes import HistoryConfig, OnError
 from gatekeeper_core.context.history.select import read_history
@@ -29,7 +28,7 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.events import OVER_BUDGET, REQUEST
-from gatekeeper_core.messages import Message, is_summary
+from gatekeeper_core.messages import Message, is_answered, is_summary
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.tokens import check_tokens
 
@@ -45,10 +44,6 @@ Piece = tuple[Message, "Item | None"]
 """What a message that is sent is made of: a message as the builder has it, and the framework's own, if there is one."""
 
 _MAX_BYTES = 32 * 2**20  # Source: ours; half of what a selector may take
-
-_MESSAGE_BYTES, _ASCII_BYTES, _OTHER_BYTES = 500, 8, 128
-"""For a message, and for each of its characters, by its script. Source: as for ``remembered.message_bytes``, rounded up
-to what needs no look at the text: what explains a selection holds the thread that it was made from."""
 
 _BESIDE_BUILDER = frozenset({"reserve_tokens", "shadow", "on_error"})
 _ADAPTER_NAMES = {"gatekeeper": "gatekeeper_config", "run": "run_config"}
@@ -115,7 +110,7 @@ class ThreadRequests(Generic[Item]):
             it), one message that was changed, or several that were joined.
         on_error: ``fallback`` sends system message and current turn where the build is over the budget by what must be
             sent; ``raise`` lets the ``BudgetError`` pass.
-        max_bytes: what the last builds of threads, which can be asked for, may keep in memory together, by an upper
+        max_bytes: what the last builds of threads, which can be asked for, may keep in memory together, by an
             estimate, >= 0. Those of the threads that were not used for longest go; the newest stays.
 
     Raises:
@@ -148,21 +143,16 @@ class ThreadRequests(Generic[Item]):
         check_tokens("max_bytes", max_bytes)
         self._on_error = on_error
         self._max_bytes = max_bytes
-        self._lock = Lock()
-        # Each with about how many bytes it holds.
-        self._last: OrderedDict[str, tuple[BuiltContext | None, int]] = OrderedDict()
-        self._last_bytes = 0
+        self._last: LruCache[str, BuiltContext | None] = LruCache(max_bytes=max_bytes, keeps_newest=True)
 
     @property
     def last_context(self) -> BuiltContext | None:
         """What was built last, whatever the thread; None before the first build, and where that was over the budget."""
-        with self._lock:
-            return next(reversed(self._last.values()), (None, 0))[0]
+        return self._last.newest()
 
     def context_of(self, thread: Hashable) -> BuiltContext | None:
         """Return what was built last for a thread; None where that is not known, or was over the budget."""
-        with self._lock:
-            return self._last.get(thread_name(thread) or "", (None, 0))[0]
+        return self._last.peek(thread_name(thread) or "")
 
     def request(
         self, items: Sequence[Item], asked: Asked = _NOBODY, *, system: Item | None = None
@@ -183,7 +173,9 @@ class ThreadRequests(Generic[Item]):
             given = self._given(items, asked, system)
             made = self._made(given, asked)
             seen.tell(made.facts)
-        self._remember(asked.thread, made.context, _kept_bytes(given.thread.messages))
+        # What explains a selection holds the thread that it was made from.
+        takes = THREAD_BYTES + sum(estimated_bytes(message, indexed=True) for message in given.thread.messages)
+        self._last.put(thread_name(asked.thread) or "", made.context, takes)
         return made
 
     def _made(self, given: _Given[Item], asked: Asked) -> ThreadRequest[Item]:
@@ -224,15 +216,6 @@ class ThreadRequests(Generic[Item]):
             pieces = [(context.messages[at], given.item(parts[at])) for at in sources]
             own = pieces[0][1] if len(pieces) == 1 and given.says(parts[sources[0]], message) else None
             yield self._write(message, pieces) if own is None else own
-
-    def _remember(self, thread: Hashable, context: BuiltContext | None, size_bytes: int) -> None:
-        name = thread_name(thread) or ""
-        with self._lock:
-            self._last_bytes += size_bytes - self._last.pop(name, (None, 0))[1]
-            self._last[name] = context, size_bytes
-            while self._last_bytes > self._max_bytes and len(self._last) > 1:
-                _, (_, freed_bytes) = self._last.popitem(last=False)
-                self._last_bytes -= freed_bytes
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ThreadRequests[Item]:
         """Return a copy that remembers nothing, with the same builder."""
@@ -292,23 +275,13 @@ def check_beside_builder(config: HistoryConfig, *, token_budget: int | None, tok
         raise ConfigError(f"{', '.join(named)}: with a builder its own settings hold; set them there")
 
 
-def _kept_bytes(messages: Sequence[Message]) -> int:
-    """Return about how many bytes the build of a thread keeps in memory, an upper estimate."""
-    texts = [message.text for message in messages]
-    texts += [call.arguments for message in messages for call in message.tool_calls]
-    characters = sum(len(text) * (_ASCII_BYTES if text.isascii() else _OTHER_BYTES) for text in texts)
-    return THREAD_BYTES + _MESSAGE_BYTES * len(messages) + characters
-
-
 def _prompt(messages: Sequence[Message], question: str | None) -> tuple[str, bool]:
     """Return the question, and whether it is among the messages already."""
-    last = messages[-1] if messages else None
-    answered = last is not None and last.role == "assistant" and not last.tool_calls
     history = read_history(messages, query=question)
     if question is None:
         asked = [one.text for one in (history.current.messages if history.current else ()) if _asks_itself(one)]
         return "\n".join(asked).strip(), True
-    return history.query, not history.query or (history.current is not None and not answered)
+    return history.query, not history.query or (history.current is not None and not is_answered(messages))
 
 
 def _asks_itself(message: Message) -> bool:

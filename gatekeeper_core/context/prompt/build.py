@@ -18,7 +18,7 @@ from gatekeeper_core.context.task.task import status_text
 from gatekeeper_core.context.thread.index_snapshots import MIN_TURNS, Fetched
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.events import ASSEMBLY, BUILD_STARTED, LOOK_UPS, PART, SAFETY_NET
-from gatekeeper_core.messages import Message, group_turns
+from gatekeeper_core.messages import Message, group_turns, is_answered
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.tokens import TokenCounter, count_message, count_messages
 from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
@@ -180,8 +180,7 @@ class Build:
         most = config.sliding_window_size if config.history == "window" else config.recent_turns
         most = most if turns is None else turns
         left, start = self._shares.recent_messages, len(thread.messages)
-        last = thread.messages[-1:]
-        closed = bool(last) and last[0].role == "assistant" and not last[0].tool_calls
+        closed = is_answered(thread.messages)
         for turn in group_turns(thread.messages)[::-1][: most if closed else most + 1]:  # an open turn counts besides
             left -= count_messages(turn.messages, token_counter=self._count)
             if left < 0:

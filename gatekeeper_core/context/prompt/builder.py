@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
+from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
@@ -112,9 +112,8 @@ class ContextBuilder:
         self._tool_results = tool_results or ToolResultCompressor(token_counter=self._count)
         self._session_key = None if session_key is None else check_key(session_key)
         self._lock = Lock()
-        self._before: OrderedDict[tuple[str, str], array[int]] = OrderedDict()
-        self._before_bytes = 0
-        self._runs: OrderedDict[tuple[str, str], RunConfig] = OrderedDict()
+        self._before: LruCache[tuple[str, str], array[int]] = LruCache(max_bytes=_PROMPTS_BYTES, keeps_newest=True)
+        self._runs: LruCache[tuple[str, str], RunConfig] = LruCache(max_entries=_REMEMBERED)
         self._lanes = call_lanes(max_workers)
         store = InMemoryRecordStore() if store is None else store
         if memory is None and keeps_memories(store):
@@ -296,35 +295,21 @@ class ContextBuilder:
         if thread is None:
             return run.for_thread(None)
         key = (thread.tenant, thread.id)
-        with self._lock:
-            known = self._runs.get(key)
-        made = known or run_of_thread(run, thread, look, self._lanes.results)
+        made = self._runs.get(key) or run_of_thread(run, thread, look, self._lanes.results)
         if made is None:
             return replace(run, compress_result=None)  # for this build; the next one asks again
-        with self._lock:
-            self._runs[key] = made
-            self._runs.move_to_end(key)
-            if len(self._runs) > _REMEMBERED:
-                self._runs.popitem(last=False)
+        self._runs.put(key, made)
         return made
 
     def _compared(self, thread: Thread, context: BuiltContext) -> BuiltContext:
         """Return a context that says how much of it is the same as in the build before."""
         key, now = (thread.tenant, thread.id), array("q", map(hash, context.messages))
-        with self._lock:
-            before = self._before.pop(key, None)
-            self._before[key] = now
-            self._before_bytes += _prompt_bytes(now) - _prompt_bytes(before)
-            while self._before_bytes > _PROMPTS_BYTES and len(self._before) > 1:
-                self._before_bytes -= _prompt_bytes(self._before.popitem(last=False)[1])
+        before = self._before.pop(key)
+        self._before.put(key, now, _PROMPT_BYTES + now.itemsize * len(now))
         same = sum(part.tokens for part in context.trace.parts[: common_beginning(before or (), now)])
         whole = context.token_stats.total - context.token_stats.tools
         trace = context.trace._replace(prefix_tokens=same, prefix_share=same / whole if whole else 0.0)
         return replace(context, trace=trace)
-
-
-def _prompt_bytes(numbers: array[int] | None) -> int:
-    return 0 if numbers is None else _PROMPT_BYTES + numbers.itemsize * len(numbers)
 
 
 def _saving(

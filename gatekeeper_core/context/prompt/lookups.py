@@ -11,7 +11,6 @@ goes on without it. What fails behind a build, where a model works for the next 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import islice
@@ -19,6 +18,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
 from gatekeeper_core.context.memory.update import remember_thread
 from gatekeeper_core.context.prompt.result import Miss
@@ -175,7 +175,7 @@ class DerivedRecords:
         self._store_lane = None if is_in_process(store) else lanes.store
         self._memory_lane = None if getattr(memory, "is_inline", False) is True else lanes.memory
         self._lock = Lock()
-        self._noted: OrderedDict[tuple[str, str], dict[str, Miss]] = OrderedDict()
+        self._noted: LruCache[tuple[str, str], dict[str, Miss]] = LruCache(max_entries=_MAX_NOTED)
 
     def look_up(
         self,
@@ -268,14 +268,12 @@ class DerivedRecords:
 
     def _note(self, thread: Thread, miss: Miss) -> None:
         with self._lock:
-            self._noted.setdefault((thread.tenant, thread.id), {})[miss.part] = miss
-            if len(self._noted) > _MAX_NOTED:
-                self._noted.popitem(last=False)
+            self._noted.get_or_put((thread.tenant, thread.id), dict)[miss.part] = miss
 
     def _tell(self, look: LookUp, thread: Thread) -> None:
         """Name what failed behind the last build of a thread."""
         with self._lock:
-            noted = self._noted.pop((thread.tenant, thread.id), {})
+            noted = self._noted.pop((thread.tenant, thread.id)) or {}
         for miss in noted.values():
             look.miss(*miss)
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import Literal, NamedTuple, get_args
 
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import Message, Part, Provider, TextPart
+from gatekeeper_core.messages import Message, Part, Provider, TextPart, is_answer
 
 __all__ = ["OPENING", "PinRole", "Rendered", "render_messages", "render_parts"]
 
@@ -121,7 +121,7 @@ def _one_model_message(parts: Sequence[Rendered]) -> list[Rendered]:
     joined: list[Rendered] = []
     for one in parts:
         before = joined[-1].message if joined else None
-        if before and one.message.role == before.role == "assistant" and not before.tool_calls:
+        if before and is_answer(before) and one.message.role == "assistant":
             message = replace(one.message, content=_both(before, one.message))
             joined[-1] = Rendered(message, _sources([joined[-1], one]))
         else:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gatekeeper_core.context.prompt.exchanges import whole_exchanges
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults
-from gatekeeper_core.messages import Message, group_turns
+from gatekeeper_core.messages import Message, group_turns, is_answered
 from gatekeeper_core.tokens import TokenCounter
 from gatekeeper_core.truncation import truncate_middle
 
@@ -132,7 +132,7 @@ def needs_prompt(messages: Sequence[Message], prompt: str, *, included: bool) ->
     last = messages[-1]
     if included:
         return last.role != "user" or _folded(last.text) != asked
-    if last.role == "assistant" and not last.tool_calls:
+    if is_answered(messages):
         return True
     turn = group_turns(messages)[-1:]
     said = [_folded(message.text) for message in turn[0].messages if message.role == "user"] if turn else []

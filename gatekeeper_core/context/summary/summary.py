@@ -27,10 +27,11 @@ from gatekeeper_core.context.summary.merge import fit_summary, merged
 from gatekeeper_core.context.summary.model import Draft, write_draft
 from gatekeeper_core.context.summary.record import Summary
 from gatekeeper_core.context.summary.sentences import CONTEXT_TURNS, read_turns, said_text
+from gatekeeper_core.context.thread.records import written
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError, StorageError, check_range
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, SUMMARY_MODEL_FAILED, SUMMARY_STORE_FAILED
-from gatekeeper_core.messages import Turn, group_turns
+from gatekeeper_core.messages import group_turns, is_answered
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.text import Locale, locale_of
@@ -42,7 +43,6 @@ __all__ = ["SummaryConfig", "SummaryStatus", "SummaryUpdate", "ThreadSummary"]
 SummaryStatus = Literal["none", "current", "updated", "rebuilt", "busy", "unsaved", "failed"]
 
 _KIND = "summary"
-_TRIES = 4  # saves of one update, each from a newer record
 _TURNS_AT_ONCE = 50  # merged at a time, so that a long conversation needs no more memory than a short one
 _MAX_CHECKPOINTS = 16
 
@@ -259,13 +259,15 @@ class ThreadSummary:
             if not alone:
                 return SummaryUpdate(self.get(thread), "busy")
             made: Summary | None = None
-            failure, version = "", -1
-            for _ in range(_TRIES):
+            version = -1
+
+            def write() -> SummaryUpdate:
+                nonlocal made, version
                 stored = self._load(thread)
                 if stored.failed:
                     return SummaryUpdate(made, "unsaved" if made else "failed", stored.flaw)
-                if stored.version == version:
-                    break  # nobody was faster: the store says so all the same
+                if stored.version == version:  # nobody was faster: the store says so all the same
+                    return SummaryUpdate(made, "unsaved", "conflict")
                 old, version = stored.summary, stored.version
                 covered = old.upto_seq + 1 if old else 0
                 if not (stop > covered if whenever else self._is_due(thread, old, stop)):
@@ -274,9 +276,12 @@ class ThreadSummary:
                 saved, failure = self._save(thread, made, stored.version)
                 if saved:
                     return SummaryUpdate(saved, "rebuilt" if stored.flaw else "updated", stored.flaw)
-                if failure != "conflict":
-                    break
-            return SummaryUpdate(made, "unsaved", failure)
+                return SummaryUpdate(made, "unsaved", failure)
+
+            try:
+                return written(write)
+            except ConflictError:
+                return SummaryUpdate(made, "unsaved", "conflict")
 
     def _is_due(self, thread: Thread, summary: Summary | None, stop: int) -> bool:
         start = summary.upto_seq + 1 if summary else 0
@@ -318,8 +323,8 @@ class ThreadSummary:
 
     def _adopted(self, thread: Thread, read: Summary, draft: Draft) -> SummaryUpdate:
         """Store a model's text in the newest summary, if that one still begins with what the model read."""
-        failure = ""
-        for _ in range(_TRIES):
+
+        def write() -> SummaryUpdate:
             stored = self._load(thread, since=read.checkpoints[-1])
             newest = stored.summary
             if newest is None or newest.model_upto_seq > read.upto_seq:
@@ -329,9 +334,12 @@ class ThreadSummary:
             saved, failure = self._save(thread, made, stored.version)
             if saved:
                 return SummaryUpdate(saved, "updated", "", draft.unsupported)
-            if failure != "conflict":
-                break
-        return SummaryUpdate(read, "unsaved", failure, draft.unsupported)
+            return SummaryUpdate(read, "unsaved", failure, draft.unsupported)
+
+        try:
+            return written(write)
+        except ConflictError:
+            return SummaryUpdate(read, "unsaved", "conflict", draft.unsupported)
 
     # --- The store ----------------------------------------------------------------------------------------------------
 
@@ -367,21 +375,28 @@ class ThreadSummary:
         return fit_summary(summary, self._config.max_summary_tokens, token_counter=self._counter)
 
     def _save(self, thread: Thread, summary: Summary, version: int) -> tuple[Summary | None, str]:
-        """Return the summary with its version in the store, or None and why it is not stored."""
+        """Return the summary with its version in the store, or None and why it is not stored.
+
+        Raises:
+            ConflictError: another writer was faster.
+        """
         saved, failure = self._asked(
             lambda: _checked_version(
                 self._store.save_record(
                     *_key_of(thread), summary.to_json(), upto_seq=summary.upto_seq, expected_version=version
                 )
-            )
+            ),
+            saving=True,
         )
         return (None, failure) if failure else (replace(summary, version=saved), "")
 
-    def _asked(self, call: Callable[[], Any]) -> tuple[Any, str]:
+    def _asked(self, call: Callable[[], Any], *, saving: bool = False) -> tuple[Any, str]:
         """Return what the store answers, or why it does not: the one place that meets its errors."""
         try:
             return call(), ""
         except ConflictError:
+            if saving:
+                raise
             return None, "conflict"
         except Exception as error:  # noqa: BLE001 - the caller's own store: it may raise anything, and a chat goes on
             failure = f"error: {type(error).__name__}"
@@ -451,11 +466,6 @@ def _finished_stop(thread: Thread, before_seq: int | None) -> int:
         check_tokens("before_seq", before_seq)
     limit = len(thread.messages) if before_seq is None else before_seq
     turns = group_turns(thread.messages)
-    finished = [turn.stop for turn in turns if turn.stop <= limit and (turn is not turns[-1] or _is_answered(turn))]
-    return finished[-1] if finished else 0
-
-
-def _is_answered(turn: Turn) -> bool:
-    """Return whether the newest turn ends with an answer: what an assistant says without calling a tool."""
-    newest = next(message for message in reversed(turn.messages) if message.role != "system")
-    return newest.role == "assistant" and not newest.tool_calls
+    if turns and not is_answered(turns[-1].messages):
+        turns = turns[:-1]
+    return max((turn.stop for turn in turns if turn.stop <= limit), default=0)

@@ -17,7 +17,7 @@ from gatekeeper_core.context.task.pin_text import quoted
 from gatekeeper_core.context.task.task import ActiveTask, Step
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import Message, turn_starts
+from gatekeeper_core.messages import Message, is_answer, turn_starts
 from gatekeeper_core.text import Locale
 
 __all__ = ["ClearedStep", "cleared_steps", "stand_in_text"]
@@ -102,7 +102,7 @@ def _bundles(messages: Sequence[Message], task: ActiveTask) -> Iterator[tuple[in
         if one.answered and one.positions[0] >= first:
             yield one.positions
     for at in range(first, len(messages)):
-        if messages[at].role == "assistant" and not messages[at].tool_calls:
+        if is_answer(messages[at]):
             yield (at,)
 
 

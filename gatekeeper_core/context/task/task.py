@@ -18,7 +18,6 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from gatekeeper_core.context.task.pin_text import quoted
 from gatekeeper_core.errors import ConfigError, SnapshotError, check_range
-from gatekeeper_core.storage.base import WRITE_ATTEMPTS
 from gatekeeper_core.text import Locale
 
 __all__ = ["ActiveTask", "Earlier", "Finding", "OpenStep", "Phase", "Request", "Step", "TaskConfig", "status_text"]
@@ -86,7 +85,6 @@ class TaskConfig:
         max_sub_requests: requests kept beside the goal, >= 0.
         max_steps: steps kept, >= 0; the messages of a step that goes are sent again where there is room.
         max_findings: findings kept, >= 0.
-        attempts: how often a change is made anew when another writer was faster, >= 1.
     """
 
     max_goal_chars: int = 200
@@ -95,10 +93,9 @@ class TaskConfig:
     max_sub_requests: int = 8
     max_steps: int = 32
     max_findings: int = 16
-    attempts: int = WRITE_ATTEMPTS
 
     def __post_init__(self) -> None:
-        check_range(self, "max_goal_chars", "max_text_chars", "max_name_chars", "attempts", low=1, whole=True)
+        check_range(self, "max_goal_chars", "max_text_chars", "max_name_chars", low=1, whole=True)
         check_range(self, "max_sub_requests", "max_steps", "max_findings", low=0, whole=True)
 
 

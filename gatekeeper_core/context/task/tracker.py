@@ -13,11 +13,12 @@ from typing import TypeVar
 
 from gatekeeper_core.context.task.goals import Asked, read_request
 from gatekeeper_core.context.task.task import ActiveTask, Earlier, Finding, OpenStep, Phase, Request, Step, TaskConfig
+from gatekeeper_core.context.thread.records import NewRecord, load_record, update_record
 from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError
+from gatekeeper_core.errors import ConfigError, SnapshotError
 from gatekeeper_core.messages import Message, turn_starts
 from gatekeeper_core.selection.verdicts import Verdict
-from gatekeeper_core.storage.base import RecordStore
+from gatekeeper_core.storage.base import DerivedRecord, RecordStore
 from gatekeeper_core.text import split_thinking
 from gatekeeper_core.truncation import truncate_to_tokens
 
@@ -56,7 +57,7 @@ class TaskTracker:
 
     def get(self, thread: Thread) -> ActiveTask:
         """Return the stored task as far as it holds for the conversation; nothing is read on or saved."""
-        return self._load(thread)[0]
+        return _read(load_record(self._store, thread, _KIND), thread)[0]
 
     def update(
         self, thread: Thread, *, verdict: Verdict | None = None, turn_verdicts: Sequence[Verdict] = ()
@@ -212,40 +213,33 @@ class TaskTracker:
 
     def _change(self, thread: Thread, change: Callable[[ActiveTask], ActiveTask]) -> ActiveTask:
         """Return the task after a change, saved where it is another now."""
-        attempts = self._config.attempts
-        while True:
-            task, stored = self._load(thread)
+        result = ActiveTask()
+
+        def changed_record(record: DerivedRecord | None) -> NewRecord | None:
+            nonlocal result
+            task, stored = _read(record, thread)
             ahead = stored is not None and _is_ahead(stored, thread)
             changed = change(stored if stored is not None and ahead else task)
             if changed == stored:
-                return change(task) if ahead else changed
+                result = change(task) if ahead else changed
+                return None
             changed = replace(changed, digests=_digests(changed, thread, stored), version=task.version + 1)
-            attempts -= 1
-            try:
-                self._save(thread, changed)
-            except ConflictError:
-                if attempts == 0:
-                    raise
-            else:
-                return _holding(changed, thread) if ahead else changed
+            result = _holding(changed, thread) if ahead else changed
+            return NewRecord(changed.to_json(), changed.upto_seq)
 
-    def _save(self, thread: Thread, task: ActiveTask) -> None:
-        body, upto = task.to_json(), task.upto_seq
-        before = task.version - 1
-        self._store.save_record(thread.tenant, thread.id, _KIND, body, upto_seq=upto, expected_version=before)
+        update_record(self._store, thread, _KIND, changed_record)
+        return result
 
-    def _load(self, thread: Thread) -> tuple[ActiveTask, ActiveTask | None]:
-        """Return the task as it holds for the conversation, and as it is stored; None where that cannot be read."""
-        if not isinstance(thread, Thread):
-            raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
-        record = self._store.load_record(thread.tenant, thread.id, _KIND)
-        if record is None:
-            return ActiveTask(), ActiveTask()
-        try:
-            stored = replace(ActiveTask.from_json(record.body), version=record.version)
-        except SnapshotError:
-            return ActiveTask(version=record.version), None
-        return _holding(stored, thread), stored
+
+def _read(record: DerivedRecord | None, thread: Thread) -> tuple[ActiveTask, ActiveTask | None]:
+    """Return the task as it holds for the conversation, and as it is stored; None where that cannot be read."""
+    if record is None:
+        return ActiveTask(), ActiveTask()
+    try:
+        stored = replace(ActiveTask.from_json(record.body), version=record.version)
+    except SnapshotError:
+        return ActiveTask(version=record.version), None
+    return _holding(stored, thread), stored
 
 
 def _is_ahead(task: ActiveTask, thread: Thread) -> bool:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.errors import ConflictError, SnapshotError
+from gatekeeper_core.context.thread.records import NewRecord, load_record, update_record
+from gatekeeper_core.errors import SnapshotError
 from gatekeeper_core.selection.constraints import ConstraintConfig, Constraints
-from gatekeeper_core.storage.base import WRITE_ATTEMPTS
 from gatekeeper_core.tokens import checked_counter
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.thread.thread import Thread
-    from gatekeeper_core.storage.base import RecordStore
+    from gatekeeper_core.storage.base import DerivedRecord, RecordStore
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["ThreadConstraints"]
 
 _KIND = "constraints"
+_DAMAGED = "the constraints of the thread are damaged: clear() them, and set them again"
 
 
 class ThreadConstraints:
@@ -57,7 +57,7 @@ class ThreadConstraints:
             SnapshotError: the stored record is damaged.
             StorageError: the store failed.
         """
-        return self._load(thread)[0]
+        return _values(load_record(self._store, thread, _KIND))
 
     def set(self, thread: Thread, key: str, value: str) -> None:
         """Set one constraint; the same key again replaces its value and keeps its place.
@@ -69,52 +69,42 @@ class ThreadConstraints:
             SnapshotError: the stored record is damaged.
             StorageError: the store failed, or other workers kept changing the record.
         """
-        self._change(thread, lambda zone: zone.set(key, value))
+
+        def change(record: DerivedRecord | None) -> NewRecord:
+            zone = Constraints(config=self._config, count=self._count, values=_values(record))
+            zone.set(key, value)
+            return NewRecord(json.dumps(zone.as_dict()), thread.last_seq)
+
+        update_record(self._store, thread, _KIND, change)
 
     def remove(self, thread: Thread, key: str) -> bool:
         """Remove one constraint and return whether it was there; errors as for :meth:`set`."""
-        if key not in self.of(thread):
-            return False
-        self._change(thread, lambda zone: zone.remove(key))
-        return True
+        was_there = False
+
+        def change(record: DerivedRecord | None) -> NewRecord | None:
+            nonlocal was_there
+            values = _values(record)
+            was_there = values.pop(key, None) is not None
+            return NewRecord(json.dumps(values), thread.last_seq) if was_there else None
+
+        update_record(self._store, thread, _KIND, change)
+        return was_there
 
     def clear(self, thread: Thread) -> None:
         """Remove all constraints, also those that cannot be read any more.
 
         Raises:
-            StorageError: the store failed, or another worker changed the record in between.
+            StorageError: the store failed, or other workers kept changing the record.
         """
-        record = self._store.load_record(thread.tenant, thread.id, _KIND)
-        if record is not None:
-            self._save(thread, {}, record.version)
+        update_record(self._store, thread, _KIND, lambda record: NewRecord("{}", thread.last_seq) if record else None)
 
-    def _change(self, thread: Thread, change: Callable[[Constraints], object]) -> None:
-        for left in range(WRITE_ATTEMPTS, 0, -1):
-            values, version = self._load(thread)
-            zone = Constraints(config=self._config, count=self._count, values=values)
-            change(zone)
-            try:
-                self._save(thread, zone.as_dict(), version)
-            except ConflictError:
-                if left == 1:
-                    raise
-            else:
-                return
 
-    def _save(self, thread: Thread, values: Mapping[str, str], version: int) -> None:
-        body, upto_seq = json.dumps(values), thread.last_seq
-        self._store.save_record(thread.tenant, thread.id, _KIND, body, upto_seq=upto_seq, expected_version=version)
-
-    def _load(self, thread: Thread) -> tuple[dict[str, str], int]:
-        record = self._store.load_record(thread.tenant, thread.id, _KIND)
-        if record is None:
-            return {}, 0
-        try:
-            values = json.loads(record.body)
-        except ValueError as error:
-            raise SnapshotError(
-                "the constraints of the thread are damaged: clear() them, and set them again"
-            ) from error
-        if not isinstance(values, Mapping) or not all(isinstance(value, str) for value in values.values()):
-            raise SnapshotError("the constraints of the thread are damaged: clear() them, and set them again")
-        return dict(values), record.version
+def _values(record: DerivedRecord | None) -> dict[str, str]:
+    """Return the constraints of a record."""
+    try:
+        values = json.loads(record.body) if record else {}
+    except ValueError as error:
+        raise SnapshotError(_DAMAGED) from error
+    if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
+        raise SnapshotError(_DAMAGED)
+    return values

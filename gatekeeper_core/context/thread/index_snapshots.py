@@ -17,13 +17,12 @@ import json
 import sys
 import unicodedata
 import zlib
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import chain
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
+from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.thread.thread import messages_digest
 from gatekeeper_core.errors import ConflictError, CorruptionError, SnapshotError
 from gatekeeper_core.messages import TextPart
@@ -110,8 +109,7 @@ class IndexSnapshots:
         self._store = store
         self._config = config or GatekeeperConfig()
         self._count = token_counter
-        self._lock = Lock()
-        self._seen: OrderedDict[tuple[str, str], _Seen] = OrderedDict()
+        self._seen: LruCache[tuple[str, str], _Seen] = LruCache(max_entries=_REMEMBERED)
 
     @property
     def schema(self) -> str:
@@ -199,8 +197,7 @@ class IndexSnapshots:
 
     def due(self, thread: Thread, turn_count: int) -> bool:
         """Return whether a thread is long enough to be saved, and has grown by a quarter since it was."""
-        with self._lock:
-            seen = self._seen.get((thread.tenant, thread.id), _Seen(0))
+        seen = self._seen.get((thread.tenant, thread.id)) or _Seen(0)
         return turn_count >= MIN_TURNS and turn_count >= _GROWTH * seen.turns
 
     def save(
@@ -222,8 +219,7 @@ class IndexSnapshots:
         Raises:
             Exception: whatever the store raises, but where another worker was faster.
         """
-        with self._lock:
-            seen = self._seen.get((thread.tenant, thread.id), _Seen(0))
+        seen = self._seen.get((thread.tenant, thread.id)) or _Seen(0)
         self._note(thread, _Seen(turn_count))
         record = self._store.load_record(thread.tenant, thread.id, INDEX_KIND)
         made = index()
@@ -231,7 +227,8 @@ class IndexSnapshots:
             return
         data, turns = made
         header = _header(record.body) if record and record.upto_seq <= thread.last_seq else None
-        if header and header.body != seen.useless and self._is_of(header, turns) and not self._has_grown(header, turns):
+        has_grown = header is None or len(turns) >= _GROWTH * header.turns
+        if header and header.body != seen.useless and self._is_of(header, turns) and not has_grown:
             return
         body = zlib.compress(data, 1)
         header = _Header(self.schema, len(turns), _turns_digest(turns), _digest(body))
@@ -259,17 +256,8 @@ class IndexSnapshots:
         first = turns[: header.turns]
         return header.schema == self.schema and len(first) == header.turns and _turns_digest(first) == header.digest
 
-    @staticmethod
-    def _has_grown(header: _Header, turns: Sequence[Turn]) -> bool:
-        return len(turns) >= _GROWTH * header.turns
-
     def _note(self, thread: Thread, seen: _Seen) -> None:
-        key = (thread.tenant, thread.id)
-        with self._lock:
-            self._seen[key] = seen
-            self._seen.move_to_end(key)
-            if len(self._seen) > _REMEMBERED:
-                self._seen.popitem(last=False)
+        self._seen.put((thread.tenant, thread.id), seen)
 
 
 def keeps_snapshots(store: object) -> Store | None:

@@ -17,22 +17,21 @@ the digest of all that it read. A thread that was begun anew has no mark, or one
 from __future__ import annotations
 
 import json
-import sys
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from gatekeeper_core.caching import LruCache, estimated_bytes
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import StorageError
-from gatekeeper_core.messages import Message, TextPart, common_beginning
+from gatekeeper_core.messages import common_beginning
 from gatekeeper_core.tokens import check_tokens
 
 if TYPE_CHECKING:
     from hashlib import blake2b
 
-    from gatekeeper_core.storage.base import DerivedRecord, MessageStore, RecordStore
+    from gatekeeper_core.messages import Message
+    from gatekeeper_core.storage.base import MessageStore, RecordStore
 
 __all__ = ["MARK_KIND", "StoredThreads"]
 
@@ -44,9 +43,6 @@ _FORMAT = 1
 _UNMARKED = 64
 """Messages behind the mark from which on a new one is made; so many are read again at each load. Source: ours; reading
 them takes a millisecond, and a mark a quarter of one."""
-
-_MESSAGE_BYTES = 300
-"""What a message takes beside its texts, with its digest. Source: ``tracemalloc``, 10,000 messages."""
 
 
 class _Sure(NamedTuple):
@@ -81,6 +77,7 @@ class StoredThreads:
         ConfigError: ``max_bytes`` is negative.
         TypeError: it is no whole number.
 
+    >>> from gatekeeper_core.messages import Message
     >>> from gatekeeper_core.storage.in_memory_store import InMemoryStore
     >>> threads = StoredThreads(InMemoryStore())
     >>> threads.append("t1", [Message("user", "端口?", id="m1"), Message("assistant", "6380", id="m2")], tenant="acme")
@@ -95,15 +92,12 @@ class StoredThreads:
         self._store = store
         marks = callable(getattr(store, "load_record", None)) and callable(getattr(store, "save_record", None))
         self._marks = cast("RecordStore", store) if marks else None
-        self._max_bytes = max_bytes
-        self._lock = Lock()
-        self._sure: OrderedDict[tuple[str, str], _Sure] = OrderedDict()
-        self._bytes = 0
+        self._sure: LruCache[tuple[str, str], _Sure] = LruCache(max_bytes=max_bytes)
 
     @property
     def estimated_bytes(self) -> int:
         """About what is remembered takes in memory."""
-        return self._bytes
+        return self._sure.used_bytes
 
     def append(
         self,
@@ -138,14 +132,20 @@ class StoredThreads:
             StorageError: the store cannot be read.
         """
         key = (tenant, thread_id)
-        with self._lock:
-            known = self._sure.get(key)
+        known = self._sure.get(key)
         found = self._caught_up(known, min_seq) if known else None
         if found is None:
-            found = self._whole(Thread(thread_id, (), tenant, user), min_seq)
+            from hashlib import blake2b  # here, because it is a tenth of the import of the library
+
+            messages = self._store.read_messages(tenant, thread_id, min_seq=min_seq)
+            thread, takes = Thread(thread_id, (), tenant, user), sum(map(estimated_bytes, messages))
+            found = self._marked(_Sure(thread.continued(messages), -1, blake2b(digest_size=16), takes))
         if found.thread.user != user:
             found = found._replace(thread=replace(found.thread, user=user))
-        self._remember(key, found)
+        if found.upto_seq < 0:
+            self._sure.pop(key)
+        else:
+            self._sure.put(key, found, found.estimated_bytes)
         return found.thread
 
     # --- reading ----------------------------------------------------------------------------------------------------
@@ -159,18 +159,11 @@ class StoredThreads:
             return None
         if len(read) > len(before):
             new = read[len(before) :]
-            known = known._replace(thread=thread.continued(new), estimated_bytes=known.estimated_bytes + _bytes_of(new))
+            takes = known.estimated_bytes + sum(map(estimated_bytes, new))
+            known = known._replace(thread=thread.continued(new), estimated_bytes=takes)
         # Asked after the messages were read: a mark that is still there vouches for what was read before it.
         sure = self._marked(known)
         return None if sure.upto_seq < upto_seq else sure
-
-    def _whole(self, empty: Thread, min_seq: int | None) -> _Sure:
-        """Return a thread, all of it read."""
-        from hashlib import blake2b  # here, because it is a tenth of the import of the library
-
-        messages = self._store.read_messages(empty.tenant, empty.id, min_seq=min_seq)
-        read = _Sure(empty.continued(messages), -1, blake2b(digest_size=16), _bytes_of(messages))
-        return self._marked(read)
 
     def _marked(self, read: _Sure) -> _Sure:
         """Return what was read with as much of it sure as a mark vouches for, -1 for nothing; make a mark if it is due.
@@ -194,34 +187,15 @@ class StoredThreads:
             return nothing
         if thread.last_seq - sure.upto_seq < _UNMARKED:
             return sure
-        return self._with_mark(self._marks, read if sure is nothing else sure, record) or sure
-
-    @staticmethod
-    def _with_mark(marks: RecordStore, read: _Sure, record: DerivedRecord | None) -> _Sure | None:
-        """Return what was read, all of it sure, after a mark at its end was saved; None where it could not be."""
-        upto, thread = _with_details(read, read.thread.last_seq), read.thread
+        upto = _with_details(read if sure is nothing else sure, thread.last_seq)
         version = record.version if record else 0
         try:
-            marks.save_record(
+            self._marks.save_record(
                 thread.tenant, thread.id, MARK_KIND, _body(upto), upto_seq=upto.upto_seq, expected_version=version
             )
         except StorageError:  # another worker was faster, or it was forgotten: the next load sees to it
-            return None
+            return sure
         return upto
-
-    # --- what is remembered -----------------------------------------------------------------------------------------
-
-    def _remember(self, key: tuple[str, str], found: _Sure) -> None:
-        """Remember a thread that is sure, as far as there is room."""
-        with self._lock:
-            gone = self._sure.pop(key, None)
-            self._bytes -= gone.estimated_bytes if gone else 0
-            if found.upto_seq < 0 or found.estimated_bytes > self._max_bytes:
-                return
-            self._sure[key] = found
-            self._bytes += found.estimated_bytes
-            while self._bytes > self._max_bytes:
-                self._bytes -= self._sure.popitem(last=False)[1].estimated_bytes
 
 
 def _with_details(read: _Sure, upto_seq: int) -> _Sure:
@@ -239,14 +213,3 @@ def _body(sure: _Sure) -> str:
     """Return the mark of what was read up to ``upto_seq``."""
     digest = sure.thread.digests([sure.upto_seq])[sure.upto_seq]
     return json.dumps({"format": _FORMAT, "digest": digest + sure.details.hexdigest()})
-
-
-def _bytes_of(messages: Iterable[Message]) -> int:
-    """Return about how many bytes messages take in memory."""
-    return sum(_MESSAGE_BYTES + sum(map(sys.getsizeof, _texts(message))) for message in messages)
-
-
-def _texts(message: Message) -> list[str]:
-    content = message.content
-    texts = [content] if isinstance(content, str) else [part.text for part in content if isinstance(part, TextPart)]
-    return [*texts, *(call.arguments for call in message.tool_calls)]

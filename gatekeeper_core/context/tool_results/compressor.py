@@ -12,11 +12,13 @@ is defused. The same input gives the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import sys
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
+from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.context.tool_results.digest import Digest, Shelf, Strategy, Task
 from gatekeeper_core.context.tool_results.formats.delimited import digest_delimited
@@ -32,7 +34,6 @@ from gatekeeper_core.context.tool_results.formats.json_text import JsonValue, Un
 from gatekeeper_core.context.tool_results.formats.lines import digest_lines
 from gatekeeper_core.context.tool_results.formats.listings import digest_listing
 from gatekeeper_core.context.tool_results.formats.traces import digest_trace
-from gatekeeper_core.context.tool_results.memo import Made, ResultMemo, text_digest
 from gatekeeper_core.context.tool_results.omissions import gap, with_context
 from gatekeeper_core.context.tool_results.pointers import Pointer, defused, pointer_id
 from gatekeeper_core.context.tool_results.query_match import Asked
@@ -95,6 +96,12 @@ _WORTH_IT = 0.9
 _PREVIEW_HEAD, _PREVIEW_TAIL = 6, 2
 _PREVIEW_ASKED = 8
 
+_MEMO_BYTES = 32 * 2**20
+"""What the results made last may take, so that a run does not work through each of them at every step: a bound on their
+number would be no memory at all beyond it. Source: ours; 3,000 digests, where each is as long as a digest may be."""
+
+_MEMO_ENTRY_BYTES = 500  # key, value and place of an entry beside its text, rounded up
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResultConfig:
@@ -148,6 +155,13 @@ class ToolResult(NamedTuple):
     pointer: Pointer | None
 
 
+class _Made(NamedTuple):
+    """The text of a result, None where it is sent as it was, and the id under which the whole result is kept."""
+
+    text: str | None
+    pointer: str | None
+
+
 class _Request(NamedTuple):
     """One result on its way: the text, what is known of it, and what it may cost."""
 
@@ -197,7 +211,7 @@ class ToolResultCompressor:
     ) -> None:
         self._config = config or ToolResultConfig()
         self._memory = working_memory
-        self._memo = ResultMemo()
+        self._memo: LruCache[Hashable, _Made] = LruCache(max_bytes=_MEMO_BYTES)
         self._strategies = dict(strategies or {})
         self._counter = checked_counter(token_counter)
         for name, strategy in self._strategies.items():
@@ -275,16 +289,19 @@ class ToolResultCompressor:
             raise TypeError(f"message must be a Message, got {type(message).__name__}")
         if not isinstance(context, ResultContext):
             raise TypeError(f"context must be a ResultContext, got {type(context).__name__}")
+        from hashlib import sha256  # here, because a conversation that compresses nothing needs no digest
+
         name, query, live, age = context
-        key = (text_digest(message.text), name, query, self._is_old(age))
+        digest = sha256(message.text.encode("utf-8", "surrogatepass")).digest()
+        key = (digest, name, query, self._is_old(age))
         made = self._memo.get(key)
         if made is None or (made.pointer and self._memory and not self._memory.touch(made.pointer)):
             # An id in the window may stand in a text of others: only those of this memory are pointers.
             held = self._memory.ids.intersection(live) if self._memory else ()
             result = self.compress(message.text, tool_name=name, query=query, live=held, age_rounds=age)
             text = None if result.text == message.text else result.text
-            made = Made(text, result.pointer.id if result.pointer else None)
-            self._memo.put(key, made)
+            made = _Made(text, result.pointer.id if result.pointer else None)
+            self._memo.put(key, made, _MEMO_ENTRY_BYTES + (0 if text is None else sys.getsizeof(text)))
         return message.text if made.text is None else made.text
 
     # --- what is known beforehand

@@ -14,16 +14,15 @@ another tenant.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
 from weakref import WeakValueDictionary
 
+from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.tool_results.pointers import check_key
 from gatekeeper_core.context.tool_results.working_memory import QUOTA_BYTES, WorkingMemory, check_limits
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.storage.base import BlobStore, is_in_process
-from gatekeeper_core.storage.thread_blobs import thread_blobs
+from gatekeeper_core.storage.base import BlobStore, Store, is_in_process, thread_blobs
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
 __all__ = ["ThreadMemories", "session_key", "thread_name"]
@@ -64,7 +63,7 @@ class ThreadMemories:
 
     def __init__(
         self,
-        blobs: BlobStore,
+        blobs: BlobStore | Store,
         secret: bytes,
         *,
         quota_bytes: int = QUOTA_BYTES,
@@ -76,7 +75,6 @@ class ThreadMemories:
         check_limits(quota_bytes, ttl_seconds, clock)
         check_tokens("max_ready", max_ready, at_least=1)
         self._secret = check_key(secret, name="secret")
-        self._max_ready = max_ready
         self._is_inline = is_in_process(blobs)
         self._blobs = blobs
         self._make = partial(
@@ -87,7 +85,7 @@ class ThreadMemories:
             token_counter=checked_counter(token_counter),
         )
         self._lock = threading.Lock()
-        self._ready: OrderedDict[tuple[str, str], WorkingMemory] = OrderedDict()  # the one used longest ago first
+        self._ready: LruCache[tuple[str, str], WorkingMemory] = LruCache(max_entries=max_ready)
         self._alive: WeakValueDictionary[tuple[str, str], WorkingMemory] = WeakValueDictionary()
 
     @property
@@ -118,10 +116,7 @@ class ThreadMemories:
         made = self._make(thread_blobs(self._blobs, tenant, thread_id), key) if memory is None else memory
         with self._lock:
             memory = self._alive.setdefault(name, made)
-            self._ready[name] = memory
-            self._ready.move_to_end(name)
-            if len(self._ready) > self._max_ready:
-                self._ready.popitem(last=False)
+        self._ready.put(name, memory)
         return memory
 
 

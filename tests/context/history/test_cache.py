@@ -15,13 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.corpus import generate_turns
-from gatekeeper_core.context.history.cache import (
-    THREAD_BYTES,
-    RememberedThread,
-    RememberedThreads,
-    flat_sign,
-    message_bytes,
-)
+from gatekeeper_core.caching import estimated_bytes
+from gatekeeper_core.context.history.cache import THREAD_BYTES, RememberedThread, flat_sign
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.select import read_history
 from gatekeeper_core.context.history.selector import ThreadSelector
@@ -100,6 +95,10 @@ def edit(history: list[Item], how: str, at: int, item: Item) -> None:
         del history[place:]
     else:
         del history[0]
+
+
+def message_bytes(message: Message) -> int:
+    return estimated_bytes(message, indexed=True)
 
 
 def selector_of(**settings: Any) -> ThreadSelector[Item]:
@@ -212,21 +211,6 @@ def test_what_is_no_flat_mapping_has_no_flat_sign() -> None:
 # --- bytes
 
 
-@pytest.mark.parametrize(
-    ("content", "more"),
-    [
-        ("a" * 100, 800),
-        ("缓\ud800" * 50, 12_800),
-        ("a" * 99 + "é", 860),
-        ((TextPart("a" * 10), MediaPart("image")), 80),
-    ],
-)
-def test_the_bytes_of_a_message_grow_with_its_texts(content: Any, more: int) -> None:
-    assert message_bytes(Message("user", content)) - message_bytes(Message("user", "")) == more
-    call = Message("assistant", "", tool_calls=(ToolCall("c", "look", "{}"),))
-    assert message_bytes(call) - message_bytes(Message("assistant", "")) == 16
-
-
 def talk_of(script: str, *, message_count: int, length: int) -> list[Item]:
     written = [text for turn in generate_turns(2000, seed=3) for text in (turn.user, turn.assistant)]
     listed = [text for text in written if script == "mixed" or text.isascii() == (script == "english")]
@@ -284,21 +268,6 @@ def test_a_thread_that_shrinks_or_fails_gives_its_bytes_back() -> None:
     with pytest.raises(TypeError):
         selector.history_cost([["user", 5, []]], thread="a")
     assert selector.estimated_bytes == 0
-
-
-def test_a_thread_that_was_forgotten_during_its_call_stays_forgotten() -> None:
-    threads: RememberedThreads[Item] = RememberedThreads(max_bytes=THREAD_BYTES)
-    slow = threads.of("slow")
-    threads.settle("fast", threads.of("fast"))
-    threads.settle("other", threads.of("other"))
-    assert threads.get("slow") is None
-    threads.settle("slow", slow)
-    threads.forget("slow", slow)
-    again = threads.of("slow")
-    threads.forget("slow", slow)
-    assert threads.get("slow") is again
-    assert len(threads) == 2
-    assert threads.estimated_bytes == THREAD_BYTES
 
 
 def test_the_books_are_right_after_many_threads_at_once() -> None:

@@ -19,8 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GateConfig, GatekeeperConfig
+from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.compaction.run import RunConfig
-from gatekeeper_core.context.history.cache import THREAD_BYTES, message_bytes
+from gatekeeper_core.context.history.cache import THREAD_BYTES
 from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryConfig, budget_for_window
 from gatekeeper_core.context.history.select import HistoryView
 from gatekeeper_core.context.history.selector import ThreadSelector
@@ -63,7 +64,7 @@ def cost_of(messages: Iterable[Message], *, token_counter: Any = estimate_text_t
 
 
 def bytes_of(items: Sequence[Item]) -> int:
-    return THREAD_BYTES + sum(message_bytes(Message.from_dict(item)) for item in items)
+    return THREAD_BYTES + sum(estimated_bytes(Message.from_dict(item), indexed=True) for item in items)
 
 
 class Calls:

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.compaction.rounds import as_summary
 from gatekeeper_core.context.compaction.run import RunConfig
-from gatekeeper_core.context.history.cache import message_bytes
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests, check_beside_builder
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
@@ -273,7 +273,7 @@ def test_the_last_builds_are_remembered_within_their_bytes(question: str) -> Non
     talk = items_of([*TALK * 3, user(question * 20)])
     one = requests_of(builder)
     one.request(talk, Asked("t"))
-    door = requests_of(builder, max_bytes=one._last_bytes * 2)
+    door = requests_of(builder, max_bytes=one._last.used_bytes * 2)
     for name in ("t0", "t1", "t0", "t2"):
         door.request(talk, Asked(name))
     assert [door.context_of(name) is not None for name in ("t0", "t1", "t2")] == [True, False, True]
@@ -281,7 +281,7 @@ def test_the_last_builds_are_remembered_within_their_bytes(question: str) -> Non
     assert [door.context_of(name) is not None for name in ("t0", "t2", "t3")] == [False, False, True]
     assert door.last_context is door.context_of("t3")
     door.request(talk, Asked("t3"))
-    assert door._last_bytes == one._last_bytes
+    assert door._last.used_bytes == one._last.used_bytes
 
 
 @each_script
@@ -289,7 +289,7 @@ def test_what_a_build_is_taken_to_keep_is_at_least_what_its_texts_take(question:
     talk = [*TALK, user(question * 100), calls("c1", arguments=question * 50), result("c1")]
     door = requests()
     door.request(items_of(talk), Asked("t"))
-    assert door._last_bytes >= sum(map(message_bytes, talk))
+    assert door._last.used_bytes >= sum(estimated_bytes(message, indexed=True) for message in talk)
 
 
 @pytest.mark.parametrize(("wrong", "error"), [(-1, ConfigError), (1.5, TypeError)])

@@ -433,20 +433,19 @@ def test_the_first_build_of_a_thread_shares_nothing() -> None:
 
 
 def test_the_beginnings_of_prompts_are_remembered_within_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    prompts = ContextBuilder(ContextBuilderConfig(total_budget=2_000), token_counter=len)
+    def shared(threads: str, *, max_bytes: int) -> tuple[list[bool], int]:
+        monkeypatch.setattr("gatekeeper_core.context.prompt.builder._PROMPTS_BYTES", max_bytes)
+        prompts = ContextBuilder(ContextBuilderConfig(total_budget=2_000), token_counter=len)
+        contexts = [prompts.build(Thread(thread, tuple(LONG_TALK)), "Which port?", "Be brief.") for thread in threads]
+        return [context.trace.prefix_share > 0 for context in contexts], prompts._before.used_bytes
 
-    def share(thread: str) -> float:
-        return prompts.build(Thread(thread, tuple(LONG_TALK)), "Which port?", "Be brief.").trace.prefix_share
-
-    assert [share(thread) for thread in ("a", "b")] == [0.0, 0.0]
-    taken = prompts._before_bytes
-    assert taken == sum(_PROMPT_BYTES + 8 * len(numbers) for numbers in prompts._before.values())
-    monkeypatch.setattr("gatekeeper_core.context.prompt.builder._PROMPTS_BYTES", taken)
-    assert share("c") == 0.0, "and the one used longest ago has gone"
-    assert prompts._before_bytes <= taken
-    assert [share(thread) > 0 for thread in ("b", "c", "a")] == [True, True, False]
-    monkeypatch.setattr("gatekeeper_core.context.prompt.builder._PROMPTS_BYTES", 0)
-    assert [share(thread) > 0 for thread in ("d", "d")] == [False, True], "the one used last is kept, however large"
+    found, taken = shared("ab", max_bytes=10_000)
+    assert found == [False, False]
+    assert taken > 2 * _PROMPT_BYTES
+    found, taken_of_two = shared("abcbca", max_bytes=taken)
+    assert found == [False, False, False, True, True, False], "the one used longest ago has gone"
+    assert taken_of_two <= taken
+    assert shared("dd", max_bytes=0)[0] == [False, True], "the one used last is kept, however large"
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------------------

@@ -169,7 +169,7 @@ def test_an_unknown_locale_is_a_config_error() -> None:
         status_text(ActiveTask(), locale="fr")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["max_goal_chars", "max_text_chars", "max_name_chars", "attempts"])
+@pytest.mark.parametrize("name", ["max_goal_chars", "max_text_chars", "max_name_chars"])
 def test_a_setting_below_one_is_impossible(name: str) -> None:
     with pytest.raises(ConfigError, match=rf"TaskConfig\.{name}"):
         TaskConfig(**{name: 0})

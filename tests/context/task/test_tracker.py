@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.compaction.rounds import Counts, summary_of
 from gatekeeper_core.context.task.task import ActiveTask, Finding, OpenStep, Phase, Request, Step, TaskConfig
 from gatekeeper_core.context.task.tracker import TaskTracker
+from gatekeeper_core.context.thread.records import WRITE_ATTEMPTS
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, StorageError
 from gatekeeper_core.messages import Message, TextPart
@@ -271,7 +272,7 @@ def test_a_damaged_record_is_built_anew(body: str) -> None:
 
 
 def test_many_writers_lose_no_finding() -> None:
-    one, thread = tracker(attempts=64, max_findings=64), talk("deploy it")
+    one, thread = tracker(max_findings=64), talk("deploy it")
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: one.add_finding(thread, f"finding {number}"), range(48)))
     assert {finding.text for finding in one.get(thread).findings} == {f"finding {number}" for number in range(48)}
@@ -307,7 +308,9 @@ def test_a_change_that_was_overtaken_is_made_on_what_the_other_one_saved() -> No
 
 def test_after_so_many_attempts_the_conflict_is_raised() -> None:
     with pytest.raises(ConflictError):
-        TaskTracker(Overtaken(3), config=TaskConfig(attempts=3)).add_finding(talk("deploy it"), "mine")
+        TaskTracker(Overtaken(WRITE_ATTEMPTS)).add_finding(talk("deploy it"), "mine")
+    task = TaskTracker(Overtaken(WRITE_ATTEMPTS - 1)).add_finding(talk("deploy it"), "mine")
+    assert task.findings[-1].text == "mine"
 
 
 class Down(InMemoryRecordStore):

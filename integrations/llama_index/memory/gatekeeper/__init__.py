@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from llama_index.memory.gatekeeper.block import GatekeeperMemoryBlock
     from llama_index.memory.gatekeeper.buffer import GatekeeperMemoryBuffer
-    from llama_index.memory.gatekeeper.embedding import MemoryEmbedder
     from llama_index.memory.gatekeeper.events import GatekeeperContextEvent, GatekeeperSelectionEvent
     from llama_index.memory.gatekeeper.memory import GatekeeperMemory
     from llama_index.memory.gatekeeper.recall import recall_tool
@@ -25,7 +24,6 @@ __all__ = [
     "GatekeeperMemoryBlock",
     "GatekeeperMemoryBuffer",
     "GatekeeperSelectionEvent",
-    "MemoryEmbedder",
     "recall_tool",
     "working_memory_tool",
 ]
@@ -36,7 +34,6 @@ _MODULES = {
     "GatekeeperMemoryBlock": "block",
     "GatekeeperMemoryBuffer": "buffer",
     "GatekeeperSelectionEvent": "events",
-    "MemoryEmbedder": "embedding",
     "recall_tool": "recall",
     "working_memory_tool": "working_memory",
 }
