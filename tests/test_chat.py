@@ -23,13 +23,14 @@ from hypothesis import strategies as st
 
 from gatekeeper_cli.history_file import HistoryFile, turn_lines
 from gatekeeper_cli.offline import OfflineModel, scripted_answer
-from gatekeeper_cli.reading import InputError, parse_turns
 from gatekeeper_cli.session import EmptyAnswerError, Exchange, NotStoredError, Session
 from gatekeeper_core.errors import ConfigError, GatekeeperError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.result import SelectedTurn
 from gatekeeper_core.token_estimate import TokenEstimator
+from gatekeeper_formats import FormatError
+from tests.conversations import parse_turns
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -413,7 +414,7 @@ def test_a_file_that_cannot_be_appended_to_is_refused_and_stays_as_it_is(case: s
     path = tmp_path / "chat.json"
     content = text.encode("utf-8", "surrogateescape")
     path.write_bytes(content)
-    with pytest.raises(InputError, match=f"^{re.escape(str(path))}: {reason}"):
+    with pytest.raises(FormatError, match=f"^{re.escape(str(path))}: {reason}"):
         HistoryFile(str(path))
     assert path.read_bytes() == content
     assert list(tmp_path.iterdir()) == [path]
@@ -442,7 +443,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_first_question(
     name: str, reason: str, tmp_path: Path
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match=reason):
+    with pytest.raises(FormatError, match=reason):
         HistoryFile(str(tmp_path / name))
 
 
@@ -460,7 +461,7 @@ def test_a_file_without_permission_is_refused_with_one_line(
     # The tests may run as root, whom no file mode keeps out.
     monkeypatch.setattr(os, "open", refuse)
     monkeypatch.setattr(os, "access", lambda folder, mode: False)
-    with pytest.raises(InputError, match="Permission denied" if there else "cannot be written"):
+    with pytest.raises(FormatError, match="Permission denied" if there else "cannot be written"):
         HistoryFile(str(path))
 
 

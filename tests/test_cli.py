@@ -18,11 +18,13 @@ from hypothesis import strategies as st
 
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS, QuestionKind
 from gatekeeper_cli.demo import DEMO_BUDGET_TOKENS, Answer, run_demo
-from gatekeeper_cli.reading import InputError, parse_turns, without_current
+from gatekeeper_cli.opening import without_current
 from gatekeeper_cli.texts import GATE_REASONS, TABLE
 from gatekeeper_core.messages import Message, ToolCall, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_formats import FormatError
+from tests.conversations import parse_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -533,7 +535,7 @@ def test_a_wrong_option_ends_with_status_2(arguments: tuple[str, ...]) -> None:
 def assert_refused_or_read(content: bytes) -> None:
     try:
         turns = parse_turns(content, name="chat.json")
-    except InputError as refused:
+    except FormatError as refused:
         reason = str(refused)
     else:
         assert all(isinstance(turn, Turn) for turn in turns)
@@ -654,7 +656,7 @@ def test_a_missing_module_of_another_package_is_not_blamed_on_the_extra() -> Non
 
 
 @pytest.mark.parametrize(
-    "name", ["app", "charts", "conversation", "demo", "reading", "showable", "texts", "token_use", "views"]
+    "name", ["app", "charts", "conversation", "demo", "opening", "showable", "texts", "token_use", "views"]
 )
 def test_the_examples_in_the_docstrings_run(name: str) -> None:
     failed, _ = doctest.testmod(importlib.import_module(f"gatekeeper_cli.{name}"))

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_cli.formats.registry import READABLE, SUFFIXES, WRITABLE
 from gatekeeper_cli.left_out import KINDS
-from gatekeeper_cli.reading import parse_turns, read_conversation
+from gatekeeper_formats import READABLE, SUFFIXES, WRITABLE, read_conversation
+from tests.conversations import parse_turns
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -22,6 +22,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 PACKAGES = {
     "gatekeeper_core",
     "gatekeeper_cli",
+    "gatekeeper_formats",
     "gatekeeper_minimax",
     "gatekeeper_otel",
     "gatekeeper_postgres",
@@ -32,6 +33,7 @@ PACKAGES = {
 TYPED = [
     "gatekeeper_core",
     "gatekeeper_cli",
+    "gatekeeper_formats",
     "gatekeeper_minimax",
     "gatekeeper_otel",
     "gatekeeper_postgres",

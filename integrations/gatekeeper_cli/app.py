@@ -22,12 +22,11 @@ from gatekeeper_cli.history_file import HistoryFile
 from gatekeeper_cli.inspect import inspect
 from gatekeeper_cli.models import MissingExtraError, Model, minimax_model
 from gatekeeper_cli.offline import OfflineModel
-from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out
+from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out, without_current
 from gatekeeper_cli.output import AsJson, Budget, Lang, Mode
 from gatekeeper_cli.output import checked_budget as _checked
 from gatekeeper_cli.output import print_json as _print_json
 from gatekeeper_cli.output import show as _show
-from gatekeeper_cli.reading import InputError, without_current
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.session import Session
 from gatekeeper_cli.store import store
@@ -37,6 +36,7 @@ from gatekeeper_cli.views import demo_view, selection_view, why_view
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_formats import FormatError
 
 __all__ = ["app", "run"]
 
@@ -146,7 +146,7 @@ def chat(
 def _history(path: str | None) -> HistoryFile | None:
     try:
         return None if path is None else HistoryFile(path)
-    except InputError as error:
+    except FormatError as error:
         refuse(str(error))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,19 +12,25 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gatekeeper_cli.formats.base import LeftOut
-from gatekeeper_cli.formats.registry import FORMATS, SUFFIXES, WRITABLE
 from gatekeeper_cli.left_out import ODD_KINDS, counted_words
-from gatekeeper_cli.opening import FromFormat, WhichConversation, list_conversations, open_conversation, say_left_out
-from gatekeeper_cli.reading import STANDARD_INPUT
+from gatekeeper_cli.opening import (
+    STANDARD_INPUT,
+    FromFormat,
+    WhichConversation,
+    list_conversations,
+    open_conversation,
+    say_left_out,
+)
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.views import visible, write_json
 from gatekeeper_cli.whole_file import write_whole
+from gatekeeper_formats import SUFFIXES, WRITABLE, write_messages
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Sequence
 
-    from gatekeeper_cli.reading import Heading, Reading
+    from gatekeeper_formats import Conversation, Heading
 
 __all__ = ["convert"]
 
@@ -62,9 +67,7 @@ def convert(
         refuse("--json prints an account on standard output, where OUT is to go: name a file as OUT")
     target = _target_format(out, to)
     reading = open_conversation(file, form=form, conversation=conversation)
-    unheld: LeftOut = Counter()
-    write = FORMATS[target].write
-    text = "".join(write(reading.messages, unheld) if write else ())
+    text, unheld = write_messages(reading.messages, target)
     unheld -= reading.left_out  # a picture whose data was not read is not left out a second time
     lost = bool(reading.left_out or unheld)
     if not (strict and lost):
@@ -102,13 +105,13 @@ def _put(out: str, content: bytes, *, force: bool) -> None:
         refuse(f"{out!a}: {error}")
 
 
-def _say(reading: Reading, unheld: LeftOut) -> None:
+def _say(reading: Conversation, unheld: Counter[str]) -> None:
     say_left_out(reading.left_out + unheld)
     if reading.odd:
         typer.echo(f"gatekeeper: kept as it is: {counted_words(reading.odd, ODD_KINDS)}", err=True)
 
 
-def _account(reading: Reading, target: str, out: str, unheld: LeftOut, *, written: bool) -> dict[str, Any]:
+def _account(reading: Conversation, target: str, out: str, unheld: Counter[str], *, written: bool) -> dict[str, Any]:
     return {
         "from": reading.form,
         "to": target,

@@ -7,14 +7,22 @@ written, is moved to ``FILE.torn`` when the file is opened again.
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import re
 import stat
+from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gatekeeper_cli.reading import STANDARD_INPUT, InputError, parse_message_lines
+from gatekeeper_cli.opening import STANDARD_INPUT
+from gatekeeper_formats import FormatError
+from gatekeeper_formats.base import PlaceError
+from gatekeeper_formats.json_values import TextSource, read_values
+from gatekeeper_formats.openai import message_of_item
+from gatekeeper_formats.reading import named_errors
 
 if TYPE_CHECKING:
     from gatekeeper_core.messages import Message
@@ -39,7 +47,7 @@ class HistoryFile:
         note: one line about a torn end that was set aside, or None.
 
     Raises:
-        InputError: it cannot be read or written, or holds something else; the text is one line that names it.
+        FormatError: it cannot be read or written, or holds something else; the text is one line that names it.
     """
 
     def __init__(self, path: str) -> None:
@@ -49,9 +57,9 @@ class HistoryFile:
         try:
             self.messages = self._opened()
         except OSError as error:
-            raise InputError(f"{path}: {error.strerror or error}") from error
+            raise FormatError(f"{path}: {error.strerror or error}") from error
         except ValueError as error:  # a NUL or a lone surrogate in the name
-            raise InputError(f"{path!a}: {error}") from error
+            raise FormatError(f"{path!a}: {error}") from error
 
     def append(self, user_text: str, assistant_text: str) -> None:
         """Append one turn, all of it or nothing, and wait until the disk has it.
@@ -69,18 +77,18 @@ class HistoryFile:
 
     def _opened(self) -> tuple[Message, ...]:
         if self._path == STANDARD_INPUT:
-            raise InputError("--history needs a file that can be appended to, not standard input")
+            raise FormatError("--history needs a file that can be appended to, not standard input")
         try:
             kind = os.stat(self._path).st_mode
         except FileNotFoundError:
             _check_folder(Path(os.path.realpath(self._path)).parent)
             return ()
         if not stat.S_ISREG(kind):
-            raise InputError(f"{self._path}: is no regular file")
+            raise FormatError(f"{self._path}: is no regular file")
         os.close(os.open(self._path, os.O_WRONLY | os.O_APPEND))
         content = Path(self._path).read_bytes()
         whole = _whole_bytes(content)
-        messages = parse_message_lines(content[:whole], name=self._path)
+        messages = _message_lines(content[:whole], name=self._path)
         if whole < len(content):
             self._set_aside(content, whole)
         return messages
@@ -114,6 +122,36 @@ def turn_lines(user_text: str, assistant_text: str) -> bytes:
     pair = (("user", user_text), ("assistant", assistant_text))
     text = "".join(json.dumps({"role": role, "content": said}, ensure_ascii=False) + "\n" for role, said in pair)
     return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
+
+
+def _message_lines(content: bytes, *, name: str) -> tuple[Message, ...]:
+    """Return the messages of JSON lines, one message each; refuse other formats with the command that converts them."""
+    with named_errors(name):
+        source = TextSource(io.BytesIO(content))
+        first = source.skip_white()
+        if not first:
+            return ()
+        other = "a JSON list"
+        if first != "[":
+            values = read_values(source)
+            start = next(values.items)
+            other = _other_form(start.value, spread=values.whole_file and b"\n" in content.strip())
+        if other:
+            raise PlaceError(
+                f"is {other}; a chat appends to JSON lines of messages, so convert it first: "
+                f"gatekeeper convert {name} NEW.jsonl"
+            )
+        left_out: Counter[str] = Counter()
+        return tuple(message_of_item(item, left_out) for item in chain((start,), values.items))
+
+
+def _other_form(value: object, *, spread: bool) -> str:
+    """Return which of the other formats a file has by its first value; nothing for JSON lines of messages."""
+    if not isinstance(value, dict) or "role" in value:
+        return "one object over several lines" if spread else ""
+    if "messages" in value:
+        return 'an object with "messages"'
+    return '{"user", "assistant"} lines' if "user" in value or "assistant" in value else "of another format"
 
 
 def _check_folder(folder: Path) -> None:

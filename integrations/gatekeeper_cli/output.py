@@ -11,8 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from gatekeeper_cli.opening import open_conversation, say_left_out
-from gatekeeper_cli.reading import STANDARD_INPUT, without_current
+from gatekeeper_cli.opening import STANDARD_INPUT, open_conversation, say_left_out, without_current
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.showable import visible
 from gatekeeper_cli.texts import Language

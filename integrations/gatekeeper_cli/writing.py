@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from gatekeeper_cli.reading import STANDARD_INPUT
+from gatekeeper_cli.opening import STANDARD_INPUT
 from gatekeeper_cli.whole_file import write_whole
 
 __all__ = ["WriteError", "write_report"]

@@ -10,7 +10,8 @@ from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_cli.formats.base import (
+from gatekeeper_core.messages import Message, TextPart
+from gatekeeper_formats.base import (
     Entry,
     Format,
     Item,
@@ -24,7 +25,6 @@ from gatekeeper_cli.formats.base import (
     kind_of,
     message_from,
 )
-from gatekeeper_core.messages import Message, TextPart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

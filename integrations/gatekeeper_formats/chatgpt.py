@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_cli.formats.base import (
+from gatekeeper_core.messages import MediaPart, Part, TextPart
+from gatekeeper_formats.base import (
     Entry,
     Format,
     Item,
@@ -19,8 +20,7 @@ from gatekeeper_cli.formats.base import (
     kind_of,
     one_per_item,
 )
-from gatekeeper_cli.formats.transcript import Transcript
-from gatekeeper_core.messages import MediaPart, Part, TextPart
+from gatekeeper_formats.transcript import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,7 +11,8 @@ import reprlib
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_cli.formats.base import (
+from gatekeeper_core.messages import MediaPart, TextPart
+from gatekeeper_formats.base import (
     Entry,
     Format,
     Item,
@@ -25,9 +26,8 @@ from gatekeeper_cli.formats.base import (
     kind_of,
     one_per_item,
 )
-from gatekeeper_cli.formats.openai import message_of_item
-from gatekeeper_cli.formats.transcript import Transcript
-from gatekeeper_core.messages import MediaPart, TextPart
+from gatekeeper_formats.openai import message_of_item
+from gatekeeper_formats.transcript import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -10,7 +10,8 @@ import json
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
-from gatekeeper_cli.formats.base import (
+from gatekeeper_core.messages import Message, TextPart
+from gatekeeper_formats.base import (
     Entry,
     Format,
     Item,
@@ -24,7 +25,6 @@ from gatekeeper_cli.formats.base import (
     message_from,
     one_per_item,
 )
-from gatekeeper_core.messages import Message, TextPart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

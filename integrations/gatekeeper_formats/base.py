@@ -17,13 +17,15 @@ from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
-from gatekeeper_core.errors import MessageFormatError
+from gatekeeper_core.errors import GatekeeperError, MessageFormatError
 from gatekeeper_core.messages import MediaPart, Message, Part, Turn
 
 __all__ = [
+    "AmbiguousConversationError",
     "Entry",
     "Format",
-    "InputError",
+    "FormatError",
+    "Heading",
     "Item",
     "LeftOut",
     "Loaded",
@@ -43,21 +45,53 @@ __all__ = [
 ]
 
 LeftOut = Counter[str]
-"""How many things of each kind were left out; the kinds are those of ``gatekeeper_cli.left_out``."""
+"""How many things of each kind were left out; docs/formats.md lists the kinds."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_SHOWN_TITLE = 60
 
 
-class InputError(Exception):
-    """A file cannot be read as a conversation; the text is one line that names the file and the place.
+class Heading(NamedTuple):
+    """The entry of one conversation in the list of a file.
 
     Attributes:
-        details: further lines that help to say what is meant, such as the conversations to choose from.
+        number: its number in the file, from 1.
+        id: what the file calls it.
+        title: its title.
+        created: when it began, as ``2024-05-31``.
     """
 
-    def __init__(self, reason: str, *, details: Sequence[str] = ()) -> None:
-        self.details = tuple(details)
-        super().__init__(reason)
+    number: int
+    id: str | None
+    title: str | None
+    created: str | None
+
+    def __str__(self) -> str:
+        title = self.title or "without a title"
+        shown = title if len(title) <= _SHOWN_TITLE else title[: _SHOWN_TITLE - 1] + "…"
+        return f"{self.number}  {self.created or '-':10}  {shown}"
+
+
+class FormatError(GatekeeperError):
+    """A file cannot be read as a conversation; the text is one line that names the file and the place."""
+
+
+class AmbiguousConversationError(FormatError):
+    """A file holds several conversations, and it is not clear which one is meant.
+
+    Attributes:
+        headings: the first ten to choose from.
+        count: how many there are.
+        name: the name of the file.
+        wanted: the number, id or title that was given; None where none was.
+    """
+
+    def __init__(self, headings: Sequence[Heading], *, count: int, name: str, wanted: str | None = None) -> None:
+        self.headings, self.count, self.name, self.wanted = tuple(headings), count, name, wanted
+        if wanted is None:
+            super().__init__(f"{name}: holds {count:,} conversations: say which by its number, id or title")
+        else:
+            super().__init__(f"{name}: {count:,} conversations match {wanted!a:.80}: give the number of one")
 
 
 class PlaceError(Exception):

@@ -11,7 +11,8 @@ from collections import Counter
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_cli.formats.base import (
+from gatekeeper_core.messages import Message
+from gatekeeper_formats.base import (
     Entry,
     Format,
     LeftOut,
@@ -20,7 +21,6 @@ from gatekeeper_cli.formats.base import (
     count_media,
     without_surrogates,
 )
-from gatekeeper_core.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

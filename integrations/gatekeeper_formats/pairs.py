@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_cli.formats.base import (
+from gatekeeper_core.messages import MediaPart, Message, Turn, group_turns
+from gatekeeper_formats.base import (
     Entry,
     Format,
     Item,
@@ -16,8 +17,7 @@ from gatekeeper_cli.formats.base import (
     json_text,
     kind_of,
 )
-from gatekeeper_cli.formats.openai import MIXED
-from gatekeeper_core.messages import MediaPart, Message, Turn, group_turns
+from gatekeeper_formats.openai import MIXED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
