@@ -14,7 +14,6 @@ from typing import Annotated
 import typer
 
 from gatekeeper_cli.chat import Chat, offered_model
-from gatekeeper_cli.compare import compare
 from gatekeeper_cli.convert import convert
 from gatekeeper_cli.demo import DEMO_BUDGET_TOKENS, demo_dict, run_demo
 from gatekeeper_cli.explain import explain
@@ -116,7 +115,7 @@ def select(
         _show(why_view(selection, texts))
 
 
-for command in (inspect, explain, compare):
+for command in (inspect, explain):
     app.command()(command)
 
 

@@ -160,9 +160,6 @@ TABLE: Mapping[str, tuple[str, str]] = {
     "at_most": ("at most", "最多"),
     "full_history": ("full history", "全部历史"),
     "window": ("window", "最近窗口"),
-    "literal": ("literal specification", "规格字面实现"),
-    "minimal": ("gatekeeper, minimal", "gatekeeper（最小）"),
-    "fill": ("gatekeeper, fill", "gatekeeper（填满）"),
     "selected": ("gatekeeper", "gatekeeper"),
     # --- explain
     "budget_line": (
@@ -236,15 +233,6 @@ TABLE: Mapping[str, tuple[str, str]] = {
     ),
     "shares": ("it shares {anchors}", "共同点：{anchors}"),
     "shares_nothing": ("it shares nothing", "没有共同点"),
-    # --- compare
-    "compare_heading": (
-        "what each way would send for this question; the conversation: {turns:,} turns, {tokens:,} tokens",
-        "每种方法会为这个问题带上什么；对话共 {turns:,} 轮，{tokens:,} 个 token",
-    ),
-    "compare_budget": ("budget {budget:,}", "预算 {budget:,}"),
-    "anchors_held": ("anchors", "锚点"),
-    "which_turns": ("which turns", "哪些轮次"),
-    "over_budget": ("over the budget", "超出预算"),
     # --- reports
     "written": ("written: {file} ({kilobytes:,} KB)", "已写入：{file}（{kilobytes:,} KB）"),
     "html.skip": ("Skip to the content", "跳到正文"),
