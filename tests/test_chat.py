@@ -547,7 +547,7 @@ def test_offline_is_taken_without_notes() -> None:
     assert b"Noted." in done.stdout
 
 
-@pytest.mark.parametrize("stdin", [b"", b"\n  \n\t\n", b"/quit\n", b"/quit\nhi\n", b" /QUIT \n"])
+@pytest.mark.parametrize("stdin", [b"", b"\n  \n\t\n", b"/quit\n", b"/quit\nhi\n", b" /QUIT \n", b"/exit\nhi\n"])
 def test_an_end_without_a_question_is_no_error(stdin: bytes) -> None:
     done = chat("--offline", stdin=stdin)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -761,6 +761,13 @@ def test_a_key_without_the_client_names_the_pip_line(where: str, tmp_path: Path)
         done = chat(stdin=b"hi\n", code=WITHOUT_CLIENT, environment={"MINIMAX_API_KEY": KEY})
     expected = b'gatekeeper: the MiniMax client needs its extra: pip install "context-gatekeeper[cli,minimax]"\n'
     assert (done.returncode, done.stdout, done.stderr) == (2, b"", expected)
+
+
+def test_the_env_file_of_another_project_needs_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_bytes(b"DATABASE_URL=postgresql://\xff\n")
+    done = chat(stdin=b"hi\n", code=WITHOUT_CLIENT)
+    assert (done.returncode, done.stderr.count(b"\n")) == (0, 2)
 
 
 def test_without_a_key_the_client_is_not_needed() -> None:

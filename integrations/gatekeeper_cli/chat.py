@@ -22,7 +22,7 @@ __all__ = ["COMMANDS", "Chat", "offered_model"]
 
 _NO_KEY = (
     f"No {KEY_NAME}: get a key at https://platform.minimax.io and put it into the environment, "
-    "or into a file .env like .env.example (--env-file .env).",
+    "or into a file .env in this folder (.env.example shows its lines).",
     f"The client comes with {MINIMAX_PIP_LINE}. Until then a scripted offline model can answer, from what it is sent.",
 )
 _INTERRUPTED_STATUS = 130
@@ -58,7 +58,7 @@ class Chat:
         self._unanswered = 0
 
     def run(self) -> int:
-        """Read and answer until the end of the input or ``/quit``; return the exit status.
+        """Read and answer until the end of the input, ``/quit`` or ``/exit``; return the exit status.
 
         Through a pipe nobody reads a note, so a question without an answer is told by status 1.
         """
@@ -122,7 +122,7 @@ class Chat:
 
     def _obey(self, text: str) -> None:
         name, rest = _halves(text[1:])
-        command = COMMANDS.get(name.lower())
+        command = COMMANDS.get(_SAME.get(name.lower(), name.lower()))
         if command is None:
             known = ", ".join(f"/{known}" for known in COMMANDS)
             self._terminal.note(f"no command /{name}; there are {known}; to send a text like this, write /{text}")
@@ -199,6 +199,9 @@ COMMANDS = {
     "unpin": _Command("KEY", "stop sending it", Chat._unpin),
     "budget": _Command("[N]", "tokens that the kept turns may cost together", Chat._budget),
     "help": _Command("", "this list", Chat._help),
-    "quit": _Command("", "end the chat (as Ctrl-D does)", Chat._quit),
+    "quit": _Command("", "end the chat (as /exit and Ctrl-D do)", Chat._quit),
 }
 """The slash commands by their names, in the order of the help."""
+
+_SAME = {"exit": "quit"}
+"""Other names of commands."""
