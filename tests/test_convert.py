@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_cli.left_out import KINDS
 from gatekeeper_formats import READABLE, SUFFIXES, WRITABLE, read_conversation
 from tests.conversations import parse_turns
 
@@ -282,7 +281,3 @@ def test_help_names_the_formats() -> None:
     text = " ".join(run("convert", "--help").stdout.replace("│", " ").split())
     for name in (*READABLE, *WRITABLE):
         assert name in text
-
-
-def test_every_kind_has_words_for_one_and_for_many() -> None:
-    assert all(one != many for one, many in KINDS.values())

@@ -13,23 +13,25 @@ import pytest
 import gatekeeper_cli
 from gatekeeper_cli.conversation import QuestionKind
 from gatekeeper_cli.explanation import why_not
-from gatekeeper_cli.texts import GATE_REASONS, TABLE, WHY_WORDS, Language, language_of, texts_for
+from gatekeeper_cli.texts import TABLE, Language, language_of, speak, spoken, texts_for
 from gatekeeper_core.selection.result import Decision, Outcome, Stage, Why
 from gatekeeper_core.selection.verdicts import GateReason, Verdict
 
-ALL = {**TABLE, **GATE_REASONS, **WHY_WORDS}
 KEPT_BECAUSE = {"evidence", "newest_turn", "earlier_turn", "later_turn", "overview", "neighbour"}
 FOLDER = Path(gatekeeper_cli.__file__).parent
-MADE_UP = ("gate.", "kind.", "outcome.", "score.", "stage.", "why.", "method.")
+MADE_UP = (
+    *("gate.", "gate_reason.", "kind.", "left_out.", "odd.", "outcome.", "reason.", "score.", "stage.", "why."),
+    *("chat.continue", "chat.switch", "command.", "form."),
+)
 
 
 def placeholders(text: str) -> list[str]:
     return sorted(f"{name}:{spec}" for _, name, spec, _ in string.Formatter().parse(text) if name is not None)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", TABLE)
 def test_a_text_has_the_same_values_in_both_languages(name: str) -> None:
-    english, chinese = ALL[name]
+    english, chinese = TABLE[name]
     assert placeholders(english) == placeholders(chinese)
     assert english.strip()
     assert chinese.strip()
@@ -56,9 +58,13 @@ def test_no_text_is_left_over() -> None:
 
 
 def test_every_word_of_the_library_has_both_languages() -> None:
-    assert set(GATE_REASONS) == set(typing.get_args(GateReason))
-    assert set(WHY_WORDS) == set(typing.get_args(Why))
-    for prefix, words in (("kind", QuestionKind), ("outcome", Outcome), ("stage", Stage)):
+    for prefix, words in (
+        ("gate_reason", GateReason),
+        ("reason", Why),
+        ("kind", QuestionKind),
+        ("outcome", Outcome),
+        ("stage", Stage),
+    ):
         assert {f"{prefix}.{word}" for word in typing.get_args(words)} == {
             name for name in TABLE if name.startswith(f"{prefix}.")
         }
@@ -131,3 +137,15 @@ def test_a_language_that_is_asked_for_wins_over_the_locale(monkeypatch: pytest.M
     monkeypatch.delenv("LC_MESSAGES", raising=False)
     assert texts_for(Language.auto).language is Language.zh
     assert texts_for(Language.en).language is Language.en
+
+
+def test_what_a_command_was_told_to_speak_holds_for_its_errors() -> None:
+    assert speak(Language.zh)("yes") == spoken()("yes") == "是"
+    assert speak(Language.en)("yes") == spoken()("yes") == "yes"
+
+
+@pytest.mark.parametrize("prefix", ["left_out.", "odd."])
+def test_every_kind_has_words_for_one_and_for_many(prefix: str) -> None:
+    words = [english.split("|") for name, (english, _) in TABLE.items() if name.startswith(prefix)]
+    assert all(len(pair) == 2 and pair[0] != pair[1] for pair in words)
+    assert words

@@ -20,6 +20,7 @@ from gatekeeper_cli.output import (
     Html,
     Lang,
     Mode,
+    ModeOption,
     Query,
     checked_budget,
     conversation_name,
@@ -27,7 +28,7 @@ from gatekeeper_cli.output import (
     turns_of,
 )
 from gatekeeper_cli.refusal import refuse
-from gatekeeper_cli.texts import Language, texts_for
+from gatekeeper_cli.texts import Language, speak, texts_for
 from gatekeeper_cli.views import decision_table, plain_table, selection_view, visible
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
@@ -54,7 +55,8 @@ _ANCHOR_COLUMNS = 24
 _MAX_TURNS = 14
 
 WhyNot = Annotated[
-    int | None, typer.Option("--why-not", help="Say first why this turn is left out.", metavar="TURN", min=0)
+    int | None,
+    typer.Option("--why-not", help=texts_for(Language.auto)("help.why_not"), metavar="TURN", min=0),
 ]
 
 
@@ -63,7 +65,7 @@ def explain(
     query: Query,
     why_not: WhyNot = None,
     budget: Budget = 4000,
-    mode: Annotated[Mode, typer.Option(help="The smallest set, or as much as the budget holds.")] = Mode.minimal,
+    mode: ModeOption = Mode.minimal,
     html: Html = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -72,12 +74,12 @@ def explain(
     lang: Lang = Language.auto,
 ) -> None:
     """Explain what a question keeps of a conversation, and why."""
-    texts, tokens = texts_for(lang), checked_budget(budget)
+    texts, tokens = speak(lang), checked_budget(budget)
     turns = turns_of(file, form=form, conversation=conversation, query=query)
     gatekeeper = ContextGatekeeper(tokens, config=GatekeeperConfig(mode=mode.value))
     gatekeeper.sync(turns)
     if why_not is not None and why_not >= len(turns):
-        refuse(f"--why-not {why_not}: the conversation has {len(turns)} turns, counted from 0")
+        refuse(texts("error.why_not", turn=why_not, count=len(turns)))
     selection = gatekeeper.explain(query)
     asked = None if why_not is None else selection.decision(why_not)
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gatekeeper_cli.opening import STANDARD_INPUT
+from gatekeeper_cli.texts import spoken
 from gatekeeper_formats import FormatError
 from gatekeeper_formats.base import PlaceError
 from gatekeeper_formats.json_values import TextSource, read_values
@@ -77,14 +78,14 @@ class HistoryFile:
 
     def _opened(self) -> tuple[Message, ...]:
         if self._path == STANDARD_INPUT:
-            raise FormatError("--history needs a file that can be appended to, not standard input")
+            raise FormatError(spoken()("error.history_input"))
         try:
             kind = os.stat(self._path).st_mode
         except FileNotFoundError:
             _check_folder(Path(os.path.realpath(self._path)).parent)
             return ()
         if not stat.S_ISREG(kind):
-            raise FormatError(f"{self._path}: is no regular file")
+            raise FormatError(f"{self._path}: {spoken()('error.no_regular_file')}")
         os.close(os.open(self._path, os.O_WRONLY | os.O_APPEND))
         content = Path(self._path).read_bytes()
         whole = _whole_bytes(content)
@@ -107,7 +108,7 @@ class HistoryFile:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        self.note = f"{self._path}: its end was cut off; the {len(torn):,} torn bytes were moved to {path}"
+        self.note = spoken()("history_torn", file=self._path, count=len(torn), torn=path)
 
 
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -131,16 +132,14 @@ def _message_lines(content: bytes, *, name: str) -> tuple[Message, ...]:
         first = source.skip_white()
         if not first:
             return ()
-        other = "a JSON list"
+        other = "list"
         if first != "[":
             values = read_values(source)
             start = next(values.items)
             other = _other_form(start.value, spread=values.whole_file and b"\n" in content.strip())
         if other:
-            raise PlaceError(
-                f"is {other}; a chat appends to JSON lines of messages, so convert it first: "
-                f"gatekeeper convert {name} NEW.jsonl"
-            )
+            texts = spoken()
+            raise PlaceError(texts("error.history_form", form=texts(f"form.{other}"), file=name))
         left_out: Counter[str] = Counter()
         return tuple(message_of_item(item, left_out) for item in chain((start,), values.items))
 
@@ -148,17 +147,17 @@ def _message_lines(content: bytes, *, name: str) -> tuple[Message, ...]:
 def _other_form(value: object, *, spread: bool) -> str:
     """Return which of the other formats a file has by its first value; nothing for JSON lines of messages."""
     if not isinstance(value, dict) or "role" in value:
-        return "one object over several lines" if spread else ""
+        return "spread" if spread else ""
     if "messages" in value:
-        return 'an object with "messages"'
-    return '{"user", "assistant"} lines' if "user" in value or "assistant" in value else "of another format"
+        return "messages"
+    return "pairs" if "user" in value or "assistant" in value else "other"
 
 
 def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
-        raise FileNotFoundError(errno.ENOENT, f"there is no folder {folder}")
+        raise FileNotFoundError(errno.ENOENT, spoken()("error.no_folder", folder=folder))
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, f"the folder {folder} cannot be written to")
+        raise PermissionError(errno.EACCES, spoken()("error.folder_closed", folder=folder))
 
 
 def _ends_a_line(descriptor: int, size: int) -> bool:
@@ -173,7 +172,7 @@ def _write_whole(descriptor: int, content: bytes, *, size: int) -> None:
     try:
         written = os.write(descriptor, content)
         if written < len(content):
-            raise OSError(errno.ENOSPC, "the disk took only a part of it")
+            raise OSError(errno.ENOSPC, spoken()("error.disk_full"))
         os.fsync(descriptor)
     except OSError:
         os.ftruncate(descriptor, size)

@@ -23,7 +23,7 @@ from gatekeeper_cli.output import (
     put_out,
     turns_of,
 )
-from gatekeeper_cli.texts import Language, texts_for
+from gatekeeper_cli.texts import Language, speak
 from gatekeeper_cli.timeline import timeline_of
 from gatekeeper_cli.token_use import token_use
 from gatekeeper_cli.views import plain_table, visible
@@ -57,7 +57,7 @@ def inspect(
     lang: Lang = Language.auto,
 ) -> None:
     """Show the topics of a conversation over its turns, and what each next question would have sent."""
-    texts, tokens = texts_for(lang), checked_budget(budget)
+    texts, tokens = speak(lang), checked_budget(budget)
     turns = turns_of(file, form=form, conversation=conversation)
     gatekeeper = ContextGatekeeper(tokens)
     gatekeeper.sync(turns)

@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from gatekeeper_cli.texts import spoken
+
 if TYPE_CHECKING:
     from collections.abc import Generator
 
@@ -120,7 +122,7 @@ def minimax_model(*, env_file: str | None = None) -> MiniMaxModel | None:
     except ImportError as error:
         if (error.name or "gatekeeper_minimax").partition(".")[0] not in _CLIENT_PACKAGES:
             raise
-        raise MissingExtraError(f"the MiniMax client needs its extra: {MINIMAX_PIP_LINE}") from error
+        raise MissingExtraError(spoken()("error.client", line=MINIMAX_PIP_LINE)) from error
     try:
         return MiniMaxModel(MiniMaxClient.from_env(env_file=env_file, calibrator=usage_calibrator()))
     except MiniMaxNoKeyError:

@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
 import gatekeeper_formats as formats
-from gatekeeper_cli.left_out import KINDS, counted_words
 from gatekeeper_cli.refusal import refuse
+from gatekeeper_cli.texts import Language, spoken, texts_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -38,17 +38,11 @@ STANDARD_INPUT = "-"
 _LONG_BYTES = 16_000_000
 """From here on a file takes long enough, about a quarter of a second, for a progress bar."""
 
-FromFormat = Annotated[
-    str | None,
-    typer.Option("--from", help=f"The format of FILE, if its content does not tell: {', '.join(formats.READABLE)}."),
-]
+_HELP = texts_for(Language.auto)
+
+FromFormat = Annotated[str | None, typer.Option("--from", help=_HELP("help.from", formats=", ".join(formats.READABLE)))]
 WhichConversation = Annotated[
-    str | None,
-    typer.Option(
-        "--conversation",
-        help="Which conversation of FILE, if it holds many: its number, its id, or its title.",
-        metavar="N|TITLE|ID",
-    ),
+    str | None, typer.Option("--conversation", help=_HELP("help.conversation"), metavar="N|TITLE|ID")
 ]
 
 
@@ -85,29 +79,30 @@ def without_current(turns: tuple[Turn, ...], *, query: str) -> tuple[Turn, ...]:
 def say_left_out(counts: Mapping[str, int]) -> None:
     """Say on standard error what of a conversation was left out, if anything was."""
     if counts:
-        typer.echo(f"gatekeeper: left out: {counted_words(counts, KINDS)}", err=True)
+        texts = spoken()
+        typer.echo(f"gatekeeper: {texts('left_out', counts=texts.counted(counts, 'left_out'))}", err=True)
 
 
 @contextmanager
 def _opened(file: str, form: str | None) -> Iterator[tuple[str | BinaryIO, str, Callable[[int], None] | None]]:
     """Give a file, its name, and what shows the progress of long reading; refuse what cannot be read."""
     if form is not None and form not in formats.READABLE:
-        refuse(f"--from must be one of {', '.join(formats.READABLE)}, got {form}")
+        refuse(spoken()("error.from", formats=", ".join(formats.READABLE), got=form))
     try:
         with _progress(file) as progress:
             if file == STANDARD_INPUT:
-                yield sys.stdin.buffer, "standard input", progress
+                yield sys.stdin.buffer, spoken()("error.standard_input"), progress
             else:
                 yield file, file, progress
     except formats.AmbiguousConversationError as error:
-        if error.wanted is not None:
-            refuse(str(error), details=[str(heading) for heading in error.headings])
-        shown = "FILE" if file == STANDARD_INPUT else file
-        refuse(
-            f"{error.name}: holds {error.count:,} conversations: say which with --conversation NUMBER (or its title, "
-            f"or its id); gatekeeper convert --list {shown} shows them all",
-            details=[*map(str, error.headings), *(["..."] if error.count > len(error.headings) else [])],
-        )
+        listed = [str(heading) for heading in error.headings]
+        if error.wanted is None:
+            shown = "FILE" if file == STANDARD_INPUT else file
+            more = ["..."] if error.count > len(listed) else []
+            reason = spoken()("error.many", file=error.name, count=error.count, shown=shown)
+            refuse(reason, details=listed + more)
+        wanted = f"{error.wanted!a:.80}"
+        refuse(spoken()("error.alike", file=error.name, count=error.count, wanted=wanted), details=listed)
     except formats.FormatError as error:
         refuse(str(error))
 

@@ -231,25 +231,23 @@ def listed(anchors: Sequence[str], texts: Texts = ENGLISH) -> str:
 # --- the chat -------------------------------------------------------------------------------------------------------
 
 
-def exchange_line(exchange: Exchange) -> str:
+def exchange_line(exchange: Exchange, texts: Texts = ENGLISH) -> str:
     """Return what one answered question cost, what that saved, and how its turns were chosen, on one line."""
     selection, saved = exchange.selection, exchange.full_tokens - exchange.sent_tokens
-    resumed = selection.gate.resumed_topic
-    back = "" if resumed is None else f", back to topic {resumed}"
+    resumed, decision = selection.gate.resumed_topic, texts(f"chat.{selection.gate.decision}")
+    kept = texts("chat.kept", kept=len(selection.turns), count=selection.turn_count)
+    # The line stays a line, so not the numbers of all of very many turns.
+    shown = spans([turn.turn_id for turn in selection.turns], texts, limit=_MAX_SPANS)
     parts = [
-        f"{exchange.sent_tokens:,} tokens sent, {saved:,} saved ({percent(saved, exchange.full_tokens)})",
-        f"topic {exchange.topic_id} (gate: {selection.gate.decision}{back})",
-        f"{len(selection.turns):,} of {selection.turn_count:,} turns kept{_listed_ids(selection)}",
+        texts("chat.sent", sent=exchange.sent_tokens, saved=saved, share=percent(saved, exchange.full_tokens)),
+        texts("chat.topic", topic=exchange.topic_id, decision=decision)
+        if resumed is None
+        else texts("chat.topic_back", topic=exchange.topic_id, decision=decision, back=resumed),
+        f"{kept}: {shown}" if shown else kept,
     ]
     if exchange.prompt_tokens is not None:
-        parts.append(f"the model counted {exchange.prompt_tokens:,}")
+        parts.append(texts("chat.counted", tokens=exchange.prompt_tokens))
     return f"[{' | '.join(parts)}]"
-
-
-def _listed_ids(selection: Selection) -> str:
-    """Return the numbers of the kept turns; the line stays a line, so not all of very many."""
-    shown = spans([turn.turn_id for turn in selection.turns], limit=_MAX_SPANS)
-    return f": {shown}" if shown else ""
 
 
 def spans(turn_ids: Sequence[int], texts: Texts = ENGLISH, *, limit: int | None = None) -> str:
@@ -268,22 +266,23 @@ def spans(turn_ids: Sequence[int], texts: Texts = ENGLISH, *, limit: int | None 
     return texts("comma").join(shown) + (" ..." if len(shown) < len(found) else "")
 
 
-def topics_view(topics: Sequence[Topic], turns: Sequence[Block]) -> Iterator[RenderableType]:
+def topics_view(topics: Sequence[Topic], turns: Sequence[Block], texts: Texts = ENGLISH) -> Iterator[RenderableType]:
     """Yield a table of the topics of a conversation: which turns each holds, and how it begins.
 
     Args:
         topics: the topics, oldest first.
         turns: all turns of the conversation.
+        texts: in which language.
     """
     if not topics:
-        yield Text("There is no topic yet.")
+        yield Text(texts("chat.no_topic"))
         return
     table = plain_table()
-    table.add_column("topic", justify="right", no_wrap=True)
-    table.add_column("turns", no_wrap=True)
-    table.add_column("begins with", ratio=1, no_wrap=True, overflow="ellipsis")
+    table.add_column(texts("topic"), justify="right", no_wrap=True)
+    table.add_column(texts("turns"), no_wrap=True)
+    table.add_column(texts("begins_with"), ratio=1, no_wrap=True, overflow="ellipsis")
     for topic in topics:
-        span = _span(topic.start, topic.stop - 1)
+        span = _span(topic.start, topic.stop - 1, texts)
         beginning = visible(turns[topic.start].user_text[:_BEGINNING_CHARACTERS])
         table.add_row(Text(str(topic.topic_id)), Text(span), Text(beginning))
     yield table

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.async_utils import asyncio_run
 from llama_index.core.base.llms.types import ChatMessage, ContentBlock, ImageBlock, TextBlock, ToolCallBlock
 from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.instrumentation import get_dispatcher
@@ -50,9 +51,16 @@ def words(text: str) -> list[str]:
     return text.split()
 
 
-def memory(messages: Sequence[ChatMessage] | None = None, **options: Any) -> GatekeeperMemory:
+def memory(
+    messages: Sequence[ChatMessage] | None = None, *, session: str = "s", chat_store: Any = None, **options: Any
+) -> GatekeeperMemory:
     wanted = {"token_limit": 1000, "on_error": "raise", "floor_turns": 0, "passthrough_below": 0} | options
-    return GatekeeperMemory.from_defaults("s", list(messages) if messages else None, **wanted)
+    made = GatekeeperMemory.from_defaults(session, **wanted)
+    if chat_store is not None:
+        made.sql_store = chat_store  # from_defaults takes one from 0.14.24 on
+    if messages:
+        asyncio_run(made.sql_store.set_messages(session, list(messages)))
+    return made
 
 
 def cost(messages: Sequence[ChatMessage]) -> int:
@@ -358,8 +366,8 @@ def test_another_writer_an_edit_a_deletion_and_a_reset_are_noticed(tmp_path: Pat
 
 def test_two_sessions_of_one_store_are_kept_apart(tmp_path: Path) -> None:
     store = sql(tmp_path)
-    one = GatekeeperMemory.from_defaults("one", [user("mine")], token_limit=100, chat_store=store)
-    two = GatekeeperMemory.from_defaults("two", token_limit=100, chat_store=store)
+    one = memory([user("mine")], session="one", token_limit=100, chat_store=store)
+    two = memory(session="two", token_limit=100, chat_store=store)
     assert texts(one.get()) == ["mine"]
     assert two.get() == []
 
