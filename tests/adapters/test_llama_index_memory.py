@@ -18,7 +18,6 @@ from llama_index.core.base.llms.types import ChatMessage, ContentBlock, ImageBlo
 from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
-from llama_index.core.llms.mock import MockFunctionCallingLLM, MockLLMWithChatMemoryOfLastCall
 from llama_index.core.memory import BaseMemoryBlock, InsertMethod, Memory, StaticMemoryBlock
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
@@ -33,6 +32,7 @@ from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperSelectionE
 from llama_index.memory.gatekeeper.reading import read_message
 from tests.adapters.chats import TALKS, assistant, history_of, user
 from tests.adapters.pickling import by_pickle
+from tests.adapters.scripted_llama_index import CallingModel, RememberingModel
 
 pytestmark = pytest.mark.adapters
 
@@ -417,7 +417,7 @@ def test_pickling_a_memory_leaves_it_whole() -> None:
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_simple_chat_engine_sends_the_turns_on_topic(talk: str, asynchronous: bool) -> None:
     pairs, question = TALKS[talk]
-    llm = MockLLMWithChatMemoryOfLastCall(max_tokens=2, is_chat_model=True)
+    llm = RememberingModel(max_tokens=2)
     mine = memory(history_of(pairs))
     engine = SimpleChatEngine.from_defaults(llm=llm, memory=mine, system_prompt="Be brief.")
     run(engine.achat(question)) if asynchronous else engine.chat(question)
@@ -426,7 +426,7 @@ def test_a_simple_chat_engine_sends_the_turns_on_topic(talk: str, asynchronous: 
 
 
 def test_an_engine_makes_the_memory_itself() -> None:
-    llm = MockLLMWithChatMemoryOfLastCall(max_tokens=2, is_chat_model=True)
+    llm = RememberingModel(max_tokens=2)
     engine = SimpleChatEngine.from_defaults(llm=llm, memory_cls=GatekeeperMemory, chat_history=[user("a")])
     engine.chat("again")
     assert isinstance(engine._memory, GatekeeperMemory)
@@ -454,7 +454,7 @@ def test_a_function_agent_chooses_the_same_past_in_each_round(
     mine = memory(history_of(pairs))
 
     async def talk_it_over() -> None:
-        llm = MockFunctionCallingLLM(response_generator=respond, is_chat_model=True)
+        llm = CallingModel(response_generator=respond)
         agent = FunctionAgent(tools=[FunctionTool.from_defaults(look_up)], llm=llm, streaming=False)
         await agent.run(question, memory=mine)
 
