@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gatekeeper_cli.texts import Texts
     from gatekeeper_core.selection.result import Decision, Selection
 
-__all__ = ["BudgetUse", "Grid", "budget_use", "grid_of", "near_misses", "would_keep", "why_not"]
+__all__ = ["BudgetUse", "Grid", "budget_use", "grid_of", "near_misses", "why_not", "would_keep"]
 
 MAX_NEAR = 12
 

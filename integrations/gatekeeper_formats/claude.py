@@ -21,8 +21,8 @@ from gatekeeper_formats.base import (
     PlaceError,
     checked_object,
     date_of,
+    field_of,
     json_text,
-    kind_of,
     one_per_item,
 )
 from gatekeeper_formats.transcript import Transcript
@@ -54,10 +54,7 @@ def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
 
 
 def _messages(value: Mapping[str, Any], left_out: LeftOut) -> tuple[Message, ...]:
-    listed = value.get("chat_messages")
-    if not isinstance(listed, list):
-        got = f"got {kind_of(listed)}" if "chat_messages" in value else "it is missing"
-        raise PlaceError(f'"chat_messages" must be a list, {got}')
+    listed = field_of(value, "chat_messages", list)
     messages = [checked_object(item, Item(item, at).place()) for at, item in enumerate(listed)]
     transcript = Transcript(left_out)
     for message in _shown(messages, value.get("current_leaf_message_uuid"), left_out):

@@ -34,8 +34,8 @@ __all__ = [
     "GatekeeperMiddleware",
     "GatekeeperSelector",
     "MemoryEmbedder",
-    "select_messages",
     "recall_tool",
+    "select_messages",
     "working_memory_tool",
 ]
 
