@@ -58,7 +58,12 @@ def run() -> None:
     try:
         app(prog_name="gatekeeper")
     finally:
-        _flush()
+        try:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            # The interpreter flushes once more when it ends: that must not find the broken pipe again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @app.callback(help=_HELP("help.app"))
@@ -122,7 +127,11 @@ def chat(
     env_file: Annotated[str | None, typer.Option(help=_HELP("help.env_file"), metavar="FILE")] = None,
 ) -> None:
     """Chat with a model that is sent, with each question, only the turns that the question needs."""
-    tokens, file, terminal = _checked(budget), _history(history), Terminal()
+    tokens, terminal = _checked(budget), Terminal()
+    try:
+        file = None if history is None else HistoryFile(history)
+    except FormatError as error:
+        refuse(str(error))
     model = OfflineModel() if offline else _minimax(env_file) or offered_model(terminal)
     if model is None:
         return
@@ -130,13 +139,6 @@ def chat(
         raise typer.Exit(_chat(model, file, terminal, budget=tokens))
     finally:
         model.close()
-
-
-def _history(path: str | None) -> HistoryFile | None:
-    try:
-        return None if path is None else HistoryFile(path)
-    except FormatError as error:
-        refuse(str(error))
 
 
 def _minimax(env_file: str | None) -> Model | None:
@@ -167,13 +169,3 @@ def _chat(model: Model, file: HistoryFile | None, terminal: Terminal, *, budget:
         terminal.note(spoken()("chat.hello_again" if turns else "chat.hello", model=model.name, turns=turns))
         terminal.remember(block.user_text for block in session.gatekeeper.turns)
     return Chat(session, terminal).run()
-
-
-def _flush() -> None:
-    if sys.stdout is None:
-        return
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The interpreter flushes once more when it ends: that must not find the broken pipe again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

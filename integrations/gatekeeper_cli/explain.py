@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
@@ -133,7 +132,9 @@ def explain_view(
         yield Text()
     yield from selection_view(selection, topics, texts)
     yield Text()
-    yield _budget_bar(selection, texts)
+    use = budget_use(selection)
+    yield PartBar((Part(use.kept, "█", "#"), Part(use.free, "░", "."), Part(use.margin, "▒", "=")))
+    yield Text(texts("budget_line", budget=selection.token_budget, **use._asdict()))
     yield from _heat_map(grid_of(selection), texts)
     if selection.decisions:
         yield _heading(texts("decisions_heading"))
@@ -152,13 +153,6 @@ def explain_view(
 
 def _heading(text: str) -> Text:
     return Text(f"\n{text}", style="bold")
-
-
-def _budget_bar(selection: Selection, texts: Texts) -> Group:
-    use = budget_use(selection)
-    parts = (Part(use.kept, "█", "#"), Part(use.free, "░", "."), Part(use.margin, "▒", "="))
-    line = texts("budget_line", budget=selection.token_budget, **use._asdict())
-    return Group(PartBar(parts), Text(line))
 
 
 def _heat_map(grid: Grid, texts: Texts) -> Iterator[RenderableType]:

@@ -72,7 +72,11 @@ class HistoryFile:
         descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _BINARY, _OWNER_ONLY)
         try:
             size = os.fstat(descriptor).st_size
-            _write_whole(descriptor, lines if _ends_a_line(descriptor, size) else b"\n" + lines, size=size)
+            if size:
+                os.lseek(descriptor, -1, os.SEEK_END)
+                if os.read(descriptor, 1) != b"\n":
+                    lines = b"\n" + lines
+            _write_whole(descriptor, lines, size=size)
         finally:
             os.close(descriptor)
 
@@ -82,7 +86,11 @@ class HistoryFile:
         try:
             kind = os.stat(self._path).st_mode
         except FileNotFoundError:
-            _check_folder(Path(os.path.realpath(self._path)).parent)
+            folder = Path(os.path.realpath(self._path)).parent
+            if not folder.is_dir():
+                raise FileNotFoundError(errno.ENOENT, spoken()("error.no_folder", folder=folder)) from None
+            if not os.access(folder, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, spoken()("error.folder_closed", folder=folder)) from None
             return ()
         if not stat.S_ISREG(kind):
             raise FormatError(f"{self._path}: {spoken()('error.no_regular_file')}")
@@ -153,20 +161,6 @@ def _other_form(value: object, *, spread: bool) -> str:
     return "pairs" if "user" in value or "assistant" in value else "other"
 
 
-def _check_folder(folder: Path) -> None:
-    if not folder.is_dir():
-        raise FileNotFoundError(errno.ENOENT, spoken()("error.no_folder", folder=folder))
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, spoken()("error.folder_closed", folder=folder))
-
-
-def _ends_a_line(descriptor: int, size: int) -> bool:
-    if not size:
-        return True
-    os.lseek(descriptor, -1, os.SEEK_END)
-    return os.read(descriptor, 1) == b"\n"
-
-
 def _write_whole(descriptor: int, content: bytes, *, size: int) -> None:
     """Write everything at the end of a file of this size, or leave the file as it was."""
     try:
@@ -183,34 +177,23 @@ def _whole_bytes(content: bytes) -> int:
     """Return how many bytes of a file are whole: all, or those before a turn whose last line was cut off.
 
     A last line without its end is torn if it begins as a message and is no JSON, or holds only NULs, which is what some
-    file systems show of a write that never reached the disk. The question just before a torn answer goes with it.
+    file systems show of a write that never reached the disk; a line that stands alone could be of any other format. The
+    question just before a torn answer goes with it.
     """
     start = content.rfind(b"\n") + 1
     tail = content[start:]
-    if not tail or not (_begins_a_message(tail, alone=not start) and _is_no_json(tail)):
+    begins = tail.startswith(b"{") if start else tail[: len(_LINE_START)] == _LINE_START[: len(tail)]
+    if not tail or not (tail.startswith(b"\0") or begins) or _json_or_none(tail) is not None:
         return len(content)
     before = content.rfind(b"\n", 0, max(0, start - 1)) + 1
-    return before if _is_question(content[before:start]) else start
+    message = _json_or_none(content[before:start])
+    return before if isinstance(message, dict) and message.get("role") == "user" else start
 
 
-def _begins_a_message(tail: bytes, *, alone: bool) -> bool:
-    """Return whether a line may be the beginning of a message; one that stands alone could be of any other format."""
-    if tail.startswith(b"\0"):
-        return True
-    return tail[: len(_LINE_START)] == _LINE_START[: len(tail)] if alone else tail.startswith(b"{")
-
-
-def _is_no_json(line: bytes) -> bool:
+def _json_or_none(line: bytes) -> object:
+    """Return the value of a line; None for what is no JSON."""
     try:
-        json.loads(line)
+        value: object = json.loads(line)
     except (ValueError, RecursionError):
-        return True
-    return False
-
-
-def _is_question(line: bytes) -> bool:
-    try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(message, dict) and message.get("role") == "user"
+        return None
+    return value

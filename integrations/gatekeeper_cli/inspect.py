@@ -128,7 +128,10 @@ def inspect_view(
 
 
 def _timeline_table(timeline: Timeline, subjects: Sequence[Subject], texts: Texts) -> Table:
-    rows = [_row(subject, timeline) for subject in subjects]
+    rows = []
+    for subject in subjects:
+        own = set(subject.turn_ids)
+        rows.append([tokens if at in own else 0 for at, tokens in enumerate(timeline.turn_tokens)])
     table = plain_table()
     table.add_column(texts("topic"), no_wrap=True, overflow="ellipsis", max_width=_TITLE_COLUMNS)
     for heading in ("turns", "tokens"):
@@ -138,13 +141,6 @@ def _timeline_table(timeline: Timeline, subjects: Sequence[Subject], texts: Text
         numbers = (Text(f"{number:,}") for number in (len(subject.turn_ids), subject.tokens))
         table.add_row(Text(subject_name(subject, texts)), *numbers, Cells(row, rows))
     return table
-
-
-def _row(subject: Subject, timeline: Timeline) -> list[int]:
-    row = [0] * len(timeline.turn_tokens)
-    for turn_id in subject.turn_ids:
-        row[turn_id] = timeline.turn_tokens[turn_id]
-    return row
 
 
 def subject_name(subject: Subject, texts: Texts) -> str:
