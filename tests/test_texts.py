@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import string
+import subprocess
+import sys
 import typing
 from pathlib import Path
 
@@ -149,3 +152,73 @@ def test_every_kind_has_words_for_one_and_for_many(prefix: str) -> None:
     words = [english.split("|") for name, (english, _) in TABLE.items() if name.startswith(prefix)]
     assert all(len(pair) == 2 and pair[0] != pair[1] for pair in words)
     assert words
+
+
+def in_chinese(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from gatekeeper_cli import main; main()", *arguments],
+        env=os.environ | {"LC_ALL": "zh_CN.UTF-8", "LANGUAGE": "", "PYTHONUTF8": "1", "MINIMAX_API_KEY": ""},
+        cwd=folder,
+        input="/nothing\n",
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.cli
+@pytest.mark.parametrize(
+    "command", ["", "demo", "select", "inspect", "explain", "convert", "chat", "store", "store forget"]
+)
+def test_help_is_in_chinese_where_the_locale_is(command: str, tmp_path: Path) -> None:
+    done = in_chinese(*command.split(), "--help", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    own = [
+        line
+        for line in re.findall(r"^  (?!--help|--install|--show)(?:\S.*?  +)?(\S.*)$", done.stdout, re.MULTILINE)
+        if "Show this message" not in line and "customize" not in line
+    ]
+    assert own
+    assert not [line for line in own if not re.search("[\u4e00-\u9fff]", line) and " " in line.strip("., ")]
+
+
+@pytest.mark.cli
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("select", "-", "q", "--budget", "0"), "--budget 必须是"),
+        (("convert", "chat.json", "chat.txt"), "chat.txt：从文件名看不出格式"),
+        (("convert", "chat.json"), "请指定要写的文件"),
+        (("select", "chat.json", "q", "--from", "x"), "--from 必须是"),
+        (("explain", "chat.json", "q", "--why-not", "9"), "--why-not 9：对话共有 0 轮"),
+        (("chat", "--history", "-", "--offline"), "--history 需要可以追加的文件"),
+        (("chat", "--history", "chat.json", "--offline"), "chat.json: 是 JSON 列表"),
+    ],
+)
+def test_errors_are_in_chinese_where_the_locale_is(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
+    (tmp_path / "chat.json").write_text("[]", encoding="utf-8")
+    done = in_chinese(*arguments, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"gatekeeper: {words}")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.cli
+def test_the_chat_is_in_chinese_where_the_locale_is(tmp_path: Path) -> None:
+    done = in_chinese("chat", folder=tmp_path)
+    assert "没有命令 /nothing" in done.stdout
+    assert done.stderr.startswith("gatekeeper: 没有 MINIMAX_API_KEY")
+
+
+@pytest.mark.cli
+def test_the_language_of_a_command_is_that_of_its_errors() -> None:
+    from typer.testing import CliRunner
+
+    from gatekeeper_cli.app import app
+
+    refused = {lang: CliRunner().invoke(app, ["demo", "--budget", "0", "--lang", lang]).stderr for lang in ("zh", "en")}
+    assert refused == {
+        "zh": "gatekeeper: --budget 必须是 1 个或更多 token，实际为 0\n",
+        "en": "gatekeeper: --budget must be 1 or more tokens, got 0\n",
+    }
