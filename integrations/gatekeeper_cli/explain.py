@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from gatekeeper_cli.charts import Part, PartBar
-from gatekeeper_cli.explanation import budget_use, grid_of, near_misses, why_not
+from gatekeeper_cli.explanation import SCORE_PARTS, budget_use, grid_of, near_misses, why_not
 from gatekeeper_cli.opening import FromFormat, WhichConversation
 from gatekeeper_cli.output import (
     AsJson,
@@ -44,10 +44,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.result import Decision, Selection
     from gatekeeper_core.selection.topic_map import Topic
 
-__all__ = ["SCORE_PARTS", "explain", "explain_view", "explanation_dict"]
-
-SCORE_PARTS = ("lex_user", "lex_assistant", "exact", "recency", "feedback", "neighbour", "fit", "total")
-"""The parts of a score that are shown, as the score names them."""
+__all__ = ["explain", "explain_view", "explanation_dict"]
 
 _MAX_ANCHORS = 30
 _ANCHOR_COLUMNS = 24
