@@ -171,7 +171,7 @@ upstream-tests: $(VENV)/.stamp-test
 	@$(PIP) install --group test-upstream
 	@$(VENV)/bin/python tests/upstream/compare.py
 
-LOWEST := langchain==1.0.0 langchain-classic==1.0.0 llama-index-core==0.14.25 pydantic==2.11.10 opentelemetry-api==1.30.0
+LOWEST := langchain==1.0.0 langchain-classic==1.0.0 llama-index-core==0.14.13 pydantic==2.11.10 opentelemetry-api==1.30.0
 
 # Each on all data, or on samples with QUICK=--quick.
 data-benchmarks:

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
 from benchmarks.embedding import MODEL_PACKAGES, embed
-from gatekeeper_cli.literal import LiteralSpecification
+from benchmarks.literal import LiteralSpecification
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.data import Dialogue, TopicSet, as_blocks, read_dialogues, sampled, topic_sets
 from benchmarks.embedding import embed, kept_vectors
+from benchmarks.literal import LiteralGate
 from benchmarks.peers import NOT_INSTALLED, missing, terms
 from benchmarks.report import mean_of_sets, options, print_table, write_json
-from gatekeeper_cli.literal import LiteralGate
 from gatekeeper_core import ContextGatekeeper
 
 if TYPE_CHECKING:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+
 from gatekeeper_core.messages import Turn
+from gatekeeper_formats import read_conversation
 
 PAIRS: dict[str, list[tuple[str, str]]] = {
     "chinese": [
@@ -56,3 +59,8 @@ def long_talk(turn_count: int, *, words: int = 30) -> list[tuple[str, str]]:
         filler = " ".join(f"{subject}-{(at * 7 + word) % 97}" for word in range(words))
         told.append((f"第 {at} 个问题：{subject} 的设置 number {at}?", f"{subject} {at}: {filler}。"))
     return told
+
+
+def parse_turns(content: bytes, *, name: str) -> tuple[Turn, ...]:
+    """Return the turns that the content of a file holds."""
+    return read_conversation(io.BytesIO(content), name=name).turns

@@ -115,6 +115,7 @@ def modules_of(package: str, root: Path) -> list[Module]:
 
 PORCH = (
     "gatekeeper_cli",
+    "gatekeeper_formats",
     "gatekeeper_minimax",
     "gatekeeper_otel",
     "gatekeeper_postgres",

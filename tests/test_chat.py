@@ -23,13 +23,14 @@ from hypothesis import strategies as st
 
 from gatekeeper_cli.history_file import HistoryFile, turn_lines
 from gatekeeper_cli.offline import OfflineModel, scripted_answer
-from gatekeeper_cli.reading import InputError, parse_turns
 from gatekeeper_cli.session import EmptyAnswerError, Exchange, NotStoredError, Session
 from gatekeeper_core.errors import ConfigError, GatekeeperError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.result import SelectedTurn
 from gatekeeper_core.token_estimate import TokenEstimator
+from gatekeeper_formats import FormatError
+from tests.conversations import parse_turns
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -413,7 +414,7 @@ def test_a_file_that_cannot_be_appended_to_is_refused_and_stays_as_it_is(case: s
     path = tmp_path / "chat.json"
     content = text.encode("utf-8", "surrogateescape")
     path.write_bytes(content)
-    with pytest.raises(InputError, match=f"^{re.escape(str(path))}: {reason}"):
+    with pytest.raises(FormatError, match=f"^{re.escape(str(path))}: {reason}"):
         HistoryFile(str(path))
     assert path.read_bytes() == content
     assert list(tmp_path.iterdir()) == [path]
@@ -442,7 +443,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_first_question(
     name: str, reason: str, tmp_path: Path
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match=reason):
+    with pytest.raises(FormatError, match=reason):
         HistoryFile(str(tmp_path / name))
 
 
@@ -460,7 +461,7 @@ def test_a_file_without_permission_is_refused_with_one_line(
     # The tests may run as root, whom no file mode keeps out.
     monkeypatch.setattr(os, "open", refuse)
     monkeypatch.setattr(os, "access", lambda folder, mode: False)
-    with pytest.raises(InputError, match="Permission denied" if there else "cannot be written"):
+    with pytest.raises(FormatError, match="Permission denied" if there else "cannot be written"):
         HistoryFile(str(path))
 
 
@@ -483,7 +484,7 @@ def test_three_lines_through_a_pipe_are_three_turns(language: str, tmp_path: Pat
     assert len(notes) == 2
     assert "https://platform.minimax.io" in notes[0]
     assert "MINIMAX_API_KEY" in notes[0]
-    assert "--env-file .env" in notes[0]
+    assert "into a file .env in this folder" in notes[0]
     assert 'pip install "context-gatekeeper[cli,minimax]"' in notes[1]
     lines = done.stdout.decode().splitlines()
     assert [line for line in lines if line.startswith("> ")] == [f"> {question}" for question, _ in TALKS[language]]
@@ -497,7 +498,7 @@ def test_three_lines_through_a_pipe_are_three_turns(language: str, tmp_path: Pat
 STATUS_LINE = (
     r"\[(?P<sent>[\d,]+) tokens sent, (?P<saved>[\d,]+) saved \((?P<percent>[\d.]+) %\) \| "
     r"topic (?P<topic>\d+) \(gate: (?P<gate>continue|switch)(, back to topic \d+)?\) \| "
-    r"(?P<kept>\d+) of (?P<turns>\d+) turns kept(: (?P<ids>[\d, to.]+))?\]"
+    r"(?P<kept>\d+) of (?P<turns>\d+) turns? kept(: (?P<ids>[\d, to.]+))?\]"
 )
 
 
@@ -546,7 +547,7 @@ def test_offline_is_taken_without_notes() -> None:
     assert b"Noted." in done.stdout
 
 
-@pytest.mark.parametrize("stdin", [b"", b"\n  \n\t\n", b"/quit\n", b"/quit\nhi\n", b" /QUIT \n"])
+@pytest.mark.parametrize("stdin", [b"", b"\n  \n\t\n", b"/quit\n", b"/quit\nhi\n", b" /QUIT \n", b"/exit\nhi\n"])
 def test_an_end_without_a_question_is_no_error(stdin: bytes) -> None:
     done = chat("--offline", stdin=stdin)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -762,6 +763,13 @@ def test_a_key_without_the_client_names_the_pip_line(where: str, tmp_path: Path)
     assert (done.returncode, done.stdout, done.stderr) == (2, b"", expected)
 
 
+def test_the_env_file_of_another_project_needs_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_bytes(b"DATABASE_URL=postgresql://\xff\n")
+    done = chat(stdin=b"hi\n", code=WITHOUT_CLIENT)
+    assert (done.returncode, done.stderr.count(b"\n")) == (0, 2)
+
+
 def test_without_a_key_the_client_is_not_needed() -> None:
     done = chat(stdin=b"hi\n", code=WITHOUT_CLIENT, environment={"MINIMAX_API_KEY": " "})
     assert (done.returncode, done.stderr.count(b"\n")) == (0, 2)
@@ -897,7 +905,7 @@ def test_a_person_asks_and_leaves(language: str, sit_down: type[Person]) -> None
         person.sees("> ")
         person.types(f"{question}\r")
         person.sees(f"{answer}\r\n")
-        person.sees("turns kept")
+        person.sees(" kept")
     person.says_goodbye()
 
 
@@ -1002,7 +1010,7 @@ def test_a_line_can_be_edited_in_the_middle(sit_down: type[Person], tmp_path: Pa
     person = sit_down("--offline", "--history", str(file))
     person.sees("> ")
     person.types("端口是 638\x1b[D\x1b[D\x7f9\r")  # two steps to the left, backspace
-    person.sees("turns kept")
+    person.sees(" kept")
     person.says_goodbye()
     assert said_in(file)[0][0] == "端口是 938"
 
@@ -1013,7 +1021,7 @@ def test_a_pasted_text_of_several_lines_is_one_question(sit_down: type[Person], 
     person = sit_down("--offline", "--history", str(file))
     person.sees("> ")
     person.types("\x1b[200~Traceback:\n  第二行\nlast line\x1b[201~\r")
-    person.sees("turns kept")
+    person.sees(" kept")
     person.says_goodbye()
     assert [user for user, _ in said_in(file)] == ["Traceback:\n  第二行\nlast line"]
 
@@ -1053,7 +1061,7 @@ def test_chinese_can_be_typed_in_a_locale_of_ascii(term: str, sit_down: type[Per
     person = sit_down("--offline", "--history", str(file), environment=environment)
     person.sees("> ")
     person.types("我们的缓存用 6380 端口。\r")
-    person.sees("turns kept")
+    person.sees(" kept")
     person.says_goodbye()
     assert said_in(file) == [("我们的缓存用 6380 端口。", "好的，记下了。")]
 
@@ -1087,7 +1095,7 @@ def test_a_killed_chat_leaves_whole_turns(sit_down: type[Person], tmp_path: Path
     for question, _ in TALKS["mixed"]:
         person.sees("> ")
         person.types(f"{question}\r")
-        person.sees("turns kept")
+        person.sees(" kept")
     before = file.read_bytes()
     person.sees("> ")
     person.types("slow question\r")

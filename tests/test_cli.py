@@ -18,11 +18,13 @@ from hypothesis import strategies as st
 
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS, QuestionKind
 from gatekeeper_cli.demo import DEMO_BUDGET_TOKENS, Answer, run_demo
-from gatekeeper_cli.reading import InputError, parse_turns, without_current
-from gatekeeper_cli.texts import GATE_REASONS, TABLE
+from gatekeeper_cli.opening import without_current
+from gatekeeper_cli.texts import TABLE
 from gatekeeper_core.messages import Message, ToolCall, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_formats import FormatError
+from tests.conversations import parse_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -235,7 +237,7 @@ def test_the_demo_ends_with_a_summary_of_the_seven_questions() -> None:
     summary = run("demo").stdout.rpartition("question ")[2].splitlines()
     for question, selection in run_demo().answers:
         answer = "resumed" if selection.gate.resumed_topic is not None else selection.gate.decision
-        words = f"{TABLE[f'gate.{answer}'][0]} ({GATE_REASONS[selection.gate.reason][0]}"[:24]
+        words = f"{TABLE[f'gate.{answer}'][0]} ({TABLE[f'gate_reason.{selection.gate.reason}'][0]}"[:24]
         line = next(line for line in summary if line.startswith(question.kind))
         assert words in line
         assert line.split()[-2] in ("100.0", str(round(100 - 100 * selection.tokens / selection.history_tokens, 1)))
@@ -272,7 +274,8 @@ def test_the_table_shows_turn_tokens_reason_and_text(language: str, tmp_path: Pa
     selection = selection_of(turns_of(PAIRS[language]), QUERIES[language])
     verdict = selection["gate"]
     answer = "earlier topic" if verdict["resumed_topic"] is not None else TABLE[f"gate.{verdict['decision']}"][0]
-    assert result.stdout.startswith(f"{answer} ({GATE_REASONS[verdict['reason']][0]}")
+    reason = TABLE[f"gate_reason.{verdict['reason']}"][0]
+    assert result.stdout.startswith(f"{answer} ({reason}")
     row = next(line for line in result.stdout.splitlines() if line.split()[:1] == ["0"])
     first = selection["turns"][0]
     assert str(first["tokens"]) in row.split()
@@ -533,7 +536,7 @@ def test_a_wrong_option_ends_with_status_2(arguments: tuple[str, ...]) -> None:
 def assert_refused_or_read(content: bytes) -> None:
     try:
         turns = parse_turns(content, name="chat.json")
-    except InputError as refused:
+    except FormatError as refused:
         reason = str(refused)
     else:
         assert all(isinstance(turn, Turn) for turn in turns)
@@ -654,7 +657,7 @@ def test_a_missing_module_of_another_package_is_not_blamed_on_the_extra() -> Non
 
 
 @pytest.mark.parametrize(
-    "name", ["app", "charts", "conversation", "demo", "reading", "showable", "texts", "token_use", "views"]
+    "name", ["app", "charts", "conversation", "demo", "opening", "showable", "texts", "token_use", "views"]
 )
 def test_the_examples_in_the_docstrings_run(name: str) -> None:
     failed, _ = doctest.testmod(importlib.import_module(f"gatekeeper_cli.{name}"))

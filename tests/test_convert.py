@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_cli.formats.registry import READABLE, SUFFIXES, WRITABLE
-from gatekeeper_cli.left_out import KINDS
-from gatekeeper_cli.reading import parse_turns, read_conversation
+from gatekeeper_formats import READABLE, SUFFIXES, WRITABLE, read_conversation
+from tests.conversations import parse_turns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -282,7 +281,3 @@ def test_help_names_the_formats() -> None:
     text = " ".join(run("convert", "--help").stdout.replace("│", " ").split())
     for name in (*READABLE, *WRITABLE):
         assert name in text
-
-
-def test_every_kind_has_words_for_one_and_for_many() -> None:
-    assert all(one != many for one, many in KINDS.values())

@@ -170,7 +170,14 @@ def public_names(package: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "package", ["gatekeeper_core", "gatekeeper_postgres", "langchain_gatekeeper", "llama_index.memory.gatekeeper"]
+    "package",
+    [
+        "gatekeeper_core",
+        "gatekeeper_formats",
+        "gatekeeper_postgres",
+        "langchain_gatekeeper",
+        "llama_index.memory.gatekeeper",
+    ],
 )
 def test_every_public_name_stands_once_in_the_api_reference(package: str) -> None:
     pages = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import string
+import subprocess
+import sys
 import typing
 from pathlib import Path
 
@@ -13,23 +16,25 @@ import pytest
 import gatekeeper_cli
 from gatekeeper_cli.conversation import QuestionKind
 from gatekeeper_cli.explanation import why_not
-from gatekeeper_cli.texts import GATE_REASONS, TABLE, WHY_WORDS, Language, language_of, texts_for
+from gatekeeper_cli.texts import TABLE, Language, language_of, speak, spoken, texts_for
 from gatekeeper_core.selection.result import Decision, Outcome, Stage, Why
 from gatekeeper_core.selection.verdicts import GateReason, Verdict
 
-ALL = {**TABLE, **GATE_REASONS, **WHY_WORDS}
 KEPT_BECAUSE = {"evidence", "newest_turn", "earlier_turn", "later_turn", "overview", "neighbour"}
 FOLDER = Path(gatekeeper_cli.__file__).parent
-MADE_UP = ("gate.", "kind.", "outcome.", "score.", "stage.", "why.", "method.")
+MADE_UP = (
+    *("gate.", "gate_reason.", "kind.", "left_out.", "odd.", "outcome.", "reason.", "score.", "stage.", "why."),
+    *("chat.continue", "chat.switch", "command.", "form."),
+)
 
 
 def placeholders(text: str) -> list[str]:
     return sorted(f"{name}:{spec}" for _, name, spec, _ in string.Formatter().parse(text) if name is not None)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", TABLE)
 def test_a_text_has_the_same_values_in_both_languages(name: str) -> None:
-    english, chinese = ALL[name]
+    english, chinese = TABLE[name]
     assert placeholders(english) == placeholders(chinese)
     assert english.strip()
     assert chinese.strip()
@@ -56,9 +61,13 @@ def test_no_text_is_left_over() -> None:
 
 
 def test_every_word_of_the_library_has_both_languages() -> None:
-    assert set(GATE_REASONS) == set(typing.get_args(GateReason))
-    assert set(WHY_WORDS) == set(typing.get_args(Why))
-    for prefix, words in (("kind", QuestionKind), ("outcome", Outcome), ("stage", Stage)):
+    for prefix, words in (
+        ("gate_reason", GateReason),
+        ("reason", Why),
+        ("kind", QuestionKind),
+        ("outcome", Outcome),
+        ("stage", Stage),
+    ):
         assert {f"{prefix}.{word}" for word in typing.get_args(words)} == {
             name for name in TABLE if name.startswith(f"{prefix}.")
         }
@@ -131,3 +140,85 @@ def test_a_language_that_is_asked_for_wins_over_the_locale(monkeypatch: pytest.M
     monkeypatch.delenv("LC_MESSAGES", raising=False)
     assert texts_for(Language.auto).language is Language.zh
     assert texts_for(Language.en).language is Language.en
+
+
+def test_what_a_command_was_told_to_speak_holds_for_its_errors() -> None:
+    assert speak(Language.zh)("yes") == spoken()("yes") == "是"
+    assert speak(Language.en)("yes") == spoken()("yes") == "yes"
+
+
+@pytest.mark.parametrize("prefix", ["left_out.", "odd."])
+def test_every_kind_has_words_for_one_and_for_many(prefix: str) -> None:
+    words = [english.split("|") for name, (english, _) in TABLE.items() if name.startswith(prefix)]
+    assert all(len(pair) == 2 and pair[0] != pair[1] for pair in words)
+    assert words
+
+
+def in_chinese(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from gatekeeper_cli import main; main()", *arguments],
+        env=os.environ | {"LC_ALL": "zh_CN.UTF-8", "LANGUAGE": "", "PYTHONUTF8": "1", "MINIMAX_API_KEY": ""},
+        cwd=folder,
+        input="/nothing\n",
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.cli
+@pytest.mark.parametrize(
+    "command", ["", "demo", "select", "inspect", "explain", "convert", "chat", "store", "store forget"]
+)
+def test_help_is_in_chinese_where_the_locale_is(command: str, tmp_path: Path) -> None:
+    done = in_chinese(*command.split(), "--help", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    own = [
+        line
+        for line in re.findall(r"^  (?!--help|--install|--show)(?:\S.*?  +)?(\S.*)$", done.stdout, re.MULTILINE)
+        if "Show this message" not in line and "customize" not in line
+    ]
+    assert own
+    assert not [line for line in own if not re.search("[\u4e00-\u9fff]", line) and " " in line.strip("., ")]
+
+
+@pytest.mark.cli
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("select", "-", "q", "--budget", "0"), "--budget 必须是"),
+        (("convert", "chat.json", "chat.txt"), "chat.txt：从文件名看不出格式"),
+        (("convert", "chat.json"), "请指定要写的文件"),
+        (("select", "chat.json", "q", "--from", "x"), "--from 必须是"),
+        (("explain", "chat.json", "q", "--why-not", "9"), "--why-not 9：对话共有 0 轮"),
+        (("chat", "--history", "-", "--offline"), "--history 需要可以追加的文件"),
+        (("chat", "--history", "chat.json", "--offline"), "chat.json: 是 JSON 列表"),
+    ],
+)
+def test_errors_are_in_chinese_where_the_locale_is(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
+    (tmp_path / "chat.json").write_text("[]", encoding="utf-8")
+    done = in_chinese(*arguments, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"gatekeeper: {words}")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.cli
+def test_the_chat_is_in_chinese_where_the_locale_is(tmp_path: Path) -> None:
+    done = in_chinese("chat", folder=tmp_path)
+    assert "没有命令 /nothing" in done.stdout
+    assert done.stderr.startswith("gatekeeper: 没有 MINIMAX_API_KEY")
+
+
+@pytest.mark.cli
+def test_the_language_of_a_command_is_that_of_its_errors() -> None:
+    from typer.testing import CliRunner
+
+    from gatekeeper_cli.app import app
+
+    refused = {lang: CliRunner().invoke(app, ["demo", "--budget", "0", "--lang", lang]).stderr for lang in ("zh", "en")}
+    assert refused == {
+        "zh": "gatekeeper: --budget 必须是 1 个或更多 token，实际为 0\n",
+        "en": "gatekeeper: --budget must be 1 or more tokens, got 0\n",
+    }

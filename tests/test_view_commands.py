@@ -1,4 +1,4 @@
-"""``gatekeeper inspect``, ``explain`` and ``compare`` in the terminal and as JSON."""
+"""``gatekeeper inspect`` and ``explain`` in the terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_cli.comparison import compare_ways
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_cli.explanation import grid_of, near_misses
 from gatekeeper_cli.timeline import Subject, Timeline, timeline_of
@@ -28,7 +27,6 @@ DEMO = list(CONVERSATION)
 COMMANDS = {
     "inspect": ("inspect", "{file}"),
     "explain": ("explain", "{file}", "{query}", "--why-not", "0"),
-    "compare": ("compare", "{file}", "{query}", "--budget", "60,4000"),
 }
 each_command = pytest.mark.parametrize("command", COMMANDS)
 each_language = pytest.mark.parametrize("language", PAIRS)
@@ -96,12 +94,6 @@ def test_explain_gives_the_selection_the_anchors_the_near_misses_and_the_turn_th
     assert sum(value["budget"].values()) == 300
     assert value["why_not"]["turn_id"] == 0
     assert value["why_not"]["sentence"].startswith("Turn 0 is left out because ")
-
-
-def test_compare_gives_every_way_at_every_budget_once(chat: Path) -> None:
-    query = QUESTIONS[4].text
-    value = shown_json("compare", chat, query, "--budget", "100,900,100")
-    assert value == json.loads(json.dumps(compare_ways(turns_of(DEMO), query, budgets=(100, 900)).to_dict()))
 
 
 @each_command
@@ -275,11 +267,8 @@ def test_a_page_without_its_template_engine_names_the_extra(chat: Path, monkeypa
         (("explain", "{file}", "q", "--why-not", "41"), "--why-not 41: the conversation has 41 turns, counted from 0"),
         (("explain", "{file}", "q", "--budget", "0"), "--budget must be 1 or more tokens, got 0"),
         (("inspect", "{file}", "--budget", "-3"), "--budget must be 1 or more tokens, got -3"),
-        (("compare", "{file}", "q", "--budget", "2000,,5"), "--budget must be whole numbers with commas between them"),
-        (("compare", "{file}", "q", "--budget", "9,0"), "--budget must be 1 or more tokens, got 0"),
         (("inspect", "{file}.missing"), "{file}.missing: No such file or directory"),
         (("explain", "{file}.missing", "q"), "{file}.missing: No such file or directory"),
-        (("compare", "{file}.missing", "q"), "{file}.missing: No such file or directory"),
     ],
 )
 def test_wrong_input_is_one_line_and_status_2(arguments: tuple[str, ...], reason: str, chat: Path) -> None:

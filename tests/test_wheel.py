@@ -22,6 +22,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 PACKAGES = {
     "gatekeeper_core",
     "gatekeeper_cli",
+    "gatekeeper_formats",
     "gatekeeper_minimax",
     "gatekeeper_otel",
     "gatekeeper_postgres",
@@ -32,6 +33,7 @@ PACKAGES = {
 TYPED = [
     "gatekeeper_core",
     "gatekeeper_cli",
+    "gatekeeper_formats",
     "gatekeeper_minimax",
     "gatekeeper_otel",
     "gatekeeper_postgres",
@@ -109,9 +111,10 @@ def test_the_types_are_marked_as_usable(package: str, file_names: frozenset[str]
     assert f"{package}/py.typed" in file_names
 
 
-def test_style_script_and_templates_of_the_reports_travel_with_the_command(file_names: frozenset[str]) -> None:
+def test_words_templates_and_the_sample_conversation_travel_with_the_command(file_names: frozenset[str]) -> None:
     templates = {f"templates/{name}.html.j2" for name in ("explanation", "page", "parts", "timeline")}
     assert {f"gatekeeper_cli/html/{name}" for name in ("report.css", "report.js", *templates)} <= file_names
+    assert {"gatekeeper_cli/conversation.md", "gatekeeper_cli/texts.json"} <= file_names
 
 
 def test_every_requirement_belongs_to_an_extra(metadata: Message) -> None:

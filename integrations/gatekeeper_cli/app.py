@@ -14,7 +14,6 @@ from typing import Annotated
 import typer
 
 from gatekeeper_cli.chat import Chat, offered_model
-from gatekeeper_cli.compare import compare
 from gatekeeper_cli.convert import convert
 from gatekeeper_cli.demo import DEMO_BUDGET_TOKENS, demo_dict, run_demo
 from gatekeeper_cli.explain import explain
@@ -22,34 +21,36 @@ from gatekeeper_cli.history_file import HistoryFile
 from gatekeeper_cli.inspect import inspect
 from gatekeeper_cli.models import MissingExtraError, Model, minimax_model
 from gatekeeper_cli.offline import OfflineModel
-from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out
-from gatekeeper_cli.output import AsJson, Budget, Lang, Mode
+from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out, without_current
+from gatekeeper_cli.output import AsJson, Budget, Lang, Mode, ModeOption, Query
 from gatekeeper_cli.output import checked_budget as _checked
 from gatekeeper_cli.output import print_json as _print_json
 from gatekeeper_cli.output import show as _show
-from gatekeeper_cli.reading import InputError, without_current
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.session import Session
 from gatekeeper_cli.store import store
 from gatekeeper_cli.terminal import Terminal
-from gatekeeper_cli.texts import Language, texts_for
+from gatekeeper_cli.texts import Language, speak, spoken, texts_for
 from gatekeeper_cli.views import demo_view, selection_view, why_view
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_formats import FormatError
 
 __all__ = ["app", "run"]
 
+_HELP = texts_for(Language.auto)  # help is put together before any option is read
+
 app = typer.Typer(
     name="gatekeeper",
-    help="Choose, from an earlier conversation, the smallest set of turns that a model needs for a question.",
+    help=_HELP("help.app"),
     add_completion=True,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 app.add_typer(store, name="store")
-app.command()(convert)
+app.command(help=_HELP("help.convert"))(convert)
 
 
 def run() -> None:
@@ -57,50 +58,49 @@ def run() -> None:
     try:
         app(prog_name="gatekeeper")
     finally:
-        _flush()
+        try:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            # The interpreter flushes once more when it ends: that must not find the broken pipe again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-@app.callback()
+@app.callback(help=_HELP("help.app"))
 def prepare() -> None:
-    """Choose, from an earlier conversation, the smallest set of turns that a model needs for a question."""
+    """Set up the language and the streams."""
+    speak(Language.auto)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that knows ASCII only shows "?" for the rest; the default would end the command with a traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
-@app.command()
+@app.command(help=_HELP("help.demo"))
 def demo(budget: Budget = DEMO_BUDGET_TOKENS, as_json: AsJson = False, lang: Lang = Language.auto) -> None:
-    """Ask a bundled conversation seven questions and show what is kept for each, and why."""
+    """Ask a sample conversation seven questions and show what is kept for each, and why."""
+    texts = speak(lang)
     result = run_demo(token_budget=_checked(budget))
     if as_json:
         _print_json(demo_dict(result))
     else:
-        _show(demo_view(result, texts_for(lang)))
+        _show(demo_view(result, texts))
 
 
-@app.command()
+@app.command(help=_HELP("help.select"))
 def select(
-    file: Annotated[
-        str,
-        typer.Argument(
-            help="A conversation: messages or pairs as JSON, an export of ChatGPT or Claude, a transcript in "
-            "Markdown and more; - reads standard input.",
-            metavar="FILE",
-        ),
-    ],
-    query: Annotated[
-        str, typer.Argument(help="The new question; it is not added to the conversation.", metavar="QUERY")
-    ],
+    file: Annotated[str, typer.Argument(help=_HELP("help.any_file"), metavar="FILE")],
+    query: Query,
     budget: Budget = 4000,
-    mode: Annotated[Mode, typer.Option(help="The smallest set, or as much as the budget holds.")] = Mode.minimal,
+    mode: ModeOption = Mode.minimal,
     as_json: AsJson = False,
-    why: Annotated[bool, typer.Option("--why", help="Show the decision on every candidate.")] = False,
+    why: Annotated[bool, typer.Option("--why", help=_HELP("help.why"))] = False,
     form: FromFormat = None,
     conversation: WhichConversation = None,
     lang: Lang = Language.auto,
 ) -> None:
     """Select the turns of a conversation that a question needs."""
+    texts = speak(lang)
     gatekeeper = ContextGatekeeper(_checked(budget), config=GatekeeperConfig(mode=mode.value))
     reading = open_conversation(file, form=form, conversation=conversation)
     gatekeeper.sync(without_current(reading.turns, query=query))
@@ -110,30 +110,28 @@ def select(
         _print_json(selection.to_dict() | left_out)
         return
     say_left_out(reading.left_out)
-    texts = texts_for(lang)
     _show(selection_view(selection, gatekeeper.topics, texts))
     if why:
         _show(why_view(selection, texts))
 
 
-for command in (inspect, explain, compare):
-    app.command()(command)
+app.command(help=_HELP("help.inspect"))(inspect)
+app.command(help=_HELP("help.explain"))(explain)
 
 
-@app.command()
+@app.command(help=_HELP("help.chat"))
 def chat(
-    history: Annotated[
-        str | None,
-        typer.Option(
-            help="JSON lines of messages: read at the start, appended to after each answer.", metavar="FILE.jsonl"
-        ),
-    ] = None,
+    history: Annotated[str | None, typer.Option(help=_HELP("help.history"), metavar="FILE.jsonl")] = None,
     budget: Budget = 4000,
-    offline: Annotated[bool, typer.Option("--offline", help="Chat with a scripted model, without a network.")] = False,
-    env_file: Annotated[str | None, typer.Option(help="A file that holds MINIMAX_API_KEY=...", metavar="FILE")] = None,
+    offline: Annotated[bool, typer.Option("--offline", help=_HELP("help.offline"))] = False,
+    env_file: Annotated[str | None, typer.Option(help=_HELP("help.env_file"), metavar="FILE")] = None,
 ) -> None:
     """Chat with a model that is sent, with each question, only the turns that the question needs."""
-    tokens, file, terminal = _checked(budget), _history(history), Terminal()
+    tokens, terminal = _checked(budget), Terminal()
+    try:
+        file = None if history is None else HistoryFile(history)
+    except FormatError as error:
+        refuse(str(error))
     model = OfflineModel() if offline else _minimax(env_file) or offered_model(terminal)
     if model is None:
         return
@@ -141,13 +139,6 @@ def chat(
         raise typer.Exit(_chat(model, file, terminal, budget=tokens))
     finally:
         model.close()
-
-
-def _history(path: str | None) -> HistoryFile | None:
-    try:
-        return None if path is None else HistoryFile(path)
-    except InputError as error:
-        refuse(str(error))
 
 
 def _minimax(env_file: str | None) -> Model | None:
@@ -175,17 +166,6 @@ def _chat(model: Model, file: HistoryFile | None, terminal: Terminal, *, budget:
         terminal.complain(file.note)
     if terminal.interactive:
         turns = len(session.gatekeeper.turns)
-        known = f" about a conversation of {turns:,} turns" if turns else ""
-        terminal.note(f"A chat with {model.name}{known}. /help lists the commands, Ctrl-D ends it.")
+        terminal.note(spoken()("chat.hello_again" if turns else "chat.hello", model=model.name, turns=turns))
         terminal.remember(block.user_text for block in session.gatekeeper.turns)
     return Chat(session, terminal).run()
-
-
-def _flush() -> None:
-    if sys.stdout is None:
-        return
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The interpreter flushes once more when it ends: that must not find the broken pipe again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from gatekeeper_cli.models import KEY_NAME, MINIMAX_PIP_LINE
 from gatekeeper_cli.offline import OfflineModel
+from gatekeeper_cli.texts import spoken
 from gatekeeper_cli.views import exchange_line, topics_view, visible, why_view
 from gatekeeper_core.errors import GatekeeperError
 
@@ -20,22 +21,18 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS", "Chat", "offered_model"]
 
-_NO_KEY = (
-    f"No {KEY_NAME}: get a key at https://platform.minimax.io and put it into the environment, "
-    "or into a file .env like .env.example (--env-file .env).",
-    f"The client comes with {MINIMAX_PIP_LINE}. Until then a scripted offline model can answer, from what it is sent.",
-)
 _INTERRUPTED_STATUS = 130
 
 
 def offered_model(terminal: Terminal) -> OfflineModel | None:
     """Say in two lines how to get a model going, and return the scripted one if nobody at the terminal minds."""
-    for line in _NO_KEY:
-        terminal.complain(line)
+    texts = spoken()
+    terminal.complain(texts("chat.no_key", key=KEY_NAME))
+    terminal.complain(texts("chat.no_client", line=MINIMAX_PIP_LINE))
     if not terminal.interactive:
         return OfflineModel()
     try:
-        answer = terminal.read("Chat with the scripted offline model? [Y/n] ")
+        answer = terminal.read(texts("chat.offer"))
     except (EOFError, KeyboardInterrupt):
         terminal.write("\n")
         return None
@@ -53,12 +50,13 @@ class Chat:
     def __init__(self, session: Session, terminal: Terminal) -> None:
         self._session = session
         self._terminal = terminal
+        self._texts = spoken()
         self._over = False
         self._answering = False
         self._unanswered = 0
 
     def run(self) -> int:
-        """Read and answer until the end of the input or ``/quit``; return the exit status.
+        """Read and answer until the end of the input, ``/quit`` or ``/exit``; return the exit status.
 
         Through a pipe nobody reads a note, so a question without an answer is told by status 1.
         """
@@ -85,7 +83,7 @@ class Chat:
 
     def _interrupted(self) -> None:
         if self._answering:
-            self._terminal.note("interrupted: nothing was recorded")
+            self._terminal.note(self._texts("chat.interrupted"))
             self._answering = False
         self._terminal.write("\n")
 
@@ -112,20 +110,20 @@ class Chat:
                     piece = next(answer)
             except StopIteration as end:
                 self._answering = False
-                self._terminal.note(exchange_line(end.value))
+                self._terminal.note(exchange_line(end.value, self._texts))
             except GatekeeperError as error:
                 self._answering = False
                 self._unanswered += 1
-                self._terminal.note(f"no answer: {error}; nothing was recorded")
+                self._terminal.note(self._texts("chat.no_answer", error=error))
 
     # --- commands
 
     def _obey(self, text: str) -> None:
         name, rest = _halves(text[1:])
-        command = COMMANDS.get(name.lower())
+        command = COMMANDS.get(_SAME.get(name.lower(), name.lower()))
         if command is None:
             known = ", ".join(f"/{known}" for known in COMMANDS)
-            self._terminal.note(f"no command /{name}; there are {known}; to send a text like this, write /{text}")
+            self._terminal.note(self._texts("chat.unknown", name=name, known=known, text=text))
             return
         try:
             command.obey(self, rest)
@@ -134,45 +132,46 @@ class Chat:
 
     def _why(self, _rest: str) -> None:
         if self._session.selection is None:
-            self._terminal.note("There was no question yet.")
+            self._terminal.note(self._texts("chat.no_question"))
         else:
-            self._terminal.show(why_view(self._session.selection))
+            self._terminal.show(why_view(self._session.selection, self._texts))
 
     def _topics(self, _rest: str) -> None:
         gatekeeper = self._session.gatekeeper
-        self._terminal.show(topics_view(gatekeeper.topics, gatekeeper.turns))
+        self._terminal.show(topics_view(gatekeeper.topics, gatekeeper.turns, self._texts))
 
     def _pin(self, rest: str) -> None:
         if not rest:
             pinned = self._session.gatekeeper.get_constraints()
             lines = [f"{visible(key)}: {visible(value)}" for key, value in pinned.items()]
-            self._terminal.show(map(Text, lines or ["Nothing is pinned."]))
+            self._terminal.show(map(Text, lines or [self._texts("chat.no_pin")]))
             return
         key, value = _halves(rest)
         if not value:
-            raise ValueError(f"give a value: /pin {key} VALUE (or /unpin {key})")
+            raise ValueError(self._texts("chat.pin_value", key=key))
         self._session.gatekeeper.set_constraint(key, value)
-        self._terminal.note(f"Pinned, and sent with every question: {key}: {value}")
+        self._terminal.note(self._texts("chat.pinned", key=key, value=value))
 
     def _unpin(self, rest: str) -> None:
         if not self._session.gatekeeper.remove_constraint(rest):
-            raise ValueError(f"nothing is pinned as {rest}" if rest else "give a key: /unpin KEY")
-        self._terminal.note(f"No longer pinned: {rest}")
+            raise ValueError(self._texts("chat.not_pinned", key=rest) if rest else self._texts("chat.unpin_key"))
+        self._terminal.note(self._texts("chat.unpinned", key=rest))
 
     def _budget(self, rest: str) -> None:
         if rest:
             try:
                 tokens = int(rest)
             except ValueError:
-                raise ValueError(f"give a whole number of tokens, got {rest}") from None
+                raise ValueError(self._texts("chat.budget_number", got=rest)) from None
             self._session.token_budget = tokens
-        self._terminal.note(f"The kept turns may cost {self._session.token_budget:,} tokens together.")
+        self._terminal.note(self._texts("chat.budget", tokens=self._session.token_budget))
 
     def _help(self, _rest: str) -> None:
         width = max(len(f"/{name} {command.arguments}") for name, command in COMMANDS.items())
         for name, command in COMMANDS.items():
-            self._terminal.show([Text(f"{f'/{name} {command.arguments}':{width}}  {command.help}")])
-        self._terminal.show([Text(f"{'//text':{width}}  send a text that starts with a slash")])
+            said = self._texts(f"command.{name}")
+            self._terminal.show([Text(f"{f'/{name} {command.arguments}':{width}}  {said}")])
+        self._terminal.show([Text(f"{'//text':{width}}  {self._texts('command.slash')}")])
 
     def _quit(self, _rest: str) -> None:
         self._over = True
@@ -185,20 +184,22 @@ def _halves(text: str) -> tuple[str, str]:
 
 
 class _Command(NamedTuple):
-    """A slash command: its arguments as the help shows them, what it does, and who does it."""
+    """A slash command: its arguments as the help shows them, and who does it; ``command.NAME`` says what it does."""
 
     arguments: str
-    help: str
     obey: Callable[[Chat, str], None]
 
 
 COMMANDS = {
-    "why": _Command("", "why the turns for the last question were kept or dropped", Chat._why),
-    "topics": _Command("", "the topics so far", Chat._topics),
-    "pin": _Command("[KEY VALUE]", "send a rule with every question; alone, list them", Chat._pin),
-    "unpin": _Command("KEY", "stop sending it", Chat._unpin),
-    "budget": _Command("[N]", "tokens that the kept turns may cost together", Chat._budget),
-    "help": _Command("", "this list", Chat._help),
-    "quit": _Command("", "end the chat (as Ctrl-D does)", Chat._quit),
+    "why": _Command("", Chat._why),
+    "topics": _Command("", Chat._topics),
+    "pin": _Command("[KEY VALUE]", Chat._pin),
+    "unpin": _Command("KEY", Chat._unpin),
+    "budget": _Command("[N]", Chat._budget),
+    "help": _Command("", Chat._help),
+    "quit": _Command("", Chat._quit),
 }
 """The slash commands by their names, in the order of the help."""
+
+_SAME = {"exit": "quit"}
+"""Other names of commands."""

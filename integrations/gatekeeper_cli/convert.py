@@ -3,68 +3,64 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from gatekeeper_cli.formats.base import LeftOut
-from gatekeeper_cli.formats.registry import FORMATS, SUFFIXES, WRITABLE
-from gatekeeper_cli.left_out import ODD_KINDS, counted_words
-from gatekeeper_cli.opening import FromFormat, WhichConversation, list_conversations, open_conversation, say_left_out
-from gatekeeper_cli.reading import STANDARD_INPUT
+from gatekeeper_cli.opening import (
+    STANDARD_INPUT,
+    FromFormat,
+    WhichConversation,
+    list_conversations,
+    open_conversation,
+    say_left_out,
+)
+from gatekeeper_cli.output import File, show
 from gatekeeper_cli.refusal import refuse
-from gatekeeper_cli.views import visible, write_json
+from gatekeeper_cli.texts import Language, spoken, texts_for
+from gatekeeper_cli.views import plain_table, visible, write_json
 from gatekeeper_cli.whole_file import write_whole
+from gatekeeper_formats import SUFFIXES, WRITABLE, write_messages
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Sequence
 
-    from gatekeeper_cli.reading import Heading, Reading
+    from gatekeeper_formats import Conversation, Heading
 
 __all__ = ["convert"]
 
 _STANDARD_OUTPUT = STANDARD_INPUT
+_HELP = texts_for(Language.auto)
 
 
 def convert(
-    file: Annotated[str, typer.Argument(help="A conversation in any format; - reads standard input.", metavar="FILE")],
-    out: Annotated[
-        str | None, typer.Argument(help="The file to write; - writes to standard output.", metavar="OUT")
-    ] = None,
-    to: Annotated[
-        str | None,
-        typer.Option("--to", help=f"The format of OUT, if its name does not tell: {', '.join(WRITABLE)}."),
-    ] = None,
+    file: File,
+    out: Annotated[str | None, typer.Argument(help=_HELP("help.out"), metavar="OUT")] = None,
+    to: Annotated[str | None, typer.Option("--to", help=_HELP("help.to", formats=", ".join(WRITABLE)))] = None,
     form: FromFormat = None,
     conversation: WhichConversation = None,
-    listed: Annotated[bool, typer.Option("--list", help="List the conversations of FILE, and write nothing.")] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Write nothing, and end with status 1, if anything would be left out.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is there already.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the account as JSON on standard output.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help=_HELP("help.list"))] = False,
+    strict: Annotated[bool, typer.Option("--strict", help=_HELP("help.strict"))] = False,
+    force: Annotated[bool, typer.Option("--force", help=_HELP("help.replace"))] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=_HELP("help.account"))] = False,
 ) -> None:
     """Convert a conversation into another format, and say what of it that format cannot hold."""
+    texts = spoken()
     if listed:
         if out is not None:
-            refuse("--list writes no file: leave OUT out")
+            refuse(texts("error.list_writes"))
         _show_list(list_conversations(file, form=form), as_json=as_json)
         return
     if out is None:
-        refuse("name the file to write, or - for standard output; --list lists the conversations of FILE")
+        refuse(texts("error.out_needed"))
     if as_json and out == _STANDARD_OUTPUT:
-        refuse("--json prints an account on standard output, where OUT is to go: name a file as OUT")
+        refuse(texts("error.json_and_out"))
     target = _target_format(out, to)
     reading = open_conversation(file, form=form, conversation=conversation)
-    unheld: LeftOut = Counter()
-    write = FORMATS[target].write
-    text = "".join(write(reading.messages, unheld) if write else ())
+    text, unheld = write_messages(reading.messages, target)
     unheld -= reading.left_out  # a picture whose data was not read is not left out a second time
     lost = bool(reading.left_out or unheld)
     if not (strict and lost):
@@ -72,7 +68,10 @@ def convert(
     if as_json:
         write_json(_account(reading, target, out, unheld, written=not (strict and lost)), sys.stdout)
     else:
-        _say(reading, unheld)
+        say_left_out(reading.left_out + unheld)
+        if reading.odd:
+            kept = texts("kept_as_it_is", counts=texts.counted(reading.odd, "odd"))
+            typer.echo(f"gatekeeper: {kept}", err=True)
     if strict and lost:
         raise typer.Exit(1)
 
@@ -80,11 +79,11 @@ def convert(
 def _target_format(out: str, to: str | None) -> str:
     if to is not None:
         if to not in WRITABLE:
-            refuse(f"--to must be one of {', '.join(WRITABLE)}, got {to}")
+            refuse(spoken()("error.to", formats=", ".join(WRITABLE), got=to))
         return to
     suffix = PurePath(out).suffix.lower()
     if suffix not in SUFFIXES:
-        refuse(f"{out}: the format is not clear from the name: say --to {'|'.join(WRITABLE)}")
+        refuse(spoken()("error.to_needed", out=out, formats="|".join(WRITABLE)))
     return SUFFIXES[suffix]
 
 
@@ -102,13 +101,7 @@ def _put(out: str, content: bytes, *, force: bool) -> None:
         refuse(f"{out!a}: {error}")
 
 
-def _say(reading: Reading, unheld: LeftOut) -> None:
-    say_left_out(reading.left_out + unheld)
-    if reading.odd:
-        typer.echo(f"gatekeeper: kept as it is: {counted_words(reading.odd, ODD_KINDS)}", err=True)
-
-
-def _account(reading: Reading, target: str, out: str, unheld: LeftOut, *, written: bool) -> dict[str, Any]:
+def _account(reading: Conversation, target: str, out: str, unheld: Counter[str], *, written: bool) -> dict[str, Any]:
     return {
         "from": reading.form,
         "to": target,
@@ -126,12 +119,13 @@ def _show_list(found: Sequence[Heading], *, as_json: bool) -> None:
     if as_json:
         write_json({"conversations": [heading._asdict() for heading in found]}, sys.stdout)
         return
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column("number", justify="right", no_wrap=True)
-    table.add_column("began", no_wrap=True)
-    table.add_column("title", overflow="fold")
+    table = plain_table(expand=False)
+    texts = spoken()
+    table.add_column(texts("number"), justify="right", no_wrap=True)
+    table.add_column(texts("began"), no_wrap=True)
+    table.add_column(texts("title"), overflow="fold")
     table.add_column("id", overflow="fold")
     for heading in found:
         cells = (str(heading.number), heading.created or "-", heading.title or "-", heading.id or "-")
         table.add_row(*(Text(visible(cell)) for cell in cells))
-    Console(highlight=False, markup=False, emoji=False).print(table)
+    show([table])

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
 from gatekeeper_cli.charts import Part, PartBar
-from gatekeeper_cli.explanation import budget_use, grid_of, near_misses, why_not
+from gatekeeper_cli.explanation import SCORE_PARTS, budget_use, grid_of, near_misses, why_not
 from gatekeeper_cli.opening import FromFormat, WhichConversation
 from gatekeeper_cli.output import (
     AsJson,
@@ -20,6 +19,7 @@ from gatekeeper_cli.output import (
     Html,
     Lang,
     Mode,
+    ModeOption,
     Query,
     checked_budget,
     conversation_name,
@@ -27,7 +27,7 @@ from gatekeeper_cli.output import (
     turns_of,
 )
 from gatekeeper_cli.refusal import refuse
-from gatekeeper_cli.texts import Language, texts_for
+from gatekeeper_cli.texts import Language, speak, texts_for
 from gatekeeper_cli.views import decision_table, plain_table, selection_view, visible
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
@@ -44,17 +44,15 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.result import Decision, Selection
     from gatekeeper_core.selection.topic_map import Topic
 
-__all__ = ["SCORE_PARTS", "explain", "explain_view", "explanation_dict"]
-
-SCORE_PARTS = ("lex_user", "lex_assistant", "exact", "recency", "feedback", "neighbour", "fit", "total")
-"""The parts of a score that are shown, as the score names them."""
+__all__ = ["explain", "explain_view", "explanation_dict"]
 
 _MAX_ANCHORS = 30
 _ANCHOR_COLUMNS = 24
 _MAX_TURNS = 14
 
 WhyNot = Annotated[
-    int | None, typer.Option("--why-not", help="Say first why this turn is left out.", metavar="TURN", min=0)
+    int | None,
+    typer.Option("--why-not", help=texts_for(Language.auto)("help.why_not"), metavar="TURN", min=0),
 ]
 
 
@@ -63,7 +61,7 @@ def explain(
     query: Query,
     why_not: WhyNot = None,
     budget: Budget = 4000,
-    mode: Annotated[Mode, typer.Option(help="The smallest set, or as much as the budget holds.")] = Mode.minimal,
+    mode: ModeOption = Mode.minimal,
     html: Html = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -72,12 +70,12 @@ def explain(
     lang: Lang = Language.auto,
 ) -> None:
     """Explain what a question keeps of a conversation, and why."""
-    texts, tokens = texts_for(lang), checked_budget(budget)
+    texts, tokens = speak(lang), checked_budget(budget)
     turns = turns_of(file, form=form, conversation=conversation, query=query)
     gatekeeper = ContextGatekeeper(tokens, config=GatekeeperConfig(mode=mode.value))
     gatekeeper.sync(turns)
     if why_not is not None and why_not >= len(turns):
-        refuse(f"--why-not {why_not}: the conversation has {len(turns)} turns, counted from 0")
+        refuse(texts("error.why_not", turn=why_not, count=len(turns)))
     selection = gatekeeper.explain(query)
     asked = None if why_not is None else selection.decision(why_not)
 
@@ -131,7 +129,9 @@ def explain_view(
         yield Text()
     yield from selection_view(selection, topics, texts)
     yield Text()
-    yield _budget_bar(selection, texts)
+    use = budget_use(selection)
+    yield PartBar((Part(use.kept, "█", "#"), Part(use.free, "░", "."), Part(use.margin, "▒", "=")))
+    yield Text(texts("budget_line", budget=selection.token_budget, **use._asdict()))
     yield from _heat_map(grid_of(selection), texts)
     if selection.decisions:
         yield _heading(texts("decisions_heading"))
@@ -150,13 +150,6 @@ def explain_view(
 
 def _heading(text: str) -> Text:
     return Text(f"\n{text}", style="bold")
-
-
-def _budget_bar(selection: Selection, texts: Texts) -> Group:
-    use = budget_use(selection)
-    parts = (Part(use.kept, "█", "#"), Part(use.free, "░", "."), Part(use.margin, "▒", "="))
-    line = texts("budget_line", budget=selection.token_budget, **use._asdict())
-    return Group(PartBar(parts), Text(line))
 
 
 def _heat_map(grid: Grid, texts: Texts) -> Iterator[RenderableType]:

@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from gatekeeper_cli.texts import Texts
     from gatekeeper_core.selection.result import Decision, Selection
 
-__all__ = ["BudgetUse", "Grid", "budget_use", "grid_of", "near_misses", "would_keep", "why_not"]
+__all__ = ["SCORE_PARTS", "BudgetUse", "Grid", "budget_use", "grid_of", "near_misses", "why_not", "would_keep"]
 
 MAX_NEAR = 12
+
+SCORE_PARTS = ("lex_user", "lex_assistant", "exact", "recency", "feedback", "neighbour", "fit", "total")
+"""The parts of a score that are shown, as the score names them."""
 
 
 class BudgetUse(NamedTuple):

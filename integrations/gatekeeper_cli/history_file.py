@@ -7,14 +7,23 @@ written, is moved to ``FILE.torn`` when the file is opened again.
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import re
 import stat
+from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gatekeeper_cli.reading import STANDARD_INPUT, InputError, parse_message_lines
+from gatekeeper_cli.opening import STANDARD_INPUT
+from gatekeeper_cli.texts import spoken
+from gatekeeper_formats import FormatError
+from gatekeeper_formats.base import PlaceError
+from gatekeeper_formats.json_values import TextSource, read_values
+from gatekeeper_formats.openai import message_of_item
+from gatekeeper_formats.reading import named_errors
 
 if TYPE_CHECKING:
     from gatekeeper_core.messages import Message
@@ -39,7 +48,7 @@ class HistoryFile:
         note: one line about a torn end that was set aside, or None.
 
     Raises:
-        InputError: it cannot be read or written, or holds something else; the text is one line that names it.
+        FormatError: it cannot be read or written, or holds something else; the text is one line that names it.
     """
 
     def __init__(self, path: str) -> None:
@@ -49,9 +58,9 @@ class HistoryFile:
         try:
             self.messages = self._opened()
         except OSError as error:
-            raise InputError(f"{path}: {error.strerror or error}") from error
+            raise FormatError(f"{path}: {error.strerror or error}") from error
         except ValueError as error:  # a NUL or a lone surrogate in the name
-            raise InputError(f"{path!a}: {error}") from error
+            raise FormatError(f"{path!a}: {error}") from error
 
     def append(self, user_text: str, assistant_text: str) -> None:
         """Append one turn, all of it or nothing, and wait until the disk has it.
@@ -63,24 +72,32 @@ class HistoryFile:
         descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _BINARY, _OWNER_ONLY)
         try:
             size = os.fstat(descriptor).st_size
-            _write_whole(descriptor, lines if _ends_a_line(descriptor, size) else b"\n" + lines, size=size)
+            if size:
+                os.lseek(descriptor, -1, os.SEEK_END)
+                if os.read(descriptor, 1) != b"\n":
+                    lines = b"\n" + lines
+            _write_whole(descriptor, lines, size=size)
         finally:
             os.close(descriptor)
 
     def _opened(self) -> tuple[Message, ...]:
         if self._path == STANDARD_INPUT:
-            raise InputError("--history needs a file that can be appended to, not standard input")
+            raise FormatError(spoken()("error.history_input"))
         try:
             kind = os.stat(self._path).st_mode
         except FileNotFoundError:
-            _check_folder(Path(os.path.realpath(self._path)).parent)
+            folder = Path(os.path.realpath(self._path)).parent
+            if not folder.is_dir():
+                raise FileNotFoundError(errno.ENOENT, spoken()("error.no_folder", folder=folder)) from None
+            if not os.access(folder, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, spoken()("error.folder_closed", folder=folder)) from None
             return ()
         if not stat.S_ISREG(kind):
-            raise InputError(f"{self._path}: is no regular file")
+            raise FormatError(f"{self._path}: {spoken()('error.no_regular_file')}")
         os.close(os.open(self._path, os.O_WRONLY | os.O_APPEND))
         content = Path(self._path).read_bytes()
         whole = _whole_bytes(content)
-        messages = parse_message_lines(content[:whole], name=self._path)
+        messages = _message_lines(content[:whole], name=self._path)
         if whole < len(content):
             self._set_aside(content, whole)
         return messages
@@ -99,7 +116,7 @@ class HistoryFile:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        self.note = f"{self._path}: its end was cut off; the {len(torn):,} torn bytes were moved to {path}"
+        self.note = spoken()("history_torn", file=self._path, count=len(torn), torn=path)
 
 
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -116,18 +133,32 @@ def turn_lines(user_text: str, assistant_text: str) -> bytes:
     return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
 
 
-def _check_folder(folder: Path) -> None:
-    if not folder.is_dir():
-        raise FileNotFoundError(errno.ENOENT, f"there is no folder {folder}")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, f"the folder {folder} cannot be written to")
+def _message_lines(content: bytes, *, name: str) -> tuple[Message, ...]:
+    """Return the messages of JSON lines, one message each; refuse other formats with the command that converts them."""
+    with named_errors(name):
+        source = TextSource(io.BytesIO(content))
+        first = source.skip_white()
+        if not first:
+            return ()
+        other = "list"
+        if first != "[":
+            values = read_values(source)
+            start = next(values.items)
+            other = _other_form(start.value, spread=values.whole_file and b"\n" in content.strip())
+        if other:
+            texts = spoken()
+            raise PlaceError(texts("error.history_form", form=texts(f"form.{other}"), file=name))
+        left_out: Counter[str] = Counter()
+        return tuple(message_of_item(item, left_out) for item in chain((start,), values.items))
 
 
-def _ends_a_line(descriptor: int, size: int) -> bool:
-    if not size:
-        return True
-    os.lseek(descriptor, -1, os.SEEK_END)
-    return os.read(descriptor, 1) == b"\n"
+def _other_form(value: object, *, spread: bool) -> str:
+    """Return which of the other formats a file has by its first value; nothing for JSON lines of messages."""
+    if not isinstance(value, dict) or "role" in value:
+        return "spread" if spread else ""
+    if "messages" in value:
+        return "messages"
+    return "pairs" if "user" in value or "assistant" in value else "other"
 
 
 def _write_whole(descriptor: int, content: bytes, *, size: int) -> None:
@@ -135,7 +166,7 @@ def _write_whole(descriptor: int, content: bytes, *, size: int) -> None:
     try:
         written = os.write(descriptor, content)
         if written < len(content):
-            raise OSError(errno.ENOSPC, "the disk took only a part of it")
+            raise OSError(errno.ENOSPC, spoken()("error.disk_full"))
         os.fsync(descriptor)
     except OSError:
         os.ftruncate(descriptor, size)
@@ -146,34 +177,23 @@ def _whole_bytes(content: bytes) -> int:
     """Return how many bytes of a file are whole: all, or those before a turn whose last line was cut off.
 
     A last line without its end is torn if it begins as a message and is no JSON, or holds only NULs, which is what some
-    file systems show of a write that never reached the disk. The question just before a torn answer goes with it.
+    file systems show of a write that never reached the disk; a line that stands alone could be of any other format. The
+    question just before a torn answer goes with it.
     """
     start = content.rfind(b"\n") + 1
     tail = content[start:]
-    if not tail or not (_begins_a_message(tail, alone=not start) and _is_no_json(tail)):
+    begins = tail.startswith(b"{") if start else tail[: len(_LINE_START)] == _LINE_START[: len(tail)]
+    if not tail or not (tail.startswith(b"\0") or begins) or _json_or_none(tail) is not None:
         return len(content)
     before = content.rfind(b"\n", 0, max(0, start - 1)) + 1
-    return before if _is_question(content[before:start]) else start
+    message = _json_or_none(content[before:start])
+    return before if isinstance(message, dict) and message.get("role") == "user" else start
 
 
-def _begins_a_message(tail: bytes, *, alone: bool) -> bool:
-    """Return whether a line may be the beginning of a message; one that stands alone could be of any other format."""
-    if tail.startswith(b"\0"):
-        return True
-    return tail[: len(_LINE_START)] == _LINE_START[: len(tail)] if alone else tail.startswith(b"{")
-
-
-def _is_no_json(line: bytes) -> bool:
+def _json_or_none(line: bytes) -> object:
+    """Return the value of a line; None for what is no JSON."""
     try:
-        json.loads(line)
+        value: object = json.loads(line)
     except (ValueError, RecursionError):
-        return True
-    return False
-
-
-def _is_question(line: bytes) -> bool:
-    try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(message, dict) and message.get("role") == "user"
+        return None
+    return value

@@ -23,7 +23,7 @@ from gatekeeper_cli.output import (
     put_out,
     turns_of,
 )
-from gatekeeper_cli.texts import Language, texts_for
+from gatekeeper_cli.texts import Language, speak
 from gatekeeper_cli.timeline import timeline_of
 from gatekeeper_cli.token_use import token_use
 from gatekeeper_cli.views import plain_table, visible
@@ -57,7 +57,7 @@ def inspect(
     lang: Lang = Language.auto,
 ) -> None:
     """Show the topics of a conversation over its turns, and what each next question would have sent."""
-    texts, tokens = texts_for(lang), checked_budget(budget)
+    texts, tokens = speak(lang), checked_budget(budget)
     turns = turns_of(file, form=form, conversation=conversation)
     gatekeeper = ContextGatekeeper(tokens)
     gatekeeper.sync(turns)
@@ -128,7 +128,10 @@ def inspect_view(
 
 
 def _timeline_table(timeline: Timeline, subjects: Sequence[Subject], texts: Texts) -> Table:
-    rows = [_row(subject, timeline) for subject in subjects]
+    rows = []
+    for subject in subjects:
+        own = set(subject.turn_ids)
+        rows.append([tokens if at in own else 0 for at, tokens in enumerate(timeline.turn_tokens)])
     table = plain_table()
     table.add_column(texts("topic"), no_wrap=True, overflow="ellipsis", max_width=_TITLE_COLUMNS)
     for heading in ("turns", "tokens"):
@@ -138,13 +141,6 @@ def _timeline_table(timeline: Timeline, subjects: Sequence[Subject], texts: Text
         numbers = (Text(f"{number:,}") for number in (len(subject.turn_ids), subject.tokens))
         table.add_row(Text(subject_name(subject, texts)), *numbers, Cells(row, rows))
     return table
-
-
-def _row(subject: Subject, timeline: Timeline) -> list[int]:
-    row = [0] * len(timeline.turn_tokens)
-    for turn_id in subject.turn_ids:
-        row[turn_id] = timeline.turn_tokens[turn_id]
-    return row
 
 
 def subject_name(subject: Subject, texts: Texts) -> str:

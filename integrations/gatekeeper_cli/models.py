@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+
+from gatekeeper_cli.texts import spoken
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -28,6 +31,7 @@ KEY_NAME = "MINIMAX_API_KEY"
 MINIMAX_PIP_LINE = 'pip install "context-gatekeeper[cli,minimax]"'
 """What installs the client."""
 
+_ENV_FILE = Path(".env")
 _CLIENT_PACKAGES = ("dotenv", "requests", "tenacity", "gatekeeper_minimax")
 
 
@@ -100,24 +104,34 @@ def usage_calibrator() -> UsageCalibrator:
 
 
 def minimax_model(*, env_file: str | None = None) -> MiniMaxModel | None:
-    """Return the model that the environment, or else the file, holds a key for; None without a key.
+    """Return the model that the environment, or else a file, holds a key for; None without a key.
 
     Args:
-        env_file: a file of ``NAME=value`` lines; what the environment holds wins.
+        env_file: a file of ``NAME=value`` lines; what the environment holds wins. None: the ``.env`` of the working
+            folder, if the environment holds no key.
 
     Raises:
-        MissingExtraError: a key is there (or a file, which only the client can read), and the client is not installed.
+        MissingExtraError: a key is there (or a named file, which only the client can read), and the client is not
+            installed.
         GatekeeperError: what the environment or the file says cannot work.
     """
-    if env_file is None and not os.environ.get(KEY_NAME, "").strip():
+    if env_file is None and not os.environ.get(KEY_NAME, "").strip() and not _is_named_in(_ENV_FILE):
         return None
     try:
         from gatekeeper_minimax import MiniMaxClient, MiniMaxNoKeyError
     except ImportError as error:
         if (error.name or "gatekeeper_minimax").partition(".")[0] not in _CLIENT_PACKAGES:
             raise
-        raise MissingExtraError(f"the MiniMax client needs its extra: {MINIMAX_PIP_LINE}") from error
+        raise MissingExtraError(spoken()("error.client", line=MINIMAX_PIP_LINE)) from error
     try:
         return MiniMaxModel(MiniMaxClient.from_env(env_file=env_file, calibrator=usage_calibrator()))
     except MiniMaxNoKeyError:
         return None
+
+
+def _is_named_in(path: Path) -> bool:
+    """Return whether a file speaks of the key; the ``.env`` of another project needs no client."""
+    try:
+        return KEY_NAME.encode() in path.read_bytes()
+    except OSError:
+        return False

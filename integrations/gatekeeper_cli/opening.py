@@ -12,70 +12,109 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
-from gatekeeper_cli.formats.registry import READABLE
-from gatekeeper_cli.left_out import KINDS, counted_words
-from gatekeeper_cli.reading import STANDARD_INPUT, InputError, headings, read_conversation
+import gatekeeper_formats as formats
 from gatekeeper_cli.refusal import refuse
+from gatekeeper_cli.texts import Language, spoken, texts_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from typing import BinaryIO
 
-    from gatekeeper_cli.reading import Heading, Reading
+    from gatekeeper_core.messages import Turn
 
-__all__ = ["FromFormat", "WhichConversation", "list_conversations", "open_conversation", "say_left_out"]
+__all__ = [
+    "STANDARD_INPUT",
+    "FromFormat",
+    "WhichConversation",
+    "list_conversations",
+    "open_conversation",
+    "say_left_out",
+    "without_current",
+]
+
+STANDARD_INPUT = "-"
+"""The file name that stands for standard input."""
 
 _LONG_BYTES = 16_000_000
 """From here on a file takes long enough, about a quarter of a second, for a progress bar."""
 
-FromFormat = Annotated[
-    str | None,
-    typer.Option("--from", help=f"The format of FILE, if its content does not tell: {', '.join(READABLE)}."),
-]
+_HELP = texts_for(Language.auto)
+
+FromFormat = Annotated[str | None, typer.Option("--from", help=_HELP("help.from", formats=", ".join(formats.READABLE)))]
 WhichConversation = Annotated[
-    str | None,
-    typer.Option(
-        "--conversation",
-        help="Which conversation of FILE, if it holds many: its number, its id, or its title.",
-        metavar="N|TITLE|ID",
-    ),
+    str | None, typer.Option("--conversation", help=_HELP("help.conversation"), metavar="N|TITLE|ID")
 ]
 
 
-def open_conversation(file: str, *, form: str | None = None, conversation: str | None = None) -> Reading:
+def open_conversation(file: str, *, form: str | None = None, conversation: str | None = None) -> formats.Conversation:
     """Return one conversation of a file, or end the command with the reason why not."""
-    _check_form(form)
-    try:
-        with _progress(file) as progress:
-            return read_conversation(file, form=form, conversation=conversation, progress=progress)
-    except InputError as error:
-        refuse(str(error), details=error.details)
+    with _opened(file, form) as (source, name, progress):
+        return formats.read_conversation(source, form=form, conversation=conversation, name=name, progress=progress)
 
 
-def list_conversations(file: str, *, form: str | None = None) -> list[Heading]:
+def list_conversations(file: str, *, form: str | None = None) -> list[formats.Heading]:
     """Return what a file says of its conversations, or end the command with the reason why not."""
-    _check_form(form)
-    try:
-        with _progress(file) as progress:
-            return headings(file, form=form, progress=progress)
-    except InputError as error:
-        refuse(str(error), details=error.details)
+    with _opened(file, form) as (source, name, progress):
+        return formats.list_conversations(source, form=form, name=name, progress=progress)
+
+
+def without_current(turns: tuple[Turn, ...], *, query: str) -> tuple[Turn, ...]:
+    """Return the turns without the last one where that is the query itself, still waiting for its answer.
+
+    White space at the ends is no difference. A turn waits if its last message is the user's, a tool call, a tool
+    result, or empty.
+
+    >>> from gatekeeper_core.messages import Turn
+    >>> turns = (Turn.of("hi", "hello"), Turn.of("and now?", ""))
+    >>> [turn.user_text for turn in without_current(turns, query="and now? ")]
+    ['hi']
+    """
+    if not turns or turns[-1].user_text.strip() != query.strip():
+        return turns
+    last = turns[-1].messages[-1]
+    answered = last.role == "assistant" and last.content and not last.tool_calls
+    return turns if answered else turns[:-1]
 
 
 def say_left_out(counts: Mapping[str, int]) -> None:
     """Say on standard error what of a conversation was left out, if anything was."""
     if counts:
-        typer.echo(f"gatekeeper: left out: {counted_words(counts, KINDS)}", err=True)
+        texts = spoken()
+        typer.echo(f"gatekeeper: {texts('left_out', counts=texts.counted(counts, 'left_out'))}", err=True)
 
 
-def _check_form(form: str | None) -> None:
-    if form is not None and form not in READABLE:
-        refuse(f"--from must be one of {', '.join(READABLE)}, got {form}")
+@contextmanager
+def _opened(file: str, form: str | None) -> Iterator[tuple[str | BinaryIO, str, Callable[[int], None] | None]]:
+    """Give a file, its name, and what shows the progress of long reading; refuse what cannot be read."""
+    if form is not None and form not in formats.READABLE:
+        refuse(spoken()("error.from", formats=", ".join(formats.READABLE), got=form))
+    try:
+        with _progress(file) as progress:
+            if file == STANDARD_INPUT:
+                yield sys.stdin.buffer, spoken()("error.standard_input"), progress
+            else:
+                yield file, file, progress
+    except formats.AmbiguousConversationError as error:
+        listed = [str(heading) for heading in error.headings]
+        if error.wanted is None:
+            shown = "FILE" if file == STANDARD_INPUT else file
+            more = ["..."] if error.count > len(listed) else []
+            reason = spoken()("error.many", file=error.name, count=error.count, shown=shown)
+            refuse(reason, details=listed + more)
+        wanted = f"{error.wanted!a:.80}"
+        refuse(spoken()("error.alike", file=error.name, count=error.count, wanted=wanted), details=listed)
+    except formats.FormatError as error:
+        refuse(str(error))
 
 
 @contextmanager
 def _progress(file: str) -> Iterator[Callable[[int], None] | None]:
     """Give what shows the progress of a long reading to someone who looks at it."""
-    size = _size(file)
+    try:
+        found = None if file == STANDARD_INPUT else os.stat(file)
+    except (OSError, ValueError):
+        found = None
+    size = found.st_size if found is not None and stat.S_ISREG(found.st_mode) else 0
     if size < _LONG_BYTES or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -83,14 +122,3 @@ def _progress(file: str) -> Iterator[Callable[[int], None] | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=size)
         yield lambda count: bar.advance(task, count)
-
-
-def _size(file: str) -> int:
-    """Return the size of a file in bytes; 0 for what has none, and for what cannot be read."""
-    if file == STANDARD_INPUT:
-        return 0
-    try:
-        found = os.stat(file)
-    except (OSError, ValueError):
-        return 0
-    return found.st_size if stat.S_ISREG(found.st_mode) else 0

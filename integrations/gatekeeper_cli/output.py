@@ -11,11 +11,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from gatekeeper_cli.opening import open_conversation, say_left_out
-from gatekeeper_cli.reading import STANDARD_INPUT, without_current
+from gatekeeper_cli.opening import STANDARD_INPUT, open_conversation, say_left_out, without_current
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.showable import visible
-from gatekeeper_cli.texts import Language
+from gatekeeper_cli.texts import Language, spoken, texts_for
 from gatekeeper_cli.views import write_json
 from gatekeeper_cli.writing import WriteError, write_report
 
@@ -36,6 +35,7 @@ __all__ = [
     "Html",
     "Lang",
     "Mode",
+    "ModeOption",
     "Query",
     "checked_budget",
     "conversation_name",
@@ -53,16 +53,16 @@ class Mode(str, Enum):
     fill = "fill"
 
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-Budget = Annotated[int, typer.Option("--budget", help="Tokens that the kept turns may cost together.")]
-File = Annotated[str, typer.Argument(help="A conversation; - reads standard input.", metavar="FILE")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that is no report, too.")]
-Html = Annotated[
-    str | None,
-    typer.Option("--html", help="Write a page that opens in any browser; - is standard output.", metavar="OUT"),
-]
-Lang = Annotated[Language, typer.Option("--lang", help="The language of the output; auto is that of the locale.")]
-Query = Annotated[str, typer.Argument(help="The new question; it is not added to the conversation.", metavar="QUERY")]
+_HELP = texts_for(Language.auto)
+
+AsJson = Annotated[bool, typer.Option("--json", help=_HELP("help.json"))]
+Budget = Annotated[int, typer.Option("--budget", help=_HELP("help.budget"))]
+File = Annotated[str, typer.Argument(help=_HELP("help.file"), metavar="FILE")]
+Force = Annotated[bool, typer.Option("--force", help=_HELP("help.force"))]
+Html = Annotated[str | None, typer.Option("--html", help=_HELP("help.html"), metavar="OUT")]
+Lang = Annotated[Language, typer.Option("--lang", help=_HELP("help.lang"))]
+ModeOption = Annotated[Mode, typer.Option("--mode", help=_HELP("help.mode"))]
+Query = Annotated[str, typer.Argument(help=_HELP("help.query"), metavar="QUERY")]
 
 
 def turns_of(file: str, *, form: str | None, conversation: str | None, query: str | None = None) -> tuple[Turn, ...]:
@@ -78,7 +78,7 @@ def turns_of(file: str, *, form: str | None, conversation: str | None, query: st
 def checked_budget(budget: int) -> int:
     """Return a budget of one token or more; refuse another."""
     if budget < 1:
-        refuse(f"--budget must be 1 or more tokens, got {budget}")
+        refuse(spoken()("error.budget", budget=budget))
     return budget
 
 
@@ -129,7 +129,7 @@ def _write_page(html: str, page: Callable[[], str], *, force: bool, texts: Texts
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("jinja2", "markupsafe"):
             raise
-        refuse('--html needs jinja2: pip install "context-gatekeeper[cli]"')
+        refuse(texts("error.html_extra"))
     except WriteError as error:
         refuse(str(error))
     return texts("written", file=visible(html), kilobytes=-(-size // 1024))

@@ -13,6 +13,7 @@ import threading
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from gatekeeper_cli.texts import spoken
 from gatekeeper_core.errors import ConfigError, GatekeeperError
 from gatekeeper_core.messages import Message, group_turns
 from gatekeeper_core.selection.constraints import render_constraints
@@ -95,7 +96,7 @@ class Session:
     @token_budget.setter
     def token_budget(self, tokens: int) -> None:
         if tokens < 1:
-            raise ConfigError(f"the budget must be 1 or more tokens, got {tokens}")
+            raise ConfigError(spoken()("chat.budget_least", got=tokens))
         self._token_budget = tokens
 
     def ask(self, question: str) -> Generator[str, None, Exchange]:
@@ -125,12 +126,12 @@ class Session:
 
     def _record(self, question: str, answer: str) -> None:
         if not answer.strip():
-            raise EmptyAnswerError("the model answered with nothing")
+            raise EmptyAnswerError(spoken()("chat.nothing_said"))
         if self._store is not None:
             try:
                 self._store(question, answer)
             except OSError as error:
-                raise NotStoredError(f"it could not be stored: {error.strerror or error}") from error
+                raise NotStoredError(spoken()("chat.not_stored", reason=error.strerror or error)) from error
         self._messages += [Message("user", question), Message("assistant", answer)]
         # Not add_turn: after an unanswered question at the end of a file, both are one turn, as when it is read again.
         self.gatekeeper.sync(group_turns(self._messages))

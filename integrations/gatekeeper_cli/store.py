@@ -5,16 +5,16 @@ No command makes a store, none prints how to log in to a server, and none shows 
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
+from gatekeeper_cli.output import AsJson, print_json, show
 from gatekeeper_cli.refusal import refuse
-from gatekeeper_cli.views import facts_table, visible, write_json
+from gatekeeper_cli.texts import Language, spoken, texts_for
+from gatekeeper_cli.views import facts_table, visible
 from gatekeeper_core.errors import ConfigError, CorruptionError, GatekeeperError
 from gatekeeper_core.storage.sqlite import SQLiteStore
 
@@ -25,29 +25,30 @@ if TYPE_CHECKING:
 
 __all__ = ["store"]
 
+_HELP = texts_for(Language.auto)
+
 store = typer.Typer(
-    help="Look at a store in a SQLite file or in PostgreSQL, bring it up to date, and forget for good.",
+    help=_HELP("help.store"),
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
 _SERVER = ("postgresql://", "postgres://")
 
-File = Annotated[str, typer.Argument(help="The file of the store, or postgresql://HOST/DATABASE.", metavar="STORE")]
-Schema = Annotated[str, typer.Option(help="The schema of the tables in PostgreSQL.")]
+File = Annotated[str, typer.Argument(help=_HELP("help.store_file"), metavar="STORE")]
+Schema = Annotated[str, typer.Option(help=_HELP("help.schema"))]
 _SCHEMA = "gatekeeper"
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
 
-@store.command()
+@store.command(help=_HELP("help.store_info"))
 def info(file: File, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None:
-    """Show how much lies in a store."""
+    """Show how much a store holds."""
     with _opened(file, schema) as opened:
         facts = opened.info()._asdict()
     _show(facts, as_json=as_json)
 
 
-@store.command()
+@store.command(help=_HELP("help.store_check"))
 def check(file: File, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None:
     """Check every row of a store, and every page of a file; exit status 1 where something is wrong."""
     place = file
@@ -58,17 +59,17 @@ def check(file: File, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None
     except CorruptionError as error:
         problems = [str(error)]
     if as_json:
-        _print_json({_named(file): place, "is_whole": not problems, "problems": problems})
+        print_json({_named(file): place, "is_whole": not problems, "problems": problems})
     else:
         for problem in problems:
             typer.echo(visible(problem))
-        whole = "every row is whole" if _is_server(file) else "every page and every row is whole"
-        typer.echo(f"{len(problems)} problems" if problems else whole)
+        whole = "store.whole_rows" if _is_server(file) else "store.whole"
+        typer.echo(spoken()("store.problems", count=len(problems)) if problems else spoken()(whole))
     if problems:
         raise typer.Exit(1)
 
 
-@store.command()
+@store.command(help=_HELP("help.store_migrate"))
 def migrate(file: File, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None:
     """Bring the tables of a store up to date."""
     with _opened(file, schema, migrate=True) as opened:
@@ -80,15 +81,15 @@ def migrate(file: File, schema: Schema = _SCHEMA, as_json: AsJson = False) -> No
     _show(facts, as_json=as_json)
 
 
-@store.command()
+@store.command(help=_HELP("help.store_forget"))
 def forget(
     file: File,
-    tenant: Annotated[str, typer.Argument(help="Whose data.", metavar="TENANT")],
-    thread: Annotated[str | None, typer.Option(help="Forget this thread and what came from it.")] = None,
-    user: Annotated[str | None, typer.Option(help="Forget the memories of this user.")] = None,
-    source: Annotated[str | None, typer.Option(help="Forget the memories that came from this thread.")] = None,
+    tenant: Annotated[str, typer.Argument(help=_HELP("help.tenant"), metavar="TENANT")],
+    thread: Annotated[str | None, typer.Option(help=_HELP("help.thread"))] = None,
+    user: Annotated[str | None, typer.Option(help=_HELP("help.user"))] = None,
+    source: Annotated[str | None, typer.Option(help=_HELP("help.source"))] = None,
     schema: Schema = _SCHEMA,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help=_HELP("help.yes"))] = False,
     as_json: AsJson = False,
 ) -> None:
     """Delete a thread, a user, a source or all of a tenant for good, and clear the bytes from file or tables.
@@ -97,8 +98,8 @@ def forget(
     """
     with _opened(file, schema) as opened:
         if not yes:
-            what = "all of the tenant" if thread is user is source is None else "it"
-            typer.confirm(f"Nothing brings {what} back. Forget {what}?", abort=True, err=True)
+            question = "store.all" if thread is user is source is None else "store.it"
+            typer.confirm(spoken()(question), abort=True, err=True)
         try:
             forgotten = opened.forget(tenant, thread=thread, user=user, source=source)
         except GatekeeperError as error:
@@ -114,7 +115,9 @@ def _opened(
 ) -> Iterator[SQLiteStore | PostgresStore]:
     try:
         with (
-            _on_server(file, schema, migrate=migrate) if _is_server(file) else _in_file(file, migrate=migrate) as opened
+            _on_server(file, schema, migrate=migrate)
+            if _is_server(file)
+            else SQLiteStore(file, create=False, migrate=migrate) as opened
         ):
             yield opened
     except CorruptionError as error:
@@ -123,10 +126,6 @@ def _opened(
         refuse(str(error))
     except GatekeeperError as error:
         refuse(str(error))
-
-
-def _in_file(file: str, *, migrate: bool) -> SQLiteStore:
-    return SQLiteStore(file, create=False, migrate=migrate)
 
 
 def _on_server(url: str, schema: str, *, migrate: bool) -> PostgresStore:
@@ -151,18 +150,13 @@ def _place(opened: SQLiteStore | PostgresStore) -> str:
 
 def _show(facts: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
-        _print_json(dict(facts))
+        print_json(dict(facts))
         return
-    rows = {name: Text(visible(_worded(value))) for name, value in facts.items()}
-    Console(highlight=False, markup=False, emoji=False).print(facts_table(rows))
-
-
-def _worded(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    if sys.stdout is not None:  # None: the command was started with its output closed
-        write_json(value, sys.stdout)
+    rows = {}
+    for name, value in facts.items():
+        if isinstance(value, bool):
+            said = spoken()("yes" if value else "no")
+        else:
+            said = f"{value:,}" if isinstance(value, int) else str(value)
+        rows[name] = Text(visible(said))
+    show([facts_table(rows)])

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from gatekeeper_cli.texts import spoken
 from gatekeeper_cli.views import visible, visible_lines
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Terminal:
         """Show, in a ``with``, that something is waited for, where that can be taken away again."""
         if self._editor is None:
             return nullcontext()
-        return self._console.status("waiting for the model (Ctrl-C gives up)", spinner="line")
+        return self._console.status(spoken()("chat.waiting"), spinner="line")
 
     def end_line(self) -> None:
         """Go to the beginning of a line, if the text does not stand there."""

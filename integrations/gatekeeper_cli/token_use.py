@@ -66,18 +66,15 @@ def token_use(
         watched: gives back the turns that ask, one by one, and may show how far they are.
     """
     history, listed = ContextGatekeeper(token_budget, config=config), tuple(turns)
-    costs = _costs(listed) if turn_tokens is None else turn_tokens
-    before, room = (0, *accumulate(costs)), budget_within(history.token_counter, token_budget)
+    if turn_tokens is None:
+        gatekeeper = ContextGatekeeper()
+        gatekeeper.sync(listed)
+        turn_tokens = gatekeeper.turn_tokens
+    before, room = (0, *accumulate(turn_tokens)), budget_within(history.token_counter, token_budget)
     found = []
     for turn_id in watched(asked_turns(len(listed))):
         history.sync(listed[:turn_id])
-        window = newest_turns(costs[:turn_id], budget_tokens=room)
+        window = newest_turns(turn_tokens[:turn_id], budget_tokens=room)
         selected = history.explain(listed[turn_id].user_text).tokens
-        found.append(UsePoint(turn_id, before[turn_id], sum(costs[at] for at in window), selected))
+        found.append(UsePoint(turn_id, before[turn_id], sum(turn_tokens[at] for at in window), selected))
     return tuple(found)
-
-
-def _costs(turns: tuple[Turn, ...]) -> tuple[int, ...]:
-    gatekeeper = ContextGatekeeper()
-    gatekeeper.sync(turns)
-    return gatekeeper.turn_tokens

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from gatekeeper_cli.demo import Answer, Demo
+    from gatekeeper_cli.demo import Demo
     from gatekeeper_cli.session import Exchange
     from gatekeeper_cli.texts import Texts
     from gatekeeper_core.selection.gatekeeper import Block
-    from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
+    from gatekeeper_core.selection.result import Decision, Selection
     from gatekeeper_core.selection.topic_map import Topic
     from gatekeeper_core.selection.verdicts import Verdict
 
@@ -90,9 +90,31 @@ def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts =
         texts: in which language.
     """
     yield verdict_line(selection.gate, texts)
-    yield Text(_measures_line(selection.gate, topics, texts))
-    yield _kept_table(selection, texts) if selection.turns else Text(_empty_reason(selection, texts))
-    yield Text(_token_line(selection, texts), style="bold")
+    gate = selection.gate
+    facts = [texts("gate_measures", overlap=gate.overlap, new=gate.new_ratio, link=gate.link)]
+    if gate.active_topic is not None:
+        facts.append(texts("gate_active", topic=_topic_name(topics, gate.active_topic, texts)))
+    if gate.resumed_topic is not None:
+        facts.append(texts("gate_resumed", topic=_topic_name(topics, gate.resumed_topic, texts)))
+    yield Text(texts("semicolon").join(facts))
+    if selection.turns:
+        yield _kept_table(selection, texts)
+    elif not selection.turn_count:
+        yield Text(texts("empty_conversation"))
+    elif selection.smallest_needed_tokens is not None:
+        needed, budget = selection.smallest_needed_tokens, selection.token_budget
+        yield Text(texts("nothing_fits", needed=needed, budget=budget))
+    else:
+        yield Text(texts("nothing_needed"))
+    line = texts(
+        "token_line",
+        kept=len(selection.turns),
+        count=selection.turn_count,
+        tokens=selection.tokens,
+        history=selection.history_tokens,
+        saved=_saved(selection),
+    )
+    yield Text(line, style="bold")
 
 
 def why_view(selection: Selection, texts: Texts = ENGLISH) -> Iterator[RenderableType]:
@@ -115,15 +137,6 @@ def verdict_line(verdict: Verdict, texts: Texts = ENGLISH) -> Text:
     return line.append(texts("gate_reason_cue", words=words, cue=visible(verdict.cue)))
 
 
-def _measures_line(verdict: Verdict, topics: Sequence[Topic], texts: Texts) -> str:
-    facts = [texts("gate_measures", overlap=verdict.overlap, new=verdict.new_ratio, link=verdict.link)]
-    if verdict.active_topic is not None:
-        facts.append(texts("gate_active", topic=_topic_name(topics, verdict.active_topic, texts)))
-    if verdict.resumed_topic is not None:
-        facts.append(texts("gate_resumed", topic=_topic_name(topics, verdict.resumed_topic, texts)))
-    return texts("semicolon").join(facts)
-
-
 def _topic_name(topics: Sequence[Topic], topic_id: int, texts: Texts) -> str:
     topic = topics[topic_id]
     last = topic.stop - 1
@@ -144,39 +157,13 @@ def _kept_table(selection: Selection, texts: Texts) -> Table:
     table.add_column(texts("begins_with"), ratio=3, no_wrap=True, overflow="ellipsis")
     for turn in selection.turns:
         decision = selection.decision(turn.turn_id)
-        part = texts("outcome.trimmed" if turn.trimmed else "whole")
-        cells = (turn.turn_id, decision.topic_id, turn.tokens, part, _why_kept(decision, texts), _beginning(turn))
+        part, why = texts("outcome.trimmed" if turn.trimmed else "whole"), texts.why(decision.why)
+        if decision.shared:
+            why = f"{why}: {listed(decision.shared, texts)}"
+        beginning = visible((turn.user if turn.user.strip() else turn.assistant)[:_BEGINNING_CHARACTERS])
+        cells = (turn.turn_id, decision.topic_id, turn.tokens, part, why, beginning)
         table.add_row(*(Text(str(cell)) for cell in cells))
     return table
-
-
-def _why_kept(decision: Decision, texts: Texts) -> str:
-    why = texts.why(decision.why)
-    return f"{why}: {listed(decision.shared, texts)}" if decision.shared else why
-
-
-def _beginning(turn: SelectedTurn) -> str:
-    text = turn.user if turn.user.strip() else turn.assistant
-    return visible(text[:_BEGINNING_CHARACTERS])
-
-
-def _empty_reason(selection: Selection, texts: Texts) -> str:
-    if not selection.turn_count:
-        return texts("empty_conversation")
-    if selection.smallest_needed_tokens is not None:
-        return texts("nothing_fits", needed=selection.smallest_needed_tokens, budget=selection.token_budget)
-    return texts("nothing_needed")
-
-
-def _token_line(selection: Selection, texts: Texts) -> str:
-    return texts(
-        "token_line",
-        kept=len(selection.turns),
-        count=selection.turn_count,
-        tokens=selection.tokens,
-        history=selection.history_tokens,
-        saved=_saved(selection),
-    )
 
 
 def _saved(selection: Selection) -> str:
@@ -231,25 +218,23 @@ def listed(anchors: Sequence[str], texts: Texts = ENGLISH) -> str:
 # --- the chat -------------------------------------------------------------------------------------------------------
 
 
-def exchange_line(exchange: Exchange) -> str:
+def exchange_line(exchange: Exchange, texts: Texts = ENGLISH) -> str:
     """Return what one answered question cost, what that saved, and how its turns were chosen, on one line."""
     selection, saved = exchange.selection, exchange.full_tokens - exchange.sent_tokens
-    resumed = selection.gate.resumed_topic
-    back = "" if resumed is None else f", back to topic {resumed}"
+    resumed, decision = selection.gate.resumed_topic, texts(f"chat.{selection.gate.decision}")
+    kept = texts("chat.kept", kept=len(selection.turns), count=selection.turn_count)
+    # The line stays a line, so not the numbers of all of very many turns.
+    shown = spans([turn.turn_id for turn in selection.turns], texts, limit=_MAX_SPANS)
     parts = [
-        f"{exchange.sent_tokens:,} tokens sent, {saved:,} saved ({percent(saved, exchange.full_tokens)})",
-        f"topic {exchange.topic_id} (gate: {selection.gate.decision}{back})",
-        f"{len(selection.turns):,} of {selection.turn_count:,} turns kept{_listed_ids(selection)}",
+        texts("chat.sent", sent=exchange.sent_tokens, saved=saved, share=percent(saved, exchange.full_tokens)),
+        texts("chat.topic", topic=exchange.topic_id, decision=decision)
+        if resumed is None
+        else texts("chat.topic_back", topic=exchange.topic_id, decision=decision, back=resumed),
+        f"{kept}: {shown}" if shown else kept,
     ]
     if exchange.prompt_tokens is not None:
-        parts.append(f"the model counted {exchange.prompt_tokens:,}")
+        parts.append(texts("chat.counted", tokens=exchange.prompt_tokens))
     return f"[{' | '.join(parts)}]"
-
-
-def _listed_ids(selection: Selection) -> str:
-    """Return the numbers of the kept turns; the line stays a line, so not all of very many."""
-    shown = spans([turn.turn_id for turn in selection.turns], limit=_MAX_SPANS)
-    return f": {shown}" if shown else ""
 
 
 def spans(turn_ids: Sequence[int], texts: Texts = ENGLISH, *, limit: int | None = None) -> str:
@@ -268,22 +253,23 @@ def spans(turn_ids: Sequence[int], texts: Texts = ENGLISH, *, limit: int | None 
     return texts("comma").join(shown) + (" ..." if len(shown) < len(found) else "")
 
 
-def topics_view(topics: Sequence[Topic], turns: Sequence[Block]) -> Iterator[RenderableType]:
+def topics_view(topics: Sequence[Topic], turns: Sequence[Block], texts: Texts = ENGLISH) -> Iterator[RenderableType]:
     """Yield a table of the topics of a conversation: which turns each holds, and how it begins.
 
     Args:
         topics: the topics, oldest first.
         turns: all turns of the conversation.
+        texts: in which language.
     """
     if not topics:
-        yield Text("There is no topic yet.")
+        yield Text(texts("chat.no_topic"))
         return
     table = plain_table()
-    table.add_column("topic", justify="right", no_wrap=True)
-    table.add_column("turns", no_wrap=True)
-    table.add_column("begins with", ratio=1, no_wrap=True, overflow="ellipsis")
+    table.add_column(texts("topic"), justify="right", no_wrap=True)
+    table.add_column(texts("turns"), no_wrap=True)
+    table.add_column(texts("begins_with"), ratio=1, no_wrap=True, overflow="ellipsis")
     for topic in topics:
-        span = _span(topic.start, topic.stop - 1)
+        span = _span(topic.start, topic.stop - 1, texts)
         beginning = visible(turns[topic.start].user_text[:_BEGINNING_CHARACTERS])
         table.add_row(Text(str(topic.topic_id)), Text(span), Text(beginning))
     yield table
@@ -310,20 +296,16 @@ def demo_view(demo: Demo, texts: Texts = ENGLISH) -> Iterator[RenderableType]:
         yield heading.append(f'"{answer.question.text}"', style="cyan")
         yield from selection_view(answer.selection, demo.topics, texts)
     yield Text()
-    yield _summary_table(demo.answers, texts)
-
-
-def _summary_table(answers: Sequence[Answer], texts: Texts) -> Table:
     table = plain_table(expand=False)
     table.add_column(texts("question"))
     table.add_column(texts("gate"))
-    for heading in ("turns", "tokens", "saved"):
-        table.add_column(texts(heading), justify="right", no_wrap=True)
-    for question, selection in answers:
+    for name in ("turns", "tokens", "saved"):
+        table.add_column(texts(name), justify="right", no_wrap=True)
+    for question, selection in demo.answers:
         gate = verdict_line(selection.gate._replace(cue=None), texts)
         cells = (texts(f"kind.{question.kind}"), gate, len(selection.turns), f"{selection.tokens:,}", _saved(selection))
         table.add_row(*(Text(str(cell)) for cell in cells))
-    return table
+    yield table
 
 
 # --- facts ----------------------------------------------------------------------------------------------------------

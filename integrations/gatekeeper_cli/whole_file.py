@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gatekeeper_cli.texts import spoken
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -58,9 +60,9 @@ def _mode(target: Path, *, replace: bool) -> int | None:
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, "is no regular file; - writes to standard output")
+        raise OSError(errno.EINVAL, spoken()("error.no_regular_out"))
     if not replace:
-        raise FileExistsError(errno.EEXIST, "exists already; --force replaces it")
+        raise FileExistsError(errno.EEXIST, spoken()("error.exists"))
     return stat.S_IMODE(found.st_mode)
 
 
@@ -69,7 +71,7 @@ def _rename_new(name: str, target: Path) -> None:
     try:
         os.link(name, target)
     except FileExistsError:
-        raise FileExistsError(errno.EEXIST, "exists already; --force replaces it") from None
+        raise FileExistsError(errno.EEXIST, spoken()("error.exists")) from None
     except OSError:  # a file system without links
         Path(name).rename(target)
         return

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from gatekeeper_cli.reading import STANDARD_INPUT
+from gatekeeper_cli.opening import STANDARD_INPUT
+from gatekeeper_cli.texts import spoken
 from gatekeeper_cli.whole_file import write_whole
 
 __all__ = ["WriteError", "write_report"]
@@ -59,5 +60,5 @@ def _may_be_replaced(path: str, *, mark: str, force: bool) -> bool:
     with target.open("rb") as file:
         beginning = file.read(_LOOKED_AT)
     if beginning and mark.encode() not in beginning and not force:
-        raise WriteError(f"{path}: is there already and is no report: choose another name, or replace it with --force")
+        raise WriteError(spoken()("error.no_report", file=path))
     return True

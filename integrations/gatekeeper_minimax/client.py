@@ -154,8 +154,10 @@ class MiniMaxClient:
         ``MINIMAX_API_KEY``, ``MINIMAX_BASE_URL`` and ``MINIMAX_MODEL`` are read; empty ones count as missing.
 
         Args:
-            env: where to look; None: the environment of the process.
-            env_file: a ``.env`` file to read as well; what the environment has wins.
+            env: where to look, and no file that is not named; None: the environment of the process.
+            env_file: a ``.env`` file to read as well; what the environment has wins. None: the ``.env`` of the working
+                folder, if ``env`` is None and the environment has no key: a key from elsewhere is never sent to the
+                address in a file that nobody named.
             config: the other settings; its base URL and model stand where the environment names none.
             sleep: as for the class.
             jitter: as for the class.
@@ -166,6 +168,8 @@ class MiniMaxClient:
             MiniMaxAuthError: the key holds what no key holds.
             ConfigError: the file cannot be read, or a value is impossible.
         """
+        if env is None and env_file is None and not os.environ.get(_KEY, "").strip() and Path(".env").is_file():
+            env_file = ".env"
         found = _Environment(os.environ if env is None else env, env_file)
         changed: dict[str, Any] = {key: value for key, name in _ENVIRONMENT.items() if (value := found.get(name))}
         settings = replace(config or MiniMaxConfig(), **changed)

@@ -94,7 +94,7 @@ class MiniMaxAuthError(MiniMaxError):
 class MiniMaxNoKeyError(MiniMaxAuthError):
     """There is no key."""
 
-    advice = "put MINIMAX_API_KEY=your-key into the environment or a .env file"
+    advice = "put MINIMAX_API_KEY=your-key into the environment, or into a file .env in the working folder"
 
 
 class MiniMaxBalanceError(MiniMaxError):

@@ -31,8 +31,8 @@ __all__ = [
     "GatekeeperChatMemory",
     "GatekeeperMiddleware",
     "GatekeeperSelector",
-    "select_messages",
     "recall_tool",
+    "select_messages",
     "working_memory_tool",
 ]
 

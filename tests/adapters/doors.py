@@ -333,9 +333,9 @@ class WholeMemory(Door):
             session_id=self.key(),
             token_limit=self.budget,
             tokenizer_fn=tokenizer,
-            chat_store=self.store(),
             **self.options,
         )
+        self.memory.sql_store = self.store()  # from_defaults takes one from 0.14.24 on
 
     def store(self) -> SQLAlchemyChatStore:
         return SQLAlchemyChatStore(

@@ -268,9 +268,9 @@ def test_a_stock_memory_shows_the_model_what_it_had_flushed(talk: str, with_stor
 
     async def talk_it_over() -> list[ChatMessage]:
         memory = Memory.from_defaults(
-            "s", token_limit=400, token_flush_size=20, chat_history_token_ratio=0.2, memory_blocks=[block],
-            chat_store=store,
-        )  # fmt: skip
+            "s", token_limit=400, token_flush_size=20, chat_history_token_ratio=0.2, memory_blocks=[block]
+        )
+        memory.sql_store = store  # from_defaults takes one from 0.14.24 on
         for message in [*history_of(pairs), *history_of([("word " * 20, "word " * 20)])]:
             await memory.aput(message)
         await memory.aput(user(question))

@@ -25,7 +25,7 @@ from llama_index.core.chat_engine import (
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.llms.llm import ToolSelection
-from llama_index.core.llms.mock import MockFunctionCallingLLM, MockLLM, MockLLMWithChatMemoryOfLastCall
+from llama_index.core.llms.mock import MockLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import CustomQueryEngine
 from llama_index.core.retrievers import BaseRetriever
@@ -46,6 +46,7 @@ from llama_index.memory.gatekeeper.reading import read_message
 from tests.adapters.chats import TALKS as CHATS
 from tests.adapters.chats import assistant, history_of, user
 from tests.adapters.pickling import by_pickle
+from tests.adapters.scripted_llama_index import CallingModel, RememberingModel
 
 pytestmark = pytest.mark.adapters
 
@@ -508,8 +509,8 @@ class Echo(CustomQueryEngine):
         return f"answer to: {query_str}"
 
 
-def listening() -> MockLLMWithChatMemoryOfLastCall:
-    return MockLLMWithChatMemoryOfLastCall(max_tokens=2, is_chat_model=True)
+def listening() -> RememberingModel:
+    return RememberingModel(max_tokens=2)
 
 
 @each_talk
@@ -587,7 +588,7 @@ def test_a_condensing_engine_condenses_the_turns_on_topic(asynchronous: bool) ->
 Script = Callable[[Sequence[ChatMessage]], ChatMessage]
 
 
-class Model(MockFunctionCallingLLM):
+class Model(CallingModel):
     """A model that says what its script says, and keeps what it was sent."""
 
     sent: list[list[str]] = Field(default_factory=list)
@@ -600,7 +601,7 @@ def scripted(*script: ChatMessage) -> Model:
         model.sent.append(texts(messages))
         return copy.deepcopy(next(steps))
 
-    model = Model(response_generator=respond, is_chat_model=True)
+    model = Model(response_generator=respond)
     return model
 
 

@@ -14,7 +14,7 @@ from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock,
 from llama_index.core.chat_engine import ContextChatEngine, SimpleChatEngine
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers.base import BaseEventHandler
-from llama_index.core.llms.mock import MockFunctionCallingLLM, MockLLM
+from llama_index.core.llms.mock import MockLLM
 from llama_index.core.memory import StaticMemoryBlock
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
@@ -33,6 +33,7 @@ from llama_index.memory.gatekeeper.reading import read_message
 from llama_index.memory.gatekeeper.writing import write_built
 from tests.adapters.chats import TALKS, assistant, history_of, user
 from tests.adapters.histories import histories, to_llama_index
+from tests.adapters.scripted_llama_index import CallingModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,7 +142,7 @@ def test_an_agent_works_and_each_step_reads_the_same_past() -> None:
     memory = memory_of("buffer", history_of(pairs), builder())
 
     async def run() -> None:
-        model = MockFunctionCallingLLM(is_chat_model=True)
+        model = CallingModel()
         await FunctionAgent(llm=model, system_prompt="be brief").run(question, memory=memory)
         workflow = AgentWorkflow(
             agents=[FunctionAgent(name="a", description="a", llm=model, can_handoff_to=[])],

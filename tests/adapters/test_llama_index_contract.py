@@ -16,10 +16,12 @@ import pytest
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock, ToolCallBlock
 from llama_index.core.chat_engine import SimpleChatEngine
-from llama_index.core.llms.mock import MockFunctionCallingLLM, MockLLM
+from llama_index.core.llms.mock import MockLLM
 from llama_index.core.memory import BaseMemoryBlock, ChatMemoryBuffer, Memory
 from llama_index.core.memory.types import BaseMemory
 from llama_index.core.storage.chat_store import SimpleChatStore
+
+from tests.adapters.scripted_llama_index import CallingModel
 
 OURS = os.environ.get("GATEKEEPER_CONTRACT_OF", "ours") == "ours"
 if OURS:
@@ -246,7 +248,7 @@ def test_buffer_serves_a_simple_chat_engine() -> None:
 def test_buffer_serves_an_agent() -> None:
     async def run() -> list[ChatMessage]:
         kept = buffer(token_limit=1000)
-        agent = FunctionAgent(llm=MockFunctionCallingLLM(is_chat_model=True))
+        agent = FunctionAgent(llm=CallingModel())
         await agent.run("hello", memory=kept)
         return await kept.aget_all()
 

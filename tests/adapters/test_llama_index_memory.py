@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.async_utils import asyncio_run
 from llama_index.core.base.llms.types import ChatMessage, ContentBlock, ImageBlock, TextBlock, ToolCallBlock
 from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers import BaseEventHandler
-from llama_index.core.llms.mock import MockFunctionCallingLLM, MockLLMWithChatMemoryOfLastCall
 from llama_index.core.memory import BaseMemoryBlock, InsertMethod, Memory, StaticMemoryBlock
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
@@ -32,6 +32,7 @@ from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperSelectionE
 from llama_index.memory.gatekeeper.reading import read_message
 from tests.adapters.chats import TALKS, assistant, history_of, user
 from tests.adapters.pickling import by_pickle
+from tests.adapters.scripted_llama_index import CallingModel, RememberingModel
 
 pytestmark = pytest.mark.adapters
 
@@ -50,9 +51,16 @@ def words(text: str) -> list[str]:
     return text.split()
 
 
-def memory(messages: Sequence[ChatMessage] | None = None, **options: Any) -> GatekeeperMemory:
+def memory(
+    messages: Sequence[ChatMessage] | None = None, *, session: str = "s", chat_store: Any = None, **options: Any
+) -> GatekeeperMemory:
     wanted = {"token_limit": 1000, "on_error": "raise", "floor_turns": 0, "passthrough_below": 0} | options
-    return GatekeeperMemory.from_defaults("s", list(messages) if messages else None, **wanted)
+    made = GatekeeperMemory.from_defaults(session, **wanted)
+    if chat_store is not None:
+        made.sql_store = chat_store  # from_defaults takes one from 0.14.24 on
+    if messages:
+        asyncio_run(made.sql_store.set_messages(session, list(messages)))
+    return made
 
 
 def cost(messages: Sequence[ChatMessage]) -> int:
@@ -358,8 +366,8 @@ def test_another_writer_an_edit_a_deletion_and_a_reset_are_noticed(tmp_path: Pat
 
 def test_two_sessions_of_one_store_are_kept_apart(tmp_path: Path) -> None:
     store = sql(tmp_path)
-    one = GatekeeperMemory.from_defaults("one", [user("mine")], token_limit=100, chat_store=store)
-    two = GatekeeperMemory.from_defaults("two", token_limit=100, chat_store=store)
+    one = memory([user("mine")], session="one", token_limit=100, chat_store=store)
+    two = memory(session="two", token_limit=100, chat_store=store)
     assert texts(one.get()) == ["mine"]
     assert two.get() == []
 
@@ -409,7 +417,7 @@ def test_pickling_a_memory_leaves_it_whole() -> None:
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_simple_chat_engine_sends_the_turns_on_topic(talk: str, asynchronous: bool) -> None:
     pairs, question = TALKS[talk]
-    llm = MockLLMWithChatMemoryOfLastCall(max_tokens=2, is_chat_model=True)
+    llm = RememberingModel(max_tokens=2)
     mine = memory(history_of(pairs))
     engine = SimpleChatEngine.from_defaults(llm=llm, memory=mine, system_prompt="Be brief.")
     run(engine.achat(question)) if asynchronous else engine.chat(question)
@@ -418,7 +426,7 @@ def test_a_simple_chat_engine_sends_the_turns_on_topic(talk: str, asynchronous: 
 
 
 def test_an_engine_makes_the_memory_itself() -> None:
-    llm = MockLLMWithChatMemoryOfLastCall(max_tokens=2, is_chat_model=True)
+    llm = RememberingModel(max_tokens=2)
     engine = SimpleChatEngine.from_defaults(llm=llm, memory_cls=GatekeeperMemory, chat_history=[user("a")])
     engine.chat("again")
     assert isinstance(engine._memory, GatekeeperMemory)
@@ -446,7 +454,7 @@ def test_a_function_agent_chooses_the_same_past_in_each_round(
     mine = memory(history_of(pairs))
 
     async def talk_it_over() -> None:
-        llm = MockFunctionCallingLLM(response_generator=respond, is_chat_model=True)
+        llm = CallingModel(response_generator=respond)
         agent = FunctionAgent(tools=[FunctionTool.from_defaults(look_up)], llm=llm, streaming=False)
         await agent.run(question, memory=mine)
 

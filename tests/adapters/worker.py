@@ -270,8 +270,9 @@ class WholeSide(BufferSide):
 
         self.store = store
         self.memory: Any = GatekeeperMemory.from_defaults(
-            session_id=thread, chat_store=store, token_limit=BUDGET, tokenizer_fn=tokenizer, **OPTIONS
+            session_id=thread, token_limit=BUDGET, tokenizer_fn=tokenizer, **OPTIONS
         )
+        self.memory.sql_store = store  # from_defaults takes one from 0.14.24 on
 
 
 # --- what the kinds are; a store is imported by who uses it

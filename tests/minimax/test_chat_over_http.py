@@ -196,6 +196,16 @@ def test_the_key_may_stand_in_a_file(server: MiniMaxServer, tmp_path: Path) -> N
     assert len(server.requests) == 1
 
 
+def test_the_file_of_the_working_folder_is_read_without_being_named(
+    server: MiniMaxServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text(f"MINIMAX_API_KEY={API_KEY}\nMINIMAX_BASE_URL={server.base_url}\n", encoding="utf-8")
+    done = chat(None)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(server.requests) == 1
+
+
 @pytest.mark.parametrize("content", ["", "MINIMAX_API_KEY=\n", "# MINIMAX_API_KEY=x\n"])
 def test_a_file_without_a_key_leads_to_the_scripted_model(content: str, tmp_path: Path) -> None:
     env_file = tmp_path / ".env"

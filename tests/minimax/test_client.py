@@ -552,7 +552,7 @@ def test_the_process_environment_is_read_when_nothing_else_is_given(monkeypatch:
         assert client.config.model == "MiniMax-M2"
 
 
-def test_a_file_is_read_only_when_asked_for_and_the_environment_wins(
+def test_a_file_that_is_named_is_read_and_the_environment_wins(
     server: MiniMaxServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """000-56: the format of the specification."""
@@ -568,6 +568,26 @@ def test_a_file_is_read_only_when_asked_for_and_the_environment_wins(
         assert client.config.model == "from env"
         assert client.chat(ASK).text == "Hello."
     assert "MINIMAX_API_KEY" not in os.environ
+
+
+def test_the_file_of_the_working_folder_is_read_where_the_environment_has_no_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """000-56: and a key of the environment never goes to the address in a file that nobody named."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("MINIMAX_API_KEY", "MINIMAX_BASE_URL", "MINIMAX_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(MiniMaxNoKeyError):
+        MiniMaxClient.from_env()
+    text = f"MINIMAX_API_KEY={API_KEY}\nMINIMAX_BASE_URL=https://elsewhere.example/v1\n"
+    (tmp_path / ".env").write_text(text, encoding="utf-8")
+    with MiniMaxClient.from_env() as client:
+        assert client.config.base_url == "https://elsewhere.example/v1"
+    with pytest.raises(MiniMaxNoKeyError):
+        MiniMaxClient.from_env(env={})
+    monkeypatch.setenv("MINIMAX_API_KEY", API_KEY)
+    with MiniMaxClient.from_env() as client:
+        assert client.config.base_url == "https://api.minimax.io/v1"
 
 
 def test_a_value_of_a_file_is_taken_as_it_stands(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_cli.explanation import budget_use, grid_of, near_misses, why_not
+from gatekeeper_cli.explanation import SCORE_PARTS, budget_use, grid_of, near_misses, why_not
 from gatekeeper_cli.html.geometry import bar_parts, cell_width, ticks_of
 from gatekeeper_cli.html.page import fitted, render
 from gatekeeper_cli.showable import visible, visible_lines
@@ -13,7 +13,6 @@ from gatekeeper_cli.views import kept_with, listed, percent, verdict_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gatekeeper_cli.explanation import Grid
     from gatekeeper_cli.texts import Texts
     from gatekeeper_core.messages import Turn
     from gatekeeper_core.selection.result import Decision, Selection
@@ -25,7 +24,6 @@ _MAX_HEAT_TURNS = 60
 # Every listed turn has a row in a table or two beside its text: with these a page stays under 1 MB.
 _MAX_TEXT_BYTES = 250_000
 _MAX_LISTED, _MAX_SCORES = 400, 200
-_SCORE_PARTS = ("lex_user", "lex_assistant", "exact", "recency", "feedback", "neighbour", "fit", "total")
 _STRIP_TOP, _STRIP_BOTTOM = 20, 56
 
 
@@ -48,6 +46,7 @@ def explanation_page(
     kept = [(turn.turn_id, "hatched" if turn.trimmed else "cell", turn.tokens) for turn in selection.turns]
     width, scored = cell_width(len(turns)), [one for one in listed_decisions if one.score is not None]
     best = sorted(scored, key=_total)[-_MAX_SCORES:]
+    heat = zip(grid.anchors, grid.counts, strict=True)
     return render(
         "explanation",
         texts=texts,
@@ -68,13 +67,13 @@ def explanation_page(
         bar_width=width - 2,
         grid=grid,
         heat_turns=grid.turn_ids[:_MAX_HEAT_TURNS],
-        heat_rows=_heat_rows(grid),
+        heat_rows=[(visible(anchor), row[:_MAX_HEAT_TURNS]) for anchor, row in heat],
         near=[_near_row(decision, texts) for decision in near],
         decisions=[_decision_row(decision, texts) for decision in listed_decisions],
         scores=[_score_row(decision) for decision in sorted(best, key=lambda one: one.turn_id)],
         not_listed=len(decisions) - len(shown),
         not_scored=len(scored) - len(best),
-        score_parts=_SCORE_PARTS,
+        score_parts=SCORE_PARTS,
         turns=_turn_list(listed_decisions, turns, texts),
     )
 
@@ -127,12 +126,6 @@ def _strip(turn_count: int, decisions: dict[int, Decision]) -> list[dict[str, An
     return marks
 
 
-def _heat_rows(grid: Grid) -> list[tuple[str, tuple[int, ...]]]:
-    return [
-        (visible(anchor), counts[:_MAX_HEAT_TURNS]) for anchor, counts in zip(grid.anchors, grid.counts, strict=True)
-    ]
-
-
 def _near_row(decision: Decision, texts: Texts) -> dict[str, Any]:
     """Return why a turn is left out, parted after the number of the turn, where the sentence begins."""
     turn = texts("html.turn", turn=decision.turn_id)
@@ -152,7 +145,7 @@ def _decision_row(decision: Decision, texts: Texts) -> dict[str, Any]:
 
 
 def _score_row(decision: Decision) -> dict[str, Any]:
-    parts = [f"{getattr(decision.score, name):.2f}" for name in _SCORE_PARTS]
+    parts = [f"{getattr(decision.score, name):.2f}" for name in SCORE_PARTS]
     value = "–" if decision.value is None else f"{decision.value:.2f}"
     return {"turn_id": decision.turn_id, "outcome": decision.outcome, "parts": [*parts, value]}
 

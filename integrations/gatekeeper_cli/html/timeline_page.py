@@ -35,7 +35,16 @@ def timeline_page(
         texts: in which language.
     """
     costs, width = timeline.turn_tokens, cell_width(len(timeline.turn_tokens))
-    rows = [_row(at, subject, timeline, texts) for at, subject in enumerate(timeline.subjects)]
+    rows = [
+        {
+            "subject": at,
+            "name": subject_label(subject, texts),
+            "turns": len(subject.turn_ids),
+            "tokens": subject.tokens,
+            "cells": cells_of(subject.turn_ids, costs),
+        }
+        for at, subject in enumerate(timeline.subjects)
+    ]
     return render(
         "timeline",
         texts=texts,
@@ -59,16 +68,6 @@ def subject_label(subject: Subject, texts: Texts) -> str:
     """Return the title of a topic after its number."""
     title = texts("comma").join(map(visible, subject.title))
     return f"{subject.topic_ids[0]} · {title}" if title else str(subject.topic_ids[0])
-
-
-def _row(at: int, subject: Subject, timeline: Timeline, texts: Texts) -> dict[str, Any]:
-    return {
-        "subject": at,
-        "name": subject_label(subject, texts),
-        "turns": len(subject.turn_ids),
-        "tokens": subject.tokens,
-        "cells": cells_of(subject.turn_ids, timeline.turn_tokens),
-    }
 
 
 def _turn_list(

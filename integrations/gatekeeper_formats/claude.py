@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_cli.formats.base import (
+from gatekeeper_core.messages import MEDIA_TYPES, MediaPart, Part, TextPart
+from gatekeeper_formats.base import (
     Entry,
     Format,
     Item,
@@ -20,12 +21,11 @@ from gatekeeper_cli.formats.base import (
     PlaceError,
     checked_object,
     date_of,
+    field_of,
     json_text,
-    kind_of,
     one_per_item,
 )
-from gatekeeper_cli.formats.transcript import Transcript
-from gatekeeper_core.messages import MEDIA_TYPES, MediaPart, Part, TextPart
+from gatekeeper_formats.transcript import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -54,10 +54,7 @@ def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
 
 
 def _messages(value: Mapping[str, Any], left_out: LeftOut) -> tuple[Message, ...]:
-    listed = value.get("chat_messages")
-    if not isinstance(listed, list):
-        got = f"got {kind_of(listed)}" if "chat_messages" in value else "it is missing"
-        raise PlaceError(f'"chat_messages" must be a list, {got}')
+    listed = field_of(value, "chat_messages", list)
     messages = [checked_object(item, Item(item, at).place()) for at, item in enumerate(listed)]
     transcript = Transcript(left_out)
     for message in _shown(messages, value.get("current_leaf_message_uuid"), left_out):

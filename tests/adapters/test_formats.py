@@ -32,9 +32,9 @@ from llama_index.core.base.llms.types import (
 )
 from llama_index.core.storage.chat_store import SimpleChatStore
 
-from gatekeeper_cli.formats.registry import FORMATS
-from gatekeeper_cli.reading import Reading, read_conversation
 from gatekeeper_core.messages import Message, ToolCall
+from gatekeeper_formats import Conversation, read_conversation
+from gatekeeper_formats.registry import FORMATS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +78,7 @@ EXPECTED = [
 ]
 
 
-def read(tmp_path: Path, text: str) -> Reading:
+def read(tmp_path: Path, text: str) -> Conversation:
     file = tmp_path / "chat.json"
     file.write_text(text, encoding="utf-8")
     return read_conversation(str(file))
@@ -95,7 +95,7 @@ def written(messages: tuple[Message, ...], form: str) -> str:
     return text
 
 
-def said(reading: Reading) -> list[tuple[str, str]]:
+def said(reading: Conversation) -> list[tuple[str, str]]:
     return [(message.role, message.text) for message in reading.messages]
 
 
@@ -172,7 +172,7 @@ def llama_chat() -> list[LlamaMessage]:
     ]
 
 
-def assert_is_the_llama_chat(reading: Reading) -> None:
+def assert_is_the_llama_chat(reading: Conversation) -> None:
     assert reading.form == "llama-index"
     assert [role for role, _ in said(reading)] == ["system", "user", "assistant", "tool", "assistant", "tool"]
     assert [call.id for message in reading.messages for call in message.tool_calls] == ["c1", "c2"]

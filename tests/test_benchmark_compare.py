@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
-from gatekeeper_cli.comparison import METHODS, Comparison, Sent, compare_ways
+from benchmarks.compare import METHODS, Comparison, Sent, compare_ways, main
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from tests.conversations import HOSTILE, PAIRS, turns_of
 from tests.conversations import QUESTIONS as SHORT_QUESTIONS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TURNS = turns_of(list(CONVERSATION))
 
@@ -68,3 +73,19 @@ def test_a_conversation_without_turns_and_hostile_text_are_compared() -> None:
     assert {sent.turn_ids for sent in empty.sent} == {()}
     value = compare_ways(turns_of([(HOSTILE, HOSTILE)]), HOSTILE, budgets=(10, 4000)).to_dict()
     assert json.loads(json.dumps(value)) == value
+
+
+def test_the_program_prints_a_table_for_each_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "chat.jsonl"
+    file.write_text("".join(json.dumps({"user": user, "assistant": said}) + "\n" for user, said in PAIRS["mixed"]))
+    monkeypatch.setattr(sys, "argv", ["compare", str(file), SHORT_QUESTIONS["mixed"], "--budget", "10,4000"])
+    main()
+    printed = capsys.readouterr().out
+    assert printed.count("budget ") >= 2
+    assert [printed.count(f"{method} ") for method in METHODS] == [2] * len(METHODS)
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "--json"])
+    main()
+    comparison = compare_ways(turns_of(PAIRS["mixed"]), SHORT_QUESTIONS["mixed"], budgets=(10, 4000))
+    assert json.loads(capsys.readouterr().out) == comparison.to_dict()

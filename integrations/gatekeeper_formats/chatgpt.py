@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_cli.formats.base import (
+from gatekeeper_core.messages import MediaPart, Part, TextPart
+from gatekeeper_formats.base import (
     Entry,
     Format,
     Item,
@@ -16,11 +17,11 @@ from gatekeeper_cli.formats.base import (
     PlaceError,
     checked_object,
     date_of_seconds,
+    field_of,
     kind_of,
     one_per_item,
 )
-from gatekeeper_cli.formats.transcript import Transcript
-from gatekeeper_core.messages import MediaPart, Part, TextPart
+from gatekeeper_formats.transcript import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -57,10 +58,7 @@ def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
 
 
 def _messages(value: Mapping[str, Any], left_out: LeftOut) -> tuple[Message, ...]:
-    mapping = value.get("mapping")
-    if not isinstance(mapping, dict):
-        got = f"got {kind_of(mapping)}" if "mapping" in value else "it is missing"
-        raise PlaceError(f'"mapping" must be an object, {got}')
+    mapping = field_of(value, "mapping", dict)
     path = _path(mapping, value.get("current_node"))
     seen = set(path)
     for name, node in mapping.items():
@@ -93,15 +91,13 @@ def _path(mapping: Mapping[str, Any], current: object) -> list[str]:
 
 def _only_end(mapping: Mapping[str, Any]) -> str | None:
     """Return the node that is no parent: where the conversation ends if it has one branch."""
-    parents = {node["parent"] for node in mapping.values() if isinstance(node, dict) and _is_name(node.get("parent"))}
+    parents = {
+        node["parent"] for node in mapping.values() if isinstance(node, dict) and isinstance(node.get("parent"), str)
+    }
     ends = [name for name in mapping if name not in parents]
     if len(ends) > 1 or (mapping and not ends):
         raise PlaceError(f'"current_node" is missing, and {len(ends)} branches have an end')
     return ends[0] if ends else None
-
-
-def _is_name(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _add(transcript: Transcript, message: Mapping[str, Any], left_out: LeftOut) -> None:

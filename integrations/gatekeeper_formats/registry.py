@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatekeeper_cli.formats import chatgpt, claude, langchain, llama_index, markdown, openai, pairs, sharegpt
+from gatekeeper_formats import chatgpt, claude, langchain, llama_index, markdown, openai, pairs, sharegpt
 
 if TYPE_CHECKING:
-    from gatekeeper_cli.formats.base import Format
+    from gatekeeper_formats.base import Format
 
 __all__ = ["FORMATS", "MARKDOWN", "READABLE", "SUFFIXES", "WRITABLE", "format_of_value"]
 

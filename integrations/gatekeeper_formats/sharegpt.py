@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import reprlib
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_cli.formats.base import (
+from gatekeeper_core.messages import MediaPart, TextPart
+from gatekeeper_formats.base import (
     Entry,
     Format,
     Item,
@@ -19,15 +19,17 @@ from gatekeeper_cli.formats.base import (
     PlaceError,
     all_together,
     checked_object,
+    count_fields,
     count_media,
     date_of,
+    field_of,
+    json_list,
     json_text,
-    kind_of,
     one_per_item,
+    peeked,
 )
-from gatekeeper_cli.formats.openai import message_of_item
-from gatekeeper_cli.formats.transcript import Transcript
-from gatekeeper_core.messages import MediaPart, TextPart
+from gatekeeper_formats.openai import message_of_item
+from gatekeeper_formats.transcript import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,9 +64,8 @@ def _knows(value: Any) -> bool:
 
 
 def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
-    first = next(items, None)
-    values = chain(() if first is None else (first,), items)
-    if first is None or _is_saying(first.value):
+    first, values = peeked(items)
+    if first is None or _is_saying(first):
         return all_together(values, _conversation)
     return one_per_item(
         values, _messages, whole_file=whole_file, created=lambda value: date_of(value.get("created_at"))
@@ -72,10 +73,7 @@ def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
 
 
 def _messages(value: Mapping[str, Any], left_out: LeftOut) -> Iterable[Message]:
-    sayings = value.get("conversations")
-    if not isinstance(sayings, list):
-        got = f"got {kind_of(sayings)}" if "conversations" in value else "it is missing"
-        raise PlaceError(f'"conversations" must be a list, {got}')
+    sayings = field_of(value, "conversations", list)
     left_out["tool_definition"] += bool(value.get("tools"))
     system = value.get("system")
     items = [Item(saying, at) for at, saying in enumerate(sayings)]
@@ -91,7 +89,7 @@ def _conversation(items: Iterator[Item], left_out: LeftOut) -> tuple[Message, ..
     for item in items:
         place = item.place()
         saying = checked_object(item.value, place)
-        speaker, text = (_text(saying, key, place) for key in ("from", "value"))
+        speaker, text = (field_of(saying, key, str, f"{place}: ") for key in ("from", "value"))
         if speaker in _CALLS:
             transcript.call(*_call(text))
         elif speaker in _RESULTS:
@@ -107,14 +105,6 @@ def _conversation(items: Iterator[Item], left_out: LeftOut) -> tuple[Message, ..
     return transcript.messages
 
 
-def _text(saying: Mapping[str, Any], key: str, place: str) -> str:
-    value = saying.get(key)
-    if not isinstance(value, str):
-        got = f"got {kind_of(value)}" if key in saying else "it is missing"
-        raise PlaceError(f'{place}: "{key}" must be text, {got}')
-    return value
-
-
 def _call(text: str) -> tuple[str, str]:
     """Return the name and the arguments of a call; what is no such object is an argument without a name."""
     try:
@@ -128,17 +118,13 @@ def _call(text: str) -> tuple[str, str]:
 
 
 def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
-    sayings = [saying for message in messages for saying in _sayings(message, left_out)]
-    yield '[{"conversations": ['
-    for at, saying in enumerate(sayings):
-        yield (",\n " if at else "\n ") + json_text(saying)
-    yield "\n]}]\n"
+    sayings = (saying for message in messages for saying in _sayings(message, left_out))
+    return json_list(sayings, start='[{"conversations": [', end="\n]}]\n")
 
 
 def _sayings(message: Message, left_out: LeftOut) -> Iterator[dict[str, str]]:
     count_media(message, left_out)
-    fields = (message.name, message.id, message.metadata, message.created_at)
-    left_out["message_field"] += sum(bool(field) for field in fields)
+    count_fields(message, left_out)
     left_out["call_id"] += len(message.tool_calls)
     if not isinstance(message.content, str):
         texts = sum(not isinstance(part, MediaPart) for part in message.content)

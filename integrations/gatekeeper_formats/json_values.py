@@ -15,7 +15,7 @@ import codecs
 import json
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from gatekeeper_cli.formats.base import Item, PlaceError
+from gatekeeper_formats.base import Item, PlaceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

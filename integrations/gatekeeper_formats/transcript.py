@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_cli.formats.base import content_of
 from gatekeeper_core.messages import Message, Part, ToolCall
+from gatekeeper_formats.base import content_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gatekeeper_cli.formats.base import LeftOut
     from gatekeeper_core.messages import Role
+    from gatekeeper_formats.base import LeftOut
 
 __all__ = ["Transcript"]
 

@@ -15,15 +15,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timezone
-from typing import Any, NamedTuple
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple, TypeVar
 
-from gatekeeper_core.errors import MessageFormatError
+from gatekeeper_core.errors import GatekeeperError, MessageFormatError
 from gatekeeper_core.messages import MediaPart, Message, Part, Turn
 
 __all__ = [
+    "AmbiguousConversationError",
     "Entry",
     "Format",
-    "InputError",
+    "FormatError",
+    "Heading",
     "Item",
     "LeftOut",
     "Loaded",
@@ -31,33 +35,71 @@ __all__ = [
     "all_together",
     "checked_object",
     "content_of",
+    "count_fields",
     "count_media",
     "date_of",
     "date_of_seconds",
+    "field_of",
+    "json_list",
     "json_text",
     "kind_of",
+    "loader",
     "message_from",
     "one_per_item",
+    "peeked",
     "text_or_none",
     "without_surrogates",
 ]
 
+Kind = TypeVar("Kind", list[Any], dict[str, Any], str)
 LeftOut = Counter[str]
-"""How many things of each kind were left out; the kinds are those of ``gatekeeper_cli.left_out``."""
+"""How many things of each kind were left out; docs/formats.md lists the kinds."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_SHOWN_TITLE = 60
 
 
-class InputError(Exception):
-    """A file cannot be read as a conversation; the text is one line that names the file and the place.
+class Heading(NamedTuple):
+    """The entry of one conversation in the list of a file.
 
     Attributes:
-        details: further lines that help to say what is meant, such as the conversations to choose from.
+        number: its number in the file, from 1.
+        id: what the file calls it.
+        title: its title.
+        created: when it began, as ``2024-05-31``.
     """
 
-    def __init__(self, reason: str, *, details: Sequence[str] = ()) -> None:
-        self.details = tuple(details)
-        super().__init__(reason)
+    number: int
+    id: str | None
+    title: str | None
+    created: str | None
+
+    def __str__(self) -> str:
+        title = self.title or "without a title"
+        shown = title if len(title) <= _SHOWN_TITLE else title[: _SHOWN_TITLE - 1] + "…"
+        return f"{self.number}  {self.created or '-':10}  {shown}"
+
+
+class FormatError(GatekeeperError):
+    """A file cannot be read as a conversation; the text is one line that names the file and the place."""
+
+
+class AmbiguousConversationError(FormatError):
+    """A file holds several conversations, and it is not clear which one is meant.
+
+    Attributes:
+        headings: the first ten to choose from.
+        count: how many there are.
+        name: the name of the file.
+        wanted: the number, id or title that was given; None where none was.
+    """
+
+    def __init__(self, headings: Sequence[Heading], *, count: int, name: str, wanted: str | None = None) -> None:
+        self.headings, self.count, self.name, self.wanted = tuple(headings), count, name, wanted
+        if wanted is None:
+            super().__init__(f"{name}: holds {count:,} conversations: say which by its number, id or title")
+        else:
+            super().__init__(f"{name}: {count:,} conversations match {wanted!a:.80}: give the number of one")
 
 
 class PlaceError(Exception):
@@ -143,6 +185,19 @@ class Format:
 # --- making entries -------------------------------------------------------------------------------------------------
 
 
+def loader(read: Callable[[LeftOut], Iterable[Message]], *, prefix: str = "") -> Callable[[], Loaded]:
+    """Return what loads a conversation; the prefix says in an error which one it is."""
+
+    def load() -> Loaded:
+        left_out: LeftOut = Counter()
+        try:
+            return Loaded(tuple(read(left_out)), left_out)
+        except PlaceError as error:
+            raise PlaceError(f"{prefix}{error}") from error.__cause__
+
+    return load
+
+
 def all_together(
     items: Iterator[Item], read: Callable[[Iterator[Item], LeftOut], Iterable[Message]]
 ) -> Iterator[Entry]:
@@ -150,12 +205,7 @@ def all_together(
 
     The values pass by once: it must be loaded before the file is closed.
     """
-
-    def load() -> Loaded:
-        left_out: LeftOut = Counter()
-        return Loaded(tuple(read(items, left_out)), left_out)
-
-    yield Entry(load)
+    yield Entry(loader(partial(read, items)))
 
 
 def one_per_item(
@@ -168,30 +218,26 @@ def one_per_item(
     created: Callable[[Mapping[str, Any]], str | None] = lambda _: None,
 ) -> Iterator[Entry]:
     """Yield a conversation for each value of a file; one that is broken breaks no other."""
+
+    def read_item(item: Item, left_out: LeftOut) -> Iterable[Message]:
+        if not isinstance(item.value, dict):
+            raise PlaceError(f"must be an object, got {kind_of(item.value)}")
+        return read(item.value, left_out)
+
     for item in items:
         value = item.value if isinstance(item.value, dict) else {}
         yield Entry(
-            _loader(item, read, whole_file=whole_file),
+            loader(partial(read_item, item), prefix="" if whole_file else f"{item.place('conversation')}: "),
             id=next((value[key] for key in id_keys if isinstance(value.get(key), str)), None),
             title=text_or_none(value.get(title_key)),
             created=created(value),
         )
 
 
-def _loader(
-    item: Item, read: Callable[[Mapping[str, Any], LeftOut], Iterable[Message]], *, whole_file: bool
-) -> Callable[[], Loaded]:
-    def load() -> Loaded:
-        left_out: LeftOut = Counter()
-        prefix = "" if whole_file else f"{item.place('conversation')}: "
-        if not isinstance(item.value, dict):
-            raise PlaceError(f"{prefix}must be an object, got {kind_of(item.value)}")
-        try:
-            return Loaded(tuple(read(item.value, left_out)), left_out)
-        except PlaceError as error:
-            raise PlaceError(f"{prefix}{error}") from error.__cause__
-
-    return load
+def peeked(items: Iterator[Item]) -> tuple[object, Iterator[Item]]:
+    """Return the first value, None where there is none, and all items."""
+    first = next(items, None)
+    return (None, items) if first is None else (first.value, chain((first,), items))
 
 
 # --- reading values -------------------------------------------------------------------------------------------------
@@ -213,6 +259,12 @@ def count_media(message: Message, left_out: LeftOut) -> None:
         left_out.update(part.kind for part in message.content if isinstance(part, MediaPart))
 
 
+def count_fields(message: Message, left_out: LeftOut) -> None:
+    """Count what a message holds beside its role, its content and its calls."""
+    fields = (message.name, message.id, message.metadata, message.created_at)
+    left_out["message_field"] += sum(bool(field) for field in fields)
+
+
 def content_of(parts: Sequence[Part]) -> str | tuple[Part, ...]:
     """Return the content of a message of these parts: text where one text is all that there is."""
     if not parts:
@@ -226,6 +278,16 @@ def checked_object(value: object, place: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise PlaceError(f"{place}: must be an object, got {kind_of(value)}")
     return value
+
+
+def field_of(value: Mapping[str, Any], key: str, kind: type[Kind], place: str = "") -> Kind:
+    """Return a field of an object that must be a list, an object or text."""
+    found = value.get(key)
+    if not isinstance(found, kind):
+        wanted = {list: "a list", dict: "an object"}.get(kind, "text")
+        got = f"got {kind_of(found)}" if key in value else "it is missing"
+        raise PlaceError(f'{place}"{key}" must be {wanted}, {got}')
+    return found
 
 
 def kind_of(value: object) -> str:
@@ -272,6 +334,14 @@ def json_text(value: object) -> str:
     '["端口", "\\ud800"]'
     """
     return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
+
+
+def json_list(values: Iterable[object], *, start: str = "[", end: str = "\n]\n") -> Iterator[str]:
+    """Yield the text of a list, an element a line."""
+    yield start
+    for at, value in enumerate(values):
+        yield (",\n " if at else "\n ") + json_text(value)
+    yield end
 
 
 def without_surrogates(text: str, left_out: LeftOut) -> str:

@@ -7,10 +7,10 @@ writes it, and an object with such a list under ``"messages"``, are read too.
 from __future__ import annotations
 
 import json
-from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
-from gatekeeper_cli.formats.base import (
+from gatekeeper_core.messages import Message, TextPart
+from gatekeeper_formats.base import (
     Entry,
     Format,
     Item,
@@ -19,17 +19,16 @@ from gatekeeper_cli.formats.base import (
     all_together,
     checked_object,
     count_media,
-    json_text,
+    field_of,
+    json_list,
     kind_of,
     message_from,
     one_per_item,
+    peeked,
 )
-from gatekeeper_core.messages import Message, TextPart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from gatekeeper_core.messages import ToolCall
 
 __all__ = ["FORMAT"]
 
@@ -65,18 +64,14 @@ def _knows(value: Any) -> bool:
 
 
 def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
-    first = next(items, None)
-    values = chain(() if first is None else (first,), items)
-    if first is not None and isinstance(first.value, dict) and "messages" in first.value:
+    first, values = peeked(items)
+    if isinstance(first, dict) and "messages" in first:
         return one_per_item(values, _messages_of, whole_file=whole_file)
     return all_together(values, _messages)
 
 
 def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message]:
-    messages = value.get("messages")
-    if not isinstance(messages, list):
-        got = f"got {kind_of(messages)}" if "messages" in value else "it is missing"
-        raise PlaceError(f'"messages" must be a list, {got}')
+    messages = field_of(value, "messages", list)
     return _messages((Item(message, at) for at, message in enumerate(messages)), left_out)
 
 
@@ -154,10 +149,7 @@ def _content(content: object, left_out: LeftOut, *, named_elsewhere: bool) -> ob
 
 
 def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
-    yield "["
-    for at, message in enumerate(messages):
-        yield (",\n " if at else "\n ") + json_text(_written(message, left_out))
-    yield "\n]\n"
+    return json_list(_written(message, left_out) for message in messages)
 
 
 def _written(message: Message, left_out: LeftOut) -> dict[str, Any]:
@@ -166,7 +158,9 @@ def _written(message: Message, left_out: LeftOut) -> dict[str, Any]:
     left_out["message_field"] += message.created_at is not None
     kind = _WRITTEN[message.role]
     data: dict[str, Any] = {
-        "content": _written_content(message),
+        "content": message.content
+        if isinstance(message.content, str)
+        else [{"type": "text", "text": part.text} for part in message.content if isinstance(part, TextPart)],
         "additional_kwargs": {},
         "response_metadata": {},
         "type": kind,
@@ -176,7 +170,13 @@ def _written(message: Message, left_out: LeftOut) -> dict[str, Any]:
     if kind == "ai":
         data["tool_calls"], data["invalid_tool_calls"] = [], []
         for call in message.tool_calls:
-            _write_call(call, data)
+            common = {"name": call.name, "id": call.id}
+            arguments = _object_of(call.arguments)
+            if arguments is None:
+                invalid = {"type": "invalid_tool_call", **common, "args": call.arguments, "error": None}
+                data["invalid_tool_calls"].append(invalid)
+            else:
+                data["tool_calls"].append({**common, "args": arguments, "type": "tool_call"})
     else:
         left_out["tool_call"] += len(message.tool_calls)
     if kind == "tool":
@@ -184,23 +184,6 @@ def _written(message: Message, left_out: LeftOut) -> dict[str, Any]:
     else:
         left_out["call_id"] += message.tool_call_id is not None
     return {"type": kind, "data": data}
-
-
-def _written_content(message: Message) -> str | list[dict[str, str]]:
-    if isinstance(message.content, str):
-        return message.content
-    return [{"type": "text", "text": part.text} for part in message.content if isinstance(part, TextPart)]
-
-
-def _write_call(call: ToolCall, data: dict[str, Any]) -> None:
-    arguments = _object_of(call.arguments)
-    common = {"name": call.name, "id": call.id}
-    if arguments is None:
-        data["invalid_tool_calls"].append(
-            {"type": "invalid_tool_call", **common, "args": call.arguments, "error": None}
-        )
-    else:
-        data["tool_calls"].append({**common, "args": arguments, "type": "tool_call"})
 
 
 def _object_of(arguments: str) -> dict[str, Any] | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_cli.formats.base import (
+from gatekeeper_core.messages import Message, Turn, group_turns
+from gatekeeper_formats.base import (
     Entry,
     Format,
     Item,
@@ -13,11 +14,12 @@ from gatekeeper_cli.formats.base import (
     Loaded,
     PlaceError,
     checked_object,
+    count_fields,
+    count_media,
+    field_of,
     json_text,
-    kind_of,
 )
-from gatekeeper_cli.formats.openai import MIXED
-from gatekeeper_core.messages import MediaPart, Message, Turn, group_turns
+from gatekeeper_formats.openai import MIXED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -57,27 +59,18 @@ def _turn(item: Item, *, start: int) -> Turn:
 
 def _side(value: dict[str, Any], key: str, place: str, *, optional: bool = False) -> str:
     """Return one side of a pair; an assistant that is missing or null has not answered yet."""
-    text = value.get(key)
-    if isinstance(text, str):
-        return text
-    if text is None and optional:
-        return ""
-    got = "it is missing" if key not in value else f"got {kind_of(text)}"
-    raise PlaceError(f'{place}: "{key}" must be text, {got}')
+    return "" if optional and value.get(key) is None else field_of(value, key, str, f"{place}: ")
 
 
 def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
     turns = group_turns(messages)
     begin = turns[0].start if turns else len(messages)
-    left_out.update(_kind_before(message) for message in messages[:begin])
+    kinds = {"system": "system_message", "tool": "tool_result"}
+    left_out.update(kinds.get(message.role, "greeting") for message in messages[:begin])
     for turn in turns:
         user = _joined(turn, "user", left_out)
         answer = _joined(turn, "assistant", left_out)
         yield json_text({"user": user, "assistant": answer or None}) + "\n"
-
-
-def _kind_before(message: Message) -> str:
-    return {"system": "system_message", "tool": "tool_result"}.get(message.role, "greeting")
 
 
 def _joined(turn: Turn, role: str, left_out: LeftOut) -> str:
@@ -85,10 +78,8 @@ def _joined(turn: Turn, role: str, left_out: LeftOut) -> str:
     own = [message for message in turn.messages if message.role == role]
     for message in own:
         left_out["tool_call"] += len(message.tool_calls)
-        fields = (message.name, message.id, message.metadata, message.created_at)
-        left_out["message_field"] += sum(bool(field) for field in fields)
-        if not isinstance(message.content, str):
-            left_out.update(part.kind for part in message.content if isinstance(part, MediaPart))
+        count_fields(message, left_out)
+        count_media(message, left_out)
     if role == "user":
         left_out.update(
             "system_message" if message.role == "system" else "tool_result"

@@ -6,33 +6,33 @@ the call that a result answers may stand. Each key of a store is a conversation;
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import chain
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_cli.formats.base import (
+from gatekeeper_core.messages import Message, TextPart
+from gatekeeper_formats.base import (
     Entry,
     Format,
     Item,
     LeftOut,
-    Loaded,
     PlaceError,
     all_together,
     checked_object,
     count_media,
-    json_text,
+    field_of,
+    json_list,
     kind_of,
+    loader,
     message_from,
+    peeked,
 )
-from gatekeeper_core.messages import Message, TextPart
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = ["FORMAT"]
 
 _ROLES = {"chatbot": "assistant", "model": "assistant", "developer": "system"}
-_STORE = {"key": "chat", "class_name": "SimpleChatStore"}
 _THINKING = "thinking"
 
 
@@ -45,11 +45,10 @@ def _knows(value: Any) -> bool:
 
 
 def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
-    first = next(items, None)
-    values = chain(() if first is None else (first,), items)
-    if first is None or not isinstance(first.value, dict) or "store" not in first.value:
-        return all_together(values, _messages)
-    return _stored(values, whole_file)
+    first, values = peeked(items)
+    return (
+        _stored(values, whole_file) if isinstance(first, dict) and "store" in first else all_together(values, _messages)
+    )
 
 
 def _stored(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
@@ -59,21 +58,13 @@ def _stored(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
         if not isinstance(store, dict):
             raise PlaceError(f'{place}"store" must be an object, got {kind_of(store)}')
         for key, listed in store.items():
-            yield Entry(_loader(listed, f"{place}key {key!a:.60}: "), id=key, title=key)
+            yield Entry(loader(partial(_listed, listed), prefix=f"{place}key {key!a:.60}: "), id=key, title=key)
 
 
-def _loader(listed: object, prefix: str) -> Callable[[], Loaded]:
-    def load() -> Loaded:
-        if not isinstance(listed, list):
-            raise PlaceError(f"{prefix}must be a list, got {kind_of(listed)}")
-        left_out: LeftOut = Counter()
-        items = (Item(message, at) for at, message in enumerate(listed))
-        try:
-            return Loaded(tuple(_messages(items, left_out)), left_out)
-        except PlaceError as error:
-            raise PlaceError(f"{prefix}{error}") from error.__cause__
-
-    return load
+def _listed(listed: object, left_out: LeftOut) -> Iterator[Message]:
+    if not isinstance(listed, list):
+        raise PlaceError(f"must be a list, got {kind_of(listed)}")
+    return _messages((Item(message, at) for at, message in enumerate(listed)), left_out)
 
 
 def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message]:
@@ -100,9 +91,7 @@ def _content(value: Mapping[str, Any], place: str, left_out: LeftOut) -> tuple[o
     """Return the content of a message and its calls in OpenAI's form."""
     if "blocks" not in value:
         return value.get("content"), []
-    blocks = value["blocks"]
-    if not isinstance(blocks, list):
-        raise PlaceError(f'{place}: "blocks" must be a list, got {kind_of(blocks)}')
+    blocks = field_of(value, "blocks", list, f"{place}: ")
     kept: list[dict[str, Any]] = []
     calls: list[dict[str, Any]] = []
     for at, item in enumerate(blocks):
@@ -124,10 +113,8 @@ def _content(value: Mapping[str, Any], place: str, left_out: LeftOut) -> tuple[o
 
 
 def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
-    yield '{"store": {' + json_text(_STORE["key"]) + ": ["
-    for at, message in enumerate(messages):
-        yield (",\n " if at else "\n ") + json_text(_written(message, left_out))
-    yield "\n]}, " + f'"class_name": {json_text(_STORE["class_name"])}' + "}\n"
+    written = (_written(message, left_out) for message in messages)
+    return json_list(written, start='{"store": {"chat": [', end='\n]}, "class_name": "SimpleChatStore"}\n')
 
 
 def _written(message: Message, left_out: LeftOut) -> dict[str, Any]:

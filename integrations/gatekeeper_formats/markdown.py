@@ -11,16 +11,17 @@ from collections import Counter
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_cli.formats.base import (
+from gatekeeper_core.messages import Message
+from gatekeeper_formats.base import (
     Entry,
     Format,
     LeftOut,
     Loaded,
     PlaceError,
+    count_fields,
     count_media,
     without_surrogates,
 )
-from gatekeeper_core.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -195,8 +196,7 @@ def _write(messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
     for at, message in enumerate(messages):
         count_media(message, left_out)
         left_out["tool_call"] += len(message.tool_calls)
-        fields = (message.name, message.id, message.metadata, message.created_at)
-        left_out["message_field"] += sum(bool(field) for field in fields)
+        count_fields(message, left_out)
         if message.role == "tool":
             left_out["tool_result"] += 1
         elif message.text or not message.tool_calls:

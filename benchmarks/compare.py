@@ -1,15 +1,22 @@
-"""What different ways to choose would send of a conversation for one question, at several budgets."""
+"""Five ways to choose, on one conversation and one question: full history, window, literal specification, both modes.
+
+python -m benchmarks.compare chat.json "Which port did we agree on?" --budget 2000,4000
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from gatekeeper_cli.literal import LiteralSpecification
+from benchmarks.literal import LiteralSpecification
+from benchmarks.report import print_table
 from gatekeeper_cli.question import QuestionAnchors
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.plan import GatekeeperConfig
 from gatekeeper_core.token_estimate import budget_within
+from gatekeeper_formats import read_conversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -132,3 +139,35 @@ def _in_order(order: Iterable[int], costs: Sequence[int], room: int) -> list[int
             taken.append(at)
             room -= costs[at]
     return sorted(taken)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("file", help="a conversation in any format that gatekeeper_formats reads")
+    parser.add_argument("query", help="the new question; it is no part of the conversation")
+    parser.add_argument("--conversation", help="number, id or title, if the file holds several")
+    parser.add_argument("--budget", default="2000,4000", help="tokens; several: 2000,4000")
+    parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
+    given = parser.parse_args()
+    turns = read_conversation(given.file, conversation=given.conversation).turns
+    comparison = compare_ways(turns, given.query, budgets=[int(part) for part in given.budget.split(",")])
+    if given.json:
+        print(json.dumps(comparison.to_dict(), ensure_ascii=False, indent=2))
+        return
+    for budget in comparison.usable:
+        rows = [
+            {
+                "method": row.method,
+                "turns": len(row.turn_ids),
+                "tokens": row.tokens,
+                "anchors": f"{row.anchors_held}/{comparison.anchor_count}",
+                "within budget": "yes" if comparison.fits(row) else "no",
+            }
+            for row in comparison.sent
+            if row.token_budget == budget
+        ]
+        print_table(f"{comparison.turn_count} turns, {comparison.history_tokens} tokens; budget {budget}", rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gatekeeper_cli.literal import LiteralGate, LiteralSpecification, anchors
+from benchmarks.literal import LiteralGate, LiteralSpecification, anchors
 
 
 class Said(NamedTuple):

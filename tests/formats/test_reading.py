@@ -6,6 +6,8 @@ import doctest
 import importlib
 import io
 import json
+import subprocess
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +15,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_cli.formats.base import Item
-from gatekeeper_cli.formats.json_values import TextSource, read_values
-from gatekeeper_cli.formats.registry import FORMATS, READABLE, WRITABLE
-from gatekeeper_cli.left_out import KINDS, ODD_KINDS, counted_words
-from gatekeeper_cli.reading import InputError, Reading, headings, read_conversation, read_turns
+from gatekeeper_cli.texts import TABLE
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, group_turns, validate_messages
+from gatekeeper_formats import (
+    READABLE,
+    WRITABLE,
+    AmbiguousConversationError,
+    Conversation,
+    FormatError,
+    list_conversations,
+    read_conversation,
+    read_conversations,
+    write_messages,
+)
+from gatekeeper_formats.base import Item
+from gatekeeper_formats.json_values import TextSource, read_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,12 +57,12 @@ class Folder:
             file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
         return str(file)
 
-    def read(self, content: object, **options: Any) -> Reading:
+    def read(self, content: object, **options: Any) -> Conversation:
         return read_conversation(self.write(content), **options)
 
     def refusal(self, content: object, **options: Any) -> str:
         file = self.write(content)
-        with pytest.raises(InputError) as refused:
+        with pytest.raises(FormatError) as refused:
             read_conversation(file, **options)
         reason = str(refused.value)
         assert reason.startswith(f"{file}: ")
@@ -64,7 +75,7 @@ def folder(tmp_path: Path) -> Folder:
     return Folder(tmp_path)
 
 
-def said(reading: Reading) -> list[tuple[str, str]]:
+def said(reading: Conversation) -> list[tuple[str, str]]:
     return [(message.role, message.text) for message in reading.messages]
 
 
@@ -527,12 +538,33 @@ def export_of(count: int) -> list[dict[str, Any]]:
 
 def test_many_conversations_are_counted_and_the_first_ten_listed(folder: Folder) -> None:
     file = folder.write(export_of(12))
-    with pytest.raises(InputError, match="holds 12 conversations: say which with --conversation NUMBER") as refused:
-        read_turns(file)
-    assert "gatekeeper convert --list" in str(refused.value)
-    assert len(refused.value.details) == 11
-    assert refused.value.details[0].split() == ["1", "2024-05-31", "Talk", "1", "对话"]
-    assert [heading.id for heading in headings(file)] == [f"id-{at}" for at in range(1, 13)]
+    with pytest.raises(AmbiguousConversationError, match="holds 12 conversations: say which by its number") as refused:
+        read_conversation(file)
+    assert (refused.value.count, len(refused.value.headings), refused.value.wanted) == (12, 10, None)
+    assert str(refused.value.headings[0]).split() == ["1", "2024-05-31", "Talk", "1", "对话"]
+    assert [heading.id for heading in list_conversations(file)] == [f"id-{at}" for at in range(1, 13)]
+
+
+def test_every_conversation_of_a_file_is_read_in_its_order(folder: Folder) -> None:
+    file = folder.write(export_of(12))
+    again = list(read_conversations(file))
+    assert [one.heading.number for one in again] == list(range(1, 13))
+    assert again[6] == read_conversation(file, conversation="7")
+
+
+def test_a_broken_conversation_ends_the_reading_of_all_with_its_place(folder: Folder) -> None:
+    file = folder.write([*export_of(1), {"mapping": 7}, *export_of(1)])
+    conversations = read_conversations(file)
+    assert said(next(conversations)) == [("user", "question 1"), ("assistant", "answer 1")]
+    with pytest.raises(FormatError, match=r"conversation 2: .*must be an object"):
+        next(conversations)
+
+
+def test_an_open_file_is_read_and_named_as_it_says(folder: Folder) -> None:
+    with open(folder.write(export_of(2)), "rb") as stream:
+        assert read_conversation(stream, conversation="2").heading.id == "id-2"
+    with pytest.raises(FormatError, match=r"^upload 7: line 1, column 2: not JSON"):
+        read_conversation(io.BytesIO(b"[x"), name="upload 7")
 
 
 @pytest.mark.parametrize("wanted", ["3", "id-3", "Talk 3 对话", "  talk 3  对话 "])
@@ -544,7 +576,7 @@ def test_a_conversation_is_found_by_number_id_and_title(wanted: str, folder: Fol
 
 def test_a_part_of_a_title_finds_a_conversation_that_it_fits_alone(folder: Folder) -> None:
     assert folder.read(export_of(9), conversation="TALK 7").heading.number == 7
-    assert "12 conversations are called like 'Talk'" in folder.refusal(export_of(12), conversation="Talk")
+    assert "12 conversations match 'Talk'" in folder.refusal(export_of(12), conversation="Talk")
     assert "none of its 2 conversations" in folder.refusal(export_of(2), conversation="99")
     assert "none of its 2 conversations" in folder.refusal(export_of(2), conversation=" ")
 
@@ -638,7 +670,7 @@ def test_an_export_is_read_without_holding_it(folder: Folder) -> None:
     file = folder.write("[" + ",".join([text] * 80) + "]")
     size = 80 * len(text)
     tracemalloc.start()
-    found = len(headings(file))
+    found = len(list_conversations(file))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert found == 80
@@ -648,7 +680,7 @@ def test_an_export_is_read_without_holding_it(folder: Folder) -> None:
 def test_progress_is_told_every_byte(folder: Folder) -> None:
     seen: list[int] = []
     file = folder.write(export_of(50))
-    headings(file, progress=seen.append)
+    list_conversations(file, progress=seen.append)
     with open(file, "rb") as stream:
         assert sum(seen) == len(stream.read())
 
@@ -706,10 +738,10 @@ def damaged(draw: st.DrawFn) -> Any:
     return mutated(draw, json.loads(made) if isinstance(made, str) else made)
 
 
-def outcome_of(file: str, form: str | None, conversation: str | None) -> tuple[Reading | None, str]:
+def outcome_of(file: str, form: str | None, conversation: str | None) -> tuple[Conversation | None, str]:
     try:
         return read_conversation(file, form=form, conversation=conversation), ""
-    except InputError as refused:
+    except FormatError as refused:
         return None, str(refused)
 
 
@@ -722,8 +754,8 @@ def assert_refused_or_read(content: bytes, form: str | None, tmp_path: Path) -> 
             assert len(reason.splitlines()) == 1
             continue
         assert reading.turns == group_turns(reading.messages) or reading.form == "pairs"
-        assert counted_words(reading.left_out, KINDS) is not None
-        assert counted_words(reading.odd, ODD_KINDS) is not None
+        assert {f"left_out.{kind}" for kind in reading.left_out} <= TABLE.keys()
+        assert {f"odd.{kind}" for kind in reading.odd} <= TABLE.keys()
         for name in WRITABLE:
             written(reading.messages, name)
 
@@ -762,13 +794,10 @@ def test_deep_nesting_and_long_numbers_are_refused(content: str, form: str | Non
 
 
 def written(messages: Sequence[Message], form: str) -> tuple[str, Counter[str]]:
-    left_out: Counter[str] = Counter()
-    write = FORMATS[form].write
-    assert write is not None
-    text = "".join(write(messages, left_out))
+    text, left_out = write_messages(messages, form)
     text.encode()
-    counted_words(+left_out, KINDS)
-    return text, +left_out
+    assert {f"left_out.{kind}" for kind in left_out} <= TABLE.keys()
+    return text, left_out
 
 
 def test_what_is_written_is_told_again_by_its_content(folder: Folder) -> None:
@@ -907,12 +936,18 @@ def test_pairs_give_back_the_texts_of_both_sides(
     pairs = [
         (turn.user_text, "\n".join(m.text for m in turn.messages if m.role == "assistant" and m.text)) for turn in turns
     ]
-    again = read_turns(folder.write(text), form="pairs") if text else ()
+    again = read_conversation(folder.write(text), form="pairs").turns if text else ()
     assert [(turn.user_text, turn.messages[-1].text if len(turn.messages) == 2 else "") for turn in again] == pairs
     spoken = [[m for m in turn.messages if m.role == "assistant" and m.text] for turn in turns]
     assert left_out["joined_message"] == sum(max(0, len(answers) - 1) for answers in spoken)
     assert left_out["system_message"] == sum(m.role == "system" for m in messages)
     assert left_out["tool_result"] == sum(m.role == "tool" for m in messages)
+
+
+def test_a_format_that_is_only_read_is_refused_for_writing() -> None:
+    for form in ("chatgpt", "nothing"):
+        with pytest.raises(ValueError, match=f"form must be one of openai, .*markdown, got '{form}'"):
+            write_messages([Message("user", "hi")], form)
 
 
 def test_what_no_format_can_hold_is_counted() -> None:
@@ -924,12 +959,18 @@ def test_what_no_format_can_hold_is_counted() -> None:
     assert written([Message("user", "a\ud800")], "markdown")[1] == {"surrogate": 1}
 
 
-# --- words and examples ---------------------------------------------------------------------------------------------
+# --- the package and its examples ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["formats.base", "formats.markdown", "formats.json_values", "left_out", "reading", "formats.registry"]
-)
+@pytest.mark.parametrize("name", ["", ".base", ".markdown", ".reading"])
 def test_the_examples_in_the_docstrings_run(name: str) -> None:
-    failed, _ = doctest.testmod(importlib.import_module(f"gatekeeper_cli.{name}"))
+    failed, attempted = doctest.testmod(importlib.import_module(f"gatekeeper_formats{name}"))
+    assert attempted
     assert failed == 0
+
+
+def test_the_readers_need_the_standard_library_and_the_core_alone() -> None:
+    code = "import sys; before = set(sys.modules); import gatekeeper_formats; print(*(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert loaded - sys.stdlib_module_names == {"gatekeeper_core", "gatekeeper_formats"}

@@ -1,0 +1,286 @@
+"""Conversation files to messages: which format a file has, which conversation is meant, and where a file is broken.
+
+::
+
+    bytes ──TextSource──> values ──Format──> conversations ──choice──> messages ──> turns
+
+Formats are told apart by their content; ``gatekeeper_formats.registry`` lists the module of each. A file is read as a
+stream: of many conversations one is held at a time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from gatekeeper_core.messages import Message, Turn, group_turns, validate_messages
+from gatekeeper_formats.base import AmbiguousConversationError, Entry, FormatError, Heading, LeftOut, PlaceError
+from gatekeeper_formats.json_values import TOO_DEEP, TextSource, read_values
+from gatekeeper_formats.registry import FORMATS, MARKDOWN, format_of_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = [
+    "Conversation",
+    "list_conversations",
+    "named_errors",
+    "read_conversation",
+    "read_conversations",
+    "write_messages",
+]
+
+_SHOWN_CONVERSATIONS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One conversation of a file.
+
+    Attributes:
+        form: the name of the file's format.
+        heading: its number, id, title and day in the file.
+        messages: its messages, oldest first.
+        turns: its turns, oldest first.
+        left_out: how many things of each kind the messages do not hold.
+        odd: how many messages no provider accepts as they are, by the rule of ``validate_messages`` that they break.
+    """
+
+    form: str
+    heading: Heading
+    messages: tuple[Message, ...]
+    turns: tuple[Turn, ...]
+    left_out: LeftOut = field(default_factory=Counter)
+    odd: LeftOut = field(default_factory=Counter)
+
+
+# --- the door -------------------------------------------------------------------------------------------------------
+
+
+def read_conversation(
+    file: str | os.PathLike[str] | BinaryIO,
+    *,
+    form: str | None = None,
+    conversation: str | None = None,
+    name: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Conversation:
+    r"""Return one conversation of a file.
+
+    Args:
+        file: a path, or an open binary file; UTF-8 with or without a byte order mark, with any line ends.
+        form: the name of its format, one of ``READABLE``; None tells it by the content.
+        conversation: which conversation, by number (from 1), id, title, or a part of a title that no other has.
+        name: the name of the file in errors; its path if None.
+        progress: is called with the number of bytes of each piece that is read.
+
+    Raises:
+        FormatError: the file cannot be opened, decoded or understood.
+        AmbiguousConversationError: it holds several conversations, and it is not clear which one is meant.
+
+    >>> import io
+    >>> chat = io.BytesIO(b'{"user": "hi", "assistant": "hello"}\n')
+    >>> [(message.role, message.text) for message in read_conversation(chat).messages]
+    [('user', 'hi'), ('assistant', 'hello')]
+    """
+    with _opened(file, name) as (stream, shown_name):
+        form, entries = _entries(stream, form, progress)
+        chosen = _only(entries, shown_name) if conversation is None else _wanted(entries, conversation, shown_name)
+        return _loaded(form, *chosen)
+
+
+def read_conversations(
+    file: str | os.PathLike[str] | BinaryIO,
+    *,
+    form: str | None = None,
+    name: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[Conversation]:
+    """Yield every conversation of a file in its order; one is held in memory at a time.
+
+    Args:
+        file: a path, or an open binary file.
+        form: the name of its format, one of ``READABLE``; None tells it by the content.
+        name: the name of the file in errors; its path if None.
+        progress: is called with the number of bytes of each piece that is read.
+
+    Raises:
+        FormatError: the file cannot be opened, decoded or understood, or a conversation is broken, which ends the
+            iteration; :func:`list_conversations` and :func:`read_conversation` read the others.
+    """
+    with _opened(file, name) as (stream, _):
+        form, entries = _entries(stream, form, progress)
+        for number, entry in enumerate(entries, 1):
+            yield _loaded(form, _heading(number, entry), entry)
+
+
+def list_conversations(
+    file: str | os.PathLike[str] | BinaryIO,
+    *,
+    form: str | None = None,
+    name: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[Heading]:
+    """Return number, id, title and day of each conversation of a file, in its order.
+
+    Args:
+        file: a path, or an open binary file.
+        form: the name of its format, one of ``READABLE``; None tells it by the content.
+        name: the name of the file in errors; its path if None.
+        progress: is called with the number of bytes of each piece that is read.
+
+    Raises:
+        FormatError: the file cannot be opened, decoded or understood.
+    """
+    with _opened(file, name) as (stream, _):
+        entries = _entries(stream, form, progress)[1]
+        return [_heading(number, entry) for number, entry in enumerate(entries, 1)]
+
+
+def write_messages(messages: Sequence[Message], form: str) -> tuple[str, LeftOut]:
+    r"""Return the text of a file in a format, and how many things of each kind the format cannot hold.
+
+    Args:
+        messages: the conversation, oldest first.
+        form: the name of the format, one of ``WRITABLE``.
+
+    Raises:
+        ValueError: the format is not one that is written.
+
+    >>> write_messages([Message("user", "hi"), Message("assistant", "hello", id="m1")], "pairs")
+    ('{"user": "hi", "assistant": "hello"}\n', Counter({'message_field': 1}))
+    """
+    write = FORMATS[form].write if form in FORMATS else None
+    if write is None:
+        writable = ", ".join(known for known, each in FORMATS.items() if each.write)
+        raise ValueError(f"form must be one of {writable}, got {form!r}")
+    left_out: LeftOut = Counter()
+    text = "".join(write(messages, left_out))
+    return text, +left_out
+
+
+# --- a file ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _opened(file: str | os.PathLike[str] | BinaryIO, name: str | None) -> Iterator[tuple[BinaryIO, str]]:
+    """Give the bytes of a file, and the file's name in errors."""
+    if not isinstance(file, (str, os.PathLike)):
+        shown_name = name or str(getattr(file, "name", "the file"))
+        with named_errors(shown_name):
+            yield file, shown_name
+        return
+    shown_name = name or os.fspath(file)
+    with ExitStack() as stack:
+        try:
+            stream = stack.enter_context(Path(file).open("rb"))
+        except OSError as error:
+            raise FormatError(f"{shown_name}: {error.strerror or error}") from error
+        except ValueError as error:  # a NUL or a lone surrogate in the name
+            raise FormatError(f"{shown_name!a}: {error}") from error
+        with named_errors(shown_name):
+            yield stream, shown_name
+
+
+@contextmanager
+def named_errors(name: str) -> Iterator[None]:
+    """Turn the errors of a block into ``FormatError`` with the name of the file."""
+    try:
+        yield
+    except PlaceError as problem:
+        raise FormatError(f"{name}: {problem}") from problem.__cause__
+    except RecursionError as error:
+        raise FormatError(f"{name}: {TOO_DEEP}") from error
+    except OSError as error:
+        raise FormatError(f"{name}: {error.strerror or error}") from error
+
+
+def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None] | None) -> tuple[str, Iterator[Entry]]:
+    """Return the name of the format and the conversations."""
+    source = TextSource(stream, progress=progress)
+    first = source.skip_white()
+    if not first:
+        raise PlaceError("holds no messages: it is empty")
+    if form == MARKDOWN.name or (form is None and first not in "[{"):
+        text = source.rest()
+        if form is not None or MARKDOWN.knows(text):
+            return MARKDOWN.name, iter((MARKDOWN.read_text(text),)) if MARKDOWN.read_text else iter(())
+    values = read_values(source)
+    start = next(values.items, None)
+    known = FORMATS[form] if form else format_of_value(start.value if start else None, whole_file=values.whole_file)
+    items = chain(() if start is None else (start,), values.items)
+    return known.name, known.entries(items, values.whole_file) if known.entries else iter(())
+
+
+def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:
+    loaded = entry.load()
+    turns = group_turns(loaded.messages) if loaded.turns is None else loaded.turns
+    violations = validate_messages(loaded.messages, provider="openai", open_run=True)
+    odd = Counter(violation.rule for violation in violations)
+    return Conversation(form, heading, loaded.messages, turns, +loaded.left_out, odd)
+
+
+# --- one of many conversations --------------------------------------------------------------------------------------
+
+
+def _heading(number: int, entry: Entry) -> Heading:
+    return Heading(number, entry.id, entry.title, entry.created)
+
+
+def _only(entries: Iterator[Entry], name: str) -> tuple[Heading, Entry]:
+    """Return the conversation of a file that holds one; of an empty store, one without messages."""
+    first = next(entries, None)
+    if first is None:
+        raise PlaceError("holds no conversation")
+    shown = [_heading(1, first)]
+    count = 1
+    for count, entry in enumerate(entries, 2):
+        if count <= _SHOWN_CONVERSATIONS:
+            shown.append(_heading(count, entry))
+    if count == 1:
+        return shown[0], first
+    raise AmbiguousConversationError(shown, count=count, name=name)
+
+
+def _wanted(entries: Iterator[Entry], wanted: str, name: str) -> tuple[Heading, Entry]:
+    """Return the conversation that is called so: by number, else by id, else by title, else by a part of the title."""
+    first: dict[int, tuple[Heading, Entry]] = {}
+    alike: dict[int, list[Heading]] = {}
+    count = 0
+    for count, entry in enumerate(entries, 1):
+        heading = _heading(count, entry)
+        rank = _rank(heading, wanted)
+        if rank is None:
+            continue
+        first.setdefault(rank, (heading, entry))
+        alike.setdefault(rank, []).append(heading)
+        if rank == 0:
+            break
+    if not first:
+        raise FormatError(f"{name}: none of its {count:,} conversations has the number, id or title {wanted!a:.80}")
+    best = min(first)
+    if len(alike[best]) > 1:
+        shown = alike[best][:_SHOWN_CONVERSATIONS]
+        raise AmbiguousConversationError(shown, count=len(alike[best]), name=name, wanted=wanted)
+    return first[best]
+
+
+def _rank(heading: Heading, wanted: str) -> int | None:
+    """Return how surely a name means a conversation, 0 surest, or None."""
+    plain, title = _plain(wanted), _plain(heading.title or "")
+    if plain == str(heading.number):
+        return 0
+    if wanted == heading.id:
+        return 1
+    if plain and plain == title:
+        return 2
+    return 3 if plain and plain in title else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
