@@ -63,12 +63,14 @@ def test_a_term_is_not_missed_however_it_is_written(text: str, term: str) -> Non
     assert holds(text, term) is not False
 
 
-@pytest.mark.parametrize(
-    "form", [*irregular_forms(), *family_heads(), "organizing", "organises", "analysed", "analyzes"]
-)
-def test_a_word_is_not_missed_in_any_of_its_forms(form: str) -> None:
-    term = stem(form)
-    assert holds(f"they {form} it", term) is (True if term in count_terms(form) else None)  # "became" is a stop word
+def test_a_word_is_not_missed_in_any_of_its_forms() -> None:
+    forms = [*irregular_forms(), *family_heads(), "organizing", "organises", "analysed", "analyzes"]
+    wrong = [
+        form
+        for form in forms  # "became" is a stop word
+        if holds(f"they {form} it", stem(form)) is not (True if stem(form) in count_terms(form) else None)
+    ]
+    assert wrong == []
 
 
 @given(texts)
