@@ -16,6 +16,7 @@ from gatekeeper_core.context.compaction.conversation import ContextCompressor
 from gatekeeper_core.context.compaction.rounds import counts_of, read_rounds
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.errors import BudgetError, ConfigError, GatekeeperError
+from gatekeeper_core.events import COMPRESSION_STEP
 from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import checked_counter, count_messages, estimate_text_tokens
@@ -294,6 +295,24 @@ def test_compress_logs_one_record_a_call(
         "strategy": strategy,
     }
     assert all("geheim" not in str(vars(record)) for record in caplog.records)
+
+
+@pytest.mark.parametrize(
+    ("limit", "steps"),
+    [(10_000, []), (400, ["summary"]), (170, ["aggressive"]), (140, ["aggressive"])],
+)
+def test_compress_logs_one_record_a_step_that_folds(
+    limit: int, steps: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """003-26, 003-53: the steps by their names, at DEBUG, with what each came down to."""
+    messages = [user("geheim"), *loop(9, "geheim" * 20), assistant("geheim" * 20)]
+    with caplog.at_level(logging.DEBUG, logger="gatekeeper"):
+        compacted = compressor(limit).explain(messages)
+    records = [record for record in caplog.records if record.getMessage() == COMPRESSION_STEP.message]
+    assert {record.levelname for record in records} <= {"DEBUG"}
+    assert [vars(record)["gatekeeper_strategy"] for record in records] == steps
+    if steps and compacted.strategy == steps[-1]:
+        assert vars(records[-1])["gatekeeper_tokens"] == compacted.tokens_after
 
 
 def test_compress_of_nothing_is_nothing() -> None:
