@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import logging
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -33,6 +33,7 @@ from tests.loops import (
     user,
     violations,
 )
+from tests.timing import assert_linear
 
 SCRIPTS = {"chinese": "部署失败磁盘已满", "english": "deploy failed, disk full", "mixed": "deploy 失败 disk 已满"}
 three_scripts = pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
@@ -444,12 +445,8 @@ def test_the_number_of_calls_is_exact_after_compress_was_called_five_times(
 
 
 def test_compress_takes_linear_time() -> None:
-    def seconds(count: int) -> float:
+    def work_of(count: int) -> Callable[[], object]:
         messages = [system(), user("q"), *loop(count, "x" * 100)]
-        small = compressor(500, keep_recent=count, aggressive_keep=count)
-        start = time.process_time()
-        small.compress(messages)
-        return time.process_time() - start
+        return partial(compressor(500, keep_recent=count, aggressive_keep=count).compress, messages)
 
-    taken = min(seconds(500) for _ in range(3))
-    assert seconds(4_000) < 40 * max(taken, 0.005)
+    assert_linear(work_of, small=250, large=2_000)
