@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.storage.base import BlobRecord
+from gatekeeper_core.storage.base import BlobRecord, is_in_process
 from tests.blob_store_contract import BlobStoreContract
 
 if TYPE_CHECKING:
@@ -42,3 +42,15 @@ class ListStore:
 class TestAStoreOfTheUsersOwn(BlobStoreContract):
     def make_store(self) -> BlobStore:
         return ListStore()
+
+
+def test_a_store_is_in_process_only_where_it_says_so_itself() -> None:
+    class InProcess(ListStore):
+        is_in_process = True
+
+    class Unclear(ListStore):
+        is_in_process = "yes"
+
+    assert is_in_process(InProcess())
+    assert not is_in_process(Unclear())
+    assert not is_in_process(ListStore())

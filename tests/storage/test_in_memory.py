@@ -58,6 +58,16 @@ def test_only_records_are_put() -> None:
         InMemoryMemoryStore().put_memories(ANN, ["I like tea"])  # type: ignore[list-item]
 
 
+@pytest.mark.parametrize("end", [None, -1, 0, 1, 3, 9])
+@pytest.mark.parametrize("start", [-2, 0, 1, 3, 9])
+def test_a_range_of_a_blob_is_read_as_it_is_named(start: int, end: int | None) -> None:
+    """A place before the first byte is the first one, whatever Python's slices make of it."""
+    store = InMemoryBlobStore()
+    store.put("s", "a", b"01234")
+    places = range(max(0, start), 5 if end is None else end)
+    assert store.get("s", "a", start, end) == b"".join(b"%d" % at for at in places if at < 5)
+
+
 def test_only_bytes_are_stored() -> None:
     with pytest.raises(TypeError, match="data must be bytes"):
         InMemoryBlobStore().put("s", "a", "text")  # type: ignore[arg-type]
