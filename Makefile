@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
+MUTANTS_ARGS ?=
 EXTRAS := cli,minimax,otel,postgres,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
 
 RUN := $(VENV)/bin/python -m
@@ -15,7 +16,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test coverage test-servers test-browser check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs site e2e recording thorough ci clean
+.PHONY: help demo test test-all mutants coverage test-servers test-browser check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs site e2e recording thorough ci clean
 .PHONY: bench bench-agent-loop bench-builder bench-faults bench-memory bench-tool-results bench-speed bench-stores bench-summaries bench-tokens bench-full bench-model data-benchmarks
 
 help: ## list the targets
@@ -24,7 +25,10 @@ help: ## list the targets
 demo: $(VENV)/.stamp-cli ## show the gatekeeper at work on a bundled conversation
 	@$(VENV)/bin/gatekeeper demo
 
-test: $(VENV)/.stamp-test ## run the tests and the code blocks of the documentation
+test: $(VENV)/.stamp-test ## half a minute: acceptance, promises, README and tutorial, a contract for each adapter
+	@$(RUN) tests.newcomer
+
+test-all: $(VENV)/.stamp-test ## run all tests, with the code blocks of the documentation
 	@$(RUN) pytest -q -n auto $(PYTEST_ARGS)
 
 test-servers: $(VENV)/.stamp-servers ## run the tests that need PostgreSQL or Redis (apt-get install redis-server)
@@ -40,7 +44,7 @@ coverage: $(VENV)/.stamp-servers ## which lines of the library no test runs; bui
 test-browser: $(VENV)/.stamp-browser ## run the tests that look at pages in a browser (apt-get install chromium)
 	@GATEKEEPER_REQUIRE_SERVERS=1 $(RUN) pytest -q -m browser $(PYTEST_ARGS)
 
-check: format-check lint types test ## everything that must pass before a change goes in
+check: format-check lint types test-all ## everything that must pass before a change goes in
 
 format: $(VENV)/.stamp-lint ## format the code and sort its imports
 	@$(RUN) ruff check --quiet --select I --fix .
@@ -118,7 +122,10 @@ recording: $(VENV)/.stamp-cli ## record the terminal sessions of the README file
 	@$(VENV)/bin/python docs/record_chat.py
 	@$(VENV)/bin/python docs/record_terminal.py
 
-thorough: $(VENV)/.stamp-servers ## everything long: 500 examples, hostile seeds, small machine, soak, every Python, benchmarks
+mutants: $(VENV)/.stamp-servers ## change the code in 60 places, and see whether the tests of the module notice
+	@$(RUN) tests.mutants $(MUTANTS_ARGS)
+
+thorough: $(VENV)/.stamp-servers ## everything long: 500 examples, hostile seeds, mutants, soak, every Python, benchmarks
 	@VENV="$(VENV)" MAKE="$(MAKE)" bash .ci/thorough
 
 ci: ## what the CI server runs, on what is committed

@@ -16,11 +16,15 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import gatekeeper_core
 from tests.minimax.server import API_KEY, MiniMaxServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[1]
 READMES = [ROOT / "README.md", ROOT / "README.zh-CN.md"]
@@ -45,19 +49,6 @@ PRINTED_MARK = "<!-- printed by docs/examples/context_builder.py -->"
 def in_english(page: Path) -> Path:
     """Return the English page of which this one is the Chinese version, or the page itself."""
     return page.with_name(page.name.replace(".zh.md", ".md"))
-
-
-each_page = pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(
-            page,
-            marks=[getattr(pytest.mark, NEEDS[name])] if (name := in_english(page).name) in NEEDS else [],
-            id=page.name,
-        )
-        for page in PAGES
-    ],
-)
 
 
 @dataclass(frozen=True)
@@ -150,13 +141,33 @@ def test_the_readme_shows_the_two_commands_and_code_that_runs(page: Path) -> Non
     assert python_program(text)
 
 
-@each_page
+def own_program(page: Path) -> str:
+    """Return the program of a page, or "" for a Chinese page whose English one runs the same."""
+    text = python_program(page.read_text(encoding="utf-8"))
+    is_told = in_english(page) != page
+    return "" if is_told and same_program(text, python_program(in_english(page).read_text(encoding="utf-8"))) else text
+
+
+def each_page_with(program: Callable[[Path], str]) -> pytest.MarkDecorator:
+    """Return the pages that have a program of their own, each with the marker of the extra that it needs."""
+    return pytest.mark.parametrize(
+        "page",
+        [
+            pytest.param(
+                page,
+                marks=[getattr(pytest.mark, NEEDS[name])] if (name := in_english(page).name) in NEEDS else [],
+                id=page.name,
+            )
+            for page in PAGES
+            if program(page)
+        ],
+    )
+
+
+@each_page_with(own_program)
 def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     program = tmp_path / f"page_{page.stem}.py"  # a page is named as a framework that it imports
-    text = python_program(page.read_text(encoding="utf-8"))
-    if in_english(page) != page and same_program(text, python_program(in_english(page).read_text(encoding="utf-8"))):
-        return  # the English page runs it
-    program.write_text(text, encoding="utf-8")
+    program.write_text(own_program(page), encoding="utf-8")
     # The frameworks deprecate much of themselves.
     warned = "default" if NEEDS.get(in_english(page).name) == "adapters" else "error"
     command = [sys.executable, "-W", warned, str(program)]
@@ -185,10 +196,14 @@ def test_the_page_of_the_builder_shows_what_its_example_prints(tmp_path: Path) -
     assert len(block.text.splitlines()) > 10
 
 
+def marked_commands(page: Path) -> str:
+    return shell_program(page.read_text(encoding="utf-8"))
+
+
 @pytest.mark.cli
-@each_page
+@each_page_with(marked_commands)
 def test_the_marked_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    run(["bash", "-euo", "pipefail", "-c", shell_program(page.read_text(encoding="utf-8"))], tmp_path)
+    run(["bash", "-euo", "pipefail", "-c", marked_commands(page)], tmp_path)
 
 
 @pytest.mark.cli
@@ -209,10 +224,8 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_the_examples_in_the_docstrings_run(name: str) -> None:
-    failed, _ = doctest.testmod(importlib.import_module(name))
-    assert failed == 0
+def test_the_examples_in_the_docstrings_run() -> None:
+    assert [name for name in MODULES if doctest.testmod(importlib.import_module(name)).failed] == []
 
 
 PAGE = f"""\

@@ -161,10 +161,10 @@ def facts_rows() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("row", [*map(table_of, EVENTS), *facts_rows()])
-def test_the_page_has_each_event_and_each_fact(row: str) -> None:
+def test_the_page_has_each_event_and_each_fact() -> None:
     """``python -m tests.test_events`` prints the rows."""
-    assert row in (ROOT / "docs" / "observability.md").read_text(encoding="utf-8").splitlines()
+    page = (ROOT / "docs" / "observability.md").read_text(encoding="utf-8").splitlines()
+    assert [row for row in (*map(table_of, EVENTS), *facts_rows()) if row not in page] == []
 
 
 def test_the_page_has_no_other_event() -> None:

@@ -1,13 +1,19 @@
-"""The page of requirements is complete, and every test that it names exists."""
+"""The page of requirements is complete, every test that it names exists, and its numbers are those of the code."""
 
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
+import pkgutil
 import re
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+import gatekeeper_core
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "dev" / "requirements.md"
@@ -66,6 +72,93 @@ def rows_by_test(file: str) -> dict[str, set[str]]:
     return {node.name: rows_named_in(ast.get_docstring(node) or "") for node in functions}
 
 
+NAMED_NUMBER = re.compile(r"`([A-Za-z]\w*(?:\.\w+)?)=([\d,_.]+)`")
+NUMBER = re.compile(r"(?<![\w.+-])\d+(?:[,_]\d{3})*(?:\.\d+)?(?![\w-])")
+RULES = {row: rule for row, rule, _ in ROW.findall(PAGE.read_text(encoding="utf-8"))}
+
+NO_SETTING = {
+    "000-03": "the memory of the machine that runs the tests",
+    "000-13": "samples of versions",
+    "000-14": "the formula of the idf",
+    "000-53": "the number of a check",
+    "000-54": "the number of a check",
+    "000-55": "the number of a check",
+    "000-57": "the memory of the machine that runs the tests",
+    "001-35": "what is not done",
+    "001-60": "a sample of a call",
+    "001-62": "peers in a benchmark",
+    "001-69": "a signature",
+    "002-08": "a limit for each tool",
+    "002-30": "a peer in a benchmark",
+    "003-30": "a formula",
+    "003-34": "a sample",
+    "003-35": "a sample",
+    "003-36": "what the rule itself says",
+    "003-37": "a sample",
+    "003-38": "a sample",
+    "003-81": "the length of a sample",
+    "003-95": "what tokenizers do",
+    "004-24": "shares of a total, in tokens",
+    "004-49": "a share of a total, in tokens",
+}
+"""Rows with numbers that no setting and no constant holds, and what they are."""
+
+
+def plain(name: str) -> str:
+    """Return a name as it is compared: a setting that becomes a private constant keeps its number."""
+    return name.strip("_").lower()
+
+
+def number(text: str) -> float:
+    return float(text.replace(",", "").replace("_", "").rstrip("."))
+
+
+def defaults_of(value: object) -> dict[str, object]:
+    """Return what a class or a function holds: class attributes, and the defaults of fields and arguments."""
+    held = dict(vars(value)) if isinstance(value, type) else {}
+    function = held.get("__init__", value)
+    arguments = inspect.signature(function).parameters if inspect.isfunction(function) else {}
+    return held | {name: argument.default for name, argument in arguments.items()}
+
+
+@cache
+def numbers_of_the_core() -> dict[str, list[tuple[str, float]]]:
+    """Return by plain name the modules, classes and functions that hold a number of that name, each with its number."""
+    held: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    for module in pkgutil.walk_packages(gatekeeper_core.__path__, f"{gatekeeper_core.__name__}."):
+        values = vars(importlib.import_module(module.name))
+        own = {name: value for name, value in values.items() if getattr(value, "__module__", "") == module.name}
+        holders = [(module.name.rpartition(".")[2], values), *((name, defaults_of(own[name])) for name in own)]
+        for holder, defaults in holders:
+            for name, default in defaults.items():
+                if isinstance(default, (int, float)) and not isinstance(default, bool):
+                    held[plain(name)].append((holder, default))
+    return held
+
+
+def numbers_of(name: str) -> set[float]:
+    """Return what the code holds under a name, as "evidence_share", "GateConfig.new_above" or "plan.WEAK_TURNS"."""
+    holder, _, last = name.rpartition(".")
+    held = numbers_of_the_core().get(plain(last), [])
+    return {value for owner, value in held if not holder or owner == holder}
+
+
+def wrong_numbers(rule: str) -> list[str]:
+    """Return the numbers of a rule that the code holds otherwise, in several ways or not at all."""
+    return [
+        f"{name}={stated}, in the code {sorted(numbers_of(name)) or 'nothing of that name'}"
+        for name, stated in NAMED_NUMBER.findall(rule)
+        if numbers_of(name) != {number(stated)}
+    ]
+
+
+def unnamed_numbers(rule: str) -> set[float]:
+    """Return the numbers of a rule, but 0 and 1, that stand there without the name of what holds them."""
+    named = {number(stated) for _, stated in NAMED_NUMBER.findall(rule)}
+    bare = re.sub(r"(?<![\w,])(?:00\d(?:-\d{2}b?)?|C\d+)\b", "", rule)
+    return {number(stated) for stated in NUMBER.findall(bare)} - named - {0, 1}
+
+
 TESTS_BY_ROW = rows_of(PAGE.read_text(encoding="utf-8"))
 
 
@@ -73,13 +166,49 @@ def test_the_page_holds_every_row_and_no_other() -> None:
     assert set(TESTS_BY_ROW) == ROWS
 
 
-@pytest.mark.parametrize("row", sorted(TESTS_BY_ROW))
-def test_every_row_names_a_test_that_exists_and_names_the_row(row: str) -> None:
-    assert TESTS_BY_ROW[row], f"{row} names no test"
-    for file, name in TESTS_BY_ROW[row]:
-        assert (ROOT / file).is_file(), f"{row} names {file}, which does not exist"
-        assert name in rows_by_test(file), f"{row} names {file}::{name}, which does not exist"
-        assert row in rows_by_test(file)[name], f"{file}::{name} does not name {row} in its docstring"
+def test_every_row_names_a_test_that_exists_and_names_the_row() -> None:
+    assert [row for row, tests in TESTS_BY_ROW.items() if not tests] == []
+    wrong = []
+    for row, file, name in [(row, file, name) for row, tests in TESTS_BY_ROW.items() for file, name in tests]:
+        if not (ROOT / file).is_file() or name not in rows_by_test(file):
+            wrong.append(f"{row} names {file}::{name}, which does not exist")
+        elif row not in rows_by_test(file)[name]:
+            wrong.append(f"{file}::{name} does not name {row} in its docstring")
+    assert wrong == []
+
+
+def test_every_number_of_a_row_is_the_one_that_the_code_holds() -> None:
+    assert {row: wrong for row, rule in RULES.items() if (wrong := wrong_numbers(rule))} == {}
+
+
+def test_every_number_of_a_row_names_what_holds_it() -> None:
+    unnamed = {row: bare for row, rule in RULES.items() if (bare := unnamed_numbers(rule))}
+    assert {row: bare for row, bare in unnamed.items() if row not in NO_SETTING} == {}
+    assert sorted(NO_SETTING.keys() - unnamed) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "wrong"),
+    [
+        ("`evidence_share=0.08`, `EVIDENCE_SHARE=0.08` and `compact_messages.max_chars=80,000`", []),
+        ("`evidence_share=0.24`", ["evidence_share=0.24, in the code [0.08]"]),
+        ("`GateConfig.evidence_share=0.08`", ["GateConfig.evidence_share=0.08, in the code nothing of that name"]),
+        ("`no_such=1`", ["no_such=1, in the code nothing of that name"]),
+    ],
+)
+def test_a_number_that_the_code_holds_otherwise_is_found(rule: str, wrong: list[str]) -> None:
+    assert wrong_numbers(rule) == wrong
+
+
+def test_a_name_that_holds_several_numbers_needs_its_class() -> None:
+    assert len(numbers_of("candidates")) > 1
+    assert wrong_numbers("`candidates=20`")
+    assert len(numbers_of("RetrievalConfig.candidates")) == 1
+
+
+def test_a_number_without_a_name_is_found() -> None:
+    rule = "Of 000-17 and C12: `overlap > 0.45`, 0 to 1, 3,000 tokens and 60 %, `continue_above=0.45`."
+    assert unnamed_numbers(rule) == {3000, 60}
 
 
 def test_a_row_is_read_with_the_tests_in_its_last_cell_only() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-import time
 import unicodedata
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from gatekeeper_core.text import (
     word_strings,
     words,
 )
+from tests.timing import assert_linear
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -491,20 +492,12 @@ HOSTILE = {
 }
 
 
-def seconds(function: Callable[[str], object], text: str) -> float:
-    best = float("inf")
-    for _ in range(3):
-        begin = time.process_time()
-        function(text)
-        best = min(best, time.process_time() - begin)
-    return best
-
-
 @pytest.mark.parametrize(("before", "unit", "after"), HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_time_is_linear_on_hostile_text(function: Callable[[str], object], before: str, unit: str, after: str) -> None:
-    short, long = (before + unit * (size // len(unit)) + after for size in (10_000, 40_000))
-    assert seconds(function, long) <= 10 * seconds(function, short) + 0.1
+    assert_linear(
+        lambda size: partial(function, before + unit * (size // len(unit)) + after), small=10_000, large=40_000
+    )
 
 
 @given(any_text)
@@ -627,8 +620,7 @@ def test_a_fence_is_built_in_linear_time(unit: str) -> None:
     def build(text: str) -> object:
         return fence(fence(text, tag="a"), tag="a")
 
-    short, long = ("<" + unit * (size // len(unit)) for size in (20_000, 80_000))
-    assert seconds(build, long) <= 10 * seconds(build, short) + 0.1
+    assert_linear(lambda size: partial(build, "<" + unit * (size // len(unit))), small=20_000, large=80_000)
 
 
 @pytest.mark.parametrize(
@@ -669,8 +661,7 @@ def test_thinking_is_split_from_text_only() -> None:
 
 @pytest.mark.parametrize("unit", ["<think></think>", "<think>", " ", "<think>中</think>\n"])
 def test_thinking_is_split_in_linear_time(unit: str) -> None:
-    short, long = (unit * (size // len(unit)) for size in (20_000, 80_000))
-    assert seconds(split_thinking, long) <= 10 * seconds(split_thinking, short) + 0.1
+    assert_linear(lambda size: partial(split_thinking, unit * (size // len(unit))), small=20_000, large=80_000)
 
 
 @pytest.mark.parametrize(

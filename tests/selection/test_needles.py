@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -12,6 +12,7 @@ from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, fol
 from gatekeeper_core.selection.needles import Haystack, needles
 from gatekeeper_core.selection.word_forms import family_heads, irregular_forms
 from gatekeeper_core.text import Span, clean, sentences
+from tests.timing import assert_linear
 
 WRITTEN = {
     "a word": ("We deploy.", "deploy"),
@@ -63,12 +64,14 @@ def test_a_term_is_not_missed_however_it_is_written(text: str, term: str) -> Non
     assert holds(text, term) is not False
 
 
-@pytest.mark.parametrize(
-    "form", [*irregular_forms(), *family_heads(), "organizing", "organises", "analysed", "analyzes"]
-)
-def test_a_word_is_not_missed_in_any_of_its_forms(form: str) -> None:
-    term = stem(form)
-    assert holds(f"they {form} it", term) is (True if term in count_terms(form) else None)  # "became" is a stop word
+def test_a_word_is_not_missed_in_any_of_its_forms() -> None:
+    forms = [*irregular_forms(), *family_heads(), "organizing", "organises", "analysed", "analyzes"]
+    wrong = [
+        form
+        for form in forms  # "became" is a stop word
+        if holds(f"they {form} it", stem(form)) is not (True if stem(form) in count_terms(form) else None)
+    ]
+    assert wrong == []
 
 
 @given(texts)
@@ -133,12 +136,9 @@ def test_what_cleaning_and_folding_move_is_found_in_its_own_stretch(before: str)
 def test_a_long_text_is_searched_in_linear_time(unit: str) -> None:
     terms = ["run", "缓存", "obrien", "@05-03", "#60元", *(f"word{at}" for at in range(200))]
 
-    def seconds(size: int) -> float:
-        text = unit * (size // len(unit))
-        began = time.process_time()
+    def searched(text: str) -> None:
         hay = Haystack(text, terms)
         for span in sentences(text):
             hay.holds(span)
-        return time.process_time() - began
 
-    assert min(seconds(40_000) for _ in range(2)) <= 16 * min(seconds(10_000) for _ in range(2)) + 0.1
+    assert_linear(lambda size: partial(searched, unit * (size // len(unit))), small=10_000, large=40_000)

@@ -417,6 +417,12 @@ def test_the_messages_of_a_speaker_who_is_named_count_more(one: str, other: str,
     assert named[1].lex_assistant == pytest.approx(2 * flat[1].lex_assistant, abs=1e-4)
     assert named[0].lex_assistant == pytest.approx(2 * flat[0].lex_assistant, abs=1e-4)
     assert named[0].lex_user == pytest.approx(flat[0].lex_user, abs=1e-4)
+    # What a turn gets of its neighbours follows the same factors.
+    weighted = {at: 1.5 * found.lex_user + 0.7 * found.lex_assistant for at, found in named.items()}
+    for at, found in named.items():
+        beside = sum(weighted.get(at + step, 0.0) for step in (-1, 1))
+        further = sum(weighted.get(at + step, 0.0) for step in (-2, 2))
+        assert found.neighbour == pytest.approx(0.2 * beside + 0.2 * 0.35 * further, abs=1e-4)
 
 
 # --- What was said before -------------------------------------------------------------------------------------------

@@ -70,7 +70,9 @@ def test_a_cut_segment_forgets_the_newest_turns_also_when_it_is_merged(
     segment.cut(min(stop, len(turns)))
     expected = [at for at in holding(turns, term) if at < stop]
     assert postings(segment, term) == expected
-    assert postings(finished(merging([segment])), term) == expected
+    merged = finished(merging([segment]))
+    assert postings(merged, term) == expected
+    assert merged.keys == sealed(turns[:stop]).keys  # a term that is gone leaves no key
 
 
 @pytest.mark.parametrize(("term", "key"), [("redis", 15660424490467187701), ("缓存", 1116280049710118659)])

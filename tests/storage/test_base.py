@@ -66,3 +66,15 @@ def test_the_blobs_of_a_thread_wait_for_somebody_where_their_store_does(tmp_path
     assert is_in_process(thread_blobs(InMemoryStore(), "acme", "t1"))
     with SQLiteStore(tmp_path / "store.db") as store:
         assert not is_in_process(thread_blobs(store, "acme", "t1"))
+
+
+def test_a_store_is_in_process_only_where_it_says_so_itself() -> None:
+    class InProcess(ListStore):
+        is_in_process = True
+
+    class Unclear(ListStore):
+        is_in_process = "yes"
+
+    assert is_in_process(InProcess())
+    assert not is_in_process(Unclear())
+    assert not is_in_process(ListStore())

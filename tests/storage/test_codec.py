@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 
 import pytest
@@ -91,6 +92,23 @@ def test_a_field_of_another_kind_is_refused(field: object) -> None:
 def test_what_was_not_encoded_is_a_value_error(decode: object, data: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         decode(data)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("field", "damaged"),
+    [
+        ("category", "no such category"),
+        ("category", 7),
+        ("category", ["偏好"]),
+        ("text", 7),
+        ("text", None),
+        ("text", ["茶"]),
+    ],
+)
+def test_a_memory_with_a_damaged_field_is_a_value_error(field: str, damaged: object) -> None:
+    whole = json.loads(encode_memory(Memory("m1", "我喜欢 tea", "user_preference")))
+    with pytest.raises(ValueError, match="no encoded memory"):
+        decode_memory(encode_text(json.dumps(whole | {field: damaged})))
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[1]", b"\xff"])

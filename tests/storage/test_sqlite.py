@@ -6,7 +6,8 @@ import os
 import random
 import subprocess
 import sys
-import time
+from collections.abc import Callable
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from tests.memory_store_contract import MemoryStoreContract, record
 from tests.message_store_contract import MessageStoreContract, ids_of, said
 from tests.record_store_contract import RecordStoreContract
 from tests.store_contract import StoreContract, fill, seen
+from tests.timing import assert_slower
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -235,9 +237,17 @@ def test_a_relative_path_stays_the_file_that_it_named(path: Path, monkeypatch: p
 def test_a_thousand_appends_to_one_thread_cost_the_same_each(path: Path) -> None:
     """Nothing that grows with the thread is read for an append: no time that is quadratic in its length."""
     with SQLiteStore(path) as store:
-        store.append_messages("acme", "t1", said(*range(8_000)))
-        begin = time.process_time()
-        for n in range(8_000, 8_200):
-            store.append_messages("acme", "t1", said(n), expected_seq=n - 1)
-        assert time.process_time() - begin < 1.0  # reading the thread each time takes over 5 s
-        assert len(store.read_messages("acme", "t1", from_seq=8_000)) == 200
+
+        def appends_to(length: int) -> Callable[[], object]:
+            thread = f"{length} messages"
+            numbers = count(length)
+            store.append_messages("acme", thread, said(*range(length)))
+
+            def append() -> None:
+                for n in islice(numbers, 50):
+                    store.append_messages("acme", thread, said(n), expected_seq=n - 1)
+
+            return append
+
+        assert_slower(appends_to, small=200, large=8_000, at_most=4)  # reading the thread each time: 40 times
+        assert len(store.read_messages("acme", "8000 messages", from_seq=8_000)) == 150

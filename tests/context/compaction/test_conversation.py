@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import logging
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from gatekeeper_core.context.compaction.conversation import ContextCompressor
 from gatekeeper_core.context.compaction.rounds import counts_of, read_rounds
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.errors import BudgetError, ConfigError, GatekeeperError
+from gatekeeper_core.events import COMPRESSION_STEP
 from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import checked_counter, count_messages, estimate_text_tokens
@@ -33,6 +34,7 @@ from tests.loops import (
     user,
     violations,
 )
+from tests.timing import assert_linear
 
 SCRIPTS = {"chinese": "部署失败磁盘已满", "english": "deploy failed, disk full", "mixed": "deploy 失败 disk 已满"}
 three_scripts = pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
@@ -322,6 +324,24 @@ def test_compress_logs_one_record_a_call(
     assert all("geheim" not in str(vars(record)) for record in caplog.records)
 
 
+@pytest.mark.parametrize(
+    ("limit", "steps"),
+    [(10_000, []), (400, ["summary"]), (170, ["aggressive"]), (140, ["aggressive"])],
+)
+def test_compress_logs_one_record_a_step_that_folds(
+    limit: int, steps: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """003-26, 003-53: the steps by their names, at DEBUG, with what each came down to."""
+    messages = [user("geheim"), *loop(9, "geheim" * 20), assistant("geheim" * 20)]
+    with caplog.at_level(logging.DEBUG, logger="gatekeeper"):
+        compacted = compressor(limit).explain(messages)
+    records = [record for record in caplog.records if record.getMessage() == COMPRESSION_STEP.message]
+    assert {record.levelname for record in records} <= {"DEBUG"}
+    assert [vars(record)["gatekeeper_strategy"] for record in records] == steps
+    if steps and compacted.strategy == steps[-1]:
+        assert vars(records[-1])["gatekeeper_tokens"] == compacted.tokens_after
+
+
 def test_compress_of_nothing_is_nothing() -> None:
     nothing: list[Message] = []
     assert compressor(1).compress(nothing) is nothing
@@ -453,12 +473,8 @@ def test_the_number_of_calls_is_exact_after_compress_was_called_five_times(
 
 
 def test_compress_takes_linear_time() -> None:
-    def seconds(count: int) -> float:
+    def work_of(count: int) -> Callable[[], object]:
         messages = [system(), user("q"), *loop(count, "x" * 100)]
-        small = compressor(500, keep_recent=count, aggressive_keep=count)
-        start = time.process_time()
-        small.compress(messages)
-        return time.process_time() - start
+        return partial(compressor(500, keep_recent=count, aggressive_keep=count).compress, messages)
 
-    taken = min(seconds(500) for _ in range(3))
-    assert seconds(4_000) < 40 * max(taken, 0.005)
+    assert_linear(work_of, small=250, large=2_000)

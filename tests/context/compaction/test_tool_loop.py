@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -39,6 +39,7 @@ from tests.loops import (
     user,
     violations,
 )
+from tests.timing import assert_linear
 
 SCRIPTS = {
     "chinese": "部署失败,磁盘已满。",
@@ -366,16 +367,11 @@ def test_the_number_of_calls_is_exact_after_five_compactions(
         assert call_count(messages) + sum(counts_of(one).calls for one in summaries) == made
 
 
-def seconds(action: Callable[[], object]) -> float:
-    start = time.process_time()
-    action()
-    return time.process_time() - start
-
-
 def test_long_loops_are_compacted_in_linear_time() -> None:
-    short, long = ([*head(), *loop(count, "x" * 100)] for count in (1_000, 8_000))
-    taken = min(seconds(lambda: compacted(short, max_tokens=5_000)) for _ in range(3))
-    assert min(seconds(lambda: compacted(long, max_tokens=5_000)) for _ in range(3)) < 32 * max(taken, 0.005)
+    def work_of(count: int) -> Callable[[], object]:
+        return partial(compacted, [*head(), *loop(count, "x" * 100)], max_tokens=5_000)
+
+    assert_linear(work_of, small=1_000, large=8_000)
 
 
 # --- arguments

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn, get_args
 
@@ -21,6 +20,7 @@ from gatekeeper_core.tokens import MEDIA_TOKENS, checked_counter, count_messages
 from tests import talks
 from tests.histories import config_of, view_with
 from tests.loops import PROVIDERS, assistant, calls, result, system, user
+from tests.timing import assert_linear
 
 STATUSES: tuple[HistoryStatus, ...] = get_args(HistoryStatus)
 
@@ -918,19 +918,21 @@ def test_no_text_raises(text: str) -> None:
     view_of(messages, query=text, pinned=[0, 1], token_budget=10**6)
 
 
-def seconds(turn_count: int) -> float:
-    """Return what two steps of a run take on a history of so many turns, the index included."""
+def two_steps(turn_count: int) -> Callable[[], object]:
+    """Return two steps of a run on a history of so many turns, the index included."""
     pairs = [(f"question {number} 问题", f"answer {number} 回答") for number in range(turn_count)]
     messages = [*talk(*pairs), user("what was question 7?")]
-    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
-    started = time.process_time()
-    first = view_of(messages, gatekeeper=gatekeeper, token_budget=4000)
-    view_of([*messages, assistant()], gatekeeper=gatekeeper, token_budget=4000, previous=first)
-    return time.process_time() - started
+
+    def work() -> None:
+        gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
+        first = view_of(messages, gatekeeper=gatekeeper, token_budget=4000)
+        view_of([*messages, assistant()], gatekeeper=gatekeeper, token_budget=4000, previous=first)
+
+    return work
 
 
 def test_long_histories_are_read_in_linear_time() -> None:
-    assert seconds(1_000) <= 16 * seconds(250) + 0.5
+    assert_linear(two_steps, small=250, large=1_000)
 
 
 def test_wrong_types_are_named() -> None:

@@ -28,8 +28,10 @@ OPTIONAL = ("constraints", "pinned", "steps", "summary", "retrieved")
 """The optional parts, the most valuable first."""
 
 
-def said(length: int) -> Callable[[int], Message | None]:
+def said(length: int | Callable[[int], None]) -> Callable[[int], Message | None]:
     """Return what makes a part of so many tokens where they are allowed."""
+    if callable(length):
+        return length
     return lambda limit: system("m" * length) if length and length <= limit else None
 
 
@@ -40,6 +42,7 @@ def assembled(
     listed = [*TALK, ASKED] if messages is None else messages
     request = make_request(listed, None, token_counter=len)
     settings = {name: changes.pop(name) for name in ("redistribute", "cache_friendly") if name in changes}
+    shares = changes.pop("shares", BudgetShares())
     memories = said(changes.pop("memories", 30))
     material = {
         "system": (system("rules"),),
@@ -59,9 +62,7 @@ def assembled(
         **changes,
     }
     config = ContextBuilderConfig(total_budget=budget, **settings)
-    assembly = Assembly(
-        Material(**material), config=config, shares=BudgetShares().of(budget), locale="zh", token_counter=len
-    )
+    assembly = Assembly(Material(**material), config=config, shares=shares.of(budget), locale="zh", token_counter=len)
     chosen = assembly.choose(selected(request, budget))
     limit = assembly.pin_limit()
     return assembly.context(chosen, system("p" * pin) if 0 < pin <= limit else None)
@@ -183,6 +184,28 @@ def test_without_redistribution_each_part_keeps_to_its_share() -> None:
     context = assembled(redistribute=False, **settings)
     assert 0 < context.token_stats.recent_messages <= BudgetShares().of(360).recent_messages
     assert assembled(**settings).token_stats.recent_messages > context.token_stats.recent_messages
+
+
+@pytest.mark.parametrize("redistribute", [True, False])
+def test_summary_and_memories_are_each_asked_for_their_own_share(redistribute: bool) -> None:
+    """001-07, 001-08: of a budget of 1000, here 150 and 40; of little room a part like these."""
+    shares = BudgetShares(summary=150, retrieved=40, recent_messages=560)
+
+    def asked(budget: int) -> dict[str, int]:
+        limits: dict[str, int] = {}
+        assembled(
+            budget=budget,
+            shares=shares,
+            redistribute=redistribute,
+            summary=lambda limit: limits.update(summary=limit),
+            memories=lambda limit: limits.update(memories=limit),
+        )
+        return limits
+
+    assert asked(1000) == {"summary": 150, "memories": 40}
+    little = asked(300)
+    assert little["memories"] < little["summary"] <= 45
+    assert little["memories"] == pytest.approx(little["summary"] * 40 / 150, abs=1)
 
 
 @pytest.mark.parametrize("tools", [0, 7])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.task.goals import Asked, extract_goal, read_request
+from tests.timing import assert_linear
 
 
 @pytest.mark.parametrize(
@@ -200,13 +201,7 @@ def without_quotes(text: str) -> list[str]:
 
 @pytest.mark.parametrize("piece", ["ok? ", "先不做这个，", "new task: ", "```\n", "> x\n", "请", "\n", "\"'", "why? "])
 def test_a_long_message_takes_linear_time(piece: str) -> None:
-    def cost(times: int) -> float:
-        started = time.process_time()
-        read_request(piece * times)
-        return time.process_time() - started
-
-    cost(1_000)
-    assert cost(200_000) < 64 * cost(12_500) + 1.0
+    assert_linear(lambda times: partial(read_request, piece * times), small=12_500, large=200_000)
 
 
 def test_a_message_that_is_no_text_is_a_type_error() -> None:

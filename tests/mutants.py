@@ -1,0 +1,242 @@
+"""Change the code in one small place at a time, and see whether the tests of its module notice.
+
+``python -m tests.mutants`` (``make mutants``) takes 60 places by a seed, 20 of each room, and runs for each the tests of
+the module alone, in a copy of the checkout. A mutant that no test notices is printed with its place and its change: it
+is a missing test, or a change that changes nothing (another way to the same result, a matter of speed).
+
+Kinds of changes: comparisons at their border or turned round, sums for products, ``and`` for ``or``, one part of an
+``and`` or ``or`` left out, ``not`` left out, another number, True for False, a call for its effect left out, the two values of a
+pair exchanged, the other end of a list. Only code inside functions is changed; a fitted constant is the benchmarks' to judge.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+ROOT = Path(__file__).resolve().parents[1]
+CORE = "gatekeeper_core"
+ROOMS = ("selection", "context", "storage")
+
+OTHER_OPERATOR: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+    ast.Add: (ast.Sub,),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Add, ast.Div),
+    ast.Div: (ast.Mult,),
+    ast.FloorDiv: (ast.Mult,),
+    ast.And: (ast.Or,),
+    ast.Or: (ast.And,),
+    ast.BitAnd: (ast.BitOr,),
+    ast.BitOr: (ast.BitAnd,),
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of a file: the bytes from ``start`` to ``stop`` become ``text``."""
+
+    file: str
+    line: int
+    start: int
+    stop: int
+    before: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {' '.join(self.before.split())} -> {' '.join(self.text.split())}"
+
+    @property
+    def tests(self) -> str:
+        """The tests of the module: the same path under ``tests``."""
+        place = Path(self.file).relative_to(CORE)
+        return str(Path("tests") / place.with_name(f"test_{place.name}"))
+
+    def applied(self, source: bytes) -> bytes:
+        return source[: self.start] + self.text.encode() + source[self.stop :]
+
+
+def with_operator(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield an operation with each of the operators that may stand for its own."""
+    if isinstance(node, ast.Compare):
+        for at, operator in enumerate(node.ops):
+            for other in OTHER_OPERATOR.get(type(operator), ()):
+                operators = [*node.ops[:at], other(), *node.ops[at + 1 :]]
+                yield ast.Compare(node.left, operators, node.comparators)  # type: ignore[arg-type]
+    elif isinstance(node, ast.BinOp):
+        for other in OTHER_OPERATOR.get(type(node.op), ()):
+            yield ast.BinOp(node.left, other(), node.right)  # type: ignore[arg-type]
+    elif isinstance(node, ast.BoolOp):
+        yield ast.BoolOp(OTHER_OPERATOR[type(node.op)][0](), node.values)  # type: ignore[arg-type]
+        for at in range(len(node.values)):
+            rest = [*node.values[:at], *node.values[at + 1 :]]
+            yield rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
+
+
+def with_value(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
+    """Yield what may stand in the place of a value, a call or a pair."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield ast.Constant(not node.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        yield ast.Constant(node.value + 1)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
+        yield node.operand
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        yield ast.Pass()
+    elif isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and len(node.value.elts) == 2:
+        yield ast.Return(ast.Tuple(node.value.elts[::-1], ast.Load()))
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "pop":
+        if not node.args:
+            yield ast.Call(node.func, [ast.Constant(0)], [])
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("reversed", "sorted"):
+        yield ast.Call(ast.Name("list"), node.args[:1], [])
+
+
+def inside_functions(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield what functions do, without their annotations, defaults and docstrings, and without what they raise."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if node.name != "__repr__":
+                for statement in node.body:
+                    yield from changeable(statement)
+        else:
+            yield from inside_functions(node)
+
+
+def changeable(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, (ast.Raise, ast.Assert, ast.JoinedStr)):
+        return
+    yield node
+    for name, child in ast.iter_fields(node):
+        if name not in ("annotation", "returns", "type_comment"):
+            for part in child if isinstance(child, list) else [child]:
+                if isinstance(part, ast.AST):
+                    yield from changeable(part)
+
+
+def mutants_of(file: str, source: bytes) -> list[Mutant]:
+    """Return every mutant of a file, in the order of their places."""
+    starts = [0]
+    for line in source.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    mutants = []
+    for node in inside_functions(ast.parse(source)):
+        if isinstance(node, (ast.expr, ast.stmt)) and node.end_lineno is not None and node.end_col_offset is not None:
+            start = starts[node.lineno - 1] + node.col_offset
+            stop = starts[node.end_lineno - 1] + node.end_col_offset
+            for other in (*with_operator(node), *with_value(node)):
+                text = ast.unparse(ast.fix_missing_locations(other))
+                text = f"({text})" if isinstance(other, ast.expr) else text
+                mutants.append(Mutant(file, node.lineno, start, stop, source[start:stop].decode(), text))
+    return sorted(mutants, key=lambda mutant: (mutant.start, mutant.stop, mutant.text))
+
+
+def sample(files: Sequence[str], *, count: int, seed: int) -> list[Mutant]:
+    """Return so many mutants of modules that have tests, as many of each room; the same for the same code and seed."""
+    chosen = []
+    rooms = sorted({Path(file).parts[1] for file in files})
+    for place, room in enumerate(rooms):
+        found = [
+            mutant
+            for file in files
+            if Path(file).parts[1] == room
+            for mutant in mutants_of(file, (ROOT / file).read_bytes())
+            if (ROOT / mutant.tests).is_file()
+        ]
+        share = count // len(rooms) + (place < count % len(rooms))
+        chosen += random.Random(f"{seed} {room}").sample(found, min(share, len(found)))
+    return sorted(chosen, key=lambda mutant: (mutant.tests, mutant.start, mutant.text))
+
+
+def copy_of_the_checkout(folder: Path) -> None:
+    for entry in ROOT.iterdir():
+        if entry.name in (CORE, "tests"):
+            shutil.copytree(entry, folder / entry.name, ignore=shutil.ignore_patterns("__pycache__"))
+        elif not entry.name.startswith(".") or entry.name == ".env.example":
+            (folder / entry.name).symlink_to(entry)
+
+
+def notices(folder: Path, tests: str, *, at_most: float) -> bool:
+    """Return whether a module's tests fail, or go on for too long."""
+    command = [sys.executable, "-B", "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", tests]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(folder / "integrations")])}
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=at_most, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return True
+    # 5: nothing was collected.
+    assert done.returncode in (0, 1, 2, 3, 4), f"{tests}: {done.stdout}{done.stderr}"
+    return done.returncode != 0
+
+
+def run(mutants: Sequence[Mutant]) -> list[Mutant]:
+    """Return the mutants that survive; each is printed as soon as its tests are through."""
+    survivors, killed = [], Counter[str]()
+    limits: dict[str, float] = {}
+    with tempfile.TemporaryDirectory(prefix="gatekeeper-mutants.") as name:
+        folder = Path(name).resolve()
+        copy_of_the_checkout(folder)
+        for mutant in mutants:
+            if mutant.tests not in limits:
+                begin = time.monotonic()
+                assert not notices(folder, mutant.tests, at_most=600), f"{mutant.tests} fails without any change"
+                limits[mutant.tests] = 5 * (time.monotonic() - begin) + 10
+            source = (folder / mutant.file).read_bytes()
+            (folder / mutant.file).write_bytes(mutant.applied(source))
+            is_killed = notices(folder, mutant.tests, at_most=limits[mutant.tests])
+            (folder / mutant.file).write_bytes(source)
+            killed[Path(mutant.file).parts[1]] += is_killed
+            survivors += [] if is_killed else [mutant]
+            print(f"{'killed  ' if is_killed else 'SURVIVED'} {mutant}", flush=True)
+    rooms = Counter(Path(mutant.file).parts[1] for mutant in mutants)
+    for room, count in sorted(rooms.items()):
+        print(f"{room}: {killed[room]} of {count} killed")
+    print(f"{len(mutants) - len(survivors)} of {len(mutants)} killed, {len(survivors)} survived")
+    return survivors
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--count", type=int, default=60, help="how many mutants, as many of each room (60)")
+    parser.add_argument("--seed", type=int, default=1, help="other places for another seed (1)")
+    parser.add_argument("--only", default="", help="modules whose path holds this, as selection/retrieval")
+    parser.add_argument("--least", type=float, default=0.0, help="share that must be killed, else exit status 1 (0)")
+    arguments = parser.parse_args()
+    files = [
+        str(path.relative_to(ROOT))
+        for room in ROOMS
+        for path in sorted((ROOT / CORE / room).rglob("*.py"))
+        if arguments.only in path.as_posix()
+    ]
+    mutants = sample(files, count=arguments.count, seed=arguments.seed)
+    survivors = run(mutants)
+    sys.exit(len(survivors) > (1 - arguments.least) * len(mutants))
+
+
+if __name__ == "__main__":
+    main()
