@@ -18,7 +18,7 @@ from gatekeeper_core.errors import check_range
 from gatekeeper_core.messages import SIGNED
 from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, count_terms
 from gatekeeper_core.selection.cues import ends_with_question
-from gatekeeper_core.selection.needles import Haystack
+from gatekeeper_core.selection.prefilter import Prefilter
 from gatekeeper_core.text import Span, is_question, sentences, split_thinking
 from gatekeeper_core.truncation import truncate_to_tokens
 
@@ -263,9 +263,9 @@ def _cut(whole: Excerpt, user: str, assistant: str, count: TokenCounter) -> Exce
 
 
 def _trimmed(text: str, query: Query, config: TrimmingConfig, *, questions: bool) -> str:
-    hay = Haystack(text, _wanted(query))
-    spans = [] if hay.empty else _readable_sentences(text)
-    matching = [at for at, span in enumerate(spans) if _matches(text, span, query, hay)]
+    prefilter = Prefilter(text, _wanted(query))
+    spans = [] if prefilter.empty else _readable_sentences(text)
+    matching = [at for at, span in enumerate(spans) if _matches(text, span, query, prefilter)]
     if not matching:
         return text
     keep = {near for at in matching for near in range(at - config.neighbours, at + config.neighbours + 1)}
@@ -290,9 +290,9 @@ def _wanted(query: Query) -> list[str]:
     return [*own, *(related.term for related in query.related)]
 
 
-def _matches(text: str, span: Span, query: Query, hay: Haystack) -> bool:
+def _matches(text: str, span: Span, query: Query, prefilter: Prefilter) -> bool:
     """Return whether a sentence holds a term that it is kept for."""
-    held = hay.holds(span)
+    held = prefilter.holds(span)
     return _shared(text, span, query) > 0 if held is None else held
 
 
@@ -313,8 +313,8 @@ def _fitted(text: str, query: Query, budget_tokens: int, config: TrimmingConfig,
     spans = _readable_sentences(text)
     if len(spans) < 2:
         return truncate_to_tokens(text, budget_tokens, token_counter=count, marker=config.gap.rstrip())
-    hay = Haystack(text, _wanted(query))
-    worth = [0.0 if hay.holds(span) is False else round(_shared(text, span, query), 6) for span in spans]
+    prefilter = Prefilter(text, _wanted(query))
+    worth = [0.0 if prefilter.holds(span) is False else round(_shared(text, span, query), 6) for span in spans]
     order = sorted(range(len(spans)), key=lambda at: (-worth[at], at))
     keep: list[int] = []
     room = budget_tokens
