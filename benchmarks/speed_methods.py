@@ -128,10 +128,7 @@ class IndexAlone(Subject):
         query = read_query(question, self._index)
         best = score_turns(query, self._index, config=FORMULA, depth=TOP, texts=self._texts.__getitem__)[:TOP]
         cover, left = self._coverage, BUDGET
-        values = [
-            (value_of(worth, self._tokens[turn_id], alpha=cover.alpha), turn_id)
-            for turn_id, worth in worths(best, sharpness=cover.sharpness).items()
-        ]
+        values = [(value_of(worth, self._tokens[turn_id]), turn_id) for turn_id, worth in worths(best).items()]
         for value, turn_id in sorted(values, reverse=True):
             if coverage_without(value) >= cover.eta:
                 break

@@ -73,15 +73,16 @@ STAGES = (
     "topics",
     "titles",
     "prefilter",
+    "records",
     "trimming",
     "coverage",
-    "records",
     "result",
-    "plan",
+    "planner",
+    "decisions",
     "gatekeeper",
 )
 STANDS_ALONE = "constraints"  # imports no stage, and no stage that judges turns knows it
-KNOW_CONSTRAINTS = frozenset({"result", "plan", "gatekeeper"})
+KNOW_CONSTRAINTS = frozenset({"planner", "result", "gatekeeper"})
 DATA = frozenset(
     {"token_profiles", "selection.background", "selection.lexicon", "selection.thesaurus", "selection.word_forms"}
 )

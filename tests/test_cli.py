@@ -22,7 +22,7 @@ from gatekeeper_cli.reading import InputError, parse_turns, without_current
 from gatekeeper_cli.texts import GATE_REASONS, TABLE
 from gatekeeper_core.messages import Message, ToolCall, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

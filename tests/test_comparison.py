@@ -9,7 +9,7 @@ import pytest
 from gatekeeper_cli.comparison import METHODS, Comparison, Sent, compare_ways
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from tests.conversations import HOSTILE, PAIRS, turns_of
 from tests.conversations import QUESTIONS as SHORT_QUESTIONS
 

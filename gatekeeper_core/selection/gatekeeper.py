@@ -1,7 +1,7 @@
 """The gatekeeper: text in, the turns that the model needs out.
 
 One query goes one way: anchors, scores of the turns that share them, the gate's verdict with its link to the newest
-turn, excerpts with their costs, the minimum cover (:mod:`gatekeeper_core.selection.plan` says in which order).
+turn, excerpts with their costs, the minimum cover (:mod:`gatekeeper_core.selection.planner` says in which order).
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, ext
 from gatekeeper_core.selection.constraints import Constraints
 from gatekeeper_core.selection.cues import read_cues, without_cues
 from gatekeeper_core.selection.dates import date_terms
+from gatekeeper_core.selection.decisions import explained
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.plan import CHAIN_STEP, GatekeeperConfig, Planner
+from gatekeeper_core.selection.planner import CHAIN_STEP, GatekeeperConfig, Planner
 from gatekeeper_core.selection.records import Record, Records, days_of, ends_open
 from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates, with_earlier
 from gatekeeper_core.selection.snapshot import read_sections, write_sections
@@ -288,7 +289,6 @@ class ContextGatekeeper:
         """
         _check_text("query", query)
         budget = self._token_budget if token_budget is None else _checked_budget(token_budget)
-        trimming = self._config.trim if trim is None else trim
         if asked_at is not None and not isinstance(asked_at, datetime):
             raise TypeError(f"asked_at must be a datetime or None, got {type(asked_at).__name__}")
         with stage(SELECTION) as seen, self._lock:
@@ -310,11 +310,12 @@ class ContextGatekeeper:
                 records=self._records,
                 history_tokens=self._history_tokens,
                 token_budget=budget,
-                trim=trimming,
+                trim=self._config.trim if trim is None else trim,
                 config=self._config,
                 count=self._count,
             )
-            selection = planner.selection(self._constraints.as_dict())
+            planner.choose()
+            selection = explained(planner, self._constraints.as_dict())
             seen.tell(selection.facts)
             return selection
 

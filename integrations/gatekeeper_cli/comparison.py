@@ -8,7 +8,7 @@ from gatekeeper_cli.literal import LiteralSpecification
 from gatekeeper_cli.question import QuestionAnchors
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.token_estimate import budget_within
 
 if TYPE_CHECKING:

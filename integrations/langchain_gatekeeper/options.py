@@ -15,7 +15,7 @@ from typing_extensions import Self
 from gatekeeper_core.context.history.select import HistoryView, OnError
 from gatekeeper_core.context.history.selector import PASSTHROUGH_BELOW, HistoryConfig, ThreadSelector
 from gatekeeper_core.messages import Message, Role
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from langchain_gatekeeper.reading import read_message, write_message
 from langchain_gatekeeper.signs import signs_of
 

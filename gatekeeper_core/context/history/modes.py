@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.trimming import GAP
 from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import count_message
 
@@ -112,8 +113,7 @@ def choose_past(
     if cuts and earlier:
         sent = {turn.turn_id: turn.tokens for turn in selection.turns}
         left = room - sum(sent.get(turn, costs[turn]) for turn in turns)
-        gap = gatekeeper.config.trimming.gap
-        cuts = steady_cuts(cuts, earlier, room=left, gap=gap, token_counter=gatekeeper.token_counter)
+        cuts = steady_cuts(cuts, earlier, room=left, gap=GAP, token_counter=gatekeeper.token_counter)
     return Choice(turns, "selected", selection.gate.reason, selection, cuts=tuple(sorted(cuts.items())))
 
 

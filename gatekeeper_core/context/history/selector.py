@@ -23,7 +23,7 @@ from gatekeeper_core.events import HISTORY
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
 
 __all__ = ["PASSTHROUGH_BELOW", "HistoryConfig", "ThreadSelector", "budget_for_window"]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.thread.index_snapshots import IndexOrigin, IndexSnapshots
     from gatekeeper_core.messages import Turn
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-    from gatekeeper_core.selection.plan import GatekeeperConfig
+    from gatekeeper_core.selection.planner import GatekeeperConfig
 
 __all__ = ["Build", "ContextBuilderConfig"]
 

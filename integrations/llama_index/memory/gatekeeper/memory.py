@@ -20,7 +20,7 @@ from gatekeeper_core.context.history.select import OnError
 from gatekeeper_core.context.history.selector import PASSTHROUGH_BELOW
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import Provider
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from llama_index.memory.gatekeeper.building import BuilderOptions
 from llama_index.memory.gatekeeper.reading import Question, role_of, text_of
 

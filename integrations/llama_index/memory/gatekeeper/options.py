@@ -11,7 +11,7 @@ from llama_index.core.bridge.pydantic import BaseModel, Field, PrivateAttr
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.history.select import HistoryView, OnError
 from gatekeeper_core.context.history.selector import PASSTHROUGH_BELOW, HistoryConfig, ThreadSelector
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from llama_index.memory.gatekeeper.events import report
 from llama_index.memory.gatekeeper.reading import read_message, write_message
 from llama_index.memory.gatekeeper.signs import signs_of
