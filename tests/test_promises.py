@@ -215,9 +215,6 @@ retrievals = st.builds(
     exact_weight=weights,
     recency_weight=weights,
     candidates=st.sampled_from([1, 20]),
-    neighbour_weight=st.sampled_from([0, 0.5]),
-    k1=weights,
-    b=shares,
 )
 covers = st.builds(CoverageConfig, eta=shares, evidence_share=shares)
 gates = st.builds(
@@ -250,9 +247,7 @@ gates = st.builds(
     [("cache", ""), ("Redis", "cache")],
     "cache",
     300,
-    RetrievalConfig(
-        user_weight=0.2, assistant_weight=0, exact_weight=0, recency_weight=0, neighbour_weight=0, k1=0, b=0
-    ),
+    RetrievalConfig(user_weight=0.2, assistant_weight=0, exact_weight=0, recency_weight=0),
     CoverageConfig(),
     GateConfig(),
 )

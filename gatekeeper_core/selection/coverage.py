@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.retrieval import Score
 
-__all__ = ["CoverageConfig", "coverage_without", "likeness", "value_of", "worths"]
+__all__ = ["ALPHA", "CoverageConfig", "coverage_without", "likeness", "value_of", "worths"]
 
-_ALPHA = 0.85  # how much length counts against a turn, 0..1; the form is the specification's, the value ours
+ALPHA = 0.85
+"""How much length counts against a turn, 0..1. Source: the form is the specification's, the value ours."""
+
 _SHARPNESS = 3.0  # how fast the likely share of the evidence falls with the score; ours
 _POOL = 40  # of how many of the best turns the shares are taken
 _UNIT_TOKENS = 90  # the length at which a turn costs nothing extra: a usual turn of chat
@@ -75,18 +77,18 @@ def worths(scores: Sequence[Score], *, sharpness: float = _SHARPNESS) -> dict[in
     return {turn_id: round(share / mass, 9) for turn_id, share in sharp.items()}
 
 
-def value_of(worth: float, tokens: int, *, alpha: float = _ALPHA) -> float:
+def value_of(worth: float, tokens: int, *, alpha: float | None = None) -> float:
     """Return the value of a candidate: its worth per length, rounded to nine digits.
 
     Args:
         worth: its share of the evidence, 0..1.
         tokens: what it costs.
-        alpha: how much length counts, 0..1.
+        alpha: how much length counts, 0..1; None takes ``ALPHA``.
 
     >>> value_of(0.5, 90, alpha=0.7), value_of(0.5, 180, alpha=1.0)
     (0.5, 0.25)
     """
-    price: float = (_UNIT_TOKENS / max(_LEAST_TOKENS, tokens)) ** alpha
+    price: float = (_UNIT_TOKENS / max(_LEAST_TOKENS, tokens)) ** (ALPHA if alpha is None else alpha)
     return round(worth * price, 9)
 
 

@@ -301,7 +301,7 @@ class ContextGatekeeper:
             read = with_dates(read, self._index, self._asked_on(asked_at))
             read = with_earlier(read, self._index, self._asked_before(verdict))
             planner = Planner(
-                query=expand_query(read, self._index, config=self._config.retrieval),
+                query=expand_query(read, self._index),
                 cues=cues,
                 verdict=verdict,
                 starts=self._topic_map.starts,

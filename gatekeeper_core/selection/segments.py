@@ -96,7 +96,7 @@ class Segment:
         at = bisect_left(self.keys, key)
         if at == len(self.keys) or self.keys[at] != key:
             return (0, 0)
-        return self.bounds(at)
+        return self.bounds(at) if self._cut else (self.ends[at], self.ends[at + 1])
 
     def bounds(self, at: int) -> tuple[int, int]:
         """Return where the postings of the term in place ``at`` begin and end."""
