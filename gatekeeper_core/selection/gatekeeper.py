@@ -292,16 +292,15 @@ class ContextGatekeeper:
         if asked_at is not None and not isinstance(asked_at, datetime):
             raise TypeError(f"asked_at must be a datetime or None, got {type(asked_at).__name__}")
         with stage(SELECTION) as seen, self._lock:
-            read = read_query(query, self._index, about=without_cues(query))
-            cues = read_cues(query)
+            read, cues = read_query(query, self._index, about=without_cues(query)), read_cues(query)
             with stage(GATE) as judged:
                 verdict = judge(read.idf, cues, self._topic_map, self._index, config=self._config.gate)
                 judged.tell(lambda: _facts(verdict, self._topic_map.topic_count))
             self._asked = _Asked(query, verdict)
-            read = with_dates(read, self._index, self._asked_on(asked_at))
-            read = with_earlier(read, self._index, self._asked_before(verdict))
+            dated = with_dates(read, self._index, self._asked_on(asked_at))
+            whole = with_earlier(dated, self._index, self._asked_before(verdict))
             planner = Planner(
-                query=expand_query(read, self._index),
+                query=expand_query(whole, self._index),
                 cues=cues,
                 verdict=verdict,
                 starts=self._topic_map.starts,
@@ -315,8 +314,7 @@ class ContextGatekeeper:
                 count=self._count,
             )
             planner.choose()
-            selection = explained(planner, self._constraints.as_dict())
-            seen.tell(selection.facts)
+            seen.tell((selection := explained(planner, self._constraints.as_dict())).facts)
             return selection
 
     def to_bytes(self) -> bytes:
