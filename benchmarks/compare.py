@@ -14,7 +14,7 @@ from benchmarks.report import print_table
 from gatekeeper_cli.question import QuestionAnchors
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_formats import read_conversation
 

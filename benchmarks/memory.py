@@ -56,7 +56,7 @@ class MemoryIndex:
         *earlier, last = turns
         before = [(text, EARLIER_TURN**age) for age, text in enumerate(reversed(earlier), 1)]
         query = with_earlier(read_query(last, self._index), self._index, before)
-        query = expand_query(query, self._index, config=self._config)
+        query = expand_query(query, self._index)
         depth = max(DEPTHS)
         scores = score_turns(query, self._index, config=self._config, depth=depth, texts=self._texts.__getitem__)
         return [score.turn_id for score in scores]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from benchmarks.speed_methods import FORMULA, TOP, Subject
+from benchmarks.speed_methods import FORMULA, TOP, WEIGHTS, Subject
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, folded, has_whole
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import read_query
@@ -55,7 +55,7 @@ class Exhaustive(Subject):
         query = read_query(question, self._index)
         lexical, held = self._lexical(query)
         phrases = _phrases(query)
-        most = sum(worth for _, worth in phrases) * FORMULA.exact_weight + FORMULA.recency_weight
+        most = sum(worth for _, worth in phrases) * WEIGHTS.exact_weight + WEIGHTS.recency_weight
         best: list[tuple[float, int]] = []
         for value, turn in sorted(((value, turn) for turn, value in lexical.items()), reverse=True):
             if len(best) == limit and value + most < best[-1][0]:
@@ -72,7 +72,7 @@ class Exhaustive(Subject):
         assistant_norms = _norms(self._assistant_lengths, self._index.mean_assistant_length)
         for term, idf in query.idf.items():
             user_factor, assistant_factor = (
-                weight * idf * (FORMULA.k1 + 1) for weight in (FORMULA.user_weight, FORMULA.assistant_weight)
+                weight * idf * (FORMULA.k1 + 1) for weight in (WEIGHTS.user_weight, WEIGHTS.assistant_weight)
             )
             for turn, user, assistant in self._postings.get(term, ()):
                 value = user_factor * user / (user + user_norms[turn])
@@ -85,7 +85,7 @@ class Exhaustive(Subject):
         text = folded("\n".join(self._texts[turn]))
         exact = sum(worth for anchor, worth in phrases if _stands_whole(anchor, text, held))
         recency = turn / max(1, len(self._texts) - 1)
-        return round(value + FORMULA.exact_weight * exact + FORMULA.recency_weight * recency, 6)
+        return round(value + WEIGHTS.exact_weight * exact + WEIGHTS.recency_weight * recency, 6)
 
 
 def _norms(lengths: array[int], mean: float) -> list[float]:

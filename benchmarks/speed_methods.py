@@ -20,7 +20,7 @@ from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, estimate_text_t
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.coverage import CoverageConfig, coverage_without, value_of, worths
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.retrieval import RetrievalConfig, read_query, score_turns
+from gatekeeper_core.selection.retrieval import Constants, RetrievalConfig, read_query, score_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +33,7 @@ __all__ = [
     "SELECT",
     "TANTIVY_FILES",
     "TOP",
+    "WEIGHTS",
     "Method",
     "Subject",
     "deep_size",
@@ -46,7 +47,7 @@ TOP = 20
 BUDGET = 4000
 """Tokens, for everything that has a budget."""
 
-FORMULA = RetrievalConfig(
+FORMULA = Constants(
     neighbour_weight=0,
     reach_weight=0,
     synonym_weight=0,
@@ -57,6 +58,8 @@ FORMULA = RetrievalConfig(
     speaker_weight=0,
 )
 """The specification's formula, nothing of ours."""
+
+WEIGHTS = RetrievalConfig()
 
 SELECT, INDEX_ALONE = "gatekeeper select", "gatekeeper, index alone"
 
@@ -126,12 +129,10 @@ class IndexAlone(Subject):
 
     def ask(self, question: str) -> Sequence[int]:
         query = read_query(question, self._index)
-        best = score_turns(query, self._index, config=FORMULA, depth=TOP, texts=self._texts.__getitem__)[:TOP]
+        texts = self._texts.__getitem__
+        best = score_turns(query, self._index, config=WEIGHTS, constants=FORMULA, depth=TOP, texts=texts)[:TOP]
         cover, left = self._coverage, BUDGET
-        values = [
-            (value_of(worth, self._tokens[turn_id], alpha=cover.alpha), turn_id)
-            for turn_id, worth in worths(best, sharpness=cover.sharpness).items()
-        ]
+        values = [(value_of(worth, self._tokens[turn_id]), turn_id) for turn_id, worth in worths(best).items()]
         for value, turn_id in sorted(values, reverse=True):
             if coverage_without(value) >= cover.eta:
                 break

@@ -44,11 +44,11 @@ PARTS = {
     "retrieval._parts": "neighbours and reach",
     "retrieval._read": "whole hits and answers",
     "retrieval.best": "rank",
-    "plan._told_by": "weigh evidence",
-    "plan._excerpt": "excerpts",
-    "plan._tight": "excerpts",
-    "plan._novelty": "compare with kept turns",
-    "plan.selection": "choose",
+    "planner._told_by": "weigh evidence",
+    "trimming.excerpt": "excerpts",
+    "trimming.tight": "excerpts",
+    "planner._novelty": "compare with kept turns",
+    "planner.choose": "choose",
 }
 """By module and function of the library the part of the work that it begins."""
 

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.constraints import ConstraintConfig
     from gatekeeper_core.selection.coverage import CoverageConfig
     from gatekeeper_core.selection.gatekeeper import Block, ContextGatekeeper
-    from gatekeeper_core.selection.plan import GatekeeperConfig
+    from gatekeeper_core.selection.planner import GatekeeperConfig
     from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
     from gatekeeper_core.selection.retrieval import RetrievalConfig, Score
     from gatekeeper_core.selection.topic_map import Topic
@@ -207,7 +207,7 @@ _MODULES = {
     "Forgotten": "storage.base",
     "ForgottenError": "errors",
     "GateConfig": "selection.topics",
-    "GatekeeperConfig": "selection.plan",
+    "GatekeeperConfig": "selection.planner",
     "GatekeeperError": "errors",
     "HistoryConfig": "context.history.modes",
     "HistoryView": "context.history.select",

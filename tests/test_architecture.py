@@ -58,7 +58,7 @@ STAGES = (
     "snapshot",
     "speakers",
     "segments",
-    "noted",
+    "word_filter",
     "index",
     "information",
     "scan",
@@ -70,16 +70,17 @@ STAGES = (
     "topic_map",
     "topics",
     "titles",
-    "needles",
+    "prefilter",
+    "records",
     "trimming",
     "coverage",
-    "records",
     "result",
-    "plan",
+    "planner",
+    "decisions",
     "gatekeeper",
 )
 STANDS_ALONE = "constraints"  # imports no stage, and no stage that judges turns knows it
-KNOW_CONSTRAINTS = frozenset({"result", "plan", "gatekeeper"})
+KNOW_CONSTRAINTS = frozenset({"planner", "result", "gatekeeper"})
 DATA = frozenset(
     {"token_profiles", "selection.background", "selection.lexicon", "selection.thesaurus", "selection.word_forms"}
 )

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.compare import METHODS, Comparison, Sent, compare_ways, main
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from tests.conversations import HOSTILE, PAIRS, turns_of
 from tests.conversations import QUESTIONS as SHORT_QUESTIONS
 

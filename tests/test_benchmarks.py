@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from benchmarks.selection import (
     without_dates,
 )
 from gatekeeper_core import GatekeeperConfig, SelectedTurn, estimate_text_tokens
+from gatekeeper_core.selection import coverage, retrieval
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -157,12 +159,16 @@ def test_a_peer_that_is_not_installed_has_a_row_that_says_so() -> None:
 
 def test_each_ablation_changes_exactly_one_part() -> None:
     base = GatekeeperConfig()
-    settings = dict(ablations(base))
+    settings, constants, values = {}, {}, {}
+    for name, config in ablations(base):
+        settings[name], constants[name], values[name] = config, retrieval.CONSTANTS, coverage.ALPHA
     assert list(settings) == [EVERYTHING, *PARTS]
-    assert settings.pop(EVERYTHING) == base
-    assert all(config != base for config in settings.values())
-    assert settings["no neighbours"].retrieval.neighbour_weight == 0.0
-    assert settings["no neighbours"].coverage == base.coverage
+    usual = settings[EVERYTHING], constants[EVERYTHING], values[EVERYTHING]
+    assert usual == (base, retrieval.CONSTANTS, coverage.ALPHA)
+    assert [name for name in PARTS if (settings[name], constants[name], values[name]) == usual] == []
+    assert constants["no neighbours"] == replace(retrieval.CONSTANTS, neighbour_weight=0.0)
+    assert settings["no neighbours"] == base
+    assert values["length costs nothing"] == 0.0
     assert settings["no newest turn"].gate.snippet_above == settings["no newest turn"].gate.whole_above == 1.0
     assert settings["no evidence floor"].coverage.evidence_share == 0.0
 

@@ -22,7 +22,7 @@ from gatekeeper_cli.opening import without_current
 from gatekeeper_cli.texts import TABLE
 from gatekeeper_core.messages import Message, ToolCall, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_formats import FormatError
 from tests.conversations import parse_turns
 

@@ -10,7 +10,7 @@ from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_cli.explanation import MAX_NEAR, budget_use, grid_of, near_misses, why_not, would_keep
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.result import Selection
 from gatekeeper_core.token_estimate import budget_within
 from tests.conversations import HOSTILE, PAIRS

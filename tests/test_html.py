@@ -19,7 +19,7 @@ from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_cli.timeline import timeline_of
 from gatekeeper_cli.token_use import UsePoint, token_use
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from tests.conversations import HOSTILE, PAIRS, long_talk, turns_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.notebook import notebook_table
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.result import SelectedTurn, Selection
 from tests.conversations import HOSTILE, PAIRS, QUESTIONS, long_talk
 

@@ -23,10 +23,10 @@ from gatekeeper_core import (
     GateConfig,
     GatekeeperConfig,
     RetrievalConfig,
-    TrimmingConfig,
 )
 from gatekeeper_core.selection.cues import without_cues
 from gatekeeper_core.selection.result import Selection
+from gatekeeper_core.selection.trimming import GAP
 from gatekeeper_core.text import sentences
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import estimate_text_tokens
@@ -215,17 +215,8 @@ retrievals = st.builds(
     exact_weight=weights,
     recency_weight=weights,
     candidates=st.sampled_from([1, 20]),
-    neighbour_weight=st.sampled_from([0, 0.5]),
-    k1=weights,
-    b=shares,
 )
-covers = st.builds(
-    CoverageConfig,
-    eta=shares,
-    alpha=shares,
-    sharpness=st.sampled_from([0.1, 20]),
-    evidence_share=shares,
-)
+covers = st.builds(CoverageConfig, eta=shares, evidence_share=shares)
 gates = st.builds(
     GateConfig,
     continue_above=st.just(1),
@@ -256,9 +247,7 @@ gates = st.builds(
     [("cache", ""), ("Redis", "cache")],
     "cache",
     300,
-    RetrievalConfig(
-        user_weight=0.2, assistant_weight=0, exact_weight=0, recency_weight=0, neighbour_weight=0, k1=0, b=0
-    ),
+    RetrievalConfig(user_weight=0.2, assistant_weight=0, exact_weight=0, recency_weight=0),
     CoverageConfig(),
     GateConfig(),
 )
@@ -296,11 +285,10 @@ def test_what_is_kept_of_a_turn_are_its_own_sentences_in_order(
     for turn in gatekeeper_of(turns, token_budget=budget, mode=mode).explain(query).turns:
         user, assistant = turns[turn.turn_id]
         assert turn.trimmed == ((turn.user, turn.assistant) != (user, assistant))
-        gap = TrimmingConfig().gap
         if turn.user != user and "…" not in user:
-            assert_sentences_of(turn.user, user, gap)
+            assert_sentences_of(turn.user, user, GAP)
         if turn.assistant != assistant and "…" not in assistant:
-            assert_sentences_of(turn.assistant, assistant, gap)
+            assert_sentences_of(turn.assistant, assistant, GAP)
 
 
 @given(conversations, texts, budgets, modes)

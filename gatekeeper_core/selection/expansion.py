@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.anchors import stem
 from gatekeeper_core.selection.background import background_frequencies
-from gatekeeper_core.selection.noted import MIN_WORD
 from gatekeeper_core.selection.thesaurus import kinds, synonyms
+from gatekeeper_core.selection.word_filter import MIN_WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
 """The gatekeeper: text in, the turns that the model needs out.
 
 One query goes one way: anchors, scores of the turns that share them, the gate's verdict with its link to the newest
-turn, excerpts with their costs, the minimum cover (:mod:`gatekeeper_core.selection.plan` says in which order).
+turn, excerpts with their costs, the minimum cover (:mod:`gatekeeper_core.selection.planner` says in which order).
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, ext
 from gatekeeper_core.selection.constraints import Constraints
 from gatekeeper_core.selection.cues import read_cues, without_cues
 from gatekeeper_core.selection.dates import date_terms
+from gatekeeper_core.selection.decisions import explained
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.plan import CHAIN_STEP, GatekeeperConfig, Planner
+from gatekeeper_core.selection.planner import CHAIN_STEP, GatekeeperConfig, Planner
 from gatekeeper_core.selection.records import Record, Records, days_of, ends_open
 from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates, with_earlier
 from gatekeeper_core.selection.snapshot import read_sections, write_sections
@@ -288,20 +289,18 @@ class ContextGatekeeper:
         """
         _check_text("query", query)
         budget = self._token_budget if token_budget is None else _checked_budget(token_budget)
-        trimming = self._config.trim if trim is None else trim
         if asked_at is not None and not isinstance(asked_at, datetime):
             raise TypeError(f"asked_at must be a datetime or None, got {type(asked_at).__name__}")
         with stage(SELECTION) as seen, self._lock:
-            read = read_query(query, self._index, about=without_cues(query))
-            cues = read_cues(query)
+            read, cues = read_query(query, self._index, about=without_cues(query)), read_cues(query)
             with stage(GATE) as judged:
                 verdict = judge(read.idf, cues, self._topic_map, self._index, config=self._config.gate)
                 judged.tell(lambda: _facts(verdict, self._topic_map.topic_count))
             self._asked = _Asked(query, verdict)
-            read = with_dates(read, self._index, self._asked_on(asked_at))
-            read = with_earlier(read, self._index, self._asked_before(verdict))
+            dated = with_dates(read, self._index, self._asked_on(asked_at))
+            whole = with_earlier(dated, self._index, self._asked_before(verdict))
             planner = Planner(
-                query=expand_query(read, self._index, config=self._config.retrieval),
+                query=expand_query(whole, self._index),
                 cues=cues,
                 verdict=verdict,
                 starts=self._topic_map.starts,
@@ -310,12 +309,12 @@ class ContextGatekeeper:
                 records=self._records,
                 history_tokens=self._history_tokens,
                 token_budget=budget,
-                trim=trimming,
+                trim=self._config.trim if trim is None else trim,
                 config=self._config,
                 count=self._count,
             )
-            selection = planner.selection(self._constraints.as_dict())
-            seen.tell(selection.facts)
+            planner.choose()
+            seen.tell((selection := explained(planner, self._constraints.as_dict())).facts)
             return selection
 
     def to_bytes(self) -> bytes:

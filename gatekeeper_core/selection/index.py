@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.errors import ConfigError, SnapshotError
 from gatekeeper_core.selection.background import background_frequencies
-from gatekeeper_core.selection.noted import NotedWords
 from gatekeeper_core.selection.segments import (
     FIELD_BITS,
     MAX_COUNT,
@@ -35,6 +34,7 @@ from gatekeeper_core.selection.segments import (
 )
 from gatekeeper_core.selection.snapshot import read_sections, write_sections
 from gatekeeper_core.selection.speakers import Speakers
+from gatekeeper_core.selection.word_filter import WordFilter
 
 if TYPE_CHECKING:
     from collections.abc import Container, Generator, Iterable, Mapping, Sequence, Set
@@ -130,10 +130,10 @@ class TurnIndex:
         "_live_start",
         "_live_turns",
         "_looked_up",
-        "_noted",
         "_segments",
         "_spent",
         "_user_total",
+        "_words",
         "_work",
         "assistant_lengths",
         "speakers",
@@ -149,7 +149,7 @@ class TurnIndex:
         self._work: _Work | None = None
         self._spent: _Live | None = None  # packed: nothing reads it any more
         self._looked_up: dict[str, list[_Run]] = {}
-        self._noted = NotedWords()
+        self._words = WordFilter()
         self.speakers = Speakers()
         self._user_total = 0
         self._assistant_total = 0
@@ -282,13 +282,13 @@ class TurnIndex:
         return count
 
     def known_words(self, words: Set[str]) -> list[str]:
-        """Return those of some words (as :class:`NotedWords` notes them) that stand in a turn, in any order."""
+        """Return those of some words (as :class:`WordFilter` has them) that stand in a turn, in any order."""
         known = {*(self._live.keys() & words)}
         if self._frozen is not None:
             known.update(self._frozen.live.keys() & words)
         if self._segments:
-            noted = self._noted.may_hold(words)
-            known.update(word for word in noted if word not in known and self.document_frequency(word))
+            maybe = self._words.may_hold(words)
+            known.update(word for word in maybe if word not in known and self.document_frequency(word))
         return list(known)
 
     def idf(self, term: str) -> float:
@@ -310,7 +310,7 @@ class TurnIndex:
         sections: dict[str, array[Any] | bytes] = {
             "user_lengths": self.user_lengths,
             "assistant_lengths": self.assistant_lengths,
-            "noted": self._noted.column(term for live, _, _ in unpacked for term in live),
+            "words": self._words.column(term for live, _, _ in unpacked for term in live),
             "names": json.dumps(names).encode("ascii"),
             "speakers": ids,
             "bounds": bounds,
@@ -332,7 +332,7 @@ class TurnIndex:
         made = cls()
         try:
             made.user_lengths, made.assistant_lengths = sections["user_lengths"], sections["assistant_lengths"]
-            made._noted = NotedWords.from_column(sections["noted"])
+            made._words = WordFilter.from_column(sections["words"])
             names = json.loads(sections["names"])
             made.speakers = Speakers.from_columns(names, sections["speakers"])
             bounds = sections["bounds"]
@@ -428,7 +428,7 @@ class TurnIndex:
         """Return what is to be packed next: the frozen turns first, then ``FAN_OUT`` neighbours of a size."""
         count = len(self._segments)
         if self._frozen is not None:
-            steps = sealing(self._frozen.live, start=self._frozen.start, stop=self._live_start, note=self._noted.note)
+            steps = sealing(self._frozen.live, start=self._frozen.start, stop=self._live_start, on_term=self._words.add)
             return _Work(steps, count, count, seals=True)
         first = 0
         for last in range(1, count + 1):

@@ -107,6 +107,14 @@ class Records(Sequence[Record]):
         """What each turn costs as a whole, at least 1."""
         return tuple([both or 1 for both in map(add, self._tokens_user, self._tokens_assistant)])
 
+    def tokens_of(self, turn_id: int) -> int:
+        """Return what one turn costs as a whole, at least 1."""
+        return self._tokens_user[turn_id] + self._tokens_assistant[turn_id] or 1
+
+    def text_of(self, turn_id: int) -> tuple[str, str]:
+        """Return both texts of one turn."""
+        return self._users[turn_id], self._assistants[turn_id]
+
     def texts(self) -> Iterator[tuple[str, str]]:
         """Yield both texts of each turn."""
         return zip(self._users, self._assistants, strict=True)

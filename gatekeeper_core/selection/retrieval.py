@@ -22,8 +22,7 @@ nothing, not even a related term, has no score at all, however new.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from heapq import nlargest
-from operator import mul
+from heapq import heappush, heappushpop, nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import check_range
@@ -38,6 +37,7 @@ from gatekeeper_core.selection.anchors import (
 )
 from gatekeeper_core.selection.dates import spoken_dates
 from gatekeeper_core.selection.expansion import Related, related_terms
+from gatekeeper_core.selection.index import idf_among
 from gatekeeper_core.selection.scan import Bm25, Scan, highest
 from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.thesaurus import MANY_ANSWER, TIME_ANSWER
@@ -50,7 +50,19 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.index import TurnIndex
     from gatekeeper_core.selection.scan import Hits
 
-__all__ = ["Query", "RetrievalConfig", "Score", "expand_query", "read_query", "recency", "score_turns", "with_dates"]
+__all__ = [
+    "CONSTANTS",
+    "Constants",
+    "Query",
+    "RetrievalConfig",
+    "Score",
+    "expand_query",
+    "read_query",
+    "recency",
+    "score_turns",
+    "with_dates",
+    "with_earlier",
+]
 
 SCORED_IN_FULL = 40
 """How many turns are at least scored in full. Source: ours, twice the candidates that the specification takes."""
@@ -82,10 +94,7 @@ _MANY = LazyPattern(MANY_ANSWER)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalConfig:
-    """The weights of the score and the number of candidates. A weight of 0 switches its part off.
-
-    Gains are points of evidence recall that the rest loses without the part: the mean over 250 to 4,000 tokens in
-    ``fill`` mode on LoCoMo (``benchmarks.selection --ablate``; ``docs/benchmarks.md`` has them by budget).
+    """The weights of the specification's formula and the number of candidates. A weight of 0 switches its part off.
 
     Attributes:
         user_weight: weight of ``lex`` on the user's text, >= 0. Source: specification 3.3.
@@ -93,6 +102,27 @@ class RetrievalConfig:
         exact_weight: weight of whole hits, >= 0. Source: specification 3.3.
         recency_weight: weight of recency, >= 0; on the raw BM25 scale 0.2 only breaks ties. Source: specification 3.3.
         candidates: turns that selection chooses from in ``minimal`` mode, >= 1. Source: specification 3.3 (top 20).
+    """
+
+    user_weight: float = 1.5
+    assistant_weight: float = 0.7
+    exact_weight: float = 1.0
+    recency_weight: float = 0.2
+    candidates: int = 20
+
+    def __post_init__(self) -> None:
+        check_range(self, "user_weight", "assistant_weight", "exact_weight", "recency_weight", low=0)
+        check_range(self, "candidates", low=1, whole=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constants:
+    """The fitted constants of the score: no settings, and a weight of 0 switches its part off for a measurement.
+
+    Gains are points of evidence recall that the rest loses without the part: the mean over 250 to 4,000 tokens in
+    ``fill`` mode on LoCoMo (``benchmarks.selection --ablate``; ``docs/benchmarks.md`` has them by budget).
+
+    Attributes:
         neighbour_weight: share of the weighted ``lex`` of the turns before and after that a turn gets (a third of it
             from the next but one), 0..0.5. Gain 2.7. Source: ours.
         reach_weight: how much of the score depends on the share of the query that a turn and its neighbours hold
@@ -114,10 +144,6 @@ class RetrievalConfig:
         b: how much long texts are damped, 0..1. Source: Lucene's default.
     """
 
-    user_weight: float = 1.5
-    assistant_weight: float = 0.7
-    exact_weight: float = 1.0
-    recency_weight: float = 0.2
     neighbour_weight: float = 0.2
     reach_weight: float = 0.7
     synonym_weight: float = 0.3
@@ -126,18 +152,13 @@ class RetrievalConfig:
     feedback_weight: float = 0.3
     answer_weight: float = 0.25
     speaker_weight: float = 1.0
-    candidates: int = 20
     posting_budget: int = 2500
     k1: float = 1.2
     b: float = 0.75
 
-    def __post_init__(self) -> None:
-        check_range(self, "user_weight", "assistant_weight", "exact_weight", "recency_weight", "k1", low=0)
-        check_range(self, "neighbour_weight", low=0, high=0.5)
-        check_range(self, "speaker_weight", low=0, high=4)
-        check_range(self, "reach_weight", "synonym_weight", "kind_weight", "misspelling_weight", low=0, high=1)
-        check_range(self, "feedback_weight", "answer_weight", "b", low=0, high=1)
-        check_range(self, "candidates", "posting_budget", low=1, whole=True)
+
+CONSTANTS = Constants()
+"""What is used where nothing else is given."""
 
 
 class Query(NamedTuple):
@@ -263,16 +284,11 @@ def with_dates(query: Query, index: TurnIndex, asked_on: date | None) -> Query:
     return query._replace(anchors=anchors, idf=idf, mass=round(sum(idf.values()), 6))
 
 
-def expand_query(query: Query, index: TurnIndex, *, config: RetrievalConfig) -> Query:
+def expand_query(query: Query, index: TurnIndex, *, constants: Constants | None = None) -> Query:
     """Return a query with the related terms that stand in the conversation."""
-    related = related_terms(
-        query.idf,
-        index,
-        synonym=config.synonym_weight,
-        kind=config.kind_weight,
-        misspelling=config.misspelling_weight,
-    )
-    return query._replace(related=related)
+    fitted = constants or CONSTANTS
+    weights = {"synonym": fitted.synonym_weight, "kind": fitted.kind_weight, "misspelling": fitted.misspelling_weight}
+    return query._replace(related=related_terms(query.idf, index, **weights))
 
 
 def recency(position: int, turn_count: int) -> float:
@@ -302,6 +318,7 @@ def score_turns(
     config: RetrievalConfig,
     depth: int,
     texts: Callable[[int], tuple[str, str]],
+    constants: Constants | None = None,
 ) -> tuple[Score, ...]:
     """Return the best turns with their scores, best first; of equal turns the newer one first.
 
@@ -311,36 +328,46 @@ def score_turns(
         config: the weights.
         depth: how many turns are scored in full and returned at most; at least ``SCORED_IN_FULL`` are.
         texts: gives the user's and the assistant's text of a turn.
+        constants: others than ``CONSTANTS``, for a measurement.
     """
-    return _Scoring(query, index, config, texts).best(max(depth, SCORED_IN_FULL))
+    return _Scoring(query, index, config, constants or CONSTANTS, texts).best(max(depth, SCORED_IN_FULL))
 
 
 class _Scoring:
     """Scores the turns of a conversation for one query."""
 
     def __init__(
-        self, query: Query, index: TurnIndex, config: RetrievalConfig, texts: Callable[[int], tuple[str, str]]
+        self,
+        query: Query,
+        index: TurnIndex,
+        config: RetrievalConfig,
+        fitted: Constants,
+        texts: Callable[[int], tuple[str, str]],
     ) -> None:
         self._query = query
         self._index = index
         self._config = config
+        self._fitted = fitted
         self._texts = texts
         self._own = list(query.idf)
         self._held = _Held(query)
-        self._named = index.speakers.named(query.idf) if config.speaker_weight else frozenset()
-        self._bm25 = self._constants()
+        self._named = index.speakers.named(query.idf) if fitted.speaker_weight else frozenset()
+        user, assistant = config.user_weight, config.assistant_weight
+        if user and assistant and index.speakers.are_two_people():  # between two people both sides weigh alike
+            user = assistant = (user + assistant) / 2
+        self._bm25 = Bm25(user, assistant, fitted.k1, fitted.b)
         self._even = (
-            self._bm25.user_weight / config.user_weight if config.user_weight else 1.0,
-            self._bm25.assistant_weight / config.assistant_weight if config.assistant_weight else 1.0,
+            user / config.user_weight if config.user_weight else 1.0,
+            assistant / config.assistant_weight if config.assistant_weight else 1.0,
         )
         self._phrases = _phrases(query)
-        self._answer = _answer_pattern(query.text) if config.answer_weight else None
+        self._answer = _answer_pattern(query.text) if fitted.answer_weight else None
 
     def best(self, depth: int) -> tuple[Score, ...]:
         """Return the best turns with their scores, best first."""
         weighted = [*self._query.idf.items(), *((related.term, related.weight) for related in self._query.related)]
         longer = min(_MOST_DOUBLINGS, max(0, len(self._index).bit_length() - _LONG_BITS))
-        budget = round(self._config.posting_budget * _READ_GROWTH**longer)
+        budget = round(self._fitted.posting_budget * _READ_GROWTH**longer)
         scan = Scan(weighted, self._index, bm25=self._bm25, budget=budget)
         leading = scan.leading(round(_LEADING * depth * _LEADING_GROWTH**longer) * (2 if self._named else 1))
         hits = scan.hits(leading if self._named else highest(leading, 2 * depth))
@@ -348,19 +375,12 @@ class _Scoring:
         fed = self._feedback(own, scan)
         near = self._neighbours({turn: value + fed.get(turn, 0.0) for turn, value in own.items()} if fed else own, scan)
         best = highest({turn: value + fed.get(turn, 0.0) + near.get(turn, 0.0) for turn, value in own.items()}, depth)
-        beside = {turn + step for turn in best for step in (-1, 1)} if self._config.reach_weight else set()
+        beside = {turn + step for turn in best for step in (-1, 1)} if self._fitted.reach_weight else set()
         hits |= scan.hits((beside & scan.sums.keys() | {*best}) - hits.keys())
         parts = [self._parts(turn, hits, fed.get(turn, 0.0), near.get(turn, 0.0)) for turn in best]
         parts.sort(key=_rank)
-        return tuple(sorted(self._scores(parts), key=_rank))
-
-    def _constants(self) -> Bm25:
-        """Return the constants of BM25; between two named people both sides weigh alike."""
-        config = self._config
-        user, assistant = config.user_weight, config.assistant_weight
-        if user and assistant and self._index.speakers.are_two_people():
-            user = assistant = (user + assistant) / 2
-        return Bm25(user, assistant, config.k1, config.b)
+        read = max(_READ, (len(parts) + 1) // 2)  # the texts of so many tell more
+        return tuple(sorted([*map(self._read, parts[:read]), *parts[read:]], key=_rank))
 
     def _weighted(self, hits: Mapping[int, Hits]) -> dict[int, float]:
         """Return the weighted ``lex`` of some turns."""
@@ -376,12 +396,12 @@ class _Scoring:
 
     def _speaker_factors(self, turn: int) -> tuple[float, float]:
         """Return what each side of a turn counts for who speaks there, 1.0 where nobody is named."""
-        speakers, more = self._index.speakers.of(turn), 1.0 + self._config.speaker_weight
+        speakers, more = self._index.speakers.of(turn), 1.0 + self._fitted.speaker_weight
         return more if speakers[0] in self._named else 1.0, more if speakers[1] in self._named else 1.0
 
     def _feedback(self, own: Mapping[int, float], scan: Scan) -> dict[int, float]:
         """Return what the most telling words of the turns with the most evidence add to the others."""
-        if not self._config.feedback_weight or len(own) < 2:
+        if not self._fitted.feedback_weight or len(own) < 2:
             return {}
         best = nlargest(_FEEDBACK_TURNS, ((round(value, 6), turn) for turn, value in own.items()))
         if best[0][0] <= 0:
@@ -394,23 +414,36 @@ class _Scoring:
         return self._weighted(scan.by_field(held, reached))
 
     def _feedback_words(self, best: Sequence[tuple[float, int]]) -> list[tuple[str, float]]:
-        """Return the words that tell most of the best turns, with their weights; names of speakers tell nothing."""
+        """Return the words that tell most of the best turns, with their weights; names of speakers tell nothing.
+
+        The idf of a word is looked up only where it might be among the first: no word tells more than in one turn.
+        """
         known = {*self._own, *(related.term for related in self._query.related)}
-        worth: dict[str, float] = {}
+        shares: dict[str, list[float]] = {}
         for value, turn in best:
             names = {term for name in self._index.speakers.of(turn) for term in count_terms(name)}
             text = "\n".join(text[:_FEEDBACK_CHARACTERS] for text in self._texts(turn))
             for term in telling_terms(text) - known - names:
-                worth[term] = worth.get(term, 0.0) + value / best[0][0] * self._index.idf(term)
-        top = nlargest(_FEEDBACK_TERMS, ((round(value, 6), term) for term, value in worth.items()))
+                shares.setdefault(term, []).append(value / best[0][0])
+        turns = len(self._index)
+        bounds = [
+            (_told(held, idf_among(term, documents=turns, frequency=len(held))), term) for term, held in shares.items()
+        ]
+        top: list[tuple[float, str]] = []  # the least first
+        for bound, term in sorted(bounds, reverse=True):
+            if len(top) == _FEEDBACK_TERMS and bound < top[0][0]:
+                break
+            entry = (_told(shares[term], self._index.idf(term)), term)
+            heappush(top, entry) if len(top) < _FEEDBACK_TERMS else heappushpop(top, entry)
+        top.sort(reverse=True)
         if not top or not top[0][0]:
             return []
         mean = self._query.mass / len(self._own)
-        return [(term, self._config.feedback_weight * mean * value / top[0][0]) for value, term in top]
+        return [(term, self._fitted.feedback_weight * mean * value / top[0][0]) for value, term in top]
 
     def _neighbours(self, own: Mapping[int, float], scan: Scan) -> dict[int, float]:
         """Return what each turn gets of the two turns on either side; others count by what was read."""
-        near, far = self._config.neighbour_weight, self._config.neighbour_weight * _SECOND_NEIGHBOUR
+        near, far = self._fitted.neighbour_weight, self._fitted.neighbour_weight * _SECOND_NEIGHBOUR
         if not near:
             return {}
         get = (own if len(own) == len(scan) else {**scan.sums, **own}).get
@@ -422,32 +455,23 @@ class _Scoring:
     def _parts(self, turn: int, hits: Mapping[int, Hits], fed: float, near: float) -> Score:
         """Return the score of a turn as far as the index knows it."""
         config, held, (user, assistant, bits) = self._config, self._held, hits[turn]
-        fit = 1.0
-        if config.reach_weight:
+        fit, reach = 1.0, self._fitted.reach_weight
+        if reach:
             around = bits
             for beside in (turn - 1, turn + 1):
                 if beside in hits:
                     around |= hits[beside].bits
-            fit -= config.reach_weight * (1.0 - held.share(around))
+            fit -= reach * (1.0 - held.share(around))
         late = recency(turn, len(self._index))
-        user_factor, assistant_factor = self._side_factors(turn)
+        user_factor, assistant_factor = self._even  # what the weights of both sides were multiplied with
+        if self._named:
+            by_user, by_assistant = self._speaker_factors(turn)
+            user_factor, assistant_factor = by_user * user_factor, by_assistant * assistant_factor
         lex_user, lex_assistant = user_factor * user, assistant_factor * assistant
         lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
         total = round(fit * (lexical + fed + near) + config.recency_weight * late, 6)
         share, matched, related = held.share(bits), held.terms(bits), held.related(bits)
         return Score(turn, lex_user, lex_assistant, 0.0, late, fed, near, fit, total, share, matched, related, _NOTHING)
-
-    def _side_factors(self, turn: int) -> tuple[float, float]:
-        """Return what the weights of both sides were multiplied with for this turn."""
-        if not self._named:
-            return self._even
-        user, assistant = self._speaker_factors(turn)
-        return user * self._even[0], assistant * self._even[1]
-
-    def _scores(self, parts: Sequence[Score]) -> Iterator[Score]:
-        """Yield the scores, those of the first half with what their texts tell."""
-        for place, score in enumerate(parts):
-            yield self._read(score) if 2 * place < len(parts) or place < _READ else score
 
     def _read(self, score: Score) -> Score:
         """Return a score with its whole hits, and raised where its text holds what is asked for."""
@@ -455,12 +479,17 @@ class _Scoring:
         exact, whole = _exact_match(self._phrases, score.matched, texts)
         raised = 0.0
         if self._answer is not None and any(self._answer.search(t[:_FEEDBACK_CHARACTERS].casefold()) for t in texts):
-            raised = self._config.answer_weight
+            raised = self._fitted.answer_weight
         if not exact and not raised:
             return score
         lexical = score.total - self._config.recency_weight * score.recency
         total = score.total + raised * lexical + self._config.exact_weight * exact
         return score._replace(exact=exact, whole=whole, fit=score.fit * (1.0 + raised), total=round(total, 6))
+
+
+def _told(shares: Sequence[float], idf: float) -> float:
+    """Return what a word tells of the best turns that hold it, to six digits."""
+    return round(sum([share * idf for share in shares]), 6)
 
 
 def _rank(score: Score) -> tuple[float, int]:
@@ -482,36 +511,35 @@ class _Held:
 
     def share(self, bits: int) -> float:
         """Return which part of the query's idf some hits stand for, 0..1."""
-        if bits not in self._shares:
-            self._shares[bits] = self._share(bits)
-        return self._shares[bits]
+        share = self._shares.get(bits)
+        if share is None:
+            held = dict.fromkeys(_places(bits & self._own), 1.0)
+            for place in _places(bits >> len(self._idf)):
+                stands_for, credit = self._credits[place]
+                held[stands_for] = max(held.get(stands_for, 0.0), credit)
+            known = sum([self._idf[place] * held[place] for place in sorted(held)])
+            share = self._shares[bits] = round(min(1.0, known / self._query.mass), 6) if self._query.mass else 0.0
+        return share
 
     def terms(self, bits: int) -> frozenset[str]:
         """Return the query's own terms among some hits."""
         own = bits & self._own
         if own not in self._sets:
-            self._sets[own] = frozenset(term for place, term in enumerate(self._terms) if own >> place & 1)
+            self._sets[own] = frozenset([self._terms[place] for place in _places(own)])
         return self._sets[own]
 
     def related(self, bits: int) -> frozenset[str]:
         """Return the related terms among some hits."""
         others = bits >> len(self._idf)
-        if not others:
-            return _NOTHING
-        return frozenset(related.term for place, related in enumerate(self._query.related) if others >> place & 1)
+        return frozenset([self._query.related[place].term for place in _places(others)]) if others else _NOTHING
 
-    def _share(self, bits: int) -> float:
-        if not self._query.mass:
-            return 0.0
-        held = [float(bits >> place & 1) for place in range(len(self._idf))]
-        others, place = bits >> len(self._idf), 0
-        while others:
-            if others & 1:
-                stands_for, credit = self._credits[place]
-                held[stands_for] = max(held[stands_for], credit)
-            others, place = others >> 1, place + 1
-        known: float = sum(map(mul, self._idf, held))
-        return round(min(1.0, known / self._query.mass), 6)
+
+def _places(bits: int) -> Iterator[int]:
+    """Yield the places of the bits that are set, rising."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
 
 
 def _answer_pattern(text: str) -> LazyPattern | None:

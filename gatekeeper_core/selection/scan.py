@@ -142,13 +142,10 @@ class Scan:
 
     def _add(self, sums: dict[int, float], weight: float, postings: Iterable[int]) -> None:
         """Add what a term counts in a text of mean length to the turns that hold it: the loop that a query spends."""
-        values = [weight * value for value in _values(self._bm25)]
+        values, known = _values(self._bm25), sums.get
         for posting in postings:
             turn = posting >> TURN_BITS
-            if turn in sums:
-                sums[turn] += values[posting & _COUNTS]
-            else:
-                sums[turn] = values[posting & _COUNTS]
+            sums[turn] = known(turn, 0.0) + weight * values[posting & _COUNTS]
 
 
 def highest(values: Mapping[int, float], count: int) -> list[int]:

@@ -96,7 +96,7 @@ class Segment:
         at = bisect_left(self.keys, key)
         if at == len(self.keys) or self.keys[at] != key:
             return (0, 0)
-        return self.bounds(at)
+        return self.bounds(at) if self._cut else (self.ends[at], self.ends[at + 1])
 
     def bounds(self, at: int) -> tuple[int, int]:
         """Return where the postings of the term in place ``at`` begin and end."""
@@ -109,7 +109,7 @@ def sealing(
     *,
     start: int,
     stop: int,
-    note: Callable[[str], object] = str,
+    on_term: Callable[[str], object] = str,
 ) -> Generator[None, None, Segment]:
     """Build a segment from the postings of the newest turns, a few terms at each step.
 
@@ -120,13 +120,13 @@ def sealing(
         live: the postings by term.
         start: the first turn.
         stop: the turn after the last.
-        note: is told each term once, for whoever wants to know.
+        on_term: is called once with each term.
     """
     piles: list[list[tuple[int, str]]] = [[] for _ in range(len(live) // _SEAL_STEP + 1)]
     for count, term in enumerate(live, 1):
         key = _key(term)
         piles[key * len(piles) >> _KEY_BITS].append((key, term))
-        note(term)
+        on_term(term)
         if not count % _SEAL_STEP:
             yield
     keys, ends, postings = array("Q"), array("I", [0]), array("I")

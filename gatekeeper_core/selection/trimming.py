@@ -3,7 +3,7 @@
 Only long messages are trimmed. A sentence stays if it shares an anchor with the query, if it stands next to one that
 does, or, on the user's side, if it is a question; a fenced block of code is one sentence. Kept sentences are verbatim
 and in their order, and a gap is marked. A message in which nothing matches is left whole: its words answer the other
-side of the turn. Where even that does not fit, :func:`tight_excerpt` goes further, down to the best sentences.
+side of the turn. Where even that does not fit, :meth:`Trimmer.tight` goes further, down to the best sentences.
 
 A turn that came from messages is cut message by message, so that each can be sent as a copy of its original; see
 :func:`is_cuttable` for the messages that stay as they are.
@@ -12,13 +12,14 @@ A turn that came from messages is cut message by message, so that each can be se
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.messages import SIGNED
 from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, count_terms
 from gatekeeper_core.selection.cues import ends_with_question
-from gatekeeper_core.selection.needles import Haystack
+from gatekeeper_core.selection.prefilter import Prefilter
 from gatekeeper_core.text import Span, is_question, sentences, split_thinking
 from gatekeeper_core.truncation import truncate_to_tokens
 
@@ -26,12 +27,17 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from gatekeeper_core.messages import Message, Turn
+    from gatekeeper_core.selection.records import Records
     from gatekeeper_core.selection.retrieval import Query
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["Excerpt", "TrimmingConfig", "excerpt", "is_cuttable", "one_side", "tight_excerpt"]
+__all__ = ["GAP", "Excerpt", "Forms", "Trimmer", "TrimmingConfig", "is_cuttable"]
+
+GAP = " … "
+"""What stands where sentences were left out. Source: ours."""
 
 _WORTH_LEAVING = 15
+_SMALLEST_CUT = 40  # tokens, or a quarter of a turn that is shorter than 160: less of a turn says nothing
 _CODE_FENCES = ("```", "~~~")
 
 _LONGEST_BREAK = 100
@@ -48,20 +54,16 @@ class TrimmingConfig:
         max_tokens: what a turn is cut to that is taken for its evidence, >= 1. Source: ours.
         snippet_tokens: what a turn is cut to that tells little of the question, >= 1. Source: ours.
         neighbours: sentences kept on either side of one that matches, >= 0. Source: ours.
-        gap: what stands where sentences were left out. Source: ours.
     """
 
     min_tokens: int = 120
     max_tokens: int = 220
     snippet_tokens: int = 60
     neighbours: int = 1
-    gap: str = " … "
 
     def __post_init__(self) -> None:
         check_range(self, "min_tokens", "neighbours", low=0, whole=True)
         check_range(self, "max_tokens", "snippet_tokens", low=1, whole=True)
-        if not isinstance(self.gap, str):
-            raise TypeError(f"TrimmingConfig.gap must be a str, got {type(self.gap).__name__}")
 
 
 class Excerpt(NamedTuple):
@@ -111,228 +113,224 @@ def is_cuttable(message: Message) -> bool:
     )
 
 
-def excerpt(
-    whole: Excerpt, query: Query, *, config: TrimmingConfig, count: TokenCounter, source: Turn | None = None
-) -> Excerpt:
-    """Return a turn without the sentences of its long messages that have nothing to do with the query.
+class Trimmer:
+    """Cuts turns to what matters for one query; what it has read of a text it remembers.
 
     Args:
-        whole: the turn as it is.
-        query: what is looked for.
+        query: what is looked for; a query without anchors takes from the beginning.
         config: what counts as long, and how much stays around a match.
         count: the token counter.
-        source: the messages that the turn is made of; None: it is a pair of texts.
     """
-    if whole.tokens <= config.min_tokens:
-        return whole
-    if source is not None:
-        return _cut_messages(whole, source, _trimmed_messages(whole, source, query, config, count), count)
-    user, assistant = whole.user, whole.assistant
-    if whole.tokens_user > config.min_tokens:
-        user = _trimmed(user, query, config, questions=True)
-    if whole.tokens_assistant > config.min_tokens:
-        assistant = _trimmed(assistant, query, config, questions=False)
-    return _cut(whole, user, assistant, count)
+
+    def __init__(self, query: Query, *, config: TrimmingConfig, count: TokenCounter) -> None:
+        self._query = query
+        self._config = config
+        self._counter = count
+        self._count = cache(count)
+        own = [term for term, idf in query.idf.items() if idf > 0 and (len(term) > 1 or len(query.idf) == 1)]
+        self._wanted = [*own, *(related.term for related in query.related)]
+        self._passages: dict[str, _Passage] = {}
+
+    def excerpt(self, whole: Excerpt, *, source: Turn | None = None) -> Excerpt:
+        """Return a turn without the sentences of its long messages that have nothing to do with the query.
+
+        Args:
+            whole: the turn as it is.
+            source: the messages that the turn is made of; None: it is a pair of texts.
+        """
+        least, count = self._config.min_tokens, self._count
+        if whole.tokens <= least:
+            return whole
+        if source is None:
+            user = whole.user if whole.tokens_user <= least else self._trimmed(whole.user, questions=True)
+            long_answer = whole.tokens_assistant > least
+            return self._cut(
+                whole, user, self._trimmed(whole.assistant, questions=False) if long_answer else whole.assistant
+            )
+        texts = {}
+        for at, message in enumerate(source.messages):
+            asked, text = message.role == "user", message.text
+            side = whole.tokens_user if asked else whole.tokens_assistant
+            if side > least and is_cuttable(message) and count(text) > least:
+                rest = self._trimmed(text, questions=asked)
+                if rest != text and count(rest) < count(text):
+                    texts[at] = rest
+        return self._cut_messages(whole, source, texts)
+
+    def tight(self, whole: Excerpt, *, budget_tokens: int, source: Turn | None = None) -> Excerpt | None:
+        """Return the best part of a turn that fits a budget, or None where no sentence of it does.
+
+        The user's question comes first, then the sentences that share most of the query's idf, each with its follower
+        as far as they fit; where nothing is shared, the beginning of the assistant's text. Whole sentences only, but
+        for a text that is one sentence: that is cut at its end and marked.
+
+        Of a turn made of messages, those that may be cut share what the others leave: a short one stays whole, the rest
+        get equal parts. Every message keeps some text, so that the turn stays one that a provider takes.
+
+        Args:
+            whole: the turn as it is.
+            budget_tokens: what the result may cost.
+            source: the messages that the turn is made of; None: it is a pair of texts.
+        """
+        if source is not None:
+            part = self._tight_messages(whole, source, budget_tokens)
+        else:
+            share = budget_tokens // 2 if whole.assistant else budget_tokens
+            user = whole.user if whole.tokens_user <= share else self._fitted(whole.user, share)
+            left = budget_tokens - (whole.tokens_user if user == whole.user else self._count(user))
+            fits = whole.tokens_assistant <= left
+            assistant = whole.assistant if fits else self._fitted(whole.assistant, left)
+            silent = not assistant and (bool(whole.assistant) or not user)
+            part = None if silent else self._cut(whole, user, assistant)
+        return part if part is not None and part.tokens <= budget_tokens else None
+
+    def one_side(self, part: Excerpt) -> Excerpt:
+        """Return a turn of two people without the side that shares nothing with the query, where that saves 15 tokens.
+
+        The answer to a question stays. Source: ours.
+
+        Args:
+            part: the turn, whole or cut.
+        """
+        wanted = {term for term in self._wanted if len(term) > 1}
+        user, assistant = (not wanted.isdisjoint(count_terms(text)) for text in (part.user, part.assistant))
+        if assistant and not user and part.tokens_user >= _WORTH_LEAVING:
+            return part._replace(user="", tokens_user=0, trimmed=True)
+        if user and not assistant and part.tokens_assistant >= _WORTH_LEAVING and not ends_with_question(part.user):
+            return part._replace(assistant="", tokens_assistant=0, trimmed=True)
+        return part
+
+    def _tight_messages(self, whole: Excerpt, source: Turn, budget_tokens: int) -> Excerpt | None:
+        count = self._count
+        costs = {at: count(message.text) for at, message in enumerate(source.messages) if is_cuttable(message)}
+        left = budget_tokens - whole.tokens + sum(costs.values())
+        texts = {}
+        for open_ones, at in zip(range(len(costs), 0, -1), sorted(costs, key=lambda at: (costs[at], at)), strict=True):
+            text, share = source.messages[at].text, left // open_ones
+            if costs[at] > share:
+                rest = self._fitted(text, share)
+                rest = rest or truncate_to_tokens(text, max(0, share), token_counter=self._counter, marker=GAP.rstrip())
+                if not rest.strip():
+                    return None
+                texts[at] = rest
+            left -= count(texts.get(at, text))
+        return self._cut_messages(whole, source, texts)
+
+    def _cut_messages(self, whole: Excerpt, source: Turn, texts: Mapping[int, str]) -> Excerpt:
+        """Return a turn with other texts in some of its messages."""
+        if not texts:
+            return whole
+        messages = list(source.messages)
+        saved = {"user": 0, "assistant": 0}
+        for at, text in texts.items():
+            saved[messages[at].role] += self._count(messages[at].text) - self._count(text)
+            messages[at] = replace(messages[at], content=text)
+        made = source._replace(messages=tuple(messages))
+        user, assistant = whole.tokens_user - saved["user"], whole.tokens_assistant - saved["assistant"]
+        return Excerpt(made.user_text, made.assistant_text, user, assistant, True, tuple(sorted(texts.items())))
+
+    def _cut(self, whole: Excerpt, user: str, assistant: str) -> Excerpt:
+        """Return a turn with other texts; a side that did not change costs what it cost."""
+        if (user, assistant) == (whole.user, whole.assistant):
+            return whole
+        user_tokens = whole.tokens_user if user == whole.user else self._count(user)
+        assistant_tokens = whole.tokens_assistant if assistant == whole.assistant else self._count(assistant)
+        return Excerpt(user, assistant, user_tokens, assistant_tokens, trimmed=True)
+
+    def _trimmed(self, text: str, *, questions: bool) -> str:
+        """Return a text without the sentences that do not matter; with ``questions``, its questions stay too."""
+        passage = self._passage(text)
+        if passage.prefilter.empty:
+            return text
+        matching = [at for at, held in enumerate(passage.held) if (held is None and passage.shared(at) > 0) or held]
+        if not matching:
+            return text
+        around = range(-self._config.neighbours, self._config.neighbours + 1)
+        keep = {at + step for at in matching for step in around}
+        if questions:
+            keep.update(at for at, span in enumerate(passage.spans) if is_question(text[span.start : span.stop]))
+        return _joined(text, passage.spans, keep)
+
+    def _fitted(self, text: str, budget_tokens: int) -> str:
+        """Return the sentences of a text that are worth most and fit together, in order; "" where none fits."""
+        if budget_tokens < 1 or not text:
+            return ""
+        passage, count = self._passage(text), self._count
+        spans = passage.spans
+        if len(spans) < 2:
+            return truncate_to_tokens(text, budget_tokens, token_counter=self._counter, marker=GAP.rstrip())
+        worth = [0.0 if held is False else passage.shared(at) for at, held in enumerate(passage.held)]
+        keep: list[int] = []
+        room = budget_tokens
+        for at in sorted(range(len(spans)), key=lambda at: (-worth[at], at)):
+            cost = count(text[spans[at].start : spans[at].stop]) + count(GAP) + 1
+            if cost <= room:
+                keep.append(at)
+                room -= cost
+            elif keep:
+                break
+        joined = _joined(text, spans, set(keep))
+        while keep and count(joined) > budget_tokens:  # counts of parts need not add up to the count of the whole
+            del keep[-1 - len(keep) // 16 :]
+            joined = _joined(text, spans, set(keep))
+        return joined
+
+    def _passage(self, text: str) -> _Passage:
+        passage = self._passages.get(text)
+        if passage is None:
+            passage = self._passages[text] = _Passage(text, self._query, self._wanted)
+        return passage
 
 
-def _trimmed_messages(
-    whole: Excerpt, source: Turn, query: Query, config: TrimmingConfig, count: TokenCounter
-) -> dict[int, str]:
-    """Return, by its place in the turn, the text of each message that is shorter without what does not matter."""
-    texts = {}
-    for at, message in enumerate(source.messages):
-        asked = message.role == "user"
-        if (whole.tokens_user if asked else whole.tokens_assistant) <= config.min_tokens or not is_cuttable(message):
-            continue
-        tokens = count(message.text)
-        if tokens > config.min_tokens:
-            text = _trimmed(message.text, query, config, questions=asked)
-            if text != message.text and count(text) < tokens:
-                texts[at] = text
-    return texts
-
-
-def tight_excerpt(
-    whole: Excerpt,
-    query: Query,
-    *,
-    budget_tokens: int,
-    config: TrimmingConfig,
-    count: TokenCounter,
-    source: Turn | None = None,
-) -> Excerpt | None:
-    """Return the best part of a turn that fits a budget, or None where no sentence of it does.
-
-    The user's question comes first, then the sentences that share most of the query's idf, each with its follower as
-    far as they fit; where nothing is shared, the beginning of the assistant's text. Whole sentences only, but for a
-    text that is one sentence: that is cut at its end and marked.
-
-    Of a turn made of messages, those that may be cut share what the others leave: a short one stays whole, the rest get
-    equal parts. Every message keeps some text, so that the turn stays one that a provider takes.
+class _Passage:
+    """A text as one query reads it: its sentences, and what each of them shares with the query.
 
     Args:
-        whole: the turn as it is.
-        query: what is looked for; a query without anchors takes from the beginning.
-        budget_tokens: what the result may cost.
-        config: the mark of a gap.
-        count: the token counter.
-        source: the messages that the turn is made of; None: it is a pair of texts.
-    """
-    if source is not None:
-        return _tight_messages(whole, source, query, budget_tokens, config, count)
-    share = budget_tokens // 2 if whole.assistant else budget_tokens
-    user = whole.user if whole.tokens_user <= share else _fitted(whole.user, query, share, config, count)
-    left = budget_tokens - (whole.tokens_user if user == whole.user else count(user))
-    assistant = whole.assistant
-    if whole.tokens_assistant > left:
-        assistant = _fitted(whole.assistant, query, left, config, count)
-    if (not user and not assistant) or (whole.assistant and not assistant):
-        return None
-    part = _cut(whole, user, assistant, count)
-    return part if part.tokens <= budget_tokens else None
-
-
-def one_side(part: Excerpt, query: Query) -> Excerpt:
-    """Return a turn of two people without the side that shares nothing with the query, where that saves 15 tokens.
-
-    The answer to a question stays. Source: ours.
-
-    Args:
-        part: the turn, whole or cut.
+        text: the text.
         query: what is looked for.
+        wanted: the terms that a sentence is kept for; single characters do not count by themselves.
     """
-    wanted = {term for term in _wanted(query) if len(term) > 1}
-    user, assistant = (not wanted.isdisjoint(count_terms(text)) for text in (part.user, part.assistant))
-    if assistant and not user and part.tokens_user >= _WORTH_LEAVING:
-        return part._replace(user="", tokens_user=0, trimmed=True)
-    if user and not assistant and part.tokens_assistant >= _WORTH_LEAVING and not ends_with_question(part.user):
-        return part._replace(assistant="", tokens_assistant=0, trimmed=True)
-    return part
+
+    def __init__(self, text: str, query: Query, wanted: Sequence[str]) -> None:
+        self._text = text
+        self._query = query
+        self._wanted = wanted
+        self._shares: dict[int, float] = {}
+
+    @cached_property
+    def spans(self) -> list[Span]:
+        """The sentences; of a text that is longer than what anchors are read from, those of both ends."""
+        text = self._text
+        if len(text) <= MAX_SCANNED_CHARACTERS:
+            return sentences(text)
+        head = MAX_SCANNED_CHARACTERS * 3 // 4
+        offset = len(text) - (MAX_SCANNED_CHARACTERS - head)
+        tail = (Span(span.start + offset, span.stop + offset) for span in sentences(text[offset:]))
+        return [*sentences(text[:head]), *tail]
+
+    @cached_property
+    def prefilter(self) -> Prefilter:
+        """What tells at once that a sentence holds none of the wanted terms."""
+        return Prefilter(self._text, self._wanted)
+
+    @cached_property
+    def held(self) -> list[bool | None]:
+        """Whether each sentence holds a wanted term, or None where only :meth:`shared` can tell."""
+        return list(map(self.prefilter.holds, self.spans))
+
+    def shared(self, at: int) -> float:
+        """Return how much of the query's idf a sentence holds, to six digits; a related term counts its weight."""
+        if at not in self._shares:
+            query, span = self._query, self.spans[at]
+            terms = count_terms(self._text[span.start : span.stop])
+            alone = len(query.idf) == 1
+            own = sum(idf for term, idf in query.idf.items() if term in terms and (len(term) > 1 or alone))
+            others = sum(related.weight for related in query.related if related.term in terms)
+            self._shares[at] = round(own + others, 6)
+        return self._shares[at]
 
 
-def _tight_messages(
-    whole: Excerpt, source: Turn, query: Query, budget_tokens: int, config: TrimmingConfig, count: TokenCounter
-) -> Excerpt | None:
-    costs = {at: count(message.text) for at, message in enumerate(source.messages) if is_cuttable(message)}
-    left = budget_tokens - whole.tokens + sum(costs.values())
-    texts = {}
-    for open_ones, at in zip(range(len(costs), 0, -1), sorted(costs, key=lambda at: (costs[at], at)), strict=True):
-        text, share = source.messages[at].text, left // open_ones
-        if costs[at] > share:
-            rest = _fitted(text, query, share, config, count)
-            rest = rest or truncate_to_tokens(text, max(0, share), token_counter=count, marker=config.gap.rstrip())
-            if not rest.strip():
-                return None
-            texts[at] = rest
-        left -= count(texts.get(at, text))
-    part = _cut_messages(whole, source, texts, count)
-    return part if part.tokens <= budget_tokens else None
-
-
-def _cut_messages(whole: Excerpt, source: Turn, texts: Mapping[int, str], count: TokenCounter) -> Excerpt:
-    """Return a turn with other texts in some of its messages."""
-    if not texts:
-        return whole
-    messages = list(source.messages)
-    saved = {"user": 0, "assistant": 0}
-    for at, text in texts.items():
-        saved[messages[at].role] += count(messages[at].text) - count(text)
-        messages[at] = replace(messages[at], content=text)
-    made = source._replace(messages=tuple(messages))
-    return Excerpt(
-        made.user_text,
-        made.assistant_text,
-        whole.tokens_user - saved["user"],
-        whole.tokens_assistant - saved["assistant"],
-        trimmed=True,
-        cuts=tuple(sorted(texts.items())),
-    )
-
-
-def _cut(whole: Excerpt, user: str, assistant: str, count: TokenCounter) -> Excerpt:
-    """Return a turn with other texts; a side that did not change is not counted again."""
-    if (user, assistant) == (whole.user, whole.assistant):
-        return whole
-    return Excerpt(
-        user,
-        assistant,
-        whole.tokens_user if user == whole.user else count(user),
-        whole.tokens_assistant if assistant == whole.assistant else count(assistant),
-        trimmed=True,
-    )
-
-
-def _trimmed(text: str, query: Query, config: TrimmingConfig, *, questions: bool) -> str:
-    hay = Haystack(text, _wanted(query))
-    spans = [] if hay.empty else _readable_sentences(text)
-    matching = [at for at, span in enumerate(spans) if _matches(text, span, query, hay)]
-    if not matching:
-        return text
-    keep = {near for at in matching for near in range(at - config.neighbours, at + config.neighbours + 1)}
-    if questions:
-        keep.update(at for at, span in enumerate(spans) if is_question(text[span.start : span.stop]))
-    return _joined(text, spans, keep, config.gap)
-
-
-def _readable_sentences(text: str) -> list[Span]:
-    """Return the sentences of a text; of one that is longer than what anchors are read from, those of both ends."""
-    if len(text) <= MAX_SCANNED_CHARACTERS:
-        return sentences(text)
-    head = MAX_SCANNED_CHARACTERS * 3 // 4
-    offset = len(text) - (MAX_SCANNED_CHARACTERS - head)
-    tail = (Span(span.start + offset, span.stop + offset) for span in sentences(text[offset:]))
-    return [*sentences(text[:head]), *tail]
-
-
-def _wanted(query: Query) -> list[str]:
-    """Return the terms that a sentence is kept for; single characters do not count by themselves."""
-    own = [term for term, idf in query.idf.items() if idf > 0 and (len(term) > 1 or len(query.idf) == 1)]
-    return [*own, *(related.term for related in query.related)]
-
-
-def _matches(text: str, span: Span, query: Query, hay: Haystack) -> bool:
-    """Return whether a sentence holds a term that it is kept for."""
-    held = hay.holds(span)
-    return _shared(text, span, query) > 0 if held is None else held
-
-
-def _shared(text: str, span: Span, query: Query) -> float:
-    """Return how much of the query's idf a sentence holds; single characters do not count by themselves.
-
-    A related term counts what it weighs in the score.
-    """
-    terms = count_terms(text[span.start : span.stop])
-    own = sum(idf for term, idf in query.idf.items() if term in terms and (len(term) > 1 or len(query.idf) == 1))
-    return own + sum(related.weight for related in query.related if related.term in terms)
-
-
-def _fitted(text: str, query: Query, budget_tokens: int, config: TrimmingConfig, count: TokenCounter) -> str:
-    """Return the sentences of a text that are worth most and fit together, in order; "" where none fits."""
-    if budget_tokens < 1 or not text:
-        return ""
-    spans = _readable_sentences(text)
-    if len(spans) < 2:
-        return truncate_to_tokens(text, budget_tokens, token_counter=count, marker=config.gap.rstrip())
-    hay = Haystack(text, _wanted(query))
-    worth = [0.0 if hay.holds(span) is False else round(_shared(text, span, query), 6) for span in spans]
-    order = sorted(range(len(spans)), key=lambda at: (-worth[at], at))
-    keep: list[int] = []
-    room = budget_tokens
-    for at in order:
-        cost = count(text[spans[at].start : spans[at].stop]) + count(config.gap) + 1
-        if cost <= room:
-            keep.append(at)
-            room -= cost
-        elif keep:
-            break
-    joined = _joined(text, spans, set(keep), config.gap)
-    while keep and count(joined) > budget_tokens:  # counts of parts need not add up to the count of the whole
-        del keep[-1 - len(keep) // 16 :]
-        joined = _joined(text, spans, set(keep), config.gap)
-    return joined
-
-
-def _joined(text: str, spans: Sequence[Span], keep: Collection[int], gap: str) -> str:
+def _joined(text: str, spans: Sequence[Span], keep: Collection[int]) -> str:
     """Return the kept sentences with what stood between neighbours, and a mark for each gap."""
     pieces: list[str] = []
     run_start = None
@@ -344,6 +342,77 @@ def _joined(text: str, spans: Sequence[Span], keep: Collection[int], gap: str) -
                 run_start = None
     if not pieces:
         return ""
-    lead = "" if 0 in keep else gap.lstrip()
-    tail = "" if len(spans) - 1 in keep else gap.rstrip()
-    return lead + gap.join(pieces) + tail
+    lead = "" if 0 in keep else GAP.lstrip()
+    tail = "" if len(spans) - 1 in keep else GAP.rstrip()
+    return lead + GAP.join(pieces) + tail
+
+
+class Forms:
+    """The forms in which the turns of a conversation can be sent for one query, each made once.
+
+    Args:
+        trimmer: cuts texts for the query.
+        records: the turns.
+        config: the lengths.
+        trim: whether long turns are cut at all.
+        two_people: whether the conversation is one between two named people.
+        room: what the chosen turns may cost together: the newest turn of a list of messages stays as it is if it fits.
+    """
+
+    def __init__(
+        self, trimmer: Trimmer, records: Records, *, config: TrimmingConfig, trim: bool, two_people: bool, room: int
+    ) -> None:
+        self._trimmer = trimmer
+        self._records = records
+        self._config = config
+        self._trim = trim
+        self._two_people = two_people
+        self._room = room
+        self._excerpts: dict[int, Excerpt] = {}
+        self._cuts: dict[tuple[int, int], Excerpt | None] = {}
+
+    def excerpt(self, turn_id: int) -> Excerpt:
+        """Return a turn without the sentences that do not matter."""
+        if turn_id not in self._excerpts:
+            part, source = self._whole(turn_id), self._records[turn_id].source
+            if self._trim and not self._stays_whole(turn_id):
+                part = self._trimmer.excerpt(part, source=source)
+                if source is None and self._two_people:
+                    part = self._trimmer.one_side(part)
+            self._excerpts[turn_id] = part
+        return self._excerpts[turn_id]
+
+    def snippet(self, turn_id: int, tokens: int | None = None) -> Excerpt:
+        """Return the best of a long turn within some tokens (None: those of the settings), of a short one all of it."""
+        return self.at_most(self._whole(turn_id), turn_id, self.least(turn_id) if tokens is None else tokens)
+
+    def at_most(self, part: Excerpt, turn_id: int, tokens: int) -> Excerpt:
+        """Return a part of a turn, or the best of the turn within some tokens where it costs more and can be cut."""
+        return part if part.tokens <= tokens else self.tight(turn_id, tokens) or part
+
+    def tight(self, turn_id: int, tokens: int) -> Excerpt | None:
+        """Return the best of a turn within some tokens, or None where it cannot be cut to them."""
+        record = self._records[turn_id]
+        least = _SMALLEST_CUT if record.source else max(1, min(_SMALLEST_CUT, record.tokens // 4))
+        if not self._trim or tokens < least or self._stays_whole(turn_id):
+            return None
+        if (turn_id, tokens) not in self._cuts:
+            whole, source = self._whole(turn_id), self._records[turn_id].source
+            self._cuts[turn_id, tokens] = self._trimmer.tight(whole, budget_tokens=tokens, source=source)
+        return self._cuts[turn_id, tokens]
+
+    def least(self, turn_id: int) -> int:
+        """Return what the smallest form of a turn costs at most."""
+        return self._config.snippet_tokens if self.is_long(turn_id) else self._records.tokens_of(turn_id)
+
+    def is_long(self, turn_id: int) -> bool:
+        """Return whether a turn is cut."""
+        return self._trim and self._records.tokens_of(turn_id) > self._config.min_tokens
+
+    def _stays_whole(self, turn_id: int) -> bool:
+        record = self._records[turn_id]
+        return turn_id == len(self._records) - 1 and record.source is not None and record.tokens <= self._room
+
+    def _whole(self, turn_id: int) -> Excerpt:
+        record = self._records[turn_id]
+        return Excerpt(record.user, record.assistant, record.tokens_user, record.tokens_assistant)

@@ -34,7 +34,7 @@ from gatekeeper_cli.texts import Language, speak, spoken, texts_for
 from gatekeeper_cli.views import demo_view, selection_view, why_view
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_formats import FormatError
 
 __all__ = ["app", "run"]

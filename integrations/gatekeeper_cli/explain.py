@@ -30,7 +30,7 @@ from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.texts import Language, speak, texts_for
 from gatekeeper_cli.views import decision_table, plain_table, selection_view, visible
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

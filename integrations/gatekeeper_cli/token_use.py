@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from gatekeeper_core.messages import Turn
-    from gatekeeper_core.selection.plan import GatekeeperConfig
+    from gatekeeper_core.selection.planner import GatekeeperConfig
 
 __all__ = ["MAX_POINTS", "UsePoint", "asked_turns", "token_use"]
 

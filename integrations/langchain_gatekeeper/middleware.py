@@ -11,7 +11,7 @@ from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryConfig, OnError
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.prompt.adapter import check_beside_builder
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from langchain_gatekeeper.building import BuiltRequests
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.owners import Owner

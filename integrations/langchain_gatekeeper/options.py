@@ -16,7 +16,7 @@ from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryConf
 from gatekeeper_core.context.history.select import HistoryView
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.messages import Message, Role
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from langchain_gatekeeper.reading import read_message, write_message
 from langchain_gatekeeper.signs import signs_of
 

@@ -11,7 +11,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryConfig
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.history.selector import ThreadSelector
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.reading import as_messages, read_message, text_of, write_message
 from langchain_gatekeeper.signs import signs_of

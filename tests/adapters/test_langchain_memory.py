@@ -28,7 +28,7 @@ from pydantic import Field, ValidationError
 
 from gatekeeper_core.messages import Turn, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperChatMemory
 from langchain_gatekeeper.reading import read_message

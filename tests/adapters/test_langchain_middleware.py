@@ -38,7 +38,7 @@ from gatekeeper_core.context.history.cache import THREAD_BYTES
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Turn, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
 from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper.reading import read_message

@@ -38,7 +38,7 @@ from pydantic import Field
 from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW
 from gatekeeper_core.messages import group_turns, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.tokens import count_messages
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer, GatekeeperSelectionEvent

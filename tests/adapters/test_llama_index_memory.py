@@ -26,7 +26,7 @@ from pydantic import Field
 
 from gatekeeper_core.messages import group_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperSelectionEvent
 from llama_index.memory.gatekeeper.reading import read_message

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gatekeeper_core import ContextGatekeeper, GateConfig, GatekeeperConfig, estimate_text_tokens
-from gatekeeper_core.selection import plan as plan_module
+from gatekeeper_core.selection import planner as planner_module
 from gatekeeper_minimax import MiniMaxClient, MiniMaxConfig, MiniMaxResponseError
 from tests.minimax import end_to_end
 from tests.minimax.conversations import CONVERSATIONS
@@ -98,7 +98,7 @@ def test_without_recall_the_first_check_fails(conversation: Conversation, monkey
     The settings have no switch for recall, so the search itself is made to find nothing. What is not recalled cannot
     be evidence either.
     """
-    monkeypatch.setattr(plan_module, "score_turns", lambda *query, **options: [])
+    monkeypatch.setattr(planner_module, "score_turns", lambda *query, **options: [])
     asked = talked(conversation)
     with pytest.raises(AssertionError, match="check 1, recall: request "):
         check_recall(asked)
@@ -117,7 +117,7 @@ def test_without_the_gate_the_second_check_fails(conversation: Conversation) -> 
 @each_conversation
 def test_without_the_link_the_third_check_fails(conversation: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
     """000-54: thresholds at which no question hangs on the newest turn; the search does not find it either."""
-    monkeypatch.setattr(plan_module, "score_turns", lambda *query, **options: [])
+    monkeypatch.setattr(planner_module, "score_turns", lambda *query, **options: [])
     asked = talked(conversation, config=GatekeeperConfig(gate=GateConfig(whole_above=1.0, snippet_above=1.0)))
     with pytest.raises(AssertionError, match=r"check 3, referring words: .* lacks the turn before it"):
         check_referring(asked)

@@ -1,4 +1,4 @@
-"""The measures of the cover: worth, value, likeness and coverage; :mod:`tests.selection.test_plan` has the choice made with them."""
+"""The measures of the cover: worth, value, likeness and coverage; :mod:`tests.selection.test_planner` has the choice made with them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.coverage import CoverageConfig, coverage_without, likeness, value_of, worths
 from gatekeeper_core.selection.retrieval import Score
 
-SHARPNESS = CoverageConfig().sharpness
+SHARPNESS = 3.0
 POOL = 40
 
 totals = st.lists(st.integers(0, 400), max_size=60)
@@ -172,10 +172,7 @@ def test_the_default_stops_at_85_percent() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [
-        *[(name, value) for name in ("eta", "alpha", "evidence_share") for value in (-0.01, 1.01, math.nan)],
-        *[("sharpness", value) for value in (0, 0.09, 20.1, -1.0, math.nan)],
-    ],
+    [(name, value) for name in ("eta", "evidence_share") for value in (-0.01, 1.01, math.nan)],
 )
 def test_an_impossible_setting_is_refused_with_its_name(name: str, value: float) -> None:
     """000-32, 000-33."""
@@ -184,5 +181,5 @@ def test_an_impossible_setting_is_refused_with_its_name(name: str, value: float)
 
 
 def test_the_ends_of_the_ranges_are_possible() -> None:
-    CoverageConfig(eta=0.0, alpha=0.0, evidence_share=0.0, sharpness=0.1)
-    CoverageConfig(eta=1.0, alpha=1.0, evidence_share=1.0, sharpness=20)
+    CoverageConfig(eta=0.0, evidence_share=0.0)
+    CoverageConfig(eta=1.0, evidence_share=1.0)

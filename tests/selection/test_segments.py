@@ -25,7 +25,7 @@ def live_of(turns: list[frozenset[str]], start: int) -> dict[str, int | list[int
 
 def sealed(turns: list[frozenset[str]], start: int = 0) -> Segment:
     live = live_of(turns, start)
-    return finished(sealing(live, start=start, stop=start + len(turns), note=lambda term: None))
+    return finished(sealing(live, start=start, stop=start + len(turns), on_term=lambda term: None))
 
 
 def postings(segment: Segment, term: str) -> list[int]:
@@ -43,9 +43,9 @@ def test_a_sealed_segment_holds_each_term_with_its_turns(turns: list[frozenset[s
 
 
 def test_sealing_notes_each_term_once() -> None:
-    noted: list[str] = []
-    finished(sealing({"redis": [1, 257], "缓存": 1}, start=0, stop=2, note=noted.append))
-    assert sorted(noted) == ["redis", "缓存"]
+    called: list[str] = []
+    finished(sealing({"redis": [1, 257], "缓存": 1}, start=0, stop=2, on_term=called.append))
+    assert sorted(called) == ["redis", "缓存"]
 
 
 @given(st.lists(texts, min_size=1, max_size=5), terms)
@@ -84,7 +84,7 @@ def test_the_key_of_a_term_is_the_same_everywhere(term: str, key: int) -> None:
 def test_no_step_of_sealing_sorts_or_writes_much_at_once() -> None:
     """So that no single add waits for all of it: what is sorted together is a pile of a few terms."""
     live: dict[str, int | list[int]] = {f"w{at}": at << TURN_BITS for at in range(6000)}
-    steps = sealing(live, start=0, stop=6000, note=lambda term: None)
+    steps = sealing(live, start=0, stop=6000, on_term=lambda term: None)
     written = [0]
     for _ in steps:
         assert steps.gi_frame is not None
@@ -109,6 +109,6 @@ def test_a_packed_dictionary_is_emptied_little_by_little() -> None:
 def test_building_is_cut_into_many_small_steps() -> None:
     """So that no single add waits for all of it."""
     live: dict[str, int | list[int]] = {f"w{at}": at << TURN_BITS for at in range(1000)}
-    assert sum(1 for _ in sealing(live, start=0, stop=1000, note=lambda term: None)) >= 20
+    assert sum(1 for _ in sealing(live, start=0, stop=1000, on_term=lambda term: None)) >= 20
     halves = [sealed([frozenset({f"w{at}"}) for at in range(500)], start) for start in (0, 500)]
     assert sum(1 for _ in merging(halves)) >= 10

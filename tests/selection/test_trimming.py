@@ -13,7 +13,7 @@ from gatekeeper_core.selection.expansion import Related
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import Query, read_query
-from gatekeeper_core.selection.trimming import Excerpt, TrimmingConfig, excerpt, one_side, tight_excerpt
+from gatekeeper_core.selection.trimming import GAP, Excerpt, Trimmer, TrimmingConfig
 from gatekeeper_core.text import sentences
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests.verbatim import end_of_stretch
@@ -70,11 +70,25 @@ def whole(user: str, assistant: str, count: Callable[[str], int] = estimate_text
     return Excerpt(user, assistant, count(user), count(assistant))
 
 
+def excerpt(turn: Excerpt, asked: Query, *, config: TrimmingConfig, count: Callable[[str], int]) -> Excerpt:
+    return Trimmer(asked, config=config, count=count).excerpt(turn)
+
+
+def tight_excerpt(
+    turn: Excerpt, asked: Query, *, budget_tokens: int, config: TrimmingConfig, count: Callable[[str], int]
+) -> Excerpt | None:
+    return Trimmer(asked, config=config, count=count).tight(turn, budget_tokens=budget_tokens)
+
+
+def one_side(turn: Excerpt, asked: Query) -> Excerpt:
+    return Trimmer(asked, config=CONFIG, count=estimate_text_tokens).one_side(turn)
+
+
 def buried(script: str) -> str:
     return FILLER[script] * 6 + NEEDLE[script] + FILLER[script] * 6
 
 
-def pieces_of(part: str, gap: str = CONFIG.gap) -> list[str]:
+def pieces_of(part: str, gap: str = GAP) -> list[str]:
     return [piece.strip() for piece in part.split(gap.strip()) if piece.strip()]
 
 
@@ -143,13 +157,6 @@ def test_each_gap_is_marked(script: str) -> None:
     part = excerpt(whole("", text), query(QUESTION[script]), config=EAGER, count=len)
     kept = NEEDLE[script].strip()
     assert part.assistant == f"… {kept} … {kept} …"
-
-
-def test_the_mark_of_a_gap_is_a_setting() -> None:
-    """000-39."""
-    config = TrimmingConfig(min_tokens=0, neighbours=0, gap=" [...] ")
-    part = excerpt(whole("", buried("en")), query("door code"), config=config, count=len)
-    assert part.assistant == "[...] The door code is 7719. [...]"
 
 
 def test_nothing_is_marked_where_nothing_is_missing() -> None:
@@ -227,7 +234,7 @@ def test_no_sentence_with_a_telling_anchor_is_lost(assistant: str, ask: str) -> 
 @given(long_texts, st.sampled_from(sorted(QUESTION.values())) | st.just("O’Brien deployed v1.2.3"), st.booleans())
 def test_no_sentence_without_an_anchor_is_kept(assistant: str, ask: str, related: bool) -> None:
     """000-36: with no neighbours, what is kept are the sentences whose terms hold one of the query's, no more."""
-    assume(CONFIG.gap.strip() not in assistant)
+    assume(GAP.strip() not in assistant)
     asked = query(ask)
     if related:
         asked = asked._replace(related=(Related("门禁", "door", 0.5, 0.3), Related("budget", "door", 0.5, 0.3)))
@@ -239,7 +246,7 @@ def test_no_sentence_without_an_anchor_is_kept(assistant: str, ask: str, related
         assert part.trimmed == any(kept)
     if part.trimmed:
         texts = [assistant[span.start : span.stop] for span, keep in zip(spans, kept, strict=True) if keep]
-        bare = part.assistant.replace(CONFIG.gap.strip(), "")
+        bare = part.assistant.replace(GAP.strip(), "")
         assert "".join(bare.split()) == "".join("".join(texts).split())
 
 

@@ -23,7 +23,8 @@ from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.selection.trimming import GAP
 from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import check_tokens, count_message
 
@@ -209,8 +210,7 @@ def choose_past(
     if cuts and earlier:
         sent = {turn.turn_id: turn.tokens for turn in selection.turns}
         left = room - sum(sent.get(turn, costs[turn]) for turn in turns)
-        gap = gatekeeper.config.trimming.gap
-        cuts = steady_cuts(cuts, earlier, room=left, gap=gap, token_counter=gatekeeper.token_counter)
+        cuts = steady_cuts(cuts, earlier, room=left, gap=GAP, token_counter=gatekeeper.token_counter)
     return Choice(turns, "selected", selection.gate.reason, selection, cuts=tuple(sorted(cuts.items())))
 
 

@@ -11,7 +11,7 @@ from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import check_tokens
 
 if TYPE_CHECKING:
-    from gatekeeper_core.selection.plan import GatekeeperConfig
+    from gatekeeper_core.selection.planner import GatekeeperConfig
 
 __all__ = ["BudgetShares", "ContextBudget", "ContextBuilderConfig"]
 

@@ -27,7 +27,7 @@ from gatekeeper_core.context.thread.thread import messages_digest
 from gatekeeper_core.errors import ConflictError, CorruptionError, SnapshotError
 from gatekeeper_core.messages import TextPart
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.records import days_of
 from gatekeeper_core.storage.base import is_in_process
 from gatekeeper_core.tokens import describe_counter, is_ours

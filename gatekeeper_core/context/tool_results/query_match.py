@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from gatekeeper_core.context.tool_results.signals import in_lower_case, lowered
 from gatekeeper_core.selection.anchors import count_terms, query_terms, term_weight
-from gatekeeper_core.selection.needles import other_forms
+from gatekeeper_core.selection.prefilter import other_forms
 
 __all__ = ["Asked"]
 

@@ -22,7 +22,7 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ForgottenError, StorageError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, Turn, group_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.snapshot import read_sections
 from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.storage.base import Store

@@ -18,7 +18,7 @@ from llama_index.core.storage.chat_store import BaseChatStore
 from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, OnError
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import Provider
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from llama_index.memory.gatekeeper.building import budget_of
 from llama_index.memory.gatekeeper.reading import Question, text_of
 from llama_index.memory.gatekeeper.stored import StoredBuffer

@@ -19,7 +19,7 @@ from llama_index.core.storage.chat_store.base_db import MessageStatus
 from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, OnError
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import Provider
-from gatekeeper_core.selection.plan import GatekeeperConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from llama_index.memory.gatekeeper.building import BuilderOptions
 from llama_index.memory.gatekeeper.reading import Question, role_of, text_of
 

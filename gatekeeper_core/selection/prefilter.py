@@ -1,8 +1,8 @@
-"""What a term leaves in a text: a look for it that extracts nothing.
+"""A prefilter by literals: whether a text can hold a term, told by substring search alone.
 
 A term is what is left of a written word (case-folded, stemmed, simplified), so a text that holds the term holds the
-word that it came from, and of that a beginning or one of a few other forms: its *needles*. A text without any of them
-does not hold the term. The other way round a needle proves little: ``prune`` holds ``run``. Only a pair of a script
+word that it came from, and of that a beginning or one of a few other forms: its *literals*. A text without any of them
+does not hold the term. The other way round a literal proves little: ``prune`` holds ``run``. Only a pair of a script
 without spaces is a term wherever its characters stand.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.text import Span
 
-__all__ = ["Haystack", "needles", "other_forms"]
+__all__ = ["Prefilter", "literals", "other_forms"]
 
 _NUMERALS = tuple("二两三四五六七八九十百")
 
@@ -28,8 +28,8 @@ _LONGEST_SURE = MAX_TURN_ANCHORS // 2
 """Characters of a stretch that keeps all of its terms: each character begins two different ones at most."""
 
 
-class Haystack:
-    """A text in which terms are looked for by their needles.
+class Prefilter:
+    """A text in which terms are looked for by their literals.
 
     Args:
         text: the text, as written.
@@ -39,12 +39,12 @@ class Haystack:
         empty: whether the whole text surely holds none of the terms.
 
     >>> from gatekeeper_core.text import Span
-    >>> hay = Haystack("Redis runs. 缓存 is warm. Prune.", ["缓存", "run"])
-    >>> hay.holds(Span(0, 11)), hay.holds(Span(12, 23)), hay.holds(Span(15, 23)), hay.holds(Span(24, 30))
-    (True, True, False, None)
+    >>> prefilter = Prefilter("Redis runs. 缓存 is warm. Prune.", ["缓存", "run"])
+    >>> [prefilter.holds(Span(*ends)) for ends in ((0, 11), (12, 23), (15, 23), (24, 30))]
+    [True, True, False, None]
     """
 
-    __slots__ = ("_in_place", "_low", "_needles", "_pairs", "_text", "_words", "empty")
+    __slots__ = ("_in_place", "_literals", "_low", "_pairs", "_text", "_words", "empty")
 
     def __init__(self, text: str, terms: Iterable[str]) -> None:
         cleaned = clean(text)
@@ -58,8 +58,8 @@ class Haystack:
             (pairs if _is_pair(term) else words).append(term)
         self._pairs = [pair for pair in pairs if pair in low]
         self._words = words
-        self._needles = [needle for word in words for needle in needles(word) if needle in low]
-        self.empty = not self._pairs and not self._needles
+        self._literals = [literal for word in words for literal in literals(word) if literal in low]
+        self.empty = not self._pairs and not self._literals
 
     def holds(self, span: Span) -> bool | None:
         """Return whether a stretch of the text holds one of the terms, or None where only its extraction can tell.
@@ -72,8 +72,8 @@ class Haystack:
         sure = stop - start <= _LONGEST_SURE
         if any(map(low.__contains__, self._pairs)):
             return True if sure else None
-        for needle in self._needles:
-            at = low.find(needle)
+        for literal in self._literals:
+            at = low.find(literal)
             if at >= 0:
                 return True if sure and self._in_place and self._proves(start + at, span) else None
         return False
@@ -90,15 +90,15 @@ class Haystack:
 
 
 @lru_cache(maxsize=8192)
-def needles(term: str) -> tuple[str, ...]:
+def literals(term: str) -> tuple[str, ...]:
     """Return strings of which one stands in every text that holds a term, the text cleaned and folded, ' for ’.
 
     Args:
         term: a term as the index has it.
 
-    >>> needles("redis"), needles("query"), needles("break")
+    >>> literals("redis"), literals("query"), literals("break")
     (('redis', "r'edis"), ('query', "q'uery", 'queri'), ('break', "b'reak", 'broke', 'broken'))
-    >>> needles("缓存"), needles("@05-03")
+    >>> literals("缓存"), literals("@05-03")
     (('缓存',), ('3',))
     """
     # What is found in the text is a beginning of the written word, whatever ending the stem lost.
@@ -129,7 +129,7 @@ def _changed_ends(begin: str) -> Iterator[str]:
 
 
 def _searchable(cleaned: str) -> str:
-    """Return a cleaned text as needles stand in it. Each character is folded by itself, whatever stands beside it."""
+    """Return a cleaned text as literals stand in it. Each character is folded by itself, whatever stands beside it."""
     low = folded(cleaned)
     return low if low.isascii() else low.replace("’", "'")
 

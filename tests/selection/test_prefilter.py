@@ -1,4 +1,4 @@
-"""Needles: what they find and what they rule out is what the extraction of terms finds, in every script."""
+"""The prefilter: what it finds and what it rules out is what the extraction of terms finds, in every script."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, folded, stem
-from gatekeeper_core.selection.needles import Haystack, needles
+from gatekeeper_core.selection.prefilter import Prefilter, literals
 from gatekeeper_core.selection.word_forms import family_heads, irregular_forms
 from gatekeeper_core.text import Span, clean, sentences
 from tests.timing import assert_linear
@@ -54,13 +54,13 @@ texts = st.lists(pieces, max_size=24).map("".join) | st.text(max_size=60)
 
 
 def holds(text: str, *terms: str) -> bool | None:
-    return Haystack(text, terms).holds(Span(0, len(text)))
+    return Prefilter(text, terms).holds(Span(0, len(text)))
 
 
 @pytest.mark.parametrize(("text", "term"), WRITTEN.values(), ids=WRITTEN)
 def test_a_term_is_not_missed_however_it_is_written(text: str, term: str) -> None:
     assert term in count_terms(text)
-    assert not Haystack(text, [term]).empty
+    assert not Prefilter(text, [term]).empty
     assert holds(text, term) is not False
 
 
@@ -75,22 +75,22 @@ def test_a_word_is_not_missed_in_any_of_its_forms() -> None:
 
 
 @given(texts)
-def test_every_term_of_a_text_leaves_one_of_its_needles(text: str) -> None:
+def test_every_term_of_a_text_leaves_one_of_its_literals(text: str) -> None:
     low = folded(clean(text)).replace("’", "'")
     for term in count_terms(text):
-        assert any(needle in low for needle in needles(term))
+        assert any(literal in low for literal in literals(term))
 
 
 @given(texts, texts, st.data())
 def test_what_is_said_of_a_sentence_is_what_its_extraction_says(text: str, other: str, data: st.DataObject) -> None:
     known = sorted({*count_terms(text), *count_terms(other)})
     terms = data.draw(st.lists(st.sampled_from(known), max_size=4) if known else st.just([]))
-    hay = Haystack(text, terms)
+    prefilter = Prefilter(text, terms)
     for span in sentences(text):
         held = count_terms(text[span.start : span.stop])
-        told, truth = hay.holds(span), any(term in held for term in terms)
+        told, truth = prefilter.holds(span), any(term in held for term in terms)
         assert told is None or told == truth
-        assert not (hay.empty and truth)
+        assert not (prefilter.empty and truth)
 
 
 def test_a_pair_and_a_word_between_spaces_need_no_extraction() -> None:
@@ -118,18 +118,18 @@ def test_a_stretch_that_may_hold_more_terms_than_are_kept_proves_nothing() -> No
 
 def test_only_what_stands_in_the_stretch_counts() -> None:
     text = "缓存. Redis runs."
-    hay = Haystack(text, ["缓存", "run"])
-    assert [hay.holds(span) for span in sentences(text)] == [True, True]
-    assert hay.holds(Span(4, 9)) is False
-    assert hay.holds(Span(1, 3)) is False
+    prefilter = Prefilter(text, ["缓存", "run"])
+    assert [prefilter.holds(span) for span in sentences(text)] == [True, True]
+    assert prefilter.holds(Span(4, 9)) is False
+    assert prefilter.holds(Span(1, 3)) is False
 
 
 @pytest.mark.parametrize("before", ["\u200b" * 9, "ß" * 9, "\u200bß" * 9])
 def test_what_cleaning_and_folding_move_is_found_in_its_own_stretch(before: str) -> None:
     text = f"{before}. Redis runs. 我们用缓存。 O’Brien."
     for at, term in enumerate(("run", "缓存", "obrien"), start=1):
-        hay = Haystack(text, [term])
-        assert [hay.holds(span) is False for span in sentences(text)] == [at != place for place in range(4)]
+        prefilter = Prefilter(text, [term])
+        assert [prefilter.holds(span) is False for span in sentences(text)] == [at != place for place in range(4)]
 
 
 @pytest.mark.parametrize("unit", ["run. ", "prune. ", "缓存。", "O'", "ß. ", "\u200b。", "5月3日。", "x" * 200 + ". "])
@@ -137,8 +137,8 @@ def test_a_long_text_is_searched_in_linear_time(unit: str) -> None:
     terms = ["run", "缓存", "obrien", "@05-03", "#60元", *(f"word{at}" for at in range(200))]
 
     def searched(text: str) -> None:
-        hay = Haystack(text, terms)
+        prefilter = Prefilter(text, terms)
         for span in sentences(text):
-            hay.holds(span)
+            prefilter.holds(span)
 
     assert_linear(lambda size: partial(searched, unit * (size // len(unit))), small=10_000, large=40_000)

@@ -1,0 +1,156 @@
+"""The decisions of a planner, explained: what became of each turn, why, and what would have kept it.
+
+Nothing here changes a choice; most of it is worked out only when somebody asks.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, has_whole
+from gatekeeper_core.selection.background import background_frequencies
+from gatekeeper_core.selection.coverage import coverage_without
+from gatekeeper_core.selection.result import Decision, SelectedTurn, Selection
+from gatekeeper_core.token_estimate import budget_for
+from gatekeeper_core.tokens import describe_counter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gatekeeper_core.selection.planner import Planner
+
+__all__ = ["Decisions", "explained"]
+
+_SHOWN_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "date", "amount", "quote", "code"})
+
+
+def explained(plan: Planner, constraints: Mapping[str, str]) -> Selection:
+    """Return the selection that a planner has chosen, with its account.
+
+    Args:
+        plan: a planner that has chosen.
+        constraints: the constraints in force.
+    """
+    turns = tuple(
+        SelectedTurn(turn_id, part.user, part.assistant, part.tokens, part.trimmed, part.cuts)
+        for turn_id, part in sorted(plan.kept.items())
+    )
+    # Where candidates were refused and nothing fitted: what the smallest of them needs.
+    refused = [] if plan.kept else [turn_id for turn_id, reason in plan.reasons.items() if reason.why == "no_room"]
+    needed = min((plan.forms.excerpt(turn_id).tokens for turn_id in refused), default=None)
+    return Selection(
+        query=plan.query.text,
+        turns=turns,
+        tokens=sum(turn.tokens for turn in turns),
+        token_budget=plan.token_budget,
+        history_tokens=plan.history_tokens,
+        turn_count=len(plan.records),
+        gate=plan.verdict,
+        coverage=coverage_without(plan.missing),
+        constraints=dict(constraints),
+        smallest_needed_tokens=None if needed is None else budget_for(plan.count, needed),
+        order=tuple(plan.kept),
+        **describe_counter(plan.count),
+        _account=Decisions(plan),
+    )
+
+
+class Decisions:
+    """The account of one selection; see :class:`~gatekeeper_core.selection.result.Account`.
+
+    Args:
+        plan: a planner that has chosen.
+    """
+
+    def __init__(self, plan: Planner) -> None:
+        self._plan = plan
+
+    def decisions(self) -> tuple[Decision, ...]:
+        """Return a decision for each candidate and each kept turn, by turn."""
+        return tuple(map(self.decision, sorted(self._plan.reasons)))
+
+    def decision(self, turn_id: int) -> Decision:
+        """Return the decision on any turn, also on one that was no candidate."""
+        plan = self._plan
+        if turn_id not in plan.reasons:
+            return self._no_candidate(turn_id)
+        where, why, offered = plan.reasons[turn_id]
+        score, part = plan.scores.get(turn_id), plan.kept.get(turn_id)
+        if why == "enough" and plan.is_repeat(turn_id):
+            why = "repeat"
+        return Decision(
+            turn_id=turn_id,
+            outcome="dropped" if part is None else "trimmed" if part.trimmed else "kept",
+            stage=where,
+            why=why,
+            topic_id=plan.topic_of(turn_id),
+            tokens=(part or plan.forms.excerpt(turn_id)).tokens,
+            shared=self._shared(score.matched if score else frozenset()),
+            related=self._written(turn_id, score.related) if score else (),
+            score=score,
+            value=plan.values.get(turn_id),
+            kept_from_tokens=budget_for(plan.count, offered) if why == "no_room" else None,
+            kept_from_eta=self._etas.get(turn_id) if why == "enough" else None,
+        )
+
+    def anchors(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the anchors of the query that the kept text holds, and those that it does not."""
+        parts = self._plan.kept.values()
+        held = {term for part in parts for side in (part.user, part.assistant) for term in count_terms(side)}
+        folded = [f"{part.user}\n{part.assistant}".casefold() for part in parts]
+        covered: dict[str, None] = {}
+        uncovered: dict[str, None] = {}
+        for anchor in self._plan.query.anchors:
+            if anchor.kind in ("quote", "code"):
+                found = any(has_whole(anchor.term, text) for text in folded)
+            else:
+                found = anchor.term in held
+            if anchor.kind in _SHOWN_KINDS:
+                (covered if found else uncovered)[anchor.text] = None
+        return tuple(covered), tuple(text for text in uncovered if text not in covered)
+
+    @cached_property
+    def _etas(self) -> dict[int, float]:
+        """By turn that was enough without: the smallest ``eta``, to four digits, that does not stop before it."""
+        etas, least = {}, 1.0
+        for turn_id, value in self._plan.next_values():
+            least = min(least, value)
+            etas[turn_id] = min(1.0, round(coverage_without(least) + 0.0001, 4))
+        return etas
+
+    def _no_candidate(self, turn_id: int) -> Decision:
+        """Return the decision on a turn that was no candidate, with up to three anchors that would make it one."""
+        plan = self._plan
+        matched = frozenset(plan.query.idf) & plan.terms_of(turn_id)
+        anchors = [
+            anchor
+            for text in plan.records.text_of(turn_id)
+            for anchor in extract_anchors(text)
+            if anchor.kind in _SHOWN_KINDS and anchor.weight == 1.0
+        ]
+        common = background_frequencies()
+        anchors.sort(key=lambda anchor: (anchor.kind in ("word", "pair"), common.get(anchor.term, 0.0)))
+        return Decision(
+            turn_id=turn_id,
+            outcome="dropped",
+            stage="recall",
+            why="not_a_candidate" if matched else "no_shared_anchor",
+            topic_id=plan.topic_of(turn_id),
+            tokens=plan.records.tokens_of(turn_id),
+            shared=self._shared(matched),
+            kept_with=tuple(dict.fromkeys(anchor.text for anchor in anchors))[:3],
+        )
+
+    def _shared(self, terms: frozenset[str]) -> tuple[str, ...]:
+        """Return the anchors of the query that a set of its terms stands for, as the query writes them."""
+        texts = [a.text for a in self._plan.query.anchors if a.kind in _SHOWN_KINDS and a.term in terms]
+        return tuple(dict.fromkeys(texts))
+
+    def _written(self, turn_id: int, terms: frozenset[str]) -> tuple[str, ...]:
+        """Return the words of a turn that a set of terms stands for, as the turn writes them."""
+        if not terms:
+            return ()
+        texts = self._plan.records.text_of(turn_id)
+        words = (anchor for text in texts for anchor in extract_anchors(text, limit=MAX_TURN_ANCHORS))
+        return tuple(dict.fromkeys(anchor.text for anchor in words if anchor.term in terms))

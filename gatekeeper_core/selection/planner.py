@@ -1,0 +1,473 @@
+"""The planner of one selection: which turns go along, in which order and form.
+
+One :class:`Planner` serves one query. In ``minimal`` mode it takes, in this order:
+
+1. **the newest turn**, by the link that the gate has read: its excerpt, a snippet, or nothing;
+2. **the turns before it**, as far back as the question points: each link of the chain weakens it;
+3. **evidence**, by value, until the rest is not worth its tokens; a turn that holds little of the question goes as a
+   snippet;
+4. **what follows the evidence**: the turns that go on with it, where the question asks for the newest state, and the
+   answer, where it ends with a question;
+5. **an overview**, where the question asks what was said: a snippet of each turn.
+
+In ``fill`` mode the same turns come first and the rest of the budget is filled with their surroundings. What became of
+each turn, and why, is told by :mod:`gatekeeper_core.selection.decisions`.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+from itertools import chain
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.events import CANDIDATES, COVER
+from gatekeeper_core.observation import stage
+from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.constraints import ConstraintConfig
+from gatekeeper_core.selection.coverage import CoverageConfig, coverage_without, likeness, value_of, worths
+from gatekeeper_core.selection.information import LEAST_INFORMATION, information, is_generic
+from gatekeeper_core.selection.records import ends_open
+from gatekeeper_core.selection.retrieval import RetrievalConfig, score_turns
+from gatekeeper_core.selection.topics import GateConfig
+from gatekeeper_core.selection.trimming import Forms, Trimmer, TrimmingConfig
+from gatekeeper_core.token_estimate import budget_within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gatekeeper_core.selection.cues import Cues
+    from gatekeeper_core.selection.index import TurnIndex
+    from gatekeeper_core.selection.records import Records
+    from gatekeeper_core.selection.result import Stage, Why
+    from gatekeeper_core.selection.retrieval import Query, Score
+    from gatekeeper_core.selection.trimming import Excerpt
+    from gatekeeper_core.selection.verdicts import Verdict
+    from gatekeeper_core.tokens import TokenCounter
+
+__all__ = ["CHAIN_STEP", "GatekeeperConfig", "Planner", "Reason"]
+
+CHAIN_STEP = 0.7
+"""What the need for a turn keeps of the need for the turn after it, if that hangs on it wholly. Source: ours."""
+
+# All ours, fitted on conversations with labelled needs (benchmarks.everyday) and on LoCoMo (benchmarks.selection).
+_FORMED_ABOVE = 0.0225  # value from which on a turn goes as its excerpt: that of a coverage of 0.85
+_CHAIN_ABOVE = 0.3
+_CHAIN_TURNS = 3
+_STATE_LINK = 0.4
+_FOLLOWED = 2  # of the best evidence
+_WEAK_SHARE = 0.01  # of the query's information, with each doubling of the turns: more of them share a word by chance
+_WEAK_TURNS = 2
+_NEWEST_TOKENS = 350
+_UNCUT_TOKENS = 1_000  # up to which a turn that cannot be cut is taken in place of a snippet
+_OVERVIEW_TOKENS = 40
+_MISSES = 8  # turns that do not fit before the budget counts as full
+_RESTATED = 0.6  # likeness from which on the newer turn stands for the older
+_REPEATED = 0.5  # novelty below which a turn that was not taken counts as a repeat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatekeeperConfig:
+    """All settings of a gatekeeper, each group declared beside its stage.
+
+    Attributes:
+        mode: ``minimal`` gives the smallest set, ``fill`` uses the budget, best turns first.
+        trim: whether long messages are cut to the sentences that matter.
+        retrieval: weights of the score, candidates.
+        gate: thresholds of the topic gate and of the link to the newest turn.
+        coverage: what counts as evidence, where selection stops.
+        trimming: what counts as long, and how much is left of it.
+        constraints: cap of the constraint zone.
+    """
+
+    mode: Literal["minimal", "fill"] = "minimal"
+    trim: bool = True
+    retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
+    gate: GateConfig = field(default_factory=GateConfig)
+    coverage: CoverageConfig = field(default_factory=CoverageConfig)
+    trimming: TrimmingConfig = field(default_factory=TrimmingConfig)
+    constraints: ConstraintConfig = field(default_factory=ConstraintConfig)
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("minimal", "fill"):
+            raise ConfigError(f'GatekeeperConfig.mode must be "minimal" or "fill", got {self.mode!r}')
+
+
+class Reason(NamedTuple):
+    """What became of a turn and why: the stage, the reason, and the tokens of all turns offered up to this one."""
+
+    stage: Stage
+    why: Why
+    offered: int
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Planner:
+    """Chooses the turns for one query; see the module for the order.
+
+    Attributes:
+        query: what is looked for, expanded.
+        cues: those of its wording.
+        verdict: the gate's verdict on it, with its link to the newest turn.
+        starts: the first turn of each topic, ascending.
+        links: gives how firmly the user's text of a turn hung on the turn before it, 0..1.
+        index: the conversation's index.
+        records: its turns.
+        history_tokens: what all turns cost.
+        token_budget: what the chosen ones may cost.
+        trim: whether long messages are cut.
+        config: the settings.
+        count: the token counter.
+        scores: those of the turns that were scored in full.
+        kept: the chosen turns as they are sent, in the order in which they were taken.
+        reasons: what became of each candidate and each chosen turn.
+        values: what the cover ranked turns by.
+        missing: the value of the most valuable turn that was not taken.
+        forms: the forms in which the turns can be sent.
+    """
+
+    query: Query
+    cues: Cues
+    verdict: Verdict
+    starts: Sequence[int]
+    links: Callable[[int], float]
+    index: TurnIndex
+    records: Records
+    history_tokens: int
+    token_budget: int
+    trim: bool
+    config: GatekeeperConfig
+    count: TokenCounter
+    scores: dict[int, Score] = field(default_factory=dict, init=False)
+    kept: dict[int, Excerpt] = field(default_factory=dict, init=False)
+    reasons: dict[int, Reason] = field(default_factory=dict, init=False)
+    values: dict[int, float] = field(default_factory=dict, init=False)
+    missing: float = field(default=0.0, init=False)
+    forms: Forms = field(init=False)
+    _fill: bool = field(init=False)
+    _newest: int = field(init=False)
+    _left: int = field(init=False)
+    _offered: int = field(default=0, init=False)
+    _worths: dict[int, float] = field(default_factory=dict, init=False)
+    _weak: frozenset[int] = field(default=frozenset(), init=False)
+    _as_snippet: set[int] = field(default_factory=set, init=False)
+    _novelties: dict[int, tuple[int, float]] = field(default_factory=dict, init=False)
+    _open: list[tuple[float, int]] = field(default_factory=list, init=False)
+    _covered: tuple[int, ...] = field(default=(), init=False)
+    _terms: dict[int, frozenset[str]] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self._fill = self.config.mode == "fill"
+        self._newest = len(self.records) - 1
+        self._left = budget_within(self.count, self.token_budget)
+        self.forms = Forms(
+            Trimmer(self.query, config=self.config.trimming, count=self.count),
+            self.records,
+            config=self.config.trimming,
+            trim=self.trim,
+            two_people=self.index.speakers.are_two_people(),
+            room=self._left,
+        )
+
+    def choose(self) -> None:
+        """Choose the turns; call it once."""
+        room, looks_back = self._left, self.cues.about_conversation or self.cues.asked_before
+        with stage(CANDIDATES) as seen:
+            self._candidates()
+            seen.tell(lambda: {"turn_count": len(self.records), "candidates": len(self._worths)})
+        with stage(COVER) as seen:
+            if self._newest >= 0:
+                self._continuity(in_full=not looks_back)  # an overview has room for a snippet of each
+                self._what_follows(self._cover())
+                if looks_back:
+                    self._overview()
+                if self._fill and not self.cues.switch:
+                    self._surroundings()
+            seen.tell(lambda: {"turns_kept": len(self.kept), "tokens": room - self._left})
+
+    # --- who may compete -----------------------------------------------------------------------------------------
+
+    def _candidates(self) -> None:
+        """Score the turns, and set apart those that hold little of the question and those beyond the cap."""
+        limit = self.config.retrieval.candidates
+        if self._fill and self.records:
+            limit = max(limit, 2 * self._left * len(self.records) // max(1, self.history_tokens))
+        scores = score_turns(
+            self.query, self.index, config=self.config.retrieval, depth=limit, texts=self.records.text_of
+        )
+        self.scores = {score.turn_id: score for score in scores}
+        told = self._told_by(scores)
+        enough, least = self._floors(scores, told)
+        for score in scores[limit:]:
+            self._drop(score.turn_id, "recall", "not_a_candidate")
+        worth = worths(scores)
+        for score in scores[:limit]:
+            if score.whole or (told[score.turn_id] >= least and not self._shares_by_chance(score)):
+                self._worths[score.turn_id] = worth.get(score.turn_id, 0.0)
+            else:
+                self._drop(score.turn_id, "cover", "little_evidence")
+        whole = {score.turn_id for score in scores if score.whole}
+        self._weak = frozenset(turn_id for turn_id in self._worths if told[turn_id] < enough and turn_id not in whole)
+
+    def _told_by(self, scores: Sequence[Score]) -> dict[int, float]:
+        """Return by turn the share of the query's information that it holds, 0..1; a related term counts its credit."""
+        worth = information((term for term in self.query.idf if term not in self.query.earlier), self.index)
+        mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
+        credit_of = {related.term: (related.stands_for, related.credit) for related in self.query.related}
+        told = {}
+        for score in scores:
+            held = dict.fromkeys(score.matched, 1.0)
+            for term in score.related:
+                own, credit = credit_of[term]
+                held[own] = max(held.get(own, 0.0), credit)
+            told[score.turn_id] = round(
+                math.fsum(worth.get(term, 0.0) * credit for term, credit in held.items()) / mass, 6
+            )
+        return told
+
+    def _floors(self, scores: Sequence[Score], told: Mapping[int, float]) -> tuple[float, float]:
+        """Return the share of the query that is evidence, and the share that is worth a snippet."""
+        enough = self.config.coverage.evidence_share
+        if self.cues.switch:
+            return min(1.0, 3 * enough), min(1.0, 3 * enough)
+        if self._fill:
+            return 0.0, 0.0  # what is left of the budget costs nothing
+        others = (score for score in scores if score.turn_id != self._newest)
+        if self.cues.back or any(score.whole or told[score.turn_id] >= enough for score in others):
+            enough /= 2
+        return enough, min(enough, _WEAK_SHARE * math.log2(len(self.records) + 1))
+
+    def _shares_by_chance(self, score: Score) -> bool:
+        """Return whether a turn of another topic shares only generic terms with a question that hangs on the newest."""
+        if self._fill or self.verdict.link < self.config.gate.whole_above or score.related:
+            return False
+        return self.topic_of(score.turn_id) < len(self.starts) - 1 and all(map(is_generic, score.matched))
+
+    # --- the ways to choose --------------------------------------------------------------------------------------
+
+    def _continuity(self, *, in_full: bool) -> None:
+        """Take the newest turn and those before it, as firmly as the question hangs on them."""
+        gate, need, newest = self.config.gate, self.verdict.link, self._newest
+        if self.cues.switch or need < gate.snippet_above:
+            return
+        if need < gate.whole_above or not in_full:
+            self._take_snippet(newest, "link", "newest_turn")
+            return
+        part = self.forms.at_most(self.forms.excerpt(newest), newest, _NEWEST_TOKENS)
+        self._take(newest, part, "link", "newest_turn")
+        vague = not self.verdict.overlap or self.cues.referring or self.cues.said
+        if vague and newest > self.starts[-1]:  # it may point further back
+            self._take_snippet(newest - 1, "link", "earlier_turn")
+        for turn_id in range(newest - 1, max(-1, newest - 1 - _CHAIN_TURNS), -1):
+            need *= CHAIN_STEP * self.links(turn_id + 1)
+            if need < _CHAIN_ABOVE:
+                return
+            self._take(turn_id, self._form(turn_id), "link", "earlier_turn")
+
+    def _cover(self) -> list[int]:
+        """Take the evidence, by value, until it is covered; return what was offered, the most valuable first."""
+        eta = 2.0 if self._fill else self.config.coverage.eta
+        self._open = [(-self._bound(turn_id), -turn_id) for turn_id in self._worths if turn_id not in self.kept]
+        heapify(self._open)
+        offered: list[int] = []  # with or without room, or a larger budget would offer others before the rest
+        weak = 0
+        while self._open:
+            turn_id, value = self._most_valuable(self._open, list(self.kept))
+            if coverage_without(value) >= eta:
+                heappush(self._open, (-value, -turn_id))
+                self.missing = value
+                break
+            weak += turn_id in self._weak
+            if turn_id in self._weak and weak > _WEAK_TURNS:
+                self._drop(turn_id, "cover", "little_evidence")
+            else:
+                offered.append(turn_id)
+                if not self._take(turn_id, self._form(turn_id), "cover", "evidence"):
+                    self.missing = max(self.missing, value)
+        self._covered = tuple(self.kept)
+        for _, negative in self._open:
+            self._drop(-negative, "cover", "enough")
+        return offered
+
+    def _most_valuable(self, candidates: list[tuple[float, int]], told: Sequence[int]) -> tuple[int, float]:
+        """Take the candidate of the highest value out of a heap; the newest of those that say nearly the same.
+
+        Each waits by a value that it cannot exceed and is valued again when it comes up: novelty only falls. Source:
+        Minoux 1978, "Accelerated greedy algorithms for maximizing submodular set functions".
+
+        Args:
+            candidates: the heap, not empty: negative values and turns.
+            told: the turns that are kept.
+        """
+        while True:
+            bound, negative = heappop(candidates)
+            value = self._value(-negative, told)
+            if value < -bound and candidates and (-value, negative) > candidates[0]:
+                heappush(candidates, (-value, negative))
+                continue
+            newer = [entry for entry in candidates if entry[1] < negative and self._restates(-entry[1], -negative)]
+            if newer:
+                heappush(candidates, (-value, negative))
+                newest = min(newer, key=lambda entry: entry[1])
+                candidates.remove(newest)
+                heapify(candidates)
+                negative = newest[1]
+            self.values[-negative] = value
+            return -negative, value
+
+    def _value(self, turn_id: int, told: Sequence[int]) -> float:
+        """Return the value of a candidate beside the turns that are kept, and note what is to be sent of it."""
+        worth = self._worths[turn_id] * self._novelty(turn_id, told)
+        long = self.forms.is_long(turn_id)
+        if turn_id not in self._weak or not long:
+            self._as_snippet.discard(turn_id)
+            value = value_of(worth, self._price(turn_id))
+            if self._fill or not long or value > _FORMED_ABOVE:
+                return value
+        self._as_snippet.add(turn_id)
+        return value_of(worth, self._price(turn_id))
+
+    def _price(self, turn_id: int) -> int:
+        """Return what a candidate costs at most in the form that it has now."""
+        if self._fill:
+            return self.records.tokens_of(turn_id)
+        if self.records[turn_id].source is not None:  # not every message can be cut
+            return self._form(turn_id).tokens
+        if turn_id in self._as_snippet:
+            return self.forms.least(turn_id)
+        return min(self.forms.excerpt(turn_id).tokens, self.config.trimming.max_tokens)
+
+    def _bound(self, turn_id: int) -> float:
+        """Return the value that a turn has at most: new, and at the price of its cheapest form."""
+        can_be_cut = self.forms.is_long(turn_id) or self.index.speakers.are_two_people()
+        cheap = self.trim and not self._fill and can_be_cut
+        return value_of(self._worths[turn_id], 1 if cheap else self.records.tokens_of(turn_id))
+
+    def _novelty(self, turn_id: int, told: Sequence[int]) -> float:
+        """Return what the kept turns leave of a turn's worth, 0..1; a longer row of them goes on with the last one."""
+        seen, novelty = self._novelties.get(turn_id, (0, 1.0))
+        for other in told[seen:]:
+            novelty *= 0.0 if self._restates(other, turn_id) else 1.0 - self._likeness(turn_id, other) ** 2
+        self._novelties[turn_id] = len(told), novelty
+        return novelty
+
+    def _restates(self, turn_id: int, other: int) -> bool:
+        """Return whether a turn says again, or with a newer value, what an older one says."""
+        if turn_id < other or self._likeness(turn_id, other) < _RESTATED:
+            return False
+        return len(self.terms_of(turn_id)) >= len(self.terms_of(other))
+
+    def _likeness(self, turn_id: int, other: int) -> float:
+        """Return how alike two turns with the same hits are, 0..1; 0.0 where one is more than twice as long."""
+        score, kept = self.scores.get(turn_id), self.scores.get(other)
+        if score is None or kept is None or score.matched != kept.matched:
+            return 0.0
+        short, long = sorted(map(self.records.tokens_of, (turn_id, other)))
+        return likeness(self.terms_of(turn_id), self.terms_of(other)) if 2 * short >= long else 0.0
+
+    def _what_follows(self, evidence: Sequence[int]) -> None:
+        """Take what belongs to the best evidence and comes after it.
+
+        Where the user goes back to a topic of which nothing is evidence, its newest turn. Where the question asks for
+        the newest state of a thing, the turns that go on with it: a draft is in the turn that changed it last. Where a
+        turn ends with a question, the turn that answers it.
+        """
+        topic = self.verdict.resumed_topic
+        if topic is not None and self.verdict.reason == "explicit_return":
+            last = self.starts[topic + 1] - 1
+            if not any(self.starts[topic] <= turn_id <= last for turn_id in self.kept):
+                self._take(last, self._form(last), "link", "earlier_turn")
+        for turn_id in evidence[:_FOLLOWED] if self.cues.newest_state else ():
+            for later in range(turn_id + 1, min(self._newest, turn_id + _CHAIN_TURNS) + 1):
+                if self.links(later) < _STATE_LINK:
+                    break
+                self._take(later, self._form(later), "link", "later_turn")
+        for turn_id in evidence[: 2 * _FOLLOWED]:
+            if turn_id < self._newest and ends_open(self.records[turn_id]):
+                self._take_snippet(turn_id + 1, "link", "later_turn")
+
+    def _overview(self) -> None:
+        """Take a snippet of each turn, as far as candidates go: both ends, what opens a topic, then the newest."""
+        limit = self.config.retrieval.candidates
+        openings, newest = self.starts[: -limit - 1 : -1], range(self._newest, self._newest - limit, -1)
+        order = dict.fromkeys([self._newest, 0, *openings, *(turn_id for turn_id in newest if turn_id > 0)])
+        for turn_id in list(order)[:limit]:
+            self._take_snippet(turn_id, "overview", "overview", tokens=_OVERVIEW_TOKENS)
+
+    def _surroundings(self) -> None:
+        """Fill the budget: the newest turn, the turns next to the evidence, then the newest ones.
+
+        The order is that of all candidates, kept or not, so that a larger budget offers nothing else first.
+        """
+        evidence = sorted(self._worths, key=lambda turn: (-self._worths[turn], -turn))
+        near = [beside for turn_id in evidence for beside in (turn_id + 1, turn_id - 1)]
+        near = [turn_id for turn_id in near if 0 <= turn_id <= self._newest]
+        misses = 0
+        for turn_id in chain([self._newest], near, range(self._newest, -1, -1)):
+            if turn_id not in self.kept and not self._take(turn_id, self.forms.excerpt(turn_id), "cover", "neighbour"):
+                misses += 1
+                if misses > _MISSES:
+                    return
+
+    # --- taking and dropping -------------------------------------------------------------------------------------
+
+    def _form(self, turn_id: int) -> Excerpt:
+        """Return what is sent of a turn: its excerpt, or a snippet where its value asks for that."""
+        if turn_id in self._as_snippet:
+            return self.forms.snippet(turn_id)
+        part = self.forms.excerpt(turn_id)
+        return part if self._fill else self.forms.at_most(part, turn_id, self.config.trimming.max_tokens)
+
+    def _take(self, turn_id: int, part: Excerpt, where: Stage, why: Why) -> bool:
+        """Keep a part of a turn if it fits, cut further if need be, and return whether it was kept."""
+        if turn_id in self.kept:
+            return False
+        self._offered += part.tokens
+        part = self.forms.at_most(part, turn_id, self._left)
+        if part.tokens > self._left:
+            self._drop(turn_id, where, "no_room")
+            return False
+        self.kept[turn_id] = part
+        self.reasons[turn_id] = Reason(where, why, self._offered)
+        self._left -= part.tokens
+        return True
+
+    def _take_snippet(self, turn_id: int, where: Stage, why: Why, *, tokens: int | None = None) -> None:
+        """Keep the best of a turn, or a turn that cannot be cut where it is not long."""
+        part = self.forms.snippet(turn_id, tokens)
+        if part.tokens <= _UNCUT_TOKENS:
+            self._take(turn_id, part, where, why)
+
+    def _drop(self, turn_id: int, where: Stage, why: Why) -> None:
+        self.reasons[turn_id] = Reason(where, why, self._offered)
+
+    # --- what the decisions ask ----------------------------------------------------------------------------------
+
+    def topic_of(self, turn_id: int) -> int:
+        """Return the id of the topic of a turn."""
+        return bisect_right(self.starts, turn_id) - 1
+
+    def terms_of(self, turn_id: int) -> frozenset[str]:
+        """Return the indexed terms of a turn, without dates and amounts."""
+        if turn_id not in self._terms:
+            texts = self.records.text_of(turn_id)
+            self._terms[turn_id] = frozenset().union(*(count_terms(text, with_quantities=False) for text in texts))
+        return self._terms[turn_id]
+
+    def is_repeat(self, turn_id: int) -> bool:
+        """Return whether a candidate says mostly what the turns say that were kept when the cover stopped."""
+        return self._novelty(turn_id, self._covered) < _REPEATED
+
+    def next_values(self) -> list[tuple[int, float]]:
+        """Return the candidates that were enough without, in the order in which they would come, with their values."""
+        before = dict(self.values), dict(self._novelties), set(self._as_snippet)
+        rest, told, found = list(self._open), list(self._covered), []
+        while rest:
+            turn_id, value = self._most_valuable(rest, told)
+            found.append((turn_id, value))
+            told.append(turn_id)
+        self.values, self._novelties, self._as_snippet = before  # what might have been changes nothing that was
+        return found
