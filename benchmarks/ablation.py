@@ -6,8 +6,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_core import GateConfig, GatekeeperConfig, RetrievalConfig
+from gatekeeper_core import GatekeeperConfig
 from gatekeeper_core.selection import coverage, retrieval
+from gatekeeper_core.selection.retrieval import RetrievalConfig
+from gatekeeper_core.selection.topics import GateConfig
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

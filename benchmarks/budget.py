@@ -6,7 +6,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING
 
-from gatekeeper_core import estimate_text_tokens
+from gatekeeper_core.tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

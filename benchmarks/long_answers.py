@@ -26,9 +26,9 @@ from gatekeeper_core import (
     ContextGatekeeper,
     HistoryConfig,
     Message,
-    group_turns,
     select_history,
 )
+from gatekeeper_core.messages import group_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from benchmarks.data import Block, MemoryQuery
-    from gatekeeper_core import RetrievalConfig
+    from gatekeeper_core.selection.retrieval import RetrievalConfig
 
     Row = dict[str, Any]
     Ranker = Callable[[Sequence[str], MemoryQuery], list[int]]

@@ -30,7 +30,8 @@ from benchmarks.excerpts import words_kept
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
 from benchmarks.plot import write_plot
 from benchmarks.report import options, print_table, write_json
-from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, Turn
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core.messages import Turn
 from gatekeeper_core.selection.anchors import telling_terms
 
 if TYPE_CHECKING:

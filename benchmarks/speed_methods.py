@@ -16,11 +16,12 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from benchmarks.embedding import MODEL_PACKAGES
-from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, estimate_text_tokens
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.coverage import CoverageConfig, coverage_without, value_of, worths
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import Constants, RetrievalConfig, read_query, score_turns
+from gatekeeper_core.tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -21,7 +21,8 @@ import numpy as np
 from benchmarks.fit_tokens import PROFILES, Segments, left_out, prompts, read_segments
 from benchmarks.peers import NOT_INSTALLED
 from benchmarks.report import options, print_table, write_json
-from gatekeeper_core import TokenEstimator, estimate_text_tokens
+from gatekeeper_core import TokenEstimator
+from gatekeeper_core.tokens import estimate_text_tokens
 
 _WIDE = re.compile("[\u4e00-\u9fff\u3040-\u30ff\uac00-\ud7af]")
 _QUICK_TEXTS = 8

@@ -23,7 +23,9 @@ from benchmarks.data import read_jsonl
 from benchmarks.peers import NOT_INSTALLED
 from benchmarks.report import SEED, print_table, write_json
 from benchmarks.tool_outputs import Needle, Output, generated
-from gatekeeper_core import InMemoryBlobStore, ToolResultCompressor, ToolResultConfig, WorkingMemory
+from gatekeeper_core import ToolResultCompressor, WorkingMemory
+from gatekeeper_core.context.tool_results.compressor import ToolResultConfig
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

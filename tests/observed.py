@@ -14,7 +14,6 @@ from gatekeeper_core import (
     ContextBuilderConfig,
     ContextCompressor,
     ContextGatekeeper,
-    InMemoryRecordStore,
     LongTermMemory,
     Message,
     Thread,
@@ -29,7 +28,7 @@ from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.events import EVENTS, FACTS, Event
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.storage.in_memory import InMemoryMemoryStore, InMemoryRecordStore
 from gatekeeper_core.storage.sqlite import SQLiteStore
 
 BY_KEY = {event.key: event for event in EVENTS}

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, estimate_text_tokens
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core.tokens import estimate_text_tokens
 
 Turns = tuple[tuple[str, str], ...]
 

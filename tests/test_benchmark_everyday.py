@@ -27,7 +27,7 @@ from benchmarks.everyday import (
     read_everyday,
     run,
 )
-from gatekeeper_core import estimate_text_tokens
+from gatekeeper_core.tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
     from pathlib import Path

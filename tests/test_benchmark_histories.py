@@ -8,8 +8,9 @@ from benchmarks.data import Block
 from benchmarks.everyday import Question, Talk
 from benchmarks.histories import measured as measured_questions
 from benchmarks.long_answers import SENTENCES, TURNS, long_talks, measured, through_history
-from gatekeeper_core import estimate_text_tokens, group_turns
+from gatekeeper_core.messages import group_turns
 from gatekeeper_core.text import sentences
+from gatekeeper_core.tokens import estimate_text_tokens
 
 LONG = "The meeting was long. We went over the budget. Lunch was noodles. " * 12
 BLOCKS = (

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.data import Block, MemoryQuery, read_memories
 from benchmarks.memory import OURS, MemoryIndex, ablation_rows, asked, measure, recall_at, run
-from gatekeeper_core import RetrievalConfig
+from gatekeeper_core.selection.retrieval import RetrievalConfig
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

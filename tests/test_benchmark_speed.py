@@ -43,10 +43,9 @@ from benchmarks.speed_methods import (
 )
 from benchmarks.speed_tokens import texts_of
 from benchmarks.speed_worker import Worker, WorkerError, read_turns
-from gatekeeper_core import RetrievalConfig
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.retrieval import CONSTANTS, Constants, read_query, score_turns
+from gatekeeper_core.selection.retrieval import CONSTANTS, Constants, RetrievalConfig, read_query, score_turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -27,8 +27,9 @@ from benchmarks.selection import (
     oracle,
     without_dates,
 )
-from gatekeeper_core import GatekeeperConfig, SelectedTurn, estimate_text_tokens
+from gatekeeper_core import GatekeeperConfig, SelectedTurn
 from gatekeeper_core.selection import coverage, retrieval
+from gatekeeper_core.tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
     from pathlib import Path

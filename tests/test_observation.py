@@ -12,16 +12,10 @@ from typing import Any, NoReturn
 import pytest
 
 import gatekeeper_core
-from gatekeeper_core import (
-    ContextBuilder,
-    ContextBuilderConfig,
-    ContextGatekeeper,
-    InMemoryRecordStore,
-    Message,
-    Thread,
-)
+from gatekeeper_core import ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, Thread
 from gatekeeper_core.events import BUILD, GATE, HISTORY, MISS, STORE_CALL, Event
 from gatekeeper_core.observation import Ended, Stage, add_observer, remove_observer, stage, tell
+from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from tests.observed import event_of, everything_told, facts_of
 from tests.talks import TALKS
 

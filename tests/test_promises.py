@@ -17,15 +17,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gatekeeper_core import (
-    ContextGatekeeper,
-    CoverageConfig,
-    GateConfig,
-    GatekeeperConfig,
-    RetrievalConfig,
-)
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core.selection.coverage import CoverageConfig
 from gatekeeper_core.selection.cues import without_cues
 from gatekeeper_core.selection.result import Selection
+from gatekeeper_core.selection.retrieval import RetrievalConfig
+from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.selection.trimming import GAP
 from gatekeeper_core.text import sentences
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within

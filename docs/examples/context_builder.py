@@ -15,16 +15,15 @@ from gatekeeper_core import (
     BuiltContext,
     ContextBuilder,
     ContextBuilderConfig,
-    InMemoryBlobStore,
-    InMemoryMemoryStore,
     Message,
     SystemPrompt,
     Thread,
     ThreadMemories,
-    ThreadResultCompressor,
     ToolCall,
 )
 from gatekeeper_core.context.prompt.result import BuildTrace, Fate
+from gatekeeper_core.context.tool_results.thread_compressor import ThreadResultCompressor
+from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore
 
 LOG = "calls the tool read_log"
 """Stands in the script where the assistant reads a log before it answers."""

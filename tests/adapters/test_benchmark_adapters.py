@@ -35,7 +35,8 @@ from benchmarks.adapters import (
     unclean,
     words,
 )
-from gatekeeper_core import Message, ToolCall, validate_messages
+from gatekeeper_core import Message, ToolCall
+from gatekeeper_core.messages import validate_messages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.speed_adapters import SHAPES, adapters, conversation, main, measure_memory
-from gatekeeper_core import validate_messages
+from gatekeeper_core.messages import validate_messages
 
 if TYPE_CHECKING:
     from pathlib import Path

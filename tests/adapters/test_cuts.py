@@ -12,7 +12,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from llama_index.core.base.llms.types import ChatMessage, TextBlock, ThinkingBlock
 
 from benchmarks.long_answers import DOORS, long_talks, measured
-from gatekeeper_core import ContextBuilder, ContextBuilderConfig, estimate_text_tokens
+from gatekeeper_core import ContextBuilder, ContextBuilderConfig
+from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector, select_messages
 from langchain_gatekeeper.reading import read_message as read_langchain
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from gatekeeper_core import ConfigError, ContextGatekeeper, Message, count_bytes, count_messages
-from gatekeeper_core.token_estimate import budget_within
-from gatekeeper_core.tokens import describe_counter
+from gatekeeper_core import ConfigError, ContextGatekeeper, Message
+from gatekeeper_core.token_estimate import budget_within, count_bytes
+from gatekeeper_core.tokens import count_messages, describe_counter
 from gatekeeper_tokenizers.huggingface import tokenizers_counter
 from gatekeeper_tokenizers.openai import tiktoken_counter
 from tests.histories import view_with

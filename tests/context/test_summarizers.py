@@ -14,17 +14,15 @@ from gatekeeper_core import (
     ContextBuilder,
     ContextBuilderConfig,
     ContextCompressor,
-    FoldingConfig,
-    InMemoryRecordStore,
     Message,
     Summarizer,
-    SummaryConfig,
     Thread,
-    ThreadSummary,
-    compact_in_place,
     compact_messages,
-    fold_rounds,
 )
+from gatekeeper_core.context.compaction.rounds import FoldingConfig, fold_rounds
+from gatekeeper_core.context.compaction.tool_loop import compact_in_place
+from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
+from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from tests.loops import assistant, calls, result, user
 
 SAID = "They look after the hosts."

@@ -26,7 +26,8 @@ from unittest import mock
 
 import requests
 
-from gatekeeper_core import ContextGatekeeper, estimate_text_tokens
+from gatekeeper_core import ContextGatekeeper
+from gatekeeper_core.tokens import estimate_text_tokens
 from gatekeeper_minimax import MiniMaxClient, MiniMaxConfig, MiniMaxError
 from tests.minimax.conversations import CONVERSATIONS
 from tests.minimax.server import API_KEY, Answer, MiniMaxServer
@@ -34,7 +35,7 @@ from tests.minimax.server import API_KEY, Answer, MiniMaxServer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from gatekeeper_core import Verdict
+    from gatekeeper_core.selection.verdicts import Verdict
     from gatekeeper_minimax import Reply
     from tests.minimax.conversations import Conversation, Turn
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gatekeeper_cli.models import minimax_model, usage_calibrator
-from gatekeeper_core import Message, group_turns
+from gatekeeper_core import Message
+from gatekeeper_core.messages import group_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.token_estimate import TokenEstimator
 from tests.minimax.server import API_KEY, Answer, Cut, Failure, Garbage, InBody, MidStream, MiniMaxServer, Stall

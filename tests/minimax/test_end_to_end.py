@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gatekeeper_core import ContextGatekeeper, GateConfig, GatekeeperConfig, estimate_text_tokens
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.selection import planner as planner_module
+from gatekeeper_core.selection.topics import GateConfig
+from gatekeeper_core.tokens import estimate_text_tokens
 from gatekeeper_minimax import MiniMaxClient, MiniMaxConfig, MiniMaxResponseError
 from tests.minimax import end_to_end
 from tests.minimax.conversations import CONVERSATIONS

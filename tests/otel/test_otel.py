@@ -22,17 +22,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import gatekeeper_core
-from gatekeeper_core import (
-    BudgetError,
-    ContextBuilder,
-    ContextBuilderConfig,
-    ContextGatekeeper,
-    InMemoryRecordStore,
-    Message,
-    Thread,
-)
+from gatekeeper_core import BudgetError, ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, Thread
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.events import EVENTS, FACTS
+from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from gatekeeper_core.storage.sqlite import SQLiteStore
 from gatekeeper_otel import instrument
 from tests.observed import BY_KEY, fits, tell_everything

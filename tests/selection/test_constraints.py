@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import ConstraintConfig, ConstraintLimitError, ContextGatekeeper, GatekeeperConfig, GatekeeperError
-from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.selection.constraints import Constraints, render_constraints
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, GatekeeperError
+from gatekeeper_core.errors import ConfigError, ConstraintLimitError
+from gatekeeper_core.selection.constraints import ConstraintConfig, Constraints, render_constraints
 from gatekeeper_core.tokens import estimate_text_tokens
 
 three_scripts = pytest.mark.parametrize(

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import ContextGatekeeper, Message, SnapshotError, Turn, group_turns
+from gatekeeper_core import ContextGatekeeper, Message
+from gatekeeper_core.errors import SnapshotError
+from gatekeeper_core.messages import Turn, group_turns
 from gatekeeper_core.selection.anchors import folded
 from gatekeeper_core.selection.dates import date_terms, spoken_dates
 from tests.histories import view_with

@@ -17,11 +17,9 @@ from gatekeeper_core import (
     Message,
     Selection,
     ToolCall,
-    Turn,
-    count_messages,
-    estimate_text_tokens,
-    group_turns,
 )
+from gatekeeper_core.messages import Turn, group_turns
+from gatekeeper_core.tokens import count_messages, estimate_text_tokens
 
 Pairs = list[tuple[str, str]]
 

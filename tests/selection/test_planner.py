@@ -9,19 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import (
-    ContextGatekeeper,
-    CoverageConfig,
-    GateConfig,
-    GatekeeperConfig,
-    RetrievalConfig,
-    Selection,
-    TrimmingConfig,
-)
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, Selection
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.coverage import CoverageConfig
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.topics import LEAST_INFORMATION, information
+from gatekeeper_core.selection.retrieval import RetrievalConfig
+from gatekeeper_core.selection.topics import LEAST_INFORMATION, GateConfig, information
+from gatekeeper_core.selection.trimming import TrimmingConfig
 from gatekeeper_core.tokens import estimate_text_tokens
 
 Pairs = list[tuple[str, str]]

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import Message, Turn
+from gatekeeper_core import Message
+from gatekeeper_core.messages import Turn
 from gatekeeper_core.selection.records import Record, Records
 
 TURN = Turn((Message("user", "端口？"), Message("assistant", "6379")), 0, 2)

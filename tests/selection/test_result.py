@@ -6,9 +6,10 @@ from typing import Any, get_args
 
 import pytest
 
-from gatekeeper_core import ContextGatekeeper, Decision, GatekeeperConfig, SelectedTurn, Selection, Verdict
+from gatekeeper_core import ContextGatekeeper, Decision, GatekeeperConfig, SelectedTurn, Selection
 from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.result import SCHEMA_VERSION, Stage, Why
+from gatekeeper_core.selection.verdicts import Verdict
 from gatekeeper_core.tokens import estimate_text_tokens
 
 REDIS = [

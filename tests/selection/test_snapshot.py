@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import ContextGatekeeper, GateConfig, GatekeeperConfig
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.errors import SnapshotError
 from gatekeeper_core.messages import Message, group_turns
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.snapshot import read_sections, write_sections
+from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_core.tokens import TokenCounter, estimate_text_tokens
 from tests.talks import TALKS

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import ContextGatekeeper, Message, group_turns
+from gatekeeper_core import ContextGatekeeper, Message
+from gatekeeper_core.messages import group_turns
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.speakers import MIN_MESSAGES, Speakers, speaker_of
 

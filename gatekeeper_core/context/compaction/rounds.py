@@ -284,7 +284,7 @@ def fold_rounds(
     >>> ask = Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"),))
     >>> answer = Message("tool", "12:00", tool_call_id="a")
     >>> [message.text for message in fold_rounds([Message("user", "?"), ask, answer, ask, answer], 1).messages]
-    ['?', '[已执行 1 次工具调用,最近结果见下文]', '', '12:00']
+    ['?', '[1 tool call executed, latest results below]', '', '12:00']
     """
     check_tokens("keep", keep)
     config, count = config or FoldingConfig(), checked_counter(token_counter)

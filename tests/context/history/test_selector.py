@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import ContextGatekeeper, GateConfig, GatekeeperConfig
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.cache import THREAD_BYTES
@@ -28,6 +28,7 @@ from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, ToolCall
+from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
 from tests import talks
 from tests.histories import view_with
