@@ -82,7 +82,7 @@ def test_no_record_holds_a_word_of_the_talk(records: list[logging.LogRecord]) ->
 
 def test_a_record_says_where_it_comes_from(records: list[logging.LogRecord]) -> None:
     assert "observation.py" not in {record.filename for record in records}
-    assert {"gatekeeper.py", "plan.py", "selector.py"} <= {record.filename for record in records}
+    assert {"gatekeeper.py", "planner.py", "selector.py"} <= {record.filename for record in records}
 
 
 def test_each_event_has_a_key_and_a_message_of_its_own() -> None:

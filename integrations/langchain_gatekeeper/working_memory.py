@@ -32,7 +32,8 @@ def working_memory_tool(memory: WorkingMemory | ThreadMemories, *, budget_tokens
             read.
         budget_tokens: what one reading may cost, >= 1.
 
-    >>> from gatekeeper_core import InMemoryBlobStore, WorkingMemory
+    >>> from gatekeeper_core import WorkingMemory
+    >>> from gatekeeper_core.storage.in_memory import InMemoryBlobStore
     >>> memory = WorkingMemory(InMemoryBlobStore(), b"0123456789abcdef")
     >>> pointer = memory.offload("one\ntwo\nthree")
     >>> print(working_memory_tool(memory).invoke({"pointer": pointer.text, "first_line": 2}))

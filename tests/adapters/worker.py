@@ -87,7 +87,8 @@ class Side:
 
     def selection(self, sent: Iterable[str]) -> dict[str, Any]:
         """Return what was sent, and what the store had given for it."""
-        thread = next(reversed(self.selector._threads._threads.values()))
+        thread = self.selector._threads.newest()
+        assert thread is not None
         assert thread.view is not None
         given = [marks([message.text]) for message in thread.messages]
         assert all(len(one) == 1 for one in given), "each message has one mark"
@@ -100,7 +101,8 @@ class Side:
 
     def is_rebuilt(self) -> bool:
         """Return whether the index of the thread is the one that its messages give when it is made anew."""
-        thread = next(reversed(self.selector._threads._threads.values()))
+        thread = self.selector._threads.newest()
+        assert thread is not None
         assert thread.history is not None
         assert thread.gatekeeper is not None
         fresh = ContextGatekeeper(token_counter=thread.gatekeeper.token_counter)

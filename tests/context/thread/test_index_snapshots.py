@@ -84,7 +84,7 @@ def content(gatekeeper: ContextGatekeeper | bytes) -> dict[str, Any]:
         keys, ends, packed = (index.pop(f"{column}{place}") for column in ("keys", "ends", "postings"))
         for at, key in enumerate(keys):
             postings.setdefault(key, []).extend(packed[ends[at] : ends[at + 1]])
-    return {**sections, **index, "noted": sorted(index["noted"]), "postings": postings}
+    return {**sections, **index, "words": sorted(index["words"]), "postings": postings}
 
 
 def snapshots_in(store: Any, counter: TokenCounter = COUNT, config: GatekeeperConfig | None = None) -> IndexSnapshots:
