@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS, QuestionKind
 from gatekeeper_cli.demo import DEMO_BUDGET_TOKENS, Answer, run_demo
-from gatekeeper_cli.opening import without_current
 from gatekeeper_cli.texts import TABLE
 from gatekeeper_core.messages import Message, ToolCall, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -378,14 +377,20 @@ def test_a_last_turn_that_is_the_unanswered_query_is_no_history(
     assert shown["turn_count"] == 3
 
 
+@pytest.mark.cli
 def test_an_answered_question_and_another_open_one_stay_in_the_history() -> None:
+    from gatekeeper_cli.opening import without_current
+
     turns = (Turn.of("port?", "6380"), Turn.of("And the port of the other one?", ""))
     assert without_current(turns[:1], query="port?") == turns[:1]
     assert without_current(turns, query="port?") == turns
     assert without_current((), query="port?") == ()
 
 
+@pytest.mark.cli
 def test_a_turn_that_waits_for_a_tool_is_unanswered() -> None:
+    from gatekeeper_cli.opening import without_current
+
     calling = Message("assistant", "one moment", tool_calls=(ToolCall("c1", "now", "{}"),))
     turn = Turn((Message("user", "time?"), calling), 0, 2)
     assert without_current((turn,), query="time?") == ()

@@ -10,7 +10,6 @@ import typer
 from rich.text import Text
 
 from gatekeeper_cli.opening import (
-    STANDARD_INPUT,
     FromFormat,
     WhichConversation,
     list_conversations,
@@ -22,6 +21,7 @@ from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.texts import Language, spoken, texts_for
 from gatekeeper_cli.views import plain_table, visible, write_json
 from gatekeeper_cli.whole_file import write_whole
+from gatekeeper_cli.writing import STANDARD_INPUT
 from gatekeeper_formats import SUFFIXES, WRITABLE, write_messages
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gatekeeper_cli.opening import STANDARD_INPUT
 from gatekeeper_cli.texts import spoken
+from gatekeeper_cli.writing import STANDARD_INPUT
 from gatekeeper_formats import FormatError
 from gatekeeper_formats.base import PlaceError
 from gatekeeper_formats.json_values import TextSource, read_values

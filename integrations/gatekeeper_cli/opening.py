@@ -15,6 +15,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColu
 import gatekeeper_formats as formats
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.texts import Language, spoken, texts_for
+from gatekeeper_cli.writing import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.messages import Turn
 
 __all__ = [
-    "STANDARD_INPUT",
     "FromFormat",
     "WhichConversation",
     "list_conversations",
@@ -31,9 +31,6 @@ __all__ = [
     "say_left_out",
     "without_current",
 ]
-
-STANDARD_INPUT = "-"
-"""The file name that stands for standard input."""
 
 _LONG_BYTES = 16_000_000
 """From here on a file takes long enough, about a quarter of a second, for a progress bar."""

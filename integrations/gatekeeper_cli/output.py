@@ -11,12 +11,12 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from gatekeeper_cli.opening import STANDARD_INPUT, open_conversation, say_left_out, without_current
+from gatekeeper_cli.opening import open_conversation, say_left_out, without_current
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.showable import visible
 from gatekeeper_cli.texts import Language, spoken, texts_for
 from gatekeeper_cli.views import write_json
-from gatekeeper_cli.writing import WriteError, write_report
+from gatekeeper_cli.writing import STANDARD_INPUT, WriteError, write_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

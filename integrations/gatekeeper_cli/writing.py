@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from gatekeeper_cli.opening import STANDARD_INPUT
 from gatekeeper_cli.texts import spoken
 from gatekeeper_cli.whole_file import write_whole
 
-__all__ = ["WriteError", "write_report"]
+__all__ = ["STANDARD_INPUT", "WriteError", "write_report"]
+
+STANDARD_INPUT = "-"
+"""The file name that stands for standard input, or output."""
 
 _LOOKED_AT = 4_096
 
