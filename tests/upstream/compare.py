@@ -16,9 +16,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections import Counter
 from importlib.metadata import version
@@ -100,8 +100,7 @@ def fetched(package: str, folder: Path) -> Path:
     command += ["--no-build-isolation", "--dest", str(folder / package), f"{package}=={version(package)}"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     archive = next((folder / package).glob("*.tar.gz"))
-    with tarfile.open(archive) as packed:
-        packed.extractall(folder / package, filter="data")
+    shutil.unpack_archive(archive, folder / package)
     return next(path for path in (folder / package).iterdir() if path.is_dir())
 
 
