@@ -304,7 +304,9 @@ def through_middleware(talk: LongTalk, count: Counter, *, trim: bool) -> list[st
 
     kinds = {"user": HumanMessage, "assistant": AIMessage}
     messages: list[Any] = [kinds[message.role](message.text) for message in talk.messages]
-    request = ModelRequest(model=FakeListChatModel(responses=["ok"]), messages=messages)
+    empty: dict[str, Any] = {"system_prompt": None, "tool_choice": None, "tools": [], "response_format": None}
+    model, empty["state"] = FakeListChatModel(responses=["ok"]), {"messages": messages}
+    request = ModelRequest(model=model, messages=messages, runtime=None, **empty)
     seen: list[Any] = []
 
     def handler(sent: ModelRequest[Any]) -> ModelResponse[Any]:

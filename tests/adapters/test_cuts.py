@@ -60,7 +60,9 @@ def through_middleware(messages: list[BaseMessage], **options: Any) -> list[Base
         seen.extend(request.messages)
         return ModelResponse(result=[AIMessage("ok")])
 
-    request = ModelRequest(model=FakeListChatModel(responses=["ok"]), messages=list(messages))
+    empty: dict[str, Any] = {"system_prompt": None, "tool_choice": None, "tools": [], "response_format": None}
+    model, state = FakeListChatModel(responses=["ok"]), {"messages": [*messages]}
+    request = ModelRequest(model=model, messages=[*messages], state=state, runtime=None, **empty)
     GatekeeperMiddleware(**options).wrap_model_call(request, handler)
     return seen
 

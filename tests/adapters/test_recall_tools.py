@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from typing import Any
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import ModelRequest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -83,7 +85,10 @@ def test_the_system_message_says_that_there_is_more_only_where_it_can_be_recalle
     assert head().content == f"Be brief.\n\n{line}"
     assert head(system=None).content == line
     blocks = [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]
-    assert head(system=SystemMessage(blocks)).content == [*blocks, {"type": "text", "text": line}]
+    if "system_message" in {
+        field.name for field in dataclasses.fields(ModelRequest)
+    }:  # LangChain 1.0 has the text alone
+        assert head(system=SystemMessage(blocks)).content == [*blocks, {"type": "text", "text": line}]
     for unchanged in (
         head(recalls=False),
         head(recall_hint=False),
