@@ -325,7 +325,7 @@ def fold(
         total,
         config.locale_for(messages),
         pointers=our_pointers((messages[at] for at in gone), config.working_memory),
-        body="\n".join(filter(None, (_read(messages[at].text)[2] for at in earlier))),
+        body="\n".join(filter(None, (_told_in(messages[at]) for at in earlier))),
         role=config.role,
     )
     if reach := _reach(messages, gone, stays[place:]):
@@ -444,6 +444,11 @@ def _read(text: str) -> tuple[str, tuple[str, ...], str]:
     said, _, rest = text.partition("\n")
     line, _, body = rest.partition("\n")
     return (said, pointers_in(line), body) if _POINTERS.fullmatch(line) else (said, (), rest)
+
+
+def _told_in(summary: Message) -> str:
+    """Return what a summary tells beside its placeholder: all of it where other code has written it."""
+    return _read(summary.text)[2] if any(counts_of(summary)) else summary.text
 
 
 def _reach(messages: Sequence[Message], gone: Sequence[int], behind: Sequence[int]) -> int:

@@ -14,6 +14,7 @@ from gatekeeper_core.context.compaction.rounds import (
     Counts,
     FoldingConfig,
     Round,
+    as_summary,
     counts_of,
     fold,
     fold_rounds,
@@ -249,6 +250,19 @@ def test_what_was_told_and_the_oldest_pointers_can_be_taken_from_a_summary() -> 
     assert without_body(without_pointers(summary, 2)).text == said
     assert "told" in without_pointers(summary, 2).text
     assert without_pointers(summary, 0) is summary
+
+
+@pytest.mark.parametrize(
+    "said", ["So far they set up Redis.", "目前已部署 Redis。", "Redis 已部署。\nThe port is 6380."]
+)
+def test_what_other_code_has_summarised_is_still_told_when_it_is_folded(said: str) -> None:
+    """002-21: one line or several; our own placeholder is counted on, not told again."""
+    messages = [as_summary(Message("user", said)), *one_round("a", "done"), Message("user", "next?")]
+    once = fold_rounds(messages, 0).messages
+    assert once[0].text.endswith(f"\n{said}")
+    twice = fold_rounds([*once, *one_round("b", "done")], 0).messages
+    assert twice[0].text.count(said) == 1
+    assert counts_of(twice[0]).rounds == 2
 
 
 @pytest.mark.parametrize(
