@@ -7,7 +7,7 @@ import importlib
 import inspect
 import re
 from functools import cache
-from types import FunctionType, ModuleType
+from types import FunctionType, GenericAlias, ModuleType
 
 import gatekeeper_core
 
@@ -62,7 +62,11 @@ def test_every_type_in_a_public_signature_is_public_and_documented() -> None:
                 continue  # a type variable of the module itself, or a name of the standard library
             if name not in module.__all__:
                 faults.append(f"{face} names {place}.{name}, which is not in __all__ of its module")
-            elif isinstance(getattr(module, name), type) and not inspect.getdoc(getattr(module, name)):
+            elif (
+                inspect.isclass(shown := getattr(module, name))
+                and not isinstance(shown, GenericAlias)
+                and not shown.__doc__
+            ):
                 faults.append(f"{face} names {place}.{name}, which has no docstring")
     assert faults == []
 
