@@ -227,8 +227,8 @@ class ContextBuilder:
         check_tokens("reserve_tokens", reserve_tokens)
         with self._lock:
             config, records, selector, snapshots = self._config, self._records, self._selector, self._snapshots
-        asked = [message.text for message in thread.messages if message.role == "user"] if thread else []
-        locale = config.locale or locale_of([*asked[:1], prompt])
+        asked = (message.text for message in thread.messages if message.role == "user") if thread else iter(())
+        locale = config.locale or locale_of([next(asked, ""), prompt])
         look = LookUp(timeout_seconds=config.call_timeout_ms / 1000)
         run = bounded_run(self._run_of(thread, config, locale, look), look, self._lanes.results)
         build = Build(
