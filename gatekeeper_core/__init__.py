@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.summarizer import Summarizer as Summarizer
     from gatekeeper_core.context.compaction.tool_loop import compact_messages as compact_messages
     from gatekeeper_core.context.history.modes import HistoryConfig as HistoryConfig
+    from gatekeeper_core.context.history.native import keep as keep
     from gatekeeper_core.context.history.recall import recall_earlier as recall_earlier
     from gatekeeper_core.context.history.select import HistoryView as HistoryView
     from gatekeeper_core.context.history.select import select_history as select_history
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.errors import StorageError as StorageError
     from gatekeeper_core.messages import Message as Message
     from gatekeeper_core.messages import ToolCall as ToolCall
-    from gatekeeper_core.messages import read_messages as read_messages
+    from gatekeeper_core.native.reading import read_messages as read_messages
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper as ContextGatekeeper
     from gatekeeper_core.selection.planner import GatekeeperConfig as GatekeeperConfig
     from gatekeeper_core.selection.result import Decision as Decision
@@ -84,7 +85,8 @@ _MODULES = {
     "ToolResultCompressor": "context.tool_results.compressor",
     "WorkingMemory": "context.tool_results.working_memory",
     "compact_messages": "context.compaction.tool_loop",
-    "read_messages": "messages",
+    "keep": "context.history.native",
+    "read_messages": "native.reading",
     "recall_earlier": "context.history.recall",
     "select_history": "context.history.select",
 }

@@ -2,9 +2,9 @@
 
 ::
 
-    dicts ──read_messages──> Message … ──group_turns──> Turn …
-                                      ──split_current_turn──> head · past turns · current turn
-                                      ──validate_messages──> violations of a provider's order rules
+    Message … ──group_turns──> Turn …
+              ──split_current_turn──> head · past turns · current turn
+              ──validate_messages──> violations of a provider's order rules
 
 Everything here is a frozen value. A position is always the 0-based index in the list that the caller passed.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
 from itertools import pairwise
@@ -24,8 +24,10 @@ from gatekeeper_core.errors import ConfigError, MessageFormatError
 from gatekeeper_core.text import split_thinking
 
 __all__ = [
+    "BESIDE_RESULTS",
     "FOLDED",
     "MEDIA_TYPES",
+    "OUR_MARKS",
     "SIGNED",
     "SIGNED_KEYS",
     "Conversation",
@@ -46,8 +48,8 @@ __all__ = [
     "is_answered",
     "is_signed",
     "is_summary",
-    "read_messages",
     "split_current_turn",
+    "turn_role",
     "turn_starts",
     "validate_messages",
     "with_text",
@@ -84,6 +86,13 @@ all."""
 
 FOLDED = "folded"
 """The mark ``synthetic`` in the metadata of a summary that stands for folded messages."""
+
+BESIDE_RESULTS = "beside_results"
+"""The mark of what a user said in one message with results of tools, as Anthropic and Gemini have it: it begins no
+turn."""
+
+OUR_MARKS = frozenset({"synthetic", "compressed", SIGNED, BESIDE_RESULTS})
+"""Marks that say what this library made of a message: a client cannot set them."""
 
 SIGNED_KEYS = frozenset(
     {
@@ -140,14 +149,22 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class MediaPart:
-    """A piece of a message that is no text. Its data stays with the caller: it is never counted or searched as text."""
+    """A piece of a message that is no text. Its data stays with the caller: it is never counted or searched as text.
+
+    Attributes:
+        kind: what it is.
+        tokens: what it costs, where that is known; None: what parts of its kind cost (``MEDIA_TOKENS``).
+    """
 
     kind: MediaKind
+    tokens: int | None = None
 
     def __post_init__(self) -> None:
         _require_str("kind", self.kind)
         if self.kind not in _MEDIA_KINDS:
             raise ConfigError(f"kind must be one of {', '.join(_MEDIA_KINDS)}, got {reprlib.repr(self.kind)}")
+        if self.tokens is not None and (type(self.tokens) is not int or self.tokens < 0):
+            raise ConfigError(f"tokens must be a whole number of at least 0, or None, got {reprlib.repr(self.tokens)}")
 
 
 Part = TextPart | MediaPart
@@ -264,11 +281,10 @@ class Message:
         * Roles: ``developer`` reads as ``system``, ``function`` as ``tool``.
         * Content: text, None (reads as ``""``) or a list of parts; images, audio, video, files and parts of an unknown
           type become a ``MediaPart`` without their data.
-        * Calls: ``tool_calls``, the legacy ``function_call``, and Anthropic's ``tool_use`` parts. Arguments given as an
-          object become compact JSON in their own order. A call that is no more than an id keeps an empty name. A legacy
-          call has no id, so the function's name stands in for it, in the call and in its result.
-        * Anthropic's ``tool_result`` parts read as their text, within the user message that holds them. Such a message
-          stays a user message: split it into tool messages beforehand where its results are to answer calls.
+        * Calls: ``tool_calls`` and the legacy ``function_call``. Arguments given as an object become compact JSON in
+          their own order. A call that is no more than an id keeps an empty name. A legacy call has no id, so the
+          function's name stands in for it, in the call and in its result. One message of Anthropic may be several of
+          ours: ``read_messages`` reads them.
         * ``metadata``: its texts, whole numbers and truth values; what else is in it is ignored. Thinking or a
           signature beside the text (``SIGNED_KEYS``) adds the mark ``SIGNED``: nothing is left out of such a message.
         * ``created_at``: a datetime, or its text in ISO 8601 ("2024-06-03T09:30:00+02:00"); anything else is ignored.
@@ -303,7 +319,7 @@ class Message:
         >>> Message("assistant", "", tool_calls=(ToolCall("c1", "now", "{}"),)).to_dict()["content"] is None
         True
         """
-        content: str | list[dict[str, str]] | None
+        content: str | list[dict[str, str | int]] | None
         if isinstance(self.content, str):
             content = None if self.tool_calls and not self.content else self.content
         else:
@@ -321,26 +337,6 @@ class Message:
         return data
 
 
-def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
-    """Return the messages that dicts in OpenAI's chat format describe, in their order.
-
-    Raises:
-        TypeError: ``items`` is no iterable of mappings at all.
-        MessageFormatError: an item cannot be read; ``position`` says which.
-
-    >>> [message.role for message in read_messages([{"role": "developer", "content": "be brief"}])]
-    ['system']
-    """
-    if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
-        raise TypeError(f"items must be an iterable of mappings, got {type(items).__name__}")
-    messages = []
-    for position, item in enumerate(items):
-        if not isinstance(item, Mapping):
-            raise MessageFormatError(f"must be an object, got {type(item).__name__}", position=position)
-        messages.append(Message.from_dict(item, position=position))
-    return tuple(messages)
-
-
 def _read_message(data: Mapping[str, Any]) -> Message:
     role = data.get("role")
     if not isinstance(role, str):
@@ -348,11 +344,10 @@ def _read_message(data: Mapping[str, Any]) -> Message:
     name, tool_call_id = _optional_text(data, "name"), _optional_text(data, "tool_call_id")
     if role == "function" and tool_call_id is None:
         tool_call_id = name
-    content, calls = _read_content(data.get("content"))
     return Message(
         cast(Role, _ROLE_ALIASES.get(role, role)),
-        content,
-        tool_calls=calls + _read_tool_calls(data.get("tool_calls")) + _read_function_call(data.get("function_call")),
+        _read_content(data.get("content")),
+        tool_calls=_read_tool_calls(data.get("tool_calls")) + _read_function_call(data.get("function_call")),
         tool_call_id=tool_call_id,
         name=name,
         id=_optional_text(data, "id"),
@@ -395,30 +390,12 @@ def _read_time(value: object) -> datetime | None:
         return None
 
 
-def _read_content(content: object) -> tuple[str | tuple[Part, ...], tuple[ToolCall, ...]]:
+def _read_content(content: object) -> str | tuple[Part, ...]:
     if content is None:
-        return "", ()
+        return ""
     if isinstance(content, str):
-        return content, ()
-    parts: list[Part] = []
-    calls: list[ToolCall] = []
-    for where, item in _read_items(content, "content"):
-        if isinstance(item, Mapping) and item.get("type") == "tool_use":
-            calls.append(_read_call(item, item, "input", where))
-        elif isinstance(item, Mapping) and item.get("type") == "tool_result":
-            parts.extend(_read_tool_result(item.get("content"), f"{where}.content"))
-        else:
-            parts.append(_read_part(item, where))
-    return tuple(parts), tuple(calls)
-
-
-def _read_tool_result(content: object, where: str) -> list[Part]:
-    if content is None:
-        return []
-    if isinstance(content, str):
-        return [TextPart(content)]
-    # One level only: a result inside a result is a part of an unknown type, so the depth of the input costs no stack.
-    return [_read_part(item, place) for place, item in _read_items(content, where)]
+        return content
+    return tuple(_read_part(item, where) for where, item in _read_items(content, "content"))
 
 
 def _read_items(items: object, where: str) -> Iterator[tuple[str, object]]:
@@ -435,8 +412,11 @@ def _read_part(item: object, where: str) -> Part:
     kind = item.get("type", "text" if "text" in item else "other")
     if not isinstance(kind, str):
         raise MessageFormatError(f'"{where}.type" must be text, {_got(kind)}')
+    if kind in ("tool_use", "tool_result"):
+        raise MessageFormatError(f'"{where}" is Anthropic\'s: read the whole list with read_messages, or split it before')
     if kind not in _TEXT_KEYS:
-        return MediaPart(MEDIA_TYPES.get(kind, "other"))
+        tokens = item.get("tokens")  # as ``to_dict`` writes it
+        return MediaPart(MEDIA_TYPES.get(kind, "other"), tokens if type(tokens) is int and tokens >= 0 else None)
     key = _TEXT_KEYS[kind]
     if not isinstance(item.get(key), str):
         raise MessageFormatError(f'"{where}.{key}" must be text, {_got(item.get(key))}')
@@ -502,8 +482,10 @@ def _got(value: object) -> str:
     return "it is missing" if value is None else f"got {type(value).__name__}"
 
 
-def _part_to_dict(part: Part) -> dict[str, str]:
-    return {"type": "text", "text": part.text} if isinstance(part, TextPart) else {"type": part.kind}
+def _part_to_dict(part: Part) -> dict[str, str | int]:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    return {"type": part.kind} if part.tokens is None else {"type": part.kind, "tokens": part.tokens}
 
 
 def _call_to_dict(call: ToolCall) -> dict[str, Any]:
@@ -704,7 +686,7 @@ def group_turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
     [(1, 3), (3, 4)]
     """
     messages = _require_messages(messages)
-    starts = turn_starts([message.role for message in messages])
+    starts = turn_starts([turn_role(message) for message in messages])
     if not starts:
         return ()
     preamble = tuple(message for message in messages[: starts[0]] if message.role == "assistant")
@@ -713,6 +695,15 @@ def group_turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
         Turn(messages[start:stop], start, stop, () if number else preamble)
         for number, (start, stop) in enumerate(zip(starts, stops, strict=True))
     )
+
+
+def turn_role(message: Message) -> Role:
+    """Return the role of a message in the order of turns: what a user says beside results of tools opens none.
+
+    >>> turn_role(Message("user", "Go on.", metadata={BESIDE_RESULTS: True})), turn_role(Message("user", "?"))
+    ('tool', 'user')
+    """
+    return "tool" if BESIDE_RESULTS in message.metadata else message.role
 
 
 def turn_starts(roles: Sequence[Role]) -> list[int]:

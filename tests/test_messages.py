@@ -26,10 +26,10 @@ from gatekeeper_core.messages import (
     group_turns,
     is_answer,
     is_answered,
-    read_messages,
     split_current_turn,
     validate_messages,
 )
+from gatekeeper_core.native.reading import read_messages
 from tests.loops import assistant, result, system, user
 
 PROVIDERS: tuple[Provider, ...] = get_args(Provider)

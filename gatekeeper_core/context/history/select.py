@@ -17,8 +17,9 @@ and only shrinks while that turn grows. So every step of a run, also one that an
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gatekeeper_core.context.compaction.run import ShrunkRun, shrink_run
 from gatekeeper_core.context.history.modes import (
@@ -29,6 +30,7 @@ from gatekeeper_core.context.history.modes import (
     choose_past,
     fitting_turns,
 )
+from gatekeeper_core.context.history.native import select_native
 from gatekeeper_core.context.history.pins import as_said, checked_pins, summaries_in, summaries_needed
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.events import PAST
@@ -87,7 +89,8 @@ class HistoryView(NamedTuple):
         fixed_tokens: what else the budget has to carry.
         budget_tokens: what all of it may cost.
         replaced: position and message of what is sent in another form, ascending: long messages of past turns, cut;
-            compressed results of the current run, and the summary of its folded rounds in the place of the first.
+            compressed results of the current run, and the summary of its folded rounds in the place of the first. Of a
+            list in a provider's format these are dicts in that format.
         folded: positions of the current run that the summary stands for; of them only the first is kept.
         chosen_tokens: what the past turns cost that were chosen when the run began.
         counter: what counted the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
@@ -104,7 +107,7 @@ class HistoryView(NamedTuple):
     history_tokens: int
     fixed_tokens: int
     budget_tokens: int
-    replaced: tuple[tuple[int, Message], ...] = ()
+    replaced: tuple[tuple[int, Any], ...] = ()
     folded: tuple[int, ...] = ()
     chosen_tokens: int = 0
     counter: str = ""
@@ -132,7 +135,7 @@ class HistoryView(NamedTuple):
 
 
 def select_history(
-    messages: Sequence[Message],
+    messages: Sequence[Message] | Sequence[Mapping[str, Any]],
     *,
     gatekeeper: ContextGatekeeper,
     config: HistoryConfig | None = None,
@@ -150,7 +153,8 @@ def select_history(
     ``replaced`` says in the place of a message.
 
     Args:
-        messages: the whole conversation; read, never changed.
+        messages: the whole conversation, our messages or dicts in the format of a provider (see ``read_messages``);
+            read, never changed. All positions are in this list.
         gatekeeper: serves this conversation; its turns are made equal to the past turns.
         config: the settings; None: the defaults. ``shadow``, ``max_bytes`` and ``gatekeeper`` are those of a
             ``ThreadSelector`` and do nothing here.
@@ -168,6 +172,7 @@ def select_history(
     Raises:
         TypeError: an argument has the wrong type.
         ConfigError: a number is out of range, or a pinned position cannot be pinned.
+        MessageFormatError: a dict cannot be read, or two are in different formats.
 
     Source: design decision "the past is chosen once per run and only shrinks"; floor and passthrough are ours.
 
@@ -185,11 +190,16 @@ def select_history(
     _check_type("earlier", earlier, HistoryView | None)
     check_tokens("fixed_tokens", fixed_tokens)
     check_tokens("window_from", window_from)
-    return select_past(
-        read_history(messages, query=query, pinned=pinned),
-        gatekeeper=gatekeeper,
-        config=config,
+    past = partial(select_past, gatekeeper=gatekeeper, config=config)
+    if not messages or not isinstance(messages[0], Mapping):
+        history = read_history(cast("Sequence[Message]", messages), query=query, pinned=pinned)
+        return past(history, fixed_tokens=fixed_tokens, window_from=window_from, previous=previous, earlier=earlier)
+    return select_native(
+        cast("Sequence[Mapping[str, Any]]", messages),
+        lambda read, pinned, **rest: past(read_history(read, query=query, pinned=pinned), **rest),
+        counter=gatekeeper.token_counter,
         fixed_tokens=fixed_tokens,
+        pinned=pinned,
         window_from=window_from,
         previous=previous,
         earlier=earlier,
