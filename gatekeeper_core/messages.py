@@ -413,7 +413,9 @@ def _read_part(item: object, where: str) -> Part:
     if not isinstance(kind, str):
         raise MessageFormatError(f'"{where}.type" must be text, {_got(kind)}')
     if kind in ("tool_use", "tool_result"):
-        raise MessageFormatError(f'"{where}" is Anthropic\'s: read the whole list with read_messages, or split it before')
+        raise MessageFormatError(
+            f'"{where}" is Anthropic\'s: read the whole list with read_messages, or split it before'
+        )
     if kind not in _TEXT_KEYS:
         tokens = item.get("tokens")  # as ``to_dict`` writes it
         return MediaPart(MEDIA_TYPES.get(kind, "other"), tokens if type(tokens) is int and tokens >= 0 else None)
