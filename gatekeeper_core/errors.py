@@ -33,6 +33,7 @@ __all__ = [
     "SnapshotError",
     "StaleReadError",
     "StorageError",
+    "check_number",
     "check_range",
 ]
 
@@ -154,24 +155,28 @@ class StaleReadError(StorageError):
 
 
 def check_range(settings: object, *names: str, low: float, high: float = math.inf, whole: bool = False) -> None:
-    """Check numbers of a settings object: what every ``__post_init__`` of a settings class does.
+    """Check attributes of a settings object, as :func:`check_number` does."""
+    for name in names:
+        place = f"{type(settings).__name__}.{name}"
+        check_number(place, getattr(settings, name), low=low, high=high, whole=whole)
+
+
+def check_number(name: str, value: object, *, low: float, high: float = math.inf, whole: bool = False) -> None:
+    """Check a number that an argument or a setting gives.
 
     Args:
-        settings: the object.
-        names: its attributes to check.
+        name: what an error calls it.
+        value: the number.
         low: smallest value allowed.
         high: largest value allowed.
         whole: whether only whole numbers are.
 
     Raises:
-        TypeError: a value is no number, or no whole one.
-        ConfigError: a value lies outside the range.
+        TypeError: it is no number, or no whole one.
+        ConfigError: it lies outside the range.
     """
-    for name in names:
-        value = getattr(settings, name)
-        place = f"{type(settings).__name__}.{name}"
-        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
-            raise TypeError(f"{place} must be {'a whole' if whole else 'a'} number, got {type(value).__name__}")
-        if not low <= value <= high:
-            allowed = f"be {low} or more" if high == math.inf else f"lie in {low}..{high}"
-            raise ConfigError(f"{place} must {allowed}, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+        raise TypeError(f"{name} must be {'a whole' if whole else 'a'} number, got {type(value).__name__}")
+    if not low <= value <= high:
+        allowed = f"be {low} or more" if high == math.inf else f"lie in {low}..{high}"
+        raise ConfigError(f"{name} must {allowed}, got {value!r}")

@@ -94,11 +94,12 @@ class Ledger:
             self.costs[which].append(cost)
             self._totals[which] += cost
 
-    def drop(self, place: int) -> None:
-        """Take a message off the books: it keeps its place, and costs nothing any more."""
-        for which, costs in enumerate(self.costs):
-            self._totals[which] -= costs[place]
-            costs[place] = 0
+    def drop(self, places: Iterable[int]) -> None:
+        """Take messages off the books: they keep their places, and cost nothing any more."""
+        for place in places:
+            for which, costs in enumerate(self.costs):
+                self._totals[which] -= costs[place]
+                costs[place] = 0
 
     def cost_of(self, which: int, places: Iterable[int]) -> int:
         """Return what some of the messages cost together."""
