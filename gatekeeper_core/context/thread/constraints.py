@@ -1,4 +1,4 @@
-"""The constraints of many threads, kept where a store keeps them: what a user has laid down for good."""
+"""The constraints of threads in a store."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _DAMAGED = "the constraints of the thread are damaged: clear() them, and set the
 
 
 class ThreadConstraints:
-    """Sets, removes and reads the constraints of threads. Two workers that set different ones both succeed.
+    """The constraints of the threads of a store. Two workers that set different ones both succeed.
 
     Args:
-        store: where they are kept.
+        store: keeps them.
         config: how large the zone of a thread may grow.
         token_counter: counts a text; None: ``TokenEstimator()``.
 
@@ -40,11 +40,7 @@ class ThreadConstraints:
     __slots__ = ("_config", "_count", "_store")
 
     def __init__(
-        self,
-        store: RecordStore,
-        *,
-        config: ConstraintConfig | None = None,
-        token_counter: TokenCounter | None = None,
+        self, store: RecordStore, *, config: ConstraintConfig | None = None, token_counter: TokenCounter | None = None
     ) -> None:
         self._store = store
         self._config = config or ConstraintConfig()
