@@ -1,8 +1,4 @@
-"""A bounded cache that drops the entry used longest ago, and an estimate of what a message takes in memory.
-
-Everything that is kept from one call to the next can be worked out again from messages or stores, so dropping an entry
-costs time and nothing else.
-"""
+"""A bounded cache that drops the entry used longest ago, and an estimate of what a message takes in memory."""
 
 from __future__ import annotations
 
@@ -136,13 +132,8 @@ class LruCache(Generic[Key, Value]):
 def estimated_bytes(message: Message, *, indexed: bool = False) -> int:
     """Return about how many bytes a message takes in memory: its texts alone, or with its part of the index.
 
-    Alone: 300 and the size of its texts. With its part of index and topic map: 500, 8 for each character, and 60 more
-    for each byte that UTF-8 needs beyond the first of a character: 128 for an ideograph. It depends on nothing but the
-    texts; media are not kept and take nothing.
-
-    Args:
-        message: the message.
-        indexed: whether its part of the index and the topic map counts.
+    Alone: 300 and the size of its texts. Indexed: 500, 8 for each character, and 60 more for each byte that UTF-8 needs
+    beyond the first of a character: 128 for an ideograph. Media are not kept and take nothing.
 
     Source: ``tracemalloc``. Alone: 10,000 messages. Indexed: over generated conversations in Chinese, English and both,
     20 to 2,000 messages of 20 to 2,000 characters, such as ``python -m benchmarks.speed_adapters --memory --sizes

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 from gatekeeper_core.errors import ConfigError, MessageFormatError
 from gatekeeper_core.text import split_thinking
@@ -58,10 +58,10 @@ Role = Literal["system", "user", "assistant", "tool"]
 MediaKind = Literal["image", "audio", "video", "document", "other"]
 Provider = Literal["openai", "anthropic", "gemini", "minimax"]
 
-_ROLES = ("system", "user", "assistant", "tool")
+_ROLES = get_args(Role)
 _ROLE_ALIASES = {"developer": "system", "function": "tool"}
-_PROVIDERS = ("openai", "anthropic", "gemini", "minimax")
-_MEDIA_KINDS = ("image", "audio", "video", "document", "other")
+_PROVIDERS = get_args(Provider)
+_MEDIA_KINDS = get_args(MediaKind)
 
 _TEXT_KEYS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 MEDIA_TYPES: Mapping[str, MediaKind] = {

@@ -24,7 +24,7 @@ _MEDIA_NAMES: dict[Locale, Mapping[MediaKind, str]] = {
 
 
 class Measure(NamedTuple):
-    """One way to measure messages, and the limit for all of them together."""
+    """A way to measure messages, and the limit for all of them together."""
 
     counter: TokenCounter
     limit: float
@@ -37,11 +37,7 @@ class Measure(NamedTuple):
 class Ledger:
     """A list of messages with its books: each message is counted once, and again only when it changes.
 
-    Args:
-        messages: the messages.
-        token_counter: counts a text.
-        max_tokens: limit for the tokens of all.
-        max_chars: limit for the characters of all; a part that is no text counts as many as it costs tokens.
+    Its two measures are characters and tokens, in this order. In both, a part that is no text counts its tokens.
 
     >>> ledger = Ledger([Message("user", "hello")], token_counter=len, max_tokens=4)
     >>> ledger.tokens, ledger.is_over()
@@ -87,7 +83,7 @@ class Ledger:
             self.costs[which][place] = cost
 
     def add(self, message: Message, source: int, tokens: int) -> None:
-        """Add a message from a position of the caller's, whose tokens are known."""
+        """Add a message from a position of the caller's list, whose tokens are known."""
         self.messages.append(message)
         self.sources.append(source)
         for which, cost in enumerate((self.measures[0].cost(message), tokens)):
@@ -106,7 +102,7 @@ class Ledger:
         return sum(map(self.costs[which].__getitem__, places))
 
     def folded(self, messages: Sequence[Message], sources: Sequence[int | None]) -> Ledger:
-        """Return the books of some of these messages, and of a summary; only that one is counted.
+        """Return the books of some of these messages, and of a summary: the only one that is counted.
 
         Args:
             messages: the new list.
@@ -127,11 +123,11 @@ class Ledger:
 def shorten(
     ledger: Ledger, places: Iterable[int], *, locale: Locale, share: float = 1.0, floors: Sequence[int] = (0, 0)
 ) -> int:
-    """Cut the texts of messages in their middle, one after another, until the totals are within a share of the limits.
+    """Cut the texts in these places, one after another, until the totals are within a share of the limits.
 
     Args:
         ledger: the books; changed.
-        places: which messages may be cut, in the order in which they are.
+        places: which messages may be cut, in their order.
         locale: language of the mark at the cut.
         share: of each limit, that is aimed at.
         floors: what a message is not cut below, in characters and in tokens.
@@ -154,9 +150,8 @@ def shorten(
 def cut(message: Message, budget: int, measure: Measure, *, locale: Locale) -> Message:
     r"""Return a message whose text lost its middle, so that it costs at most the budget if an empty text would.
 
-    Parts that are no text stay, in their order, as long as a text with the mark of its cut fits beside them. Where it
-    does not, they go, and the text ends with what they were, if there is room to say it. Calls and names stay, and are
-    part of the cost.
+    Parts that are no text stay, in their order, as long as a text with the mark of its cut fits beside them. Otherwise
+    the text ends with what they were, if there is room. Calls and names stay.
 
     >>> cut(Message("tool", "x" * 99, tool_call_id="a"), 30, Measure(len, 0), locale="en").text
     'xxxx\n… [93 bytes omitted] …\nxx'

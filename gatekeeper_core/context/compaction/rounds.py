@@ -107,8 +107,7 @@ class Folding(NamedTuple):
         messages: the new list; what is not folded are the caller's own objects.
         sources: for each of them its position in the caller's list, None for the summary.
         folded: positions that the summary stands for, earlier summaries among them, ascending.
-        counts: what this call folded.
-        total: what the summary stands for in all.
+        counts: what this call folded; ``counts_in(messages)`` is what the summary stands for in all.
         failure: as in ``Compaction``.
     """
 
@@ -116,7 +115,6 @@ class Folding(NamedTuple):
     sources: tuple[int | None, ...]
     folded: tuple[int, ...]
     counts: Counts
-    total: Counts
     failure: str = ""
 
 
@@ -171,8 +169,8 @@ def check_language_and_memory(locale: object, working_memory: object) -> None:
 def read_rounds(messages: Sequence[Message]) -> tuple[Round, ...]:
     """Return the rounds of a conversation, oldest first.
 
-    A result belongs to the nearest assistant message before it, system messages between them aside. Calls and results
-    meet by id, or by number where the calls or the results have no ids at all.
+    A result belongs to the nearest assistant message before it, system messages aside. Calls and results meet by id, or
+    by number where the calls or the results have no ids at all.
 
     Raises:
         TypeError: ``messages`` holds something else than messages.
@@ -231,7 +229,7 @@ def counts_in(messages: Iterable[Message]) -> Counts:
 
 
 def reach_of(message: Message) -> int:
-    """Return how many of the user's messages stand between a summary and the last message that it stands for."""
+    """Return how many user messages stand between a summary and the last message that it stands for."""
     reach = message.metadata.get(_REACH)
     return reach if type(reach) is int and reach > 0 else 0
 
@@ -268,7 +266,7 @@ def fold_rounds(
     a line behind the placeholder. Nothing to fold: the same messages in a new list.
 
     Args:
-        messages: the conversation; read, never changed.
+        messages: the conversation.
         keep: newest answered rounds that stay, at least 0.
         config: how the summary is written.
         token_counter: counts what a summarizer is given to read; None: ``TokenEstimator()``.
@@ -301,25 +299,23 @@ def fold(
 
     Args:
         messages: the conversation.
-        rounds: the rounds to fold, with the narration before each.
+        rounds: the rounds to fold.
         config: how the summary is written.
         others: positions of further messages to fold, none of them in a round.
     """
     earlier = [at for at, message in enumerate(messages) if is_summary(message)]
-    total = counts_in(messages)
     apart = frozenset(others).difference(earlier)
     folded = apart.union(*(one.all_positions for one in rounds))
     if not folded:
-        return Folding(list(messages), tuple(range(len(messages))), (), Counts(), total)
+        return Folding(list(messages), tuple(range(len(messages))), (), Counts())
     counts = Counts(len(rounds), sum(one.calls for one in rounds), len(apart))
-    folded, total = folded.union(earlier), total.plus(counts)
-    gone = sorted(folded)
-    stays = [at for at in range(len(messages)) if at not in folded]
+    gone = sorted(folded.union(earlier))
+    stays = sorted(set(range(len(messages))).difference(gone))
     place = bisect_left(stays, gone[0])
     if config.role == "system":
         place = next((place for place, at in enumerate(stays) if messages[at].role != "system"), len(stays))
     summary = summary_of(
-        total,
+        counts_in(messages).plus(counts),
         config.locale_for(messages),
         pointers=our_pointers((messages[at] for at in gone), config.working_memory),
         body="\n".join(filter(None, (_told_in(messages[at]) for at in earlier))),
@@ -329,7 +325,7 @@ def fold(
         summary = replace(summary, metadata={**summary.metadata, _REACH: reach})
     sources = (*stays[:place], None, *stays[place:])
     listed = [summary if at is None else messages[at] for at in sources]
-    return Folding(listed, sources, tuple(gone), counts, total)
+    return Folding(listed, sources, tuple(gone), counts)
 
 
 def told(
@@ -340,14 +336,10 @@ def told(
     token_counter: TokenCounter,
     room: float = math.inf,
 ) -> Folding:
-    """Return a folding whose summary says what the summarizer writes, inside a fence; without one the same folding.
+    """Return a folding of messages whose summary says what the summarizer writes, inside a fence.
 
-    Args:
-        folding: what was folded.
-        messages: the conversation from which it was folded.
-        config: how the summary is written.
-        token_counter: counts a text.
-        room: tokens that are left for the text and its fence; where nothing fits, the summarizer is not asked.
+    Without a summarizer it is the same folding. ``room`` is in tokens, for the text and its fence; where nothing fits,
+    the summarizer is not asked.
     """
     if config.summarizer is None or not folding.folded:
         return folding
@@ -396,13 +388,13 @@ def our_pointers(messages: Iterable[Message], working_memory: Container[str] | N
 
 
 def without_body(summary: Message) -> Message:
-    """Return a summary that is its placeholder and its pointers; the same object where it is so already."""
+    """Return a summary without what is told in it: its placeholder and its pointers."""
     said, pointers, body = _read(summary.text)
     return replace(summary, content=_written(said, pointers, "")) if body else summary
 
 
 def without_pointers(summary: Message, count: int) -> Message:
-    """Return a summary without so many of its pointers, the oldest ones; with none to drop the same object."""
+    """Return a summary without so many of its oldest pointers; the same object if there is none to drop."""
     said, pointers, body = _read(summary.text)
     return replace(summary, content=_written(said, pointers[count:], body)) if pointers and count else summary
 
@@ -412,14 +404,14 @@ def _written(said: str, pointers: Sequence[str], body: str) -> str:
 
 
 def _read(text: str) -> tuple[str, tuple[str, ...], str]:
-    """Return the placeholder of a summary, the ids on the line of its pointers, and what stands behind them."""
+    """Return the placeholder of a summary, the ids on the line of its pointers, and what is told behind them."""
     said, _, rest = text.partition("\n")
     line, _, body = rest.partition("\n")
     return (said, pointers_in(line), body) if _POINTERS.fullmatch(line) else (said, (), rest)
 
 
 def _told_in(summary: Message) -> str:
-    """Return what a summary tells beside its placeholder: all of it where other code has written it."""
+    """Return what is told in a summary: all of it if other code wrote it."""
     return _read(summary.text)[2] if any(counts_of(summary)) else summary.text
 
 
@@ -441,7 +433,7 @@ def summary_of(
     body: str = "",
     role: Literal["user", "system"] = "user",
 ) -> Message:
-    """Return a summary: a placeholder, a line of the pointers with these ids, and what is said behind them.
+    """Return a summary: a placeholder, a line of the pointers with these ids, and what is told behind them.
 
     >>> print(summary_of(Counts(2, 3), "en", pointers=["aaaaaaaaaaaaaaaa"]).text)
     [3 tool calls executed, latest results below]

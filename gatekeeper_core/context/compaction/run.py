@@ -80,7 +80,7 @@ class ShrunkRun(NamedTuple):
         folded: positions that the summary stands for, ascending; it takes the place of the first of them.
         replaced: position and message of what is sent in another form: the summary, and compressed results.
         tokens: what the run costs now.
-        peak_tokens: the most that it cost at any of its steps: what the past never gets back.
+        peak_tokens: the most that it cost at any of its steps.
     """
 
     folded: tuple[int, ...]

@@ -4,9 +4,8 @@
 
     messages ──> 1 compress tool results ──> 2 fold the oldest into one summary ──> 3 cut texts ──> 4 trim the summary
 
-Each step is taken where the one before was not enough, and no further than it must. Its three entries decide which
-messages may go: ``tool_loop`` those of a growing loop, ``conversation`` those of any list, ``run`` those of the current
-run.
+Each step is taken where the one before was not enough, and no further than it must. Three entries decide which messages
+may go: ``tool_loop``, ``conversation`` and ``run``.
 """
 
 from __future__ import annotations
@@ -50,10 +49,10 @@ class Compaction(NamedTuple):
         results_shortened: messages whose text was compressed or cut.
         tokens_before: what the messages cost before.
         tokens_after: what they cost now.
-        chars_before: their characters before; a part that is no text counts as many as it costs tokens.
+        chars_before: their characters before; a part that is no text counts its tokens.
         chars_after: their characters now.
-        same_beginning: messages at the start that are as they were: what a cache of the prompt's prefix can still use.
-        over_limit: whether what must stay is over a limit by itself.
+        same_beginning: messages at the start that are as they were, which a prompt cache can still use.
+        over_limit: whether what must stay alone is over a limit.
         failure: why a summarizer's text is not in use: ``error: `` and its type, ``not_text``, ``empty``, ``too_long``;
             "" otherwise.
     """
@@ -75,7 +74,7 @@ class Compaction(NamedTuple):
 
     @property
     def prefix_changed(self) -> bool:
-        """Whether the messages are others than before: a cache of their prefix is lost from ``same_beginning`` on."""
+        """Whether a cache of the prefix is lost from ``same_beginning`` on."""
         return self.strategy != "none"
 
     def facts(self) -> dict[str, Any]:
@@ -149,7 +148,7 @@ class Shrinking:
         self.ledger = self.ledger.folded([self.ledger.messages[place] for place in stays], stays)
 
     def compaction(self, strategy: Strategy) -> Compaction:
-        """Return what became of the messages; the strategy is the last thing that was done."""
+        """Return what became of the messages."""
         ledger, folding = self.ledger, self._folding
         return Compaction(
             messages=ledger.messages,
@@ -170,27 +169,15 @@ class Shrinking:
 
 
 def compress(ledger: Ledger, results: ToolResults, places: Iterable[int], *, age_rounds: int) -> int:
-    """Compress tool results where that makes them cost less; return how many.
-
-    Args:
-        ledger: the books; changed.
-        results: the compressor, with what it is told of each result.
-        places: where the results stand.
-        age_rounds: how many answered rounds are newer, at least 0.
-    """
+    """Compress the tool results in these places where that makes them cost less; return how many."""
     count = 0
     for place in places:
-        message, source = ledger.messages[place], ledger.sources[place]
-        shorter = None if source is None else results.smaller(source, message, age_rounds=age_rounds)
-        if shorter is None:
-            continue
-        costs = [costs[place] for costs in ledger.costs]
-        ledger.put(place, shorter)
-        limited = [which for which, measure in enumerate(ledger.measures) if measure.limit < math.inf]
-        if any(ledger.costs[which][place] < costs[which] for which in limited):
+        source = ledger.sources[place]
+        shorter = None if source is None else results.smaller(source, ledger.messages[place], age_rounds=age_rounds)
+        limited = [books for books in zip(ledger.measures, ledger.costs, strict=True) if books[0].limit < math.inf]
+        if shorter and any(measure.cost(shorter) < costs[place] for measure, costs in limited):
+            ledger.put(place, shorter)
             count += 1
-        else:
-            ledger.put(place, message)
     return count
 
 

@@ -15,6 +15,7 @@ from gatekeeper_core.context.compaction.rounds import (
     FoldingConfig,
     Round,
     as_summary,
+    counts_in,
     counts_of,
     fold,
     fold_rounds,
@@ -173,7 +174,7 @@ def test_a_person_who_writes_the_words_of_a_placeholder_is_no_summary() -> None:
     messages = [user("[已执行 7 次工具调用,最近结果见下文]"), calls("a"), result("a"), calls("b"), result("b")]
     folding = fold_rounds(messages, 1)
     assert folding.messages[0] is messages[0]
-    assert folding.total.calls == 1
+    assert counts_in(folding.messages).calls == 1
 
 
 def test_an_earlier_summary_is_taken_up_and_not_nested() -> None:
@@ -181,13 +182,13 @@ def test_an_earlier_summary_is_taken_up_and_not_nested() -> None:
     once = fold_rounds(THREE_ROUNDS, 1).messages
     twice = fold_rounds([*once, calls("e", "f"), result("e"), result("f")], 1)
     assert told(twice.messages) == ["be brief", "修复部署", "[已执行 4 次工具调用,最近结果见下文]", "", "r", "r"]
-    assert (twice.counts, twice.total) == (Counts(1, 1), Counts(3, 4))
+    assert (twice.counts, counts_in(twice.messages)) == (Counts(1, 1), Counts(3, 4))
 
 
 def test_a_summary_survives_the_way_through_a_dict() -> None:
     once = fold_rounds(THREE_ROUNDS, 0).messages
     read = [Message.from_dict(message.to_dict()) for message in once]
-    assert fold_rounds([*read, calls("e"), result("e")], 0).total == Counts(4, 5)
+    assert counts_in(fold_rounds([*read, calls("e"), result("e")], 0).messages) == Counts(4, 5)
 
 
 @pytest.mark.parametrize("mark", [-1, True, "7", ""])
