@@ -213,7 +213,7 @@ class _Parts:
         results = {at for one in self._rounds if not one.answered for at in one.positions[1:]}
         measure = self.ledger.measures[1]
         empty = (replace(self.ledger.messages[at], content="") for at in results | (self.protected - self._whole))
-        return self.ledger.cost_of(1, self._whole) + sum(map(measure.cost, empty))
+        return measure.cost_of(self._whole) + sum(map(measure.cost, empty))
 
     def before(self, keep: int, *, users: bool) -> tuple[list[Round], list[int]]:
         """Return the rounds, and the positions outside of them, that may be folded if so many of the newest stay whole.
@@ -232,4 +232,5 @@ class _Parts:
 
     def cost_of(self, rounds: Sequence[Round], others: Sequence[int]) -> int:
         """Return the tokens that go when rounds and other messages are folded: earlier summaries go with them."""
-        return self.ledger.cost_of(1, {*others, *self._summaries}.union(*(one.all_positions for one in rounds)))
+        places = {*others, *self._summaries}.union(*(one.all_positions for one in rounds))
+        return self.ledger.measures[1].cost_of(places)

@@ -174,8 +174,8 @@ def compress(ledger: Ledger, results: ToolResults, places: Iterable[int], *, age
     for place in places:
         source = ledger.sources[place]
         shorter = None if source is None else results.smaller(source, ledger.messages[place], age_rounds=age_rounds)
-        limited = [books for books in zip(ledger.measures, ledger.costs, strict=True) if books[0].limit < math.inf]
-        if shorter and any(measure.cost(shorter) < costs[place] for measure, costs in limited):
+        limited = [measure for measure in ledger.measures if measure.limit < math.inf]
+        if shorter and any(measure.cost(shorter) < measure.costs[place] for measure in limited):
             ledger.put(place, shorter)
             count += 1
     return count

@@ -134,7 +134,8 @@ def readable(messages: Sequence[Message], limit: int, *, token_counter: TokenCou
     [5, 55]
     """
     ledger = Ledger(messages, token_counter=token_counter, max_tokens=limit)
-    measure, costs = ledger.measures[1], ledger.costs[1]
+    measure = ledger.measures[1]
+    costs = measure.costs
     level = _level(costs, limit)
     for place, message in enumerate(ledger.messages):
         if costs[place] > level and ledger.is_over():

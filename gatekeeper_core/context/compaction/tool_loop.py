@@ -168,9 +168,9 @@ def _to_fold(rounds: Sequence[Round], ledger: Ledger, config: FoldingConfig, sha
     )
     needed = 0
     saves = False
-    for which, measure in enumerate(ledger.measures):
+    for measure in ledger.measures:
         costs = measure.cost(written) - sum(map(measure.cost, earlier))
-        saved = list(accumulate(ledger.cost_of(which, one.all_positions) for one in rounds))
+        saved = list(accumulate(measure.cost_of(one.all_positions) for one in rounds))
         saves = saves or saved[-1] > costs
-        needed = max(needed, bisect_left(saved, ledger.excess(which, share) + costs) + 1)
+        needed = max(needed, bisect_left(saved, measure.excess(share) + costs) + 1)
     return rounds[:needed] if saves else ()

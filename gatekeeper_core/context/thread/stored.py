@@ -1,4 +1,4 @@
-"""Threads whose messages lie in our own store: appended there, and read back as the values that a builder takes.
+"""Threads whose messages are in a store of ours: appended there, and read back as the values that a builder takes.
 
 ::
 
@@ -110,7 +110,7 @@ class StoredThreads:
     def load(
         self, thread_id: str, *, tenant: str = "default", user: str | None = None, min_seq: int | None = None
     ) -> Thread:
-        """Return a thread as it is stored now; of an unknown or forgotten one a thread without messages.
+        """Return a thread as it is stored now; an unknown or forgotten one has no messages.
 
         Args:
             thread_id: names the thread within its tenant.
@@ -142,7 +142,7 @@ class StoredThreads:
         return found.thread
 
     def _caught_up(self, known: _Sure, min_seq: int | None) -> _Sure | None:
-        """Return a thread as it is now, or None where what is known of it may be of another one."""
+        """Return a thread as it is now, or None if what is known may be of another one."""
         thread, upto_seq = known.thread, known.upto_seq
         read = self._store.read_messages(thread.tenant, thread.id, from_seq=upto_seq, min_seq=min_seq)
         before = thread.messages[upto_seq:]
