@@ -64,11 +64,9 @@ class LruCache(Generic[Key, Value]):
     def get(self, key: Key) -> Value | None:
         """Return a value and make it the one used last; None where there is none."""
         with self._lock:
-            entry = self._entries.get(key)
-            if entry is None:
-                return None
-            self._entries.move_to_end(key)
-            return entry[0]
+            if key in self._entries:
+                self._entries.move_to_end(key)
+            return self.peek(key)
 
     def peek(self, key: Key) -> Value | None:
         """Return a value, or None, without using it."""
@@ -111,10 +109,8 @@ class LruCache(Generic[Key, Value]):
         """Drop an entry and return its value, None where there is none."""
         with self._lock:
             entry = self._entries.pop(key, None)
-            if entry is None:
-                return None
-            self._used_bytes -= entry[1]
-            return entry[0]
+            self._used_bytes -= entry[1] if entry else 0
+            return entry[0] if entry else None
 
     def discard(self, key: Key, value: Value) -> None:
         """Drop an entry, unless its key has another value by now."""

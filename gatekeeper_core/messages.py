@@ -316,7 +316,7 @@ class Message:
                 data[key] = getattr(self, key)
         if self.metadata and not for_provider:
             data["metadata"] = dict(self.metadata)
-        if self.created_at is not None and not for_provider:
+        if self.created_at and not for_provider:
             data["created_at"] = self.created_at.isoformat()
         return data
 
@@ -503,17 +503,14 @@ def with_text(message: Message, text: str) -> Message:
     >>> with_text(Message("user", (MediaPart("image"), TextPart("what"), TextPart("is this?"))), "?").content
     (MediaPart(kind='image'), TextPart(text='?'))
     """
-    if isinstance(message.content, str) or all(isinstance(part, TextPart) for part in message.content):
+    parts = () if isinstance(message.content, str) else message.content
+    if not any(isinstance(part, MediaPart) for part in parts):
         return replace(message, content=text)
-    parts: list[Part] = []
-    left = text
-    for part in message.content:
-        if isinstance(part, MediaPart):
-            parts.append(part)
-        elif left:
-            parts.append(TextPart(left))
-            left = ""
-    return replace(message, content=(*parts, TextPart(left)) if left else tuple(parts))
+    kept: list[Part] = [part for part in parts if isinstance(part, MediaPart)]
+    if text:
+        place = next((at for at, part in enumerate(parts) if isinstance(part, TextPart)), len(parts))
+        kept.insert(place, TextPart(text))
+    return replace(message, content=tuple(kept))
 
 
 def is_summary(message: Message) -> bool:
@@ -545,7 +542,7 @@ def is_answered(messages: Sequence[Message]) -> bool:
 
 
 class Turn(NamedTuple):
-    """One run of user messages and everything up to the next user message.
+    """A run of user messages and everything up to the next user message.
 
     Attributes:
         messages: the messages of the turn, the first one a user message.
@@ -761,16 +758,9 @@ def validate_messages(
 ) -> tuple[Violation, ...]:
     """Return where a message list breaks the order rules of a provider, by position.
 
-    ===================== ========================= ==================================================================
-    rule                  providers                 breach
-    ===================== ========================= ==================================================================
-    unanswered-tool-call  all                       a call without a result before the next message of another role
-    orphan-tool-result    all                       a result that answers no call of the assistant message before it
-    duplicate-tool-result all                       one more result for a call that has its result
-    first-not-user        anthropic, gemini         the first message that is no system message is no user message
-    system-not-at-head    anthropic                 a system message after another message
-    misplaced-tool-call   gemini                    a call that follows neither a user message nor a tool result
-    ===================== ========================= ==================================================================
+    The rules are ``unanswered-tool-call``, ``orphan-tool-result`` and ``duplicate-tool-result`` (all providers),
+    ``first-not-user`` (Anthropic, Gemini), ``system-not-at-head`` (Anthropic) and ``misplaced-tool-call`` (Gemini: a
+    call that follows neither a user message nor a tool result).
 
     Calls and results meet by id, for Gemini by number. For Gemini, system messages are left out: they travel beside the
     contents.
