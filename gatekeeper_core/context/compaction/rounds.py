@@ -262,8 +262,8 @@ def fold_rounds(
     """Return a conversation in which one summary message stands for all answered rounds but the newest.
 
     System and user messages, answers to the user, and rounds with a call that has no result yet stay; so does what no
-    provider would accept. An earlier summary is taken up into the new one, its counts added. ``our_pointers`` stand on
-    a line behind the placeholder. Nothing to fold: the same messages in a new list.
+    provider would accept. An earlier summary is taken up into the new one. Nothing to fold: the same messages in a new
+    list.
 
     Args:
         messages: the conversation.
@@ -293,15 +293,9 @@ def fold_rounds(
 def fold(
     messages: Sequence[Message], rounds: Sequence[Round], *, config: FoldingConfig, others: Collection[int] = ()
 ) -> Folding:
-    """Return a conversation in which one summary message stands for these rounds, and for other messages.
+    """Return a conversation in which one summary message stands for these rounds, and for messages in other positions.
 
-    No summarizer is asked: see :func:`told`. What earlier summaries said behind their pointers stays.
-
-    Args:
-        messages: the conversation.
-        rounds: the rounds to fold.
-        config: how the summary is written.
-        others: positions of further messages to fold, none of them in a round.
+    No summarizer is asked: see :func:`told`. What is told in earlier summaries stays.
     """
     earlier = [at for at, message in enumerate(messages) if is_summary(message)]
     apart = frozenset(others).difference(earlier)

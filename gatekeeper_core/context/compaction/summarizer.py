@@ -76,7 +76,7 @@ def check_summarizer(summarizer: object) -> None:
 
 
 def _arguments_of(summarizer: Callable[..., object]) -> Literal[0, 1, 3]:
-    """Return with how many arguments a summarizer is called, 0 for none that fits.
+    """Return with how many arguments a summarizer is called, 0 if none fits.
 
     Three where it needs or names them, or takes any number; a default in their place is a setting of its own.
     """

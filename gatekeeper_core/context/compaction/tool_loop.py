@@ -49,7 +49,7 @@ from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 __all__ = ["compact_in_place", "compact_messages"]
 
 _FLOORS = (800, 200)
-"""Characters and tokens that a result of a round that stays is never cut below. Source: ours; a screen of ten lines."""
+"""Characters and tokens that a result is never cut below. Source: ours; a screen of ten lines."""
 
 
 def compact_messages(

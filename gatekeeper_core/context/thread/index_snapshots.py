@@ -203,14 +203,10 @@ class IndexSnapshots:
         # Listed before the record is saved: what another worker puts from now on is not ours to delete.
         before = [blob.id for blob in blobs.records(INDEX_KIND)]
         blobs.put(INDEX_KIND, header.body, body)
+        text, version = json.dumps(header._asdict()), record.version if record else 0
         try:
             self._store.save_record(
-                thread.tenant,
-                thread.id,
-                INDEX_KIND,
-                json.dumps(header._asdict()),
-                upto_seq=upto_seq,
-                expected_version=record.version if record else 0,
+                thread.tenant, thread.id, INDEX_KIND, text, upto_seq=upto_seq, expected_version=version
             )
         except ConflictError:
             return  # theirs is as good

@@ -84,6 +84,14 @@ def test_a_system_message_within_a_round_belongs_to_none() -> None:
     assert read_rounds([calls("a"), system(), result("a")])[0].positions == (0, 2)
 
 
+def test_what_was_said_on_the_way_belongs_to_a_round_and_an_answer_to_none() -> None:
+    said = [assistant("我看一下"), system(), assistant("one moment")]
+    messages = [user(), *said, calls("a"), result("a"), assistant("fixed"), user(), calls("b"), result("b"), calls("c")]
+    rounds = read_rounds(messages)
+    assert [one.narration for one in rounds] == [(1, 3), (), ()]
+    assert rounds[0].all_positions == (1, 3, 4, 5)
+
+
 @pytest.mark.parametrize("messages", [[{"role": "user"}], [None], ["text"]])
 def test_what_is_no_message_is_a_type_error_with_its_position(messages: Any) -> None:
     with pytest.raises(TypeError, match="position 0"):
