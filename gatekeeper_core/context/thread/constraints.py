@@ -1,4 +1,4 @@
-"""The constraints of many threads, kept where a store keeps them: what a user has laid down for good."""
+"""The constraints of threads in a store."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ _DAMAGED = "the constraints of the thread are damaged: clear() them, and set the
 
 
 class ThreadConstraints:
-    """Sets, removes and reads the constraints of threads. Two workers that set different ones both succeed.
+    """The constraints of the threads of a store. Two workers that set different ones both succeed.
+
+    Each method raises ``StorageError`` if the store fails or other workers keep changing the record, and all but
+    :meth:`clear` raise ``SnapshotError`` if the record is damaged.
 
     Args:
-        store: where they are kept.
+        store: keeps them.
         config: how large the zone of a thread may grow.
         token_counter: counts a text; None: ``TokenEstimator()``.
 
@@ -40,23 +43,14 @@ class ThreadConstraints:
     __slots__ = ("_config", "_count", "_store")
 
     def __init__(
-        self,
-        store: RecordStore,
-        *,
-        config: ConstraintConfig | None = None,
-        token_counter: TokenCounter | None = None,
+        self, store: RecordStore, *, config: ConstraintConfig | None = None, token_counter: TokenCounter | None = None
     ) -> None:
         self._store = store
         self._config = config or ConstraintConfig()
         self._count = checked_counter(token_counter)
 
     def of(self, thread: Thread) -> dict[str, str]:
-        """Return the constraints of a thread, in the order in which they were first set.
-
-        Raises:
-            SnapshotError: the stored record is damaged.
-            StorageError: the store failed.
-        """
+        """Return the constraints of a thread, in the order in which they were first set."""
         return _values(load_record(self._store, thread, _KIND))
 
     def set(self, thread: Thread, key: str, value: str) -> None:
@@ -66,8 +60,6 @@ class ThreadConstraints:
             TypeError: the key or the value is no text.
             ConfigError: the key is empty.
             ConstraintLimitError: the zone would outgrow its cap; it stays as it was.
-            SnapshotError: the stored record is damaged.
-            StorageError: the store failed, or other workers kept changing the record.
         """
 
         def change(record: DerivedRecord | None) -> NewRecord:
@@ -78,7 +70,7 @@ class ThreadConstraints:
         update_record(self._store, thread, _KIND, change)
 
     def remove(self, thread: Thread, key: str) -> bool:
-        """Remove one constraint and return whether it was there; errors as for :meth:`set`."""
+        """Remove one constraint and return whether it was there."""
         was_there = False
 
         def change(record: DerivedRecord | None) -> NewRecord | None:
@@ -91,11 +83,7 @@ class ThreadConstraints:
         return was_there
 
     def clear(self, thread: Thread) -> None:
-        """Remove all constraints, also those that cannot be read any more.
-
-        Raises:
-            StorageError: the store failed, or other workers kept changing the record.
-        """
+        """Remove all constraints, also those that cannot be read any more."""
         update_record(self._store, thread, _KIND, lambda record: NewRecord("{}", thread.last_seq) if record else None)
 
 
