@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -931,7 +931,7 @@ def test_only_the_beginning_of_a_long_text_is_read(piece: str) -> None:
 GROUPS = {name: words for name, words in sorted(vars(lexicon).items()) if isinstance(words, lexicon.Wordings)}
 
 
-def beginnings(nodes: list[tuple[object, Any]]) -> Iterator[str]:
+def beginnings(nodes: Sequence[tuple[object, Any]]) -> Iterator[str]:
     """Yield how the matches of a parsed pattern may begin, up to the end of their first word."""
     if not nodes:
         yield ""
