@@ -8,7 +8,7 @@ how much of a budget is kept free because counts are estimates, in ``token_estim
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from gatekeeper_core.caching import LruCache
@@ -231,25 +231,15 @@ def count_messages(
     for message in messages:
         if not isinstance(message, Message):
             raise TypeError(f"message must be a Message, got {type(message).__name__}")
-        total += per_message_tokens + _media_tokens(message) + sum(map(counter, filter(None, _texts(message))))
+        if isinstance(message.content, str):
+            texts = [message.content]
+        else:
+            texts = [part.text for part in message.content if isinstance(part, TextPart)]
+            total += sum(MEDIA_TOKENS[part.kind] for part in message.content if not isinstance(part, TextPart))
+        texts += [text for call in message.tool_calls for text in (call.name, call.arguments)]
+        texts.append(message.name or "")
+        total += per_message_tokens + sum(map(counter, filter(None, texts)))
     return total
-
-
-def _texts(message: Message) -> Iterator[str]:
-    if isinstance(message.content, str):
-        yield message.content
-    else:
-        yield from (part.text for part in message.content if isinstance(part, TextPart))
-    for call in message.tool_calls:
-        yield call.name
-        yield call.arguments
-    yield message.name or ""
-
-
-def _media_tokens(message: Message) -> int:
-    if isinstance(message.content, str):
-        return 0
-    return sum(MEDIA_TOKENS[part.kind] for part in message.content if not isinstance(part, TextPart))
 
 
 def check_str(argument: str, value: object) -> None:
