@@ -23,11 +23,9 @@ def truncate_to_tokens(
 ) -> str:
     """Return the longest prefix of a text that the counter puts within the budget; the whole text if it fits.
 
-    The promise is that the counter's count of the result is at most ``budget_tokens``, for any counter that gives
-    ``""`` no more than that. "Longest" holds for counters that never count a longer prefix lower; with others the
-    result is a prefix that fits. The cut never falls inside a character as people see it: a surrogate pair, a letter
-    with its combining marks, a joined emoji, a flag, a hangul syllable in letters, a CR LF pair. The counter is called
-    O(log n) times.
+    The count of the result is at most ``budget_tokens``, for any counter that gives ``""`` no more than that; it is the
+    longest for counters that never count a longer prefix lower. The cut never falls inside a surrogate pair, a letter
+    with its combining marks, a joined emoji, a flag, a hangul syllable in letters or a CR LF pair.
 
     Args:
         text: the text; lone surrogates pass through.
@@ -78,7 +76,7 @@ def truncate_middle(
     """Return a text without its middle, so that the counter puts it within the budget; the whole text if it fits.
 
     Two thirds of what stays are the beginning, one third the end: the end of a tool's output tells how it went. The cut
-    falls inside no character, as in :func:`truncate_to_tokens`, and the counter is called O(log n) times.
+    falls inside no character, as in :func:`truncate_to_tokens`.
 
     Args:
         text: the text; lone surrogates pass through.
