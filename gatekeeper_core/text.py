@@ -1,8 +1,7 @@
 r"""Scripts, words and sentences: the one place that knows how text is cut.
 
-Everything here returns strings or spans into the text that was given, never a changed copy (but for :func:`clean`,
-whose purpose is the copy). Any string is accepted: lone surrogates, NUL, control and bidirectional characters included.
-Every function takes time linear in the length of its text.
+Any string is accepted: lone surrogates, NUL, control and bidirectional characters included. Every function takes time
+linear in the length of its text.
 
 Two kinds of script are told apart. A *wide* script (:data:`WIDE`: Han, kana, hangul, bopomofo, Thai, Lao, Khmer,
 Myanmar, Tibetan) is searched by pairs of characters, because its words are not, or not reliably, separated by spaces.
@@ -139,9 +138,6 @@ _HANGUL_CHAR = LazyPattern(f"[{_HANGUL}]")
 def is_wide(char: str) -> bool:
     """Return whether a character belongs to a script that is searched by pairs of characters.
 
-    Args:
-        char: one character.
-
     Raises:
         ConfigError: ``char`` is not exactly one character.
 
@@ -154,9 +150,6 @@ def is_wide(char: str) -> bool:
 
 def is_han(char: str) -> bool:
     """Return whether a character is a Han ideograph (々 and 〇 included).
-
-    Args:
-        char: one character.
 
     Raises:
         ConfigError: ``char`` is not exactly one character.
@@ -252,9 +245,7 @@ ASCII_WORD = LazyPattern(rf"{_ASCII}+{_ASCII_REST}|{_FLAG}{_ASCII}+{_ASCII_REST}
 
 
 def word_strings(text: str) -> list[str]:
-    """Return the words of a text in order, as written.
-
-    The text is taken as it is: pass ``clean(text)`` where invisible characters and full-width forms must not matter.
+    """Return the words of a text in order, as written; of ``clean(text)`` where invisible characters must not matter.
 
     >>> word_strings("用Redis做缓存, don't use api-gateway v1.2.3 --dry-run")
     ['用', 'Redis', '做缓存', "don't", 'use', 'api-gateway', 'v1.2.3', '--dry-run']
@@ -661,11 +652,7 @@ def split_thinking(text: str) -> tuple[str, str]:
     r"""Return what a reasoning model thought aloud at the start of its text, and the rest: its answer.
 
     Only ``<think>`` blocks that begin the text (white space aside) are thinking; a mark further on is what the answer
-    is about. A block that is never closed, as of an answer that was cut off, takes all of the text. A text without
-    thinking comes back as it is.
-
-    Raises:
-        TypeError: the text is none.
+    is about. A block that is never closed, as of an answer that was cut off, takes all of the text.
 
     Source: the format of MiniMax-M2, DeepSeek-R1 and Qwen3 where thinking is part of the content.
 

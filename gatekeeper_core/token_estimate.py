@@ -6,8 +6,7 @@ r"""The estimate of a model's own token count: characters by class, times weight
 
 A byte-level tokenizer splits text into words, groups of digits, runs of marks and white space, then merges bytes that
 often stand together. What that costs depends on how many such pieces there are, how long they are, and how well the
-tokenizer knows the script. All of it is counted on whole strings at once, in time linear in the text; no loop looks at
-single characters.
+tokenizer knows the script. All of it is counted on whole strings at once, in time linear in the text.
 """
 
 from __future__ import annotations

@@ -2,13 +2,11 @@
 
 A turn is found by its *terms* (what the index stores): English words (case-folded, lightly stemmed), identifiers and
 versions as a whole and by their parts, pairs of neighbouring characters in scripts without spaces, and single Han
-characters. :func:`count_terms` gives just these, fast. :func:`extract_anchors` gives everything that a reader would
-call an anchor, with what was written and of which kind: also triples of characters, quoted phrases and back-tick code,
-which are not indexed but looked for in the text of the best candidates.
+characters. :func:`extract_anchors` also gives triples of characters, quoted phrases and back-tick code, which are not
+indexed but looked for in the text of the best candidates.
 
-Nothing crosses punctuation, and no anchor is longer than 120 characters. A text of any length is bounded: at most
-100,000 characters of it are read (three quarters from its beginning, one quarter from its end), and at most
-``limit`` different anchors are kept, the first ones seen.
+Nothing crosses punctuation, and no anchor is longer than 120 characters. At most 100,000 characters of a text are read
+(three quarters from its beginning, one quarter from its end), and the first ``limit`` different anchors are kept.
 """
 
 from __future__ import annotations
@@ -133,9 +131,7 @@ def count_terms(text: str, *, limit: int = MAX_TURN_ANCHORS, with_quantities: bo
 
 
 def telling_terms(text: str) -> set[str]:
-    """Return the indexed terms of a text that have more than one character and weigh 1; see :func:`term_weight`.
-
-    They are the same as those among :func:`count_terms`, found without counting all the others.
+    """Return the terms of :func:`count_terms` that have more than one character and weigh 1, without counting others.
 
     >>> sorted(telling_terms("我们 deploy 缓存 7 days"))
     ['day', 'deploy', '缓存']

@@ -23,7 +23,7 @@ __all__ = ["Record", "Records", "days_of", "ends_open"]
 
 
 class Record(NamedTuple):
-    """A turn as the gatekeeper keeps it: both texts, what they cost, and the turn that they came from, if any."""
+    """Both texts of a turn, what they cost, and the turn that they came from, if any."""
 
     user: str
     assistant: str

@@ -135,7 +135,7 @@ class Scan:
         return {turn: Hits(user[turn], assistant[turn], hit) for turn, hit in bits.items()}
 
     def _add(self, sums: dict[int, float], weight: float, postings: Iterable[int]) -> None:
-        """Add what a term counts in a text of mean length to the turns that hold it: the loop that a query spends."""
+        """Add what a term counts in a text of mean length to the turns that hold it: where most time is spent."""
         values, known = _values(self._bm25), sums.get
         for posting in postings:
             turn = posting >> TURN_BITS
