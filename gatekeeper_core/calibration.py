@@ -1,7 +1,6 @@
-"""What a provider reports about its prompts, learned by model: a factor for the estimate.
+"""A factor for the estimate, learned by model from the prompt tokens that its provider reports.
 
-A provider's tokenizer may be none of the profiles, and it adds tokens of its own to each message. What it reports as
-prompt tokens, set against the estimate of the same prompt, tells by how much the estimate is off. A few odd reports (a
+A provider's tokenizer may be none of the profiles, and it adds tokens of its own to each message. A few odd reports (a
 cached prompt, a picture) change nothing: the median of the last ones counts, within limits.
 """
 

@@ -318,7 +318,7 @@ class TurnIndex:
     def to_bytes(self) -> bytes:
         """Return a snapshot: everything packed, as flat arrays; see :mod:`gatekeeper_core.selection.snapshot`.
 
-        The index itself stays as it is. A snapshot is the same for the same turns packed alike, not for the same turns.
+        It is the same for the same turns packed alike, not for the same turns.
         """
         unpacked: list[tuple[_Live, int, int]] = []  # each with its first turn and the one after its last
         if self._frozen is not None:
@@ -343,7 +343,7 @@ class TurnIndex:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> TurnIndex:
-        """Return the index that a snapshot was made of; it gives the same answers and grows and is cut as ever.
+        """Return the index that a snapshot was made of.
 
         Raises:
             TypeError: ``data`` is not bytes.

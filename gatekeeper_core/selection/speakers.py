@@ -141,9 +141,8 @@ class Speakers:
         """Return the speakers whose whole name stands among the given terms."""
         for name in self._newcomers:  # each under one term of it
             if name not in self._terms:
-                self._terms[name] = held = frozenset(
-                    term for term in count_terms(name) if len(term) > 1 or term.isdigit()
-                )
+                held = frozenset(term for term in count_terms(name) if len(term) > 1 or term.isdigit())
+                self._terms[name] = held
                 if held:
                     self._by_term.setdefault(min(held), []).append(name)
         self._newcomers.clear()
