@@ -76,11 +76,13 @@ class Speakers:
     def add(self, user_text: str, assistant_text: str) -> None:
         """Add the next turn."""
         pair = speaker_of(user_text), speaker_of(assistant_text)
-        if any(pair):
-            self._ids += self._unnamed()
-            self._labelled += all(pair)
+        if not any(pair):
+            self._turn_count += 1
+            return
+        self._ids += self._unnamed()
         self._turn_count += 1
-        for name in pair if any(pair) else ():
+        self._labelled += all(pair)
+        for name in pair:
             place = self._places.setdefault(name, len(self._names))
             if place == len(self._names):
                 self._names.append(name)
