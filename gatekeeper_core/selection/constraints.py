@@ -6,55 +6,39 @@ no memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.errors import ConfigError, ConstraintLimitError, check_range
+from gatekeeper_core.errors import ConfigError, ConstraintLimitError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["ConstraintConfig", "Constraints", "render_constraints"]
+__all__ = ["CONSTRAINT_TOKENS", "Constraints", "render_constraints"]
 
-_HEADING = "Constraints:"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConstraintConfig:
-    """How large the zone may grow.
-
-    Attributes:
-        max_tokens: cap of the rendered zone, >= 1. Source: ours; the specification says "small".
-    """
-
-    max_tokens: int = 512
-
-    def __post_init__(self) -> None:
-        check_range(self, "max_tokens", low=1, whole=True)
+CONSTRAINT_TOKENS = 512
+"""Cap of the rendered zone. Source: ours; the specification says "small"."""
 
 
 class Constraints:
     """The zone itself: keys and values in the order in which they were first set.
 
     Args:
-        config: how large it may grow.
+        max_tokens: cap of the rendered zone.
         count: counts a text.
         values: what is in it already.
 
-    >>> zone = Constraints(config=ConstraintConfig(), count=len)
+    >>> zone = Constraints(max_tokens=CONSTRAINT_TOKENS, count=len)
     >>> zone.set("language", "Chinese")
     >>> zone.as_dict()
     {'language': 'Chinese'}
     """
 
-    __slots__ = ("_config", "_count", "_values")
+    __slots__ = ("_count", "_max_tokens", "_values")
 
-    def __init__(
-        self, *, config: ConstraintConfig, count: TokenCounter, values: Mapping[str, str] | None = None
-    ) -> None:
-        self._config = config
+    def __init__(self, *, max_tokens: int, count: TokenCounter, values: Mapping[str, str] | None = None) -> None:
+        self._max_tokens = max_tokens
         self._count = count
         self._values = dict(values or {})
 
@@ -73,8 +57,8 @@ class Constraints:
             raise ConfigError("a constraint needs a key that is not empty")
         changed = {**self._values, key: value}
         needed = self._count(render_constraints(changed))
-        if needed > self._config.max_tokens:
-            raise ConstraintLimitError(needed_tokens=needed, available_tokens=self._config.max_tokens)
+        if needed > self._max_tokens:
+            raise ConstraintLimitError(needed_tokens=needed, available_tokens=self._max_tokens)
         self._values = changed
 
     def remove(self, key: str) -> bool:
@@ -100,4 +84,4 @@ def render_constraints(constraints: Mapping[str, str]) -> str:
     if not constraints:
         return ""
     lines = [f"- {key}: {value}".replace("\n", "\n  ") for key, value in constraints.items()]
-    return "\n".join([_HEADING, *lines])
+    return "\n".join(["Constraints:", *lines])

@@ -21,18 +21,15 @@ mention per anchor stops long before the evidence is together.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
-
-from gatekeeper_core.errors import check_range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
     from gatekeeper_core.selection.retrieval import Score
 
-__all__ = ["ALPHA", "CoverageConfig", "coverage_without", "likeness", "value_of", "worths"]
+__all__ = ["ALPHA", "coverage_without", "likeness", "value_of", "worths"]
 
 ALPHA = 0.85
 """How much length counts against a turn, 0..1. Source: the form is the specification's, the value ours."""
@@ -41,25 +38,6 @@ _SHARPNESS = 3.0  # how fast the likely share of the evidence falls with the sco
 _POOL = 40  # of how many of the best turns the shares are taken
 _UNIT_TOKENS = 90  # the length at which a turn costs nothing extra: a usual turn of chat
 _LEAST_TOKENS = 30  # what the shortest turn counts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoverageConfig:
-    """How much evidence is asked of a turn, and where selection stops.
-
-    Attributes:
-        eta: the coverage at which ``minimal`` selection stops, 0..1; lower gives fewer turns. Source: the
-            specification (3.4).
-        evidence_share: share of the query's information, 0..1, from which on a turn is evidence, as is one that holds a
-            whole identifier, version, quote or piece of code of it; half of it where another turn has as much or the
-            user returns to an earlier topic, thrice where the user says that the topic is new. Source: ours.
-    """
-
-    eta: float = 0.85
-    evidence_share: float = 0.08
-
-    def __post_init__(self) -> None:
-        check_range(self, "eta", "evidence_share", low=0, high=1)
 
 
 def worths(scores: Sequence[Score], *, sharpness: float = _SHARPNESS) -> dict[int, float]:

@@ -23,7 +23,7 @@ from gatekeeper_core.selection.cues import read_cues, without_cues
 from gatekeeper_core.selection.dates import date_terms
 from gatekeeper_core.selection.decisions import explained
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.planner import CHAIN_STEP, GatekeeperConfig, Planner
+from gatekeeper_core.selection.planner import GatekeeperConfig, Planner, chain_of_links
 from gatekeeper_core.selection.records import Record, Records, days_of, ends_open
 from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates, with_earlier
 from gatekeeper_core.selection.snapshot import read_sections, write_sections
@@ -147,7 +147,7 @@ class ContextGatekeeper:
         self._token_budget = _checked_budget(token_budget)
         self._config = config or _DEFAULT_CONFIG
         self._count = checked_counter(token_counter)
-        self._constraints = Constraints(config=self._config.constraints, count=self._count)
+        self._constraints = Constraints(max_tokens=self._config.constraint_tokens, count=self._count)
         self._lock = threading.RLock()
         self._records = Records()
         self._verdicts = VerdictLog()
@@ -469,11 +469,8 @@ class ContextGatekeeper:
 
     def _asked_before(self, verdict: Verdict) -> Iterator[tuple[str, float]]:
         """Yield the questions that a question goes on from, the newest first, with the share that their words weigh."""
-        need, turn_id = verdict.link, len(self._records) - 1
-        while turn_id >= 0 and need >= self._config.gate.whole_above:
+        for turn_id, need in chain_of_links(verdict.link, len(self._records) - 1, self._verdicts.link):
             yield without_cues(self._records[turn_id].user), _EARLIER_SHARE * need
-            need *= CHAIN_STEP * self._verdicts.link(turn_id)
-            turn_id -= 1
 
     def _asked_on(self, asked_at: datetime | None) -> date | None:
         """Return the day from which the words of a question count."""

@@ -20,15 +20,15 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.events import CANDIDATES, COVER
 from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.anchors import count_terms
-from gatekeeper_core.selection.constraints import ConstraintConfig
-from gatekeeper_core.selection.coverage import CoverageConfig, coverage_without, likeness, value_of, worths
+from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS
+from gatekeeper_core.selection.coverage import coverage_without, likeness, value_of, worths
 from gatekeeper_core.selection.information import LEAST_INFORMATION, information, is_generic
 from gatekeeper_core.selection.records import ends_open
 from gatekeeper_core.selection.retrieval import RetrievalConfig, score_turns
@@ -37,7 +37,7 @@ from gatekeeper_core.selection.trimming import Forms, Trimmer, TrimmingConfig
 from gatekeeper_core.token_estimate import budget_within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
@@ -48,15 +48,15 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.verdicts import Verdict
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["CHAIN_STEP", "GatekeeperConfig", "Planner", "Reason"]
-
-CHAIN_STEP = 0.7
-"""What the need for a turn keeps of the need for the turn after it, if that hangs on it wholly. Source: ours."""
+__all__ = ["GatekeeperConfig", "Planner", "Reason", "chain_of_links"]
 
 # All ours, fitted on conversations with labelled needs (benchmarks.everyday) and on LoCoMo (benchmarks.selection).
-_FORMED_ABOVE = 0.0225  # value from which on a turn goes as its excerpt: that of a coverage of 0.85
-_CHAIN_ABOVE = 0.3
+_WHOLE_ABOVE = 0.30  # link from which on a turn is sent as its excerpt
+_SNIPPET_ABOVE = 0.12  # link from which on a snippet of the newest turn is sent
+_CHAIN_STEP = 0.7  # what the need for a turn keeps of the need for the turn after it, if that hangs on it wholly
 _CHAIN_TURNS = 3
+_EVIDENCE_SHARE = 0.08  # of the query's information, from which on a turn is evidence
+_FORMED_ABOVE = 0.0225  # value from which on a turn goes as its excerpt: that of a coverage of 0.85
 _STATE_LINK = 0.4
 _FOLLOWED = 2  # of the best evidence
 _WEAK_SHARE = 0.01  # of the query's information, with each doubling of the turns: more of them share a word by chance
@@ -76,24 +76,40 @@ class GatekeeperConfig:
     Attributes:
         mode: ``minimal`` gives the smallest set, ``fill`` uses the budget, best turns first.
         trim: whether long messages are cut to the sentences that matter.
+        eta: the coverage at which ``minimal`` stops, 0..1; lower gives fewer turns. Source: specification 3.4.
+        constraint_tokens: cap of the rendered constraints, >= 1. Source: ours; the specification says "small".
         retrieval: weights of the score, candidates.
-        gate: thresholds of the topic gate and of the link to the newest turn.
-        coverage: what counts as evidence, where selection stops.
-        trimming: what counts as long, and how much is left of it.
-        constraints: cap of the constraint zone.
+        gate: thresholds of the topic gate.
+        trimming: how much is left of long turns.
     """
 
     mode: Literal["minimal", "fill"] = "minimal"
     trim: bool = True
+    eta: float = 0.85
+    constraint_tokens: int = CONSTRAINT_TOKENS
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
     gate: GateConfig = field(default_factory=GateConfig)
-    coverage: CoverageConfig = field(default_factory=CoverageConfig)
     trimming: TrimmingConfig = field(default_factory=TrimmingConfig)
-    constraints: ConstraintConfig = field(default_factory=ConstraintConfig)
 
     def __post_init__(self) -> None:
+        check_range(self, "eta", low=0, high=1)
+        check_range(self, "constraint_tokens", low=1, whole=True)
         if self.mode not in ("minimal", "fill"):
             raise ConfigError(f'GatekeeperConfig.mode must be "minimal" or "fill", got {self.mode!r}')
+
+
+def chain_of_links(link: float, newest: int, links: Callable[[int], float]) -> Iterator[tuple[int, float]]:
+    """Yield the turns that a question goes on from, the newest first, with how firmly it needs each.
+
+    Args:
+        link: how firmly the question hangs on the newest turn, 0..1.
+        newest: the newest turn.
+        links: gives how firmly a turn hung on the turn before it, 0..1.
+    """
+    while newest >= 0 and link >= _WHOLE_ABOVE:
+        yield newest, link
+        link *= _CHAIN_STEP * links(newest)
+        newest -= 1
 
 
 class Reason(NamedTuple):
@@ -152,7 +168,7 @@ class Planner:
     _left: int = field(init=False)
     _offered: int = field(default=0, init=False)
     _worths: dict[int, float] = field(default_factory=dict, init=False)
-    _weak: frozenset[int] = field(default=frozenset(), init=False)
+    _weak: set[int] = field(default_factory=set, init=False)
     _as_snippet: set[int] = field(default_factory=set, init=False)
     _novelties: dict[int, tuple[int, float]] = field(default_factory=dict, init=False)
     _open: list[tuple[float, int]] = field(default_factory=list, init=False)
@@ -164,9 +180,8 @@ class Planner:
         self._newest = len(self.records) - 1
         self._left = budget_within(self.count, self.token_budget)
         self.forms = Forms(
-            Trimmer(self.query, config=self.config.trimming, count=self.count),
+            Trimmer(self.query, neighbours=self.config.trimming.neighbours, count=self.count),
             self.records,
-            config=self.config.trimming,
             trim=self.trim,
             two_people=self.index.speakers.are_two_people(),
             room=self._left,
@@ -199,18 +214,23 @@ class Planner:
             self.query, self.index, config=self.config.retrieval, depth=limit, texts=self.records.text_of
         )
         self.scores = {score.turn_id: score for score in scores}
-        told = self._told_by(scores)
+        told, worth = self._told_by(scores), worths(scores)
         enough, least = self._floors(scores, told)
-        for score in scores[limit:]:
-            self._drop(score.turn_id, "recall", "not_a_candidate")
-        worth = worths(scores)
-        for score in scores[:limit]:
-            if score.whole or (told[score.turn_id] >= least and not self._shares_by_chance(score)):
-                self._worths[score.turn_id] = worth.get(score.turn_id, 0.0)
-            else:
-                self._drop(score.turn_id, "cover", "little_evidence")
-        whole = {score.turn_id for score in scores if score.whole}
-        self._weak = frozenset(turn_id for turn_id in self._worths if told[turn_id] < enough and turn_id not in whole)
+        hangs = not self._fill and self.verdict.link >= _WHOLE_ABOVE
+        for place, score in enumerate(scores):
+            turn_id = score.turn_id
+            if place >= limit:
+                self._drop(turn_id, "recall", "not_a_candidate")
+                continue
+            # What hangs on the newest turn shares generic words with turns of other topics by chance.
+            elsewhere = hangs and not score.related and self.topic_of(turn_id) < len(self.starts) - 1
+            by_chance = elsewhere and all(map(is_generic, score.matched))
+            if not score.whole and (told[turn_id] < least or by_chance):
+                self._drop(turn_id, "cover", "little_evidence")
+                continue
+            self._worths[turn_id] = worth.get(turn_id, 0.0)
+            if not score.whole and told[turn_id] < enough:
+                self._weak.add(turn_id)
 
     def _told_by(self, scores: Sequence[Score]) -> dict[int, float]:
         """Return by turn the share of the query's information that it holds, 0..1; a related term counts its credit."""
@@ -229,10 +249,14 @@ class Planner:
         return told
 
     def _floors(self, scores: Sequence[Score], told: Mapping[int, float]) -> tuple[float, float]:
-        """Return the share of the query that is evidence, and the share that is worth a snippet."""
-        enough = self.config.coverage.evidence_share
+        """Return the share of the query that is evidence, and the share that is worth a snippet.
+
+        Evidence is half of the share where another turn has as much or the user returns to an earlier topic, and thrice
+        where the user says that the topic is new.
+        """
+        enough = _EVIDENCE_SHARE
         if self.cues.switch:
-            return min(1.0, 3 * enough), min(1.0, 3 * enough)
+            return 3 * enough, 3 * enough
         if self._fill:
             return 0.0, 0.0  # what is left of the budget costs nothing
         others = (score for score in scores if score.turn_id != self._newest)
@@ -240,20 +264,14 @@ class Planner:
             enough /= 2
         return enough, min(enough, _WEAK_SHARE * math.log2(len(self.records) + 1))
 
-    def _shares_by_chance(self, score: Score) -> bool:
-        """Return whether a turn of another topic shares only generic terms with a question that hangs on the newest."""
-        if self._fill or self.verdict.link < self.config.gate.whole_above or score.related:
-            return False
-        return self.topic_of(score.turn_id) < len(self.starts) - 1 and all(map(is_generic, score.matched))
-
     # --- the ways to choose --------------------------------------------------------------------------------------
 
     def _continuity(self, *, in_full: bool) -> None:
         """Take the newest turn and those before it, as firmly as the question hangs on them."""
-        gate, need, newest = self.config.gate, self.verdict.link, self._newest
-        if self.cues.switch or need < gate.snippet_above:
+        link, newest = self.verdict.link, self._newest
+        if self.cues.switch or link < _SNIPPET_ABOVE:
             return
-        if need < gate.whole_above or not in_full:
+        if link < _WHOLE_ABOVE or not in_full:
             self._take_snippet(newest, "link", "newest_turn")
             return
         part = self.forms.at_most(self.forms.excerpt(newest), newest, _NEWEST_TOKENS)
@@ -261,15 +279,12 @@ class Planner:
         vague = not self.verdict.overlap or self.cues.referring or self.cues.said
         if vague and newest > self.starts[-1]:  # it may point further back
             self._take_snippet(newest - 1, "link", "earlier_turn")
-        for turn_id in range(newest - 1, max(-1, newest - 1 - _CHAIN_TURNS), -1):
-            need *= CHAIN_STEP * self.links(turn_id + 1)
-            if need < _CHAIN_ABOVE:
-                return
+        for turn_id, _ in islice(chain_of_links(link, newest, self.links), 1, 1 + _CHAIN_TURNS):
             self._take(turn_id, self._form(turn_id), "link", "earlier_turn")
 
     def _cover(self) -> list[int]:
         """Take the evidence, by value, until it is covered; return what was offered, the most valuable first."""
-        eta = 2.0 if self._fill else self.config.coverage.eta
+        eta = 2.0 if self._fill else self.config.eta
         self._open = [(-self._bound(turn_id), -turn_id) for turn_id in self._worths if turn_id not in self.kept]
         heapify(self._open)
         offered: list[int] = []  # with or without room, or a larger budget would offer others before the rest

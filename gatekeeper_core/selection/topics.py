@@ -51,29 +51,22 @@ _MENDING_SHARE = 0.15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateConfig:
-    """The thresholds of the gate and of the link.
+    """The thresholds of the gate.
 
     Attributes:
         continue_above: overlap above which a question continues, 0..1. Source: specification 3.2.
         switch_below: overlap below which a question may switch, 0..1. Source: specification 3.2.
         new_above: share of new terms above which it does, 0..1. Source: specification 3.2.
-        whole_above: link from which on the newest turn is sent as its excerpt, 0..1. Source: ours.
-        snippet_above: link from which on a snippet of the newest turn is sent, 0..1. Source: ours.
     """
 
     continue_above: float = 0.45
     switch_below: float = 0.20
     new_above: float = 0.70
-    whole_above: float = 0.30
-    snippet_above: float = 0.12
 
     def __post_init__(self) -> None:
         check_range(self, "continue_above", "switch_below", "new_above", low=0, high=1)
-        check_range(self, "whole_above", "snippet_above", low=0, high=1)
         if self.switch_below > self.continue_above:
             raise ConfigError("GateConfig.switch_below must not be above continue_above")
-        if self.snippet_above > self.whole_above:
-            raise ConfigError("GateConfig.snippet_above must not be above whole_above")
 
 
 class _Signs(NamedTuple):

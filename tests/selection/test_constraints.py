@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, GatekeeperError
 from gatekeeper_core.errors import ConfigError, ConstraintLimitError
-from gatekeeper_core.selection.constraints import ConstraintConfig, Constraints, render_constraints
+from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS, Constraints, render_constraints
 from gatekeeper_core.tokens import estimate_text_tokens
 
 three_scripts = pytest.mark.parametrize(
@@ -21,8 +21,8 @@ three_scripts = pytest.mark.parametrize(
 )
 
 
-def zone(max_tokens: int = 512) -> Constraints:
-    return Constraints(config=ConstraintConfig(max_tokens=max_tokens), count=estimate_text_tokens)
+def zone(max_tokens: int = CONSTRAINT_TOKENS) -> Constraints:
+    return Constraints(max_tokens=max_tokens, count=estimate_text_tokens)
 
 
 @three_scripts
@@ -100,7 +100,7 @@ def test_an_empty_value_is_a_value() -> None:
 
 def test_the_zone_holds_512_tokens_by_default() -> None:
     """000-40: "small" is 512 tokens, of everything that is rendered."""
-    assert ConstraintConfig().max_tokens == 512
+    assert GatekeeperConfig().constraint_tokens == 512
     constraints = zone()
     room = 512 - estimate_text_tokens(render_constraints({"k": ""}))
     constraints.set("k", "文" * room)
@@ -134,8 +134,8 @@ def test_a_replacement_that_is_too_long_leaves_the_old_value() -> None:
 
 @pytest.mark.parametrize("max_tokens", [0, -1])
 def test_a_cap_below_one_is_impossible(max_tokens: int) -> None:
-    with pytest.raises(ConfigError, match=r"ConstraintConfig\.max_tokens"):
-        ConstraintConfig(max_tokens=max_tokens)
+    with pytest.raises(ConfigError, match=r"GatekeeperConfig\.constraint_tokens"):
+        GatekeeperConfig(constraint_tokens=max_tokens)
 
 
 @given(st.lists(st.tuples(st.text(min_size=1, max_size=3), st.text(max_size=60)), max_size=12), st.integers(5, 60))
@@ -196,9 +196,7 @@ def test_constraints_do_not_count_against_the_token_budget() -> None:
 
 
 def test_the_cap_and_the_counter_of_the_gatekeeper_are_used() -> None:
-    gatekeeper = ContextGatekeeper(
-        config=GatekeeperConfig(constraints=ConstraintConfig(max_tokens=25)), token_counter=len
-    )
+    gatekeeper = ContextGatekeeper(config=GatekeeperConfig(constraint_tokens=25), token_counter=len)
     gatekeeper.set_constraint("k", "x" * (25 - len("Constraints:\n- k: ")))
     with pytest.raises(ConstraintLimitError):
         gatekeeper.set_constraint("k", "x" * (26 - len("Constraints:\n- k: ")))
