@@ -40,33 +40,27 @@ _UNIT_TOKENS = 90  # the length at which a turn costs nothing extra: a usual tur
 _LEAST_TOKENS = 30  # what the shortest turn counts
 
 
-def worths(scores: Sequence[Score], *, sharpness: float = _SHARPNESS) -> dict[int, float]:
+def worths(scores: Sequence[Score]) -> dict[int, float]:
     """Return by turn the share of the evidence that it is likely to hold, 0..1, rounded to nine digits.
 
     Args:
         scores: those of all turns that share a term with the query, best first.
-        sharpness: how fast the share falls with the score, > 0.
     """
     best = scores[0].total if scores else 0.0
     if best <= 0:
         return {}
-    sharp = {score.turn_id: (max(0.0, score.total) / best) ** sharpness for score in scores}
+    sharp = {score.turn_id: (max(0.0, score.total) / best) ** _SHARPNESS for score in scores}
     mass = math.fsum(islice(sharp.values(), _POOL))
     return {turn_id: round(share / mass, 9) for turn_id, share in sharp.items()}
 
 
-def value_of(worth: float, tokens: int, *, alpha: float | None = None) -> float:
+def value_of(worth: float, tokens: int) -> float:
     """Return the value of a candidate: its worth per length, rounded to nine digits.
 
-    Args:
-        worth: its share of the evidence, 0..1.
-        tokens: what it costs.
-        alpha: how much length counts, 0..1; None takes ``ALPHA``.
-
-    >>> value_of(0.5, 90, alpha=0.7), value_of(0.5, 180, alpha=1.0)
-    (0.5, 0.25)
+    >>> value_of(0.5, 90), value_of(0.5, 180)
+    (0.5, 0.277392368)
     """
-    price: float = (_UNIT_TOKENS / max(_LEAST_TOKENS, tokens)) ** (ALPHA if alpha is None else alpha)
+    price: float = (_UNIT_TOKENS / max(_LEAST_TOKENS, tokens)) ** ALPHA
     return round(worth * price, 9)
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import threading
 from array import array
 from collections.abc import Sequence
-from datetime import date, datetime
+from dataclasses import astuple
+from datetime import datetime
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -68,13 +69,6 @@ class Block(NamedTuple):
     turn_id: int
 
 
-class _Asked(NamedTuple):
-    """What the gate says of the newest question to the turns as they are; mostly it is the next turn's user text."""
-
-    text: str
-    verdict: Verdict
-
-
 class _Blocks(Sequence[Block]):
     """The turns as blocks, each made when it is asked for."""
 
@@ -97,20 +91,9 @@ class _Blocks(Sequence[Block]):
 
     def _block(self, turn_id: int) -> Block:
         record = self._records[turn_id]
-        anchors = [
-            anchor.text
-            for text in (record.user, record.assistant)
-            for anchor in extract_anchors(text, limit=MAX_TURN_ANCHORS)
-            if anchor.kind != "character"
-        ]
-        return Block(
-            user_text=record.user,
-            assistant_text=record.assistant,
-            tokens_user=record.tokens_user,
-            tokens_assistant=record.tokens_assistant,
-            anchors=list(dict.fromkeys(anchors)),
-            turn_id=turn_id,
-        )
+        sides = (extract_anchors(text, limit=MAX_TURN_ANCHORS) for text in (record.user, record.assistant))
+        anchors = dict.fromkeys(anchor.text for side in sides for anchor in side if anchor.kind != "character")
+        return Block(*record[:4], anchors=list(anchors), turn_id=turn_id)
 
 
 class ContextGatekeeper:
@@ -155,7 +138,7 @@ class ContextGatekeeper:
         self._topic_map = TopicMap()
         self._history_tokens = 0
         self._synced: tuple[object, ...] | None = None
-        self._asked: _Asked | None = None
+        self._judged: tuple[str, Verdict] | None = None  # the newest question: mostly the next turn's user text
 
     @property
     def token_budget(self) -> int:
@@ -191,13 +174,13 @@ class ContextGatekeeper:
         Made anew each time, in time linear in the conversation.
         """
         with self._lock:
-            found = self._topic_map.topics
-            texts = list(self._records.texts())
-            named = titles([texts[topic.start : topic.stop] for topic in found])
-            return tuple(
-                topic._replace(title=title, returns_to=self._returns_to(topic))
-                for topic, title in zip(found, named, strict=True)
-            )
+            texts, topics = list(self._records.texts()), []
+            for topic in self._topic_map.topics:
+                resumed = self._verdicts[topic.start].resumed_topic
+                earlier = resumed if resumed is not None and resumed < topic.topic_id else None
+                topics.append(topic._replace(returns_to=earlier))
+            named = titles([texts[topic.start : topic.stop] for topic in topics])
+            return tuple(topic._replace(title=title) for topic, title in zip(topics, named, strict=True))
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -224,8 +207,7 @@ class ContextGatekeeper:
     def sync(self, turns: Iterable[Turn | tuple[str, str]]) -> None:
         """Make the history equal to the given turns, at the price of what differs.
 
-        The longest common beginning stays as it is; what comes after it is cut back and what is new is added.
-        Repeating a call changes nothing.
+        The longest common beginning stays; what comes after it is cut back and what is new is added.
 
         Args:
             turns: all turns, oldest first: ``Turn`` values or ``(user, assistant)`` pairs.
@@ -295,9 +277,12 @@ class ContextGatekeeper:
             read, cues = read_query(query, self._index, about=without_cues(query)), read_cues(query)
             with stage(GATE) as judged:
                 verdict = judge(read.idf, cues, self._topic_map, self._index, config=self._config.gate)
-                judged.tell(lambda: _facts(verdict, self._topic_map.topic_count))
-            self._asked = _Asked(query, verdict)
-            dated = with_dates(read, self._index, self._asked_on(asked_at))
+                facts = ("decision", "reason", "staying", "link")
+                topic_count = self._topic_map.topic_count
+                judged.tell(lambda: {name: getattr(verdict, name) for name in facts} | {"topics": topic_count})
+            self._judged = query, verdict
+            newest_day = self._records[-1].day if self._records else None
+            dated = with_dates(read, self._index, newest_day if asked_at is None else asked_at.date())
             whole = with_earlier(dated, self._index, self._asked_before(verdict))
             planner = Planner(
                 query=expand_query(whole, self._index),
@@ -332,9 +317,9 @@ class ContextGatekeeper:
                 "index": self._index.to_bytes(),
                 "tokens_user": tokens_user,
                 "tokens_assistant": tokens_assistant,
+                **self._verdicts.sections(),
+                **self._topic_map.sections(),
             }
-            for prefix, columns in (("verdicts", self._verdicts.columns()), ("topics", self._topic_map.columns())):
-                sections.update({f"{prefix}.{name}": column for name, column in columns.items()})
             return write_sections(_SNAPSHOT, sections)
 
     @classmethod
@@ -354,7 +339,7 @@ class ContextGatekeeper:
             data: what :meth:`to_bytes` returned.
             turns: the same turns as then, oldest first.
             token_budget: as for a new one.
-            config: as for a new one; ``config.gate`` must be what it was.
+            config: the settings; ``config.gate`` must be what it was.
             token_counter: what counted the tokens then; its counts are taken from the snapshot. One of our own is told
                 from every other; two counters of yours are not told apart.
             recount: whether to count all turns anew: then it does not matter what counted them.
@@ -395,13 +380,6 @@ class ContextGatekeeper:
         with self._lock:
             return self._constraints.as_dict()
 
-    def _returns_to(self, topic: Topic) -> int | None:
-        """Return the topic that a topic goes back to by the verdict on its first turn."""
-        resumed = self._verdicts[topic.start].resumed_topic
-        if resumed is None:
-            return None
-        return resumed if resumed < topic.topic_id else None
-
     def _restore(self, sections: Mapping[str, Any], turns: Sequence[Turn | tuple[str, str]]) -> None:
         """Take over what a snapshot holds, together with the turns that it was made of."""
         if sections.get("gate") != self._gate_name():
@@ -420,8 +398,8 @@ class ContextGatekeeper:
                 sources=sources,
             )
             self._index = TurnIndex.from_bytes(sections["index"])
-            self._verdicts = VerdictLog.from_columns(_under("verdicts", sections), turn_count=len(turns))
-            self._topic_map = TopicMap.from_columns(_under("topics", sections), len(turns), **self._newest())
+            self._verdicts = VerdictLog.from_sections(sections, turn_count=len(turns))
+            self._topic_map = TopicMap.from_sections(sections, len(turns), **self._newest())
         except SnapshotError:
             raise
         except (LookupError, AttributeError, TypeError, ValueError) as error:
@@ -430,8 +408,7 @@ class ContextGatekeeper:
 
     def _gate_name(self) -> bytes:
         """Return the settings that verdicts depend on."""
-        gate = self._config.gate
-        return repr((gate.continue_above, gate.switch_below, gate.new_above)).encode("ascii")
+        return repr(astuple(self._config.gate)).encode("ascii")
 
     def _counter_name(self) -> bytes:
         """Return what tells our own counters from each other and from those of others."""
@@ -448,7 +425,12 @@ class ContextGatekeeper:
 
     def _append(self, record: Record) -> None:
         user_terms, assistant_terms = count_terms(record.user), count_terms(record.assistant)
-        verdict = self._judged(record.user, user_terms)
+        if self._judged is not None and self._judged[0] == record.user:
+            verdict = self._judged[1]
+        else:
+            about = without_cues(record.user)
+            asked = query_terms(about, counts=user_terms if about == record.user else None)
+            verdict = judge(asked, read_cues(record.user), self._topic_map, self._index, config=self._config.gate)
         terms = {**user_terms, **assistant_terms}
         verdict = mended(verdict, terms, self._topic_map, self._index)
         self._index.add(_date_terms(record) | user_terms, assistant_terms, texts=_openings(record))
@@ -456,42 +438,24 @@ class ContextGatekeeper:
         self._verdicts.append(verdict)
         self._records.append(record)
         self._history_tokens += record.tokens
-        self._synced = self._asked = None
-
-    def _judged(self, user_text: str, user_terms: Mapping[str, int]) -> Verdict:
-        """Return the gate's verdict on the next turn's user text, known from asking it or not."""
-        asked = self._asked
-        if asked is not None and asked.text == user_text:
-            return asked.verdict
-        about = without_cues(user_text)
-        terms = query_terms(about, counts=user_terms if about == user_text else None)
-        return judge(terms, read_cues(user_text), self._topic_map, self._index, config=self._config.gate)
+        self._synced = self._judged = None
 
     def _asked_before(self, verdict: Verdict) -> Iterator[tuple[str, float]]:
         """Yield the questions that a question goes on from, the newest first, with the share that their words weigh."""
         for turn_id, need in chain_of_links(verdict.link, len(self._records) - 1, self._verdicts.link):
             yield without_cues(self._records[turn_id].user), _EARLIER_SHARE * need
 
-    def _asked_on(self, asked_at: datetime | None) -> date | None:
-        """Return the day from which the words of a question count."""
-        if asked_at is not None:
-            return asked_at.date()
-        return self._records[-1].day if self._records else None
-
     def _cut(self, turn_count: int) -> None:
         """Keep the first turns; what reads the list of records from before keeps its own."""
         if turn_count == len(self._records):
             return
-        self._asked = None
-        removed = [
-            _date_terms(record) | count_terms(record.user) | count_terms(record.assistant)
-            for record in self._records[turn_count:]
-        ]
-        self._history_tokens -= sum(self._records.tokens[turn_count:])
+        self._judged = None
+        for record in reversed(self._records[turn_count:]):
+            terms = count_terms(record.user) | count_terms(record.assistant)
+            self._index.remove_last(_date_terms(record) | terms)
+            self._history_tokens -= record.tokens
         self._records = self._records.first(turn_count)
         self._verdicts.cut(turn_count)
-        for terms in reversed(removed):
-            self._index.remove_last(terms)
         self._topic_map.cut(turn_count, **self._newest())
 
     def _newest(self) -> dict[str, Any]:
@@ -499,11 +463,6 @@ class ContextGatekeeper:
         newest = self._records[-TopicMap.NEWEST :]
         terms = [count_terms(record.user).keys() | count_terms(record.assistant).keys() for record in newest]
         return {"newest": terms, "question_open": bool(newest) and ends_open(newest[-1])}
-
-
-def _facts(verdict: Verdict, topic_count: int) -> dict[str, Any]:
-    values = {name: getattr(verdict, name) for name in ("decision", "reason", "staying", "link")}
-    return {**values, "topics": topic_count}
 
 
 def _texts_of(turn: Turn | tuple[str, str]) -> tuple[str, str]:
@@ -524,12 +483,6 @@ def _digest(texts: Iterable[tuple[str, str]], days: Iterable[tuple[int, str]]) -
     return digest.digest()
 
 
-def _under(prefix: str, sections: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the sections whose names begin with a prefix and a dot, without it."""
-    start = len(prefix) + 1
-    return {name[start:]: content for name, content in sections.items() if name.startswith(f"{prefix}.")}
-
-
 def _date_terms(record: Record) -> dict[str, int]:
     """Return the terms of the day on which a turn was written, where it is known."""
     return dict.fromkeys(date_terms(record.day), 1) if record.day is not None else {}
@@ -539,12 +492,11 @@ def _openings(record: Record) -> tuple[str, str]:
     """Return how both sides of a turn begin, with the names that its messages carry."""
     if record.source is None:
         return record.user, record.assistant
-    names: dict[bool, str] = {}
+    names: dict[str, str] = {}
     for message in record.source.messages:
-        if message.name and message.role in ("user", "assistant"):
-            names.setdefault(message.role == "user", message.name)
-    user, assistant = (names.get(is_user, "") for is_user in (True, False))
-    return f"{user}: " if user else record.user, f"{assistant}: " if assistant else record.assistant
+        if message.name:
+            names.setdefault(message.role, f"{message.name}: ")
+    return names.get("user", record.user), names.get("assistant", record.assistant)
 
 
 def _check_text(name: str, text: object) -> None:

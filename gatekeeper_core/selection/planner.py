@@ -127,22 +127,16 @@ class Planner:
     Attributes:
         query: what is looked for, expanded.
         cues: those of its wording.
-        verdict: the gate's verdict on it, with its link to the newest turn.
+        verdict: the gate's verdict on it.
         starts: the first turn of each topic, ascending.
         links: gives how firmly the user's text of a turn hung on the turn before it, 0..1.
-        index: the conversation's index.
-        records: its turns.
         history_tokens: what all turns cost.
         token_budget: what the chosen ones may cost.
-        trim: whether long messages are cut.
-        config: the settings.
-        count: the token counter.
         scores: those of the turns that were scored in full.
         kept: the chosen turns as they are sent, in the order in which they were taken.
         reasons: what became of each candidate and each chosen turn.
         values: what the cover ranked turns by.
         missing: the value of the most valuable turn that was not taken.
-        forms: the forms in which the turns can be sent.
     """
 
     query: Query
@@ -210,9 +204,8 @@ class Planner:
         limit = self.config.retrieval.candidates
         if self._fill and self.records:
             limit = max(limit, 2 * self._left * len(self.records) // max(1, self.history_tokens))
-        scores = score_turns(
-            self.query, self.index, config=self.config.retrieval, depth=limit, texts=self.records.text_of
-        )
+        config, texts = self.config.retrieval, self.records.text_of
+        scores = score_turns(self.query, self.index, config=config, depth=limit, texts=texts)
         self.scores = {score.turn_id: score for score in scores}
         told, worth = self._told_by(scores), worths(scores)
         enough, least = self._floors(scores, told)
@@ -243,9 +236,8 @@ class Planner:
             for term in score.related:
                 own, credit = credit_of[term]
                 held[own] = max(held.get(own, 0.0), credit)
-            told[score.turn_id] = round(
-                math.fsum(worth.get(term, 0.0) * credit for term, credit in held.items()) / mass, 6
-            )
+            shares = math.fsum(worth.get(term, 0.0) * credit for term, credit in held.items())
+            told[score.turn_id] = round(shares / mass, 6)
         return told
 
     def _floors(self, scores: Sequence[Score], told: Mapping[int, float]) -> tuple[float, float]:
@@ -285,7 +277,11 @@ class Planner:
     def _cover(self) -> list[int]:
         """Take the evidence, by value, until it is covered; return what was offered, the most valuable first."""
         eta = 2.0 if self._fill else self.config.eta
-        self._open = [(-self._bound(turn_id), -turn_id) for turn_id in self._worths if turn_id not in self.kept]
+        two_people = self.index.speakers.are_two_people()
+        for turn_id, worth in self._worths.items():
+            if turn_id not in self.kept:  # it waits by its highest value: new, and at the price of its cheapest form
+                cheap = self.trim and not self._fill and (two_people or self.forms.is_long(turn_id))
+                self._open.append((-value_of(worth, 1 if cheap else self.records.tokens_of(turn_id)), -turn_id))
         heapify(self._open)
         offered: list[int] = []  # with or without room, or a larger budget would offer others before the rest
         weak = 0
@@ -314,7 +310,7 @@ class Planner:
         Minoux 1978, "Accelerated greedy algorithms for maximizing submodular set functions".
 
         Args:
-            candidates: the heap, not empty: negative values and turns.
+            candidates: the heap, not empty: negative values and negative turns.
             told: the turns that are kept.
         """
         while True:
@@ -354,12 +350,6 @@ class Planner:
         if turn_id in self._as_snippet:
             return self.forms.least(turn_id)
         return min(self.forms.excerpt(turn_id).tokens, self.config.trimming.max_tokens)
-
-    def _bound(self, turn_id: int) -> float:
-        """Return the value that a turn has at most: new, and at the price of its cheapest form."""
-        can_be_cut = self.forms.is_long(turn_id) or self.index.speakers.are_two_people()
-        cheap = self.trim and not self._fill and can_be_cut
-        return value_of(self._worths[turn_id], 1 if cheap else self.records.tokens_of(turn_id))
 
     def _novelty(self, turn_id: int, told: Sequence[int]) -> float:
         """Return what the kept turns leave of a turn's worth, 0..1; a longer row of them goes on with the last one."""

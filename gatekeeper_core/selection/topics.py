@@ -31,7 +31,7 @@ from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
@@ -131,14 +131,7 @@ def _link(signs: _Signs, cues: Cues) -> float:
 
 
 def _staying(link: float, signs: _Signs, cues: Cues, *, question_open: bool) -> float:
-    """Return the log odds that a question stays with the active topic.
-
-    Args:
-        link: the log odds of its link.
-        signs: those of its terms.
-        cues: those of its wording.
-        question_open: whether the newest turn ended with a question.
-    """
+    """Return the log odds that a question stays with the active topic, given those of its link."""
     z = 3.0 + 0.6 * link + 1.4 * question_open - 1.85 * min(1.0, signs.size / 4)
     z -= 0.9 * bool(cues.asks) + 0.55 * bool(cues.request)
     return z - 1.5 * bool(cues.about_you) - bool(cues.small_talk)
@@ -176,13 +169,7 @@ def mended(verdict: Verdict, terms: Mapping[str, int], topic_map: TopicMap, inde
     """Return the verdict on a finished turn, mended where its answer shows that the switch was none.
 
     A switch that no wording says is taken back where the newest turns of the topic before hold 0.15 or more of the
-    turn's information, question and answer together. Source: ours.
-
-    Args:
-        verdict: the verdict on the user's text.
-        terms: the terms of both sides.
-        topic_map: the conversation before the turn.
-        index: the same.
+    information of the turn's terms, question and answer together. Source: ours.
     """
     if verdict.reason not in ("new_topic", "return"):
         return verdict
@@ -201,7 +188,7 @@ def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Sig
     # What two of them hold is what the topic is about, however often the conversation says it.
     told = [max(value, surprise(term)) if times[term] > 1 else value for term, value in worth.items() if times[term]]
     telling = {term for term in worth if term_weight(term) == 1.0}
-    shares = _shares(worth, _newest_postings(worth, index), before=len(index) - 1)
+    shares = _shares(worth, index)
     most = max(shares.values(), default=0.0) - 1e-9  # sums in another order may differ in their last digits
     best = max((turn for turn, share in shares.items() if share >= most), default=None)
     earlier = None if best is None else topic_map.topic_of(best)
@@ -216,31 +203,26 @@ def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Sig
     )
 
 
-def _newest_postings(terms: Iterable[str], index: TurnIndex) -> dict[str, Sequence[int]]:
-    """Return the postings of each term that are read: the newest 400, and of all terms together 2,000 or little more.
+def _shares(worth: Mapping[str, float], index: TurnIndex) -> dict[int, float]:
+    """Return by turn before the newest how much information of the terms it holds.
 
-    So a question costs the same at any length of the conversation; the most frequent terms give way first.
+    Of each term the newest 400 postings are read, and of all together 2,000 or little more: a question costs the same
+    at any length of the conversation, and the most frequent terms give way first.
     """
-    newest: dict[str, Sequence[int]] = {term: index.newest_postings(term, _MAX_POSTINGS) for term in terms}
-    left = _MAX_ALL_POSTINGS - sum(map(len, newest.values()))
-    for term in sorted(newest, key=lambda term: (-len(newest[term]), term)):
+    postings: dict[str, Sequence[int]] = {term: index.newest_postings(term, _MAX_POSTINGS) for term in worth}
+    left = _MAX_ALL_POSTINGS - sum(map(len, postings.values()))
+    for term in sorted(postings, key=lambda term: (-len(postings[term]), term)):
         if left >= 0:
             break
-        left += len(newest[term])
-        newest[term] = ()
-    return newest
-
-
-def _shares(worth: Mapping[str, float], postings: Mapping[str, Sequence[int]], *, before: int) -> dict[int, float]:
-    """Return by turn before a position how much information of the terms it holds."""
+        left += len(postings[term])
+        postings[term] = ()
     shares: dict[int, float] = {}
+    newest = len(index) - 1
     for term, value in worth.items():
         for posting in postings[term]:
             turn = posting >> TURN_BITS
-            if turn in shares:
-                shares[turn] += value
-            elif turn < before:
-                shares[turn] = value
+            if turn < newest:
+                shares[turn] = shares.get(turn, 0.0) + value
     return shares
 
 
