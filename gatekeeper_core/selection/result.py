@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.retrieval import Score
     from gatekeeper_core.selection.verdicts import Verdict
 
-__all__ = ["SCHEMA_VERSION", "Account", "Decision", "Outcome", "SelectedTurn", "Selection", "Stage", "Why"]
+__all__ = ["SCHEMA_VERSION", "Account", "Decision", "DecisionOutcome", "SelectedTurn", "Selection", "Stage", "Why"]
 
 SCHEMA_VERSION = 2
 """Version of the JSON that :meth:`Selection.to_dict` gives; it grows when a field changes its meaning or goes."""
 
-Outcome = Literal["kept", "trimmed", "dropped"]
+DecisionOutcome = Literal["kept", "trimmed", "dropped"]
 Stage = Literal["recall", "link", "cover", "overview"]
 Why = Literal[
     "evidence",
@@ -82,7 +82,7 @@ class Decision(NamedTuple):
     """
 
     turn_id: int
-    outcome: Outcome
+    outcome: DecisionOutcome
     stage: Stage
     why: Why
     topic_id: int

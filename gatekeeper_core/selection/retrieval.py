@@ -5,15 +5,9 @@
     score(turn, query) = 1.5 * lex(user text) + 0.7 * lex(assistant text) + 1.0 * exact_match + 0.2 * recency
 
 ``lex`` is BM25 on its raw scale, ``exact_match`` the idf of what the turn holds word for word, ``recency`` runs from 0
-to 1 and only breaks ties. What else is known of a conversation works on the lexical part:
-
-* **related terms** (synonyms, members of a kind that is named, a misspelt word) count as the terms that they stand for,
-  at a share of their weight;
-* **feedback**: words that the best turns tell beside the query's own;
-* **neighbours**: a conversation goes on from turn to turn, so a turn gets a share of the evidence on either side of it;
-* **reach**: how much of the query the turn and its neighbours hold together;
-* **answers**: whether a time or a number stands where the query asks for one;
-* **speakers**: between two named people both sides count alike, and those whom the query names count more.
+to 1 and only breaks ties. To the lexical part comes what else is known of a conversation: related terms, words that the
+best turns tell (feedback), a share of the evidence on either side (neighbours), how much of the query a turn holds
+together with these (reach), whether it holds the time or number that is asked for (answers), and who speaks (speakers).
 
 All turns that share a term are scored by the lexical part; the best of them are scored in full. A turn that shares
 nothing, not even a related term, has no score at all, however new.
@@ -22,6 +16,7 @@ nothing, not even a related term, has no score at all, however new.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from heapq import heappush, heappushpop, nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -44,7 +39,7 @@ from gatekeeper_core.selection.thesaurus import MANY_ANSWER, TIME_ANSWER
 from gatekeeper_core.text import LazyPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import date
 
     from gatekeeper_core.selection.index import TurnIndex
@@ -75,9 +70,7 @@ _ANSWER_WEIGHT = 0.25  # what a turn gains that holds the time or the number tha
 _SPEAKER_WEIGHT = 1.0  # how much more the messages of a speaker count whom the query names; gain 0.7
 _K1 = 1.2  # how fast repeated terms stop to count: Lucene's default
 _B = 0.75  # how much long texts are damped, 0..1: Lucene's default
-_POSTING_BUDGET = (
-    2500  # postings that are read in full, the rarest terms first; the others are looked up in what those find
-)
+_POSTING_BUDGET = 2500  # postings that are read in full, the rarest terms first
 
 _INDEXED_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "character", "date", "amount"})
 _LONG_BITS = 14  # a conversation of 16,384 turns or more is long
@@ -86,7 +79,6 @@ _READ_GROWTH = 1.6  # of the posting budget, with each doubling of a long conver
 _LEADING_GROWTH = 1.25  # of the turns that lead, likewise
 _LEADING = 4  # times as many turns as are scored in full
 _READ = 20  # texts of the best turns that are searched for whole hits, at least
-_NOTHING: frozenset[str] = frozenset()
 _UNPAIRED_WEIGHT = 0.35
 _TRIPLE_SHARE = 0.25
 _WORD_SHARE = 0.5
@@ -296,6 +288,14 @@ def score_turns(
     return _Scoring(query, index, config, texts).best(max(depth, SCORED_IN_FULL))
 
 
+class _Held(NamedTuple):
+    """What some hits stand for: a share of the query's idf, 0..1, own terms of the query, and related ones."""
+
+    share: float
+    terms: frozenset[str]
+    related: frozenset[str]
+
+
 class _Scoring:
     """Scores the turns of a conversation for one query."""
 
@@ -306,7 +306,7 @@ class _Scoring:
         self._index = index
         self._config = config
         self._texts = texts
-        self._held = _Held(query)
+        self._held = _held_by(query)
         self._named = index.speakers.named(query.idf) if _SPEAKER_WEIGHT else frozenset()
         user, assistant = config.user_weight, config.assistant_weight
         if user and assistant and index.speakers.are_two_people():  # between two people both sides weigh alike
@@ -407,12 +407,12 @@ class _Scoring:
 
     def _parts(self, turn: int, hits: Mapping[int, Hits], fed: float, near: float) -> Score:
         """Return the score of a turn as far as the index knows it."""
-        config, held, (user, assistant, bits) = self._config, self._held, hits[turn]
+        config, (user, assistant, bits) = self._config, hits[turn]
         around = bits
         for beside in (turn - 1, turn + 1):
             if beside in hits:
                 around |= hits[beside].bits
-        fit = 1.0 - _REACH_WEIGHT * (1.0 - held.share(around))
+        fit = 1.0 - _REACH_WEIGHT * (1.0 - self._held(around).share)
         late = recency(turn, len(self._index))
         user_factor, assistant_factor = self._even  # what the weights of both sides were multiplied with
         if self._named:
@@ -421,8 +421,8 @@ class _Scoring:
         lex_user, lex_assistant = user_factor * user, assistant_factor * assistant
         lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
         total = round(fit * (lexical + fed + near) + config.recency_weight * late, 6)
-        share, matched, related = held.share(bits), held.terms(bits), held.related(bits)
-        return Score(turn, lex_user, lex_assistant, 0.0, late, fed, near, fit, total, share, matched, related, _NOTHING)
+        whole: frozenset[str] = frozenset()
+        return Score(turn, lex_user, lex_assistant, 0.0, late, fed, near, fit, total, *self._held(bits), whole)
 
     def _read(self, score: Score) -> Score:
         """Return a score with its whole hits, and raised where its text holds what is asked for."""
@@ -447,51 +447,28 @@ def _rank(score: Score) -> tuple[float, int]:
     return -score.total, -score.turn_id
 
 
-class _Held:
-    """What the hits of a turn stand for, worked out once for each pattern of hits."""
+def _held_by(query: Query) -> Callable[[int], _Held]:
+    """Return what tells what the hits of a turn, as bits, stand for; it is worked out once for each pattern of hits."""
+    terms, idf, mass = list(query.idf), list(query.idf.values()), query.mass
+    places = {term: place for place, term in enumerate(terms)}
+    stand_ins = [(places[related.stands_for], related.credit) for related in query.related]
 
-    def __init__(self, query: Query) -> None:
-        self._query = query
-        self._mass = query.mass
-        self._idf = list(query.idf.values())
-        self._terms = list(query.idf)
-        places = {term: place for place, term in enumerate(self._terms)}
-        self._credits = [(places[related.stands_for], related.credit) for related in query.related]
-        self._own = (1 << len(self._idf)) - 1
-        self._shares: dict[int, float] = {}
-        self._sets: dict[int, frozenset[str]] = {}
+    @cache
+    def held(bits: int) -> _Held:
+        hits = [place for place in range(bits.bit_length()) if bits >> place & 1]
+        own = [place for place in hits if place < len(terms)]
+        others = [place - len(terms) for place in hits if place >= len(terms)]
+        credit_of = dict.fromkeys(own, 1.0)
+        for stands_for, credit in [stand_ins[place] for place in others]:
+            credit_of[stands_for] = max(credit_of.get(stands_for, 0.0), credit)
+        known = sum([idf[place] * credit_of[place] for place in sorted(credit_of)])
+        return _Held(
+            share=round(min(1.0, known / mass), 6) if mass else 0.0,
+            terms=frozenset([terms[place] for place in own]),
+            related=frozenset([query.related[place].term for place in others]),
+        )
 
-    def share(self, bits: int) -> float:
-        """Return which part of the query's idf some hits stand for, 0..1."""
-        share = self._shares.get(bits)
-        if share is None:
-            held = dict.fromkeys(_places(bits & self._own), 1.0)
-            for place in _places(bits >> len(self._idf)):
-                stands_for, credit = self._credits[place]
-                held[stands_for] = max(held.get(stands_for, 0.0), credit)
-            known = sum([self._idf[place] * held[place] for place in sorted(held)])
-            share = self._shares[bits] = round(min(1.0, known / self._mass), 6) if self._mass else 0.0
-        return share
-
-    def terms(self, bits: int) -> frozenset[str]:
-        """Return the query's own terms among some hits."""
-        own = bits & self._own
-        if own not in self._sets:
-            self._sets[own] = frozenset([self._terms[place] for place in _places(own)])
-        return self._sets[own]
-
-    def related(self, bits: int) -> frozenset[str]:
-        """Return the related terms among some hits."""
-        others = bits >> len(self._idf)
-        return frozenset([self._query.related[place].term for place in _places(others)]) if others else _NOTHING
-
-
-def _places(bits: int) -> Iterator[int]:
-    """Yield the places of the bits that are set, rising."""
-    while bits:
-        lowest = bits & -bits
-        yield lowest.bit_length() - 1
-        bits ^= lowest
+    return held
 
 
 class _Phrase(NamedTuple):
