@@ -19,7 +19,7 @@ from gatekeeper_core.events import GATE, SELECTION
 from gatekeeper_core.messages import Turn, common_beginning
 from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, query_terms
-from gatekeeper_core.selection.constraints import Constraints
+from gatekeeper_core.selection.constraints import with_constraint
 from gatekeeper_core.selection.cues import read_cues, without_cues
 from gatekeeper_core.selection.dates import date_terms
 from gatekeeper_core.selection.decisions import explained
@@ -45,6 +45,7 @@ __all__ = ["Block", "ContextGatekeeper"]
 
 _SNAPSHOT = b"history"
 _EARLIER_SHARE = 0.3  # what the words of the question before weigh, where the question hangs on it wholly
+_GATE_FACTS = ("decision", "reason", "staying", "link")
 _DIGESTED = 1024  # texts that are joined at a time
 _DEFAULT_CONFIG = GatekeeperConfig()  # one for all: a hundred thousand gatekeepers may be held at the same time
 
@@ -130,7 +131,7 @@ class ContextGatekeeper:
         self._token_budget = _checked_budget(token_budget)
         self._config = config or _DEFAULT_CONFIG
         self._count = checked_counter(token_counter)
-        self._constraints = Constraints(max_tokens=self._config.constraint_tokens, count=self._count)
+        self._constraints: dict[str, str] = {}
         self._lock = threading.RLock()
         self._records = Records()
         self._verdicts = VerdictLog()
@@ -260,10 +261,10 @@ class ContextGatekeeper:
 
         Args:
             query: the new question.
-            token_budget: another budget for this call; None takes the gatekeeper's.
+            token_budget: another budget for this call.
             trim: whether long messages are cut, for this call; None takes the configured value.
-            asked_at: when it is asked: "yesterday" and "last week" count from that day. None takes the day of the
-                newest turn; where that tells none, such words are words like others.
+            asked_at: when it is asked: "yesterday" counts from that day. None takes the day of the newest turn; where
+                that tells none, such words are words like others.
 
         Raises:
             TypeError: the query is no text, or ``asked_at`` no datetime.
@@ -277,9 +278,8 @@ class ContextGatekeeper:
             read, cues = read_query(query, self._index, about=without_cues(query)), read_cues(query)
             with stage(GATE) as judged:
                 verdict = judge(read.idf, cues, self._topic_map, self._index, config=self._config.gate)
-                facts = ("decision", "reason", "staying", "link")
-                topic_count = self._topic_map.topic_count
-                judged.tell(lambda: {name: getattr(verdict, name) for name in facts} | {"topics": topic_count})
+                topics = self._topic_map.topic_count
+                judged.tell(lambda: {"topics": topics, **{name: getattr(verdict, name) for name in _GATE_FACTS}})
             self._judged = query, verdict
             newest_day = self._records[-1].day if self._records else None
             dated = with_dates(read, self._index, newest_day if asked_at is None else asked_at.date())
@@ -299,7 +299,8 @@ class ContextGatekeeper:
                 count=self._count,
             )
             planner.choose()
-            seen.tell((selection := explained(planner, self._constraints.as_dict())).facts)
+            selection = explained(planner, self._constraints)
+            seen.tell(selection.facts)
             return selection
 
     def to_bytes(self) -> bytes:
@@ -368,17 +369,18 @@ class ContextGatekeeper:
             ConstraintLimitError: the zone would outgrow its cap; nothing is changed.
         """
         with self._lock:
-            self._constraints.set(key, value)
+            cap, before = self._config.constraint_tokens, self._constraints
+            self._constraints = with_constraint(before, key, value, max_tokens=cap, count=self._count)
 
     def remove_constraint(self, key: str) -> bool:
         """Remove a stable constraint and return whether it was there."""
         with self._lock:
-            return self._constraints.remove(key)
+            return self._constraints.pop(key, None) is not None
 
     def get_constraints(self) -> dict[str, str]:
         """Return a copy of all constraints, in the order in which they were first set."""
         with self._lock:
-            return self._constraints.as_dict()
+            return dict(self._constraints)
 
     def _restore(self, sections: Mapping[str, Any], turns: Sequence[Turn | tuple[str, str]]) -> None:
         """Take over what a snapshot holds, together with the turns that it was made of."""

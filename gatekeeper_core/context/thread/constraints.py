@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gatekeeper_core.context.thread.records import NewRecord, load_record, update_record
 from gatekeeper_core.errors import SnapshotError
-from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS, Constraints
+from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS, with_constraint
 from gatekeeper_core.tokens import check_tokens, checked_counter
 
 if TYPE_CHECKING:
@@ -72,9 +72,9 @@ class ThreadConstraints:
         """
 
         def change(record: DerivedRecord | None) -> NewRecord:
-            zone = Constraints(max_tokens=self._max_tokens, count=self._count, values=_values(record))
-            zone.set(key, value)
-            return NewRecord(json.dumps(zone.as_dict()), thread.last_seq)
+            before, cap = _values(record), self._max_tokens
+            after = with_constraint(before, key, value, max_tokens=cap, count=self._count)
+            return NewRecord(json.dumps(after), thread.last_seq)
 
         update_record(self._store, thread, _KIND, change)
 
