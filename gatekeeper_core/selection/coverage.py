@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["ALPHA", "coverage_without", "likeness", "value_of", "worths"]
 
 ALPHA = 0.85
-"""How much length counts against a turn, 0..1. Source: the form is the specification's, the value ours."""
+"""The exponent of a turn's length in its value, 0..1. Source: the form is the specification's, the value ours."""
 
 _SHARPNESS = 3.0  # how fast the likely share of the evidence falls with the score; ours
 _POOL = 40  # of how many of the best turns the shares are taken

@@ -1,7 +1,7 @@
 """The gatekeeper: text in, the turns that the model needs out.
 
-One query goes one way: anchors, scores of the turns that share them, the gate's verdict with its link to the newest
-turn, excerpts with their costs, the minimum cover (:mod:`gatekeeper_core.selection.planner` says in which order).
+A query becomes anchors, scores of the turns that share them, the gate's verdict with its link to the newest turn, and
+a choice of excerpts (:mod:`gatekeeper_core.selection.planner`).
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ from gatekeeper_core.text import split_thinking
 from gatekeeper_core.tokens import checked_counter, count_messages, describe_counter, is_ours
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
+    from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
 
@@ -71,7 +72,7 @@ class Block(NamedTuple):
 
 
 class _Blocks(Sequence[Block]):
-    """The turns as blocks, each made when it is asked for."""
+    """The turns as blocks, each made on demand."""
 
     def __init__(self, records: Sequence[Record], turn_count: int) -> None:
         self._records = records
@@ -139,11 +140,11 @@ class ContextGatekeeper:
         self._topic_map = TopicMap()
         self._history_tokens = 0
         self._synced: tuple[object, ...] | None = None
-        self._judged: tuple[str, Verdict] | None = None  # the newest question: mostly the next turn's user text
+        self._judged: tuple[str, Verdict] | None = None
 
     @property
     def token_budget(self) -> int:
-        """What the chosen turns may cost together."""
+        """The token limit of the chosen turns together."""
         return self._token_budget
 
     @property
@@ -153,12 +154,12 @@ class ContextGatekeeper:
 
     @property
     def token_counter(self) -> TokenCounter:
-        """What counts the tokens of a text here."""
+        """The token counter."""
         return self._count
 
     @property
     def turn_tokens(self) -> tuple[int, ...]:
-        """What each turn costs as a whole, oldest first; each at least 1."""
+        """The cost of each whole turn in tokens, oldest first; each at least 1."""
         with self._lock:
             return self._records.tokens
 
@@ -276,11 +277,7 @@ class ContextGatekeeper:
             raise TypeError(f"asked_at must be a datetime or None, got {type(asked_at).__name__}")
         with stage(SELECTION) as seen, self._lock:
             read, cues = read_query(query, self._index, about=without_cues(query)), read_cues(query)
-            with stage(GATE) as judged:
-                verdict = judge(read.idf, cues, self._topic_map, self._index, config=self._config.gate)
-                topics = self._topic_map.topic_count
-                judged.tell(lambda: {"topics": topics, **{name: getattr(verdict, name) for name in _GATE_FACTS}})
-            self._judged = query, verdict
+            verdict = self._judge(query, read.idf, cues)
             newest_day = self._records[-1].day if self._records else None
             dated = with_dates(read, self._index, newest_day if asked_at is None else asked_at.date())
             whole = with_earlier(dated, self._index, self._asked_before(verdict))
@@ -441,6 +438,15 @@ class ContextGatekeeper:
         self._records.append(record)
         self._history_tokens += record.tokens
         self._synced = self._judged = None
+
+    def _judge(self, query: str, terms: Collection[str], cues: Cues) -> Verdict:
+        """Return the gate's verdict on a question, and keep it: mostly the question is the next turn's user text."""
+        with stage(GATE) as seen:
+            verdict = judge(terms, cues, self._topic_map, self._index, config=self._config.gate)
+            topics = self._topic_map.topic_count
+            seen.tell(lambda: {"topics": topics, **{name: getattr(verdict, name) for name in _GATE_FACTS}})
+        self._judged = query, verdict
+        return verdict
 
     def _asked_before(self, verdict: Verdict) -> Iterator[tuple[str, float]]:
         """Yield the questions that a question goes on from, the newest first, with the share that their words weigh."""

@@ -10,8 +10,8 @@ One :class:`Planner` serves one query. In ``minimal`` mode it takes, in this ord
    answer, where it ends with a question;
 5. **an overview**, where the question asks what was said: a snippet of each turn.
 
-In ``fill`` mode the same turns come first and the rest of the budget is filled with their surroundings. What became of
-each turn, and why, is told by :mod:`gatekeeper_core.selection.decisions`.
+In ``fill`` mode the same turns come first and the rest of the budget is filled with their surroundings.
+:mod:`gatekeeper_core.selection.decisions` explains each choice.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def chain_of_links(link: float, newest: int, links: Callable[[int], float]) -> I
 
 
 class Reason(NamedTuple):
-    """What became of a turn and why: the stage, the reason, and the tokens of all turns offered up to this one."""
+    """The reason for keeping or dropping a turn, with the tokens of all turns offered up to this one."""
 
     stage: Stage
     why: Why
@@ -134,7 +134,7 @@ class Planner:
         token_budget: what the chosen ones may cost.
         scores: those of the turns that were scored in full.
         kept: the chosen turns as they are sent, in the order in which they were taken.
-        reasons: what became of each candidate and each chosen turn.
+        reasons: one for each candidate and each chosen turn.
         values: what the cover ranked turns by.
         missing: the value of the most valuable turn that was not taken.
     """

@@ -1,4 +1,4 @@
-"""What a selection gives back: the turns, the figures, and the reason for every choice."""
+"""The result of a selection: the turns, the figures, and the reason for every choice."""
 
 from __future__ import annotations
 

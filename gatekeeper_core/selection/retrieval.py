@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 SCORED_IN_FULL = 40
-"""How many turns are at least scored in full. Source: ours, twice the candidates that the specification takes."""
+"""Turns that are at least scored in full. Source: ours, twice the candidates that the specification takes."""
 
 # Ours, fitted; a weight of 0 switches its part off for a measurement. A gain is what evidence recall loses without the
 # part, in points: the mean over 250 to 4,000 tokens in ``fill`` mode on LoCoMo (benchmarks.selection --ablate).
@@ -142,7 +142,7 @@ class Query(NamedTuple):
 
 
 class Score(NamedTuple):
-    """How well one turn answers a query; ``total`` is what turns are ranked by.
+    """The score of one turn for a query; turns are ranked by ``total``.
 
     ::
 
@@ -289,7 +289,7 @@ def score_turns(
 
 
 class _Held(NamedTuple):
-    """What some hits stand for: a share of the query's idf, 0..1, own terms of the query, and related ones."""
+    """The share of the query's idf, 0..1, the own and the related terms that some hits stand for."""
 
     share: float
     terms: frozenset[str]
@@ -472,7 +472,7 @@ def _held_by(query: Query) -> Callable[[int], _Held]:
 
 
 class _Phrase(NamedTuple):
-    """What is looked for in the text of a turn.
+    """A phrase that is looked for in the text of a turn.
 
     Attributes:
         needs: the indexed term without which it cannot be there; "" where the index does not tell.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["TITLE_ANCHORS", "titles"]
 
 TITLE_ANCHORS = 3
-"""How many anchors a title has at most. Source: ours."""
+"""Anchors of a title at most. Source: ours."""
 
 _MAX_READ = 2_000  # characters of one side of a turn
 _LONGEST = 6  # characters of a stretch that is taken for a word

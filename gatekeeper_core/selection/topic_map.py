@@ -50,7 +50,7 @@ class TopicMap:
     """
 
     NEWEST = 3
-    """How many turns of the active topic the gate reads a question against. Source: ours."""
+    """Turns of the active topic that the gate reads a question against. Source: ours."""
 
     __slots__ = ("_newest", "_starts", "_turn_count", "question_open")
 
@@ -71,7 +71,7 @@ class TopicMap:
 
     @property
     def topic_count(self) -> int:
-        """How many topics there are; the last one is active."""
+        """The number of topics; the last one is active."""
         return len(self._starts)
 
     @property

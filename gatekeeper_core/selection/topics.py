@@ -70,7 +70,7 @@ class GateConfig:
 
 
 class _Signs(NamedTuple):
-    """What a question's terms tell of the conversation; shares of its information, 0..1.
+    """The signs in a question's terms; shares are of its information, 0..1.
 
     Attributes:
         terms: how many indexed terms it has.
@@ -104,15 +104,18 @@ def judge(terms: Collection[str], cues: Cues, topic_map: TopicMap, index: TurnIn
     if not len(topic_map):
         return Verdict("switch", "first_turn", overlap=0.0, new_ratio=1.0)
     signs = _read(terms, topic_map, index)
-    z = _link(signs, cues)
+    link = _link(signs, cues)
+    staying = 3.0 + 0.6 * link + 1.4 * topic_map.question_open - 1.85 * min(1.0, signs.size / 4)
+    staying -= 0.9 * bool(cues.asks) + 0.55 * bool(cues.request)
+    staying -= 1.5 * bool(cues.about_you) + bool(cues.small_talk)
     measured = Verdict(
         "continue",
         "ambiguous",
         overlap=round(signs.near, 4),
         new_ratio=round(signs.new_ratio, 4),
         active_topic=topic_map.topic_count - 1,
-        staying=round(_logistic(_staying(z, signs, cues, question_open=topic_map.question_open)), 4),
-        link=round(_logistic(z), 4),
+        staying=round(_logistic(staying), 4),
+        link=round(_logistic(link), 4),
     )
     return _decided(measured, signs, cues, topic_map, config)
 
@@ -128,13 +131,6 @@ def _link(signs: _Signs, cues: Cues) -> float:
     if cues.back or not (cues.referring or cues.said):
         return z
     return max(z + 0.8, _POINTING if ahead < _NAMED_ELSEWHERE and signs.size < _NAMES_ITSELF else _POINTING_BACK)
-
-
-def _staying(link: float, signs: _Signs, cues: Cues, *, question_open: bool) -> float:
-    """Return the log odds that a question stays with the active topic, given those of its link."""
-    z = 3.0 + 0.6 * link + 1.4 * question_open - 1.85 * min(1.0, signs.size / 4)
-    z -= 0.9 * bool(cues.asks) + 0.55 * bool(cues.request)
-    return z - 1.5 * bool(cues.about_you) - bool(cues.small_talk)
 
 
 def _decided(measured: Verdict, signs: _Signs, cues: Cues, topic_map: TopicMap, config: GateConfig) -> Verdict:
@@ -179,7 +175,7 @@ def mended(verdict: Verdict, terms: Mapping[str, int], topic_map: TopicMap, inde
 
 
 def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Signs:
-    """Return what the terms of a question tell of the conversation."""
+    """Return the signs in the terms of a question."""
     worth = information(terms, index)
     mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
     *_, newest = near = topic_map.newest_turns

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["GAP", "Excerpt", "Forms", "Trimmer", "TrimmingConfig", "is_cuttable"]
 
 GAP = " … "
-"""What stands where sentences were left out. Source: ours."""
+"""The mark where sentences were left out. Source: ours."""
 
 # In tokens; all ours.
 _MIN_TOKENS = 120  # a message of at most so many is left whole: trimming short turns costs evidence and saves little
@@ -48,7 +48,7 @@ _CODE_FENCES = ("```", "~~~")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrimmingConfig:
-    """How much is left of a long turn.
+    """The size of excerpts.
 
     Attributes:
         max_tokens: what a turn is cut to that is taken for its evidence, >= 1. Source: ours.
@@ -64,7 +64,7 @@ class TrimmingConfig:
 
 
 class Excerpt(NamedTuple):
-    """What would be sent of a turn.
+    """The part of a turn that would be sent.
 
     Attributes:
         user: the user's text, or what is left of it.
@@ -84,7 +84,7 @@ class Excerpt(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        """What both sides cost together, at least 1."""
+        """The cost of both sides together, at least 1."""
         return max(1, self.tokens_user + self.tokens_assistant)
 
 
@@ -290,12 +290,12 @@ class _Passage:
 
     @cached_property
     def prefilter(self) -> Prefilter:
-        """What tells at once that a sentence holds none of the wanted terms."""
+        """The quick check that rules out sentences without a wanted term."""
         return Prefilter(self._text, self._wanted)
 
     @cached_property
     def held(self) -> list[bool | None]:
-        """Whether each sentence holds a wanted term, or None where only :meth:`shared` can tell."""
+        """For each sentence, if it holds a wanted term; None where only :meth:`shared` can tell."""
         return list(map(self.prefilter.holds, self.spans))
 
     def shared(self, at: int) -> float:

@@ -1,4 +1,4 @@
-"""Verdicts: what the gate says of a question, and of every turn so far, kept in columns of 21 bytes a turn."""
+"""The gate's verdict on a question, and those on every turn so far, in columns of 21 bytes a turn."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _COLUMNS = {"rules": "B", "cues": "i", "active": "i", "resumed": "i", **dict.fro
 
 
 class Verdict(NamedTuple):
-    """What the gate says of a query.
+    """The gate's verdict on a query.
 
     Attributes:
         decision: ``continue`` or ``switch``.
