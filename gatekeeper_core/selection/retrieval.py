@@ -448,16 +448,22 @@ def _rank(score: Score) -> tuple[float, int]:
 
 
 def _held_by(query: Query) -> Callable[[int], _Held]:
-    """Return what tells what the hits of a turn, as bits, stand for; it is worked out once for each pattern of hits."""
+    """Return a function from the hits of a turn, as bits, to what they stand for; it works out each pattern once."""
     terms, idf, mass = list(query.idf), list(query.idf.values()), query.mass
     places = {term: place for place, term in enumerate(terms)}
     stand_ins = [(places[related.stands_for], related.credit) for related in query.related]
 
     @cache
     def held(bits: int) -> _Held:
-        hits = [place for place in range(bits.bit_length()) if bits >> place & 1]
-        own = [place for place in hits if place < len(terms)]
-        others = [place - len(terms) for place in hits if place >= len(terms)]
+        own: list[int] = []
+        others: list[int] = []
+        while bits:
+            place = bits.bit_length() - 1
+            bits ^= 1 << place
+            if place < len(terms):
+                own.append(place)
+            else:
+                others.append(place - len(terms))
         credit_of = dict.fromkeys(own, 1.0)
         for stands_for, credit in [stand_ins[place] for place in others]:
             credit_of[stands_for] = max(credit_of.get(stands_for, 0.0), credit)

@@ -217,8 +217,10 @@ def _shares(worth: Mapping[str, float], index: TurnIndex) -> dict[int, float]:
     for term, value in worth.items():
         for posting in postings[term]:
             turn = posting >> TURN_BITS
-            if turn < newest:
-                shares[turn] = shares.get(turn, 0.0) + value
+            if turn in shares:
+                shares[turn] += value
+            elif turn < newest:
+                shares[turn] = value
     return shares
 
 

@@ -360,9 +360,11 @@ class Forms:
 
     def at_most(self, part: Excerpt, turn_id: int, tokens: int) -> Excerpt:
         """Return a part of a turn, or the best of the turn within some tokens where it costs more and can be cut."""
+        if part.tokens <= tokens or not self._trim:
+            return part
         record = self._records[turn_id]
         least = _SMALLEST_CUT if record.source else max(1, min(_SMALLEST_CUT, record.tokens // 4))
-        if part.tokens <= tokens or not self._trim or tokens < least or self._stays_whole(turn_id):
+        if tokens < least or self._stays_whole(turn_id):
             return part
         if (turn_id, tokens) not in self._cuts:
             whole, source = self._whole(turn_id), record.source
