@@ -66,7 +66,7 @@ class ConstraintLimitError(GatekeeperError, ValueError):
         self.available_tokens = available_tokens
         super().__init__(
             f"the constraints would need {needed_tokens} tokens, the cap is {available_tokens}: shorten the value, "
-            "remove another constraint, or raise ConstraintConfig(max_tokens=...)"
+            "remove another constraint, or raise GatekeeperConfig.constraint_tokens"
         )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["KIND_CREDIT", "SYNONYM_CREDIT", "TermVector", "related_to", "text_similarity"]
 
 SYNONYM_CREDIT = 0.3
-"""What a pair of synonyms counts beside one and the same word. Source: as in ``retrieval.Constants``."""
+"""What a pair of synonyms counts beside one and the same word. Source: as in ``expansion``."""
 
 KIND_CREDIT = 0.4
 """What a kind and a member of it count. Source: as above."""

@@ -378,7 +378,7 @@ OPTIONS: dict[str, Any] = {
     "passthrough_below": 3,
     "shadow": True,
     "on_error": "raise",
-    "gatekeeper_config": GatekeeperConfig(mode="fill", gate=GateConfig(whole_above=0.5)),
+    "gatekeeper_config": GatekeeperConfig(mode="fill", gate=GateConfig(new_above=0.5)),
 }
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from gatekeeper_core.context.thread.records import NewRecord, load_record, update_record
 from gatekeeper_core.errors import SnapshotError
-from gatekeeper_core.selection.constraints import ConstraintConfig, Constraints
-from gatekeeper_core.tokens import checked_counter
+from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS, with_constraint
+from gatekeeper_core.tokens import check_tokens, checked_counter
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.thread.thread import Thread
@@ -29,7 +29,7 @@ class ThreadConstraints:
 
     Args:
         store: keeps them.
-        config: how large the zone of a thread may grow.
+        max_tokens: cap of the rendered zone of a thread, >= 1.
         token_counter: counts a text; None: ``TokenEstimator()``.
 
     >>> from gatekeeper_core.context.thread.thread import Thread
@@ -40,13 +40,18 @@ class ThreadConstraints:
     ({'language': 'Chinese'}, {})
     """
 
-    __slots__ = ("_config", "_count", "_store")
+    __slots__ = ("_count", "_max_tokens", "_store")
 
     def __init__(
-        self, store: RecordStore, *, config: ConstraintConfig | None = None, token_counter: TokenCounter | None = None
+        self,
+        store: RecordStore,
+        *,
+        max_tokens: int = CONSTRAINT_TOKENS,
+        token_counter: TokenCounter | None = None,
     ) -> None:
+        check_tokens("max_tokens", max_tokens, at_least=1)
         self._store = store
-        self._config = config or ConstraintConfig()
+        self._max_tokens = max_tokens
         self._count = checked_counter(token_counter)
 
     def of(self, thread: Thread) -> dict[str, str]:
@@ -63,9 +68,9 @@ class ThreadConstraints:
         """
 
         def change(record: DerivedRecord | None) -> NewRecord:
-            zone = Constraints(config=self._config, count=self._count, values=_values(record))
-            zone.set(key, value)
-            return NewRecord(json.dumps(zone.as_dict()), thread.last_seq)
+            before, cap = _values(record), self._max_tokens
+            after = with_constraint(before, key, value, max_tokens=cap, count=self._count)
+            return NewRecord(json.dumps(after), thread.last_seq)
 
         update_record(self._store, thread, _KIND, change)
 
