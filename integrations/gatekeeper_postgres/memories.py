@@ -15,13 +15,18 @@ from typing import Any, NamedTuple
 from gatekeeper_core.storage.base import MemoryRecord, TermCounts
 from gatekeeper_core.storage.codec import decode_vector, encode_text
 from gatekeeper_core.storage.forgetting import sources_of, without_source
-from gatekeeper_core.storage.stored_rows import DamagedRowError, StoredMemory, UserKey, check_next_versions
+from gatekeeper_core.storage.stored_rows import (
+    MEMORY_COLUMNS,
+    DamagedRowError,
+    StoredMemory,
+    UserKey,
+    check_next_versions,
+)
 from gatekeeper_core.storage.vectors import cosine
 from gatekeeper_postgres.statements import Statements, execute, name_key, rows_of
 from gatekeeper_postgres.vectors import VectorType, as_text
 
 __all__ = [
-    "COLUMNS",
     "MAX_COMPARED_VECTORS",
     "Narrowing",
     "count",
@@ -43,9 +48,6 @@ Source: ours; about 0.6 s with 384 dimensions."""
 EXACT_UP_TO = 1_000
 """Up to so many vectors of a user are compared one by one, by the server. Source: ours; some milliseconds, and none is
 missed."""
-
-COLUMNS = "id, serial, is_current, key, category, body, terms, vector, vector_of, checksum"
-"""The columns of ``StoredMemory``, in its order."""
 
 _OF_USER = "FROM @memories WHERE tenant = %s AND user_id = %s"
 _INSERT = """
@@ -274,14 +276,14 @@ def _nearest_here(
 
 
 def _current(among: Narrowing) -> str:
-    return f"SELECT {COLUMNS} FROM @memories AS m WHERE tenant = %s AND user_id = %s AND is_current{among.sql}"  # noqa: S608
+    return f"SELECT {MEMORY_COLUMNS} FROM @memories AS m WHERE tenant = %s AND user_id = %s AND is_current{among.sql}"  # noqa: S608
 
 
 def _rows(key: UserKey, names: Collection[bytes]) -> Statements[dict[bytes, StoredMemory]]:
     """Return the rows of ids, as far as they are there, in the order of the ids."""
     if not names:
         return {}
-    rows = yield from rows_of(f"SELECT {COLUMNS} {_OF_USER} AND id = ANY(%s)", *key, list(names))
+    rows = yield from rows_of(f"SELECT {MEMORY_COLUMNS} {_OF_USER} AND id = ANY(%s)", *key, list(names))
     found = {row.id: row for row in (_checked(key, values) for values in rows)}
     return {name: found[name] for name in names if name in found}
 

@@ -307,19 +307,17 @@ class Methods:
 
 def thread_key(tenant: str, thread: str) -> ThreadKey:
     """Return the keys of a thread, its names checked."""
-    return ThreadKey.of(check_name(TENANT, tenant), check_name("thread", thread), name=name_key)
+    return ThreadKey.of(tenant, thread, name=name_key)
 
 
 def user_key(scope: MemoryScope) -> UserKey:
     """Return the keys of a user, the names checked."""
-    check_name(TENANT, scope.tenant)
-    check_name("user", scope.user)
     return UserKey.of(scope, name=name_key)
 
 
 def scope_key(tenant: str, thread: str, scope: str) -> ScopeKey:
     """Return the keys of a scope of a thread."""
-    return ScopeKey.of(tenant, thread, scope, name=name_key)
+    return ScopeKey(*map(name_key, (tenant, thread, scope)))
 
 
 def _append(
