@@ -17,6 +17,7 @@ __all__ = [
     "sources_of",
     "sources_of_all",
     "tombstone",
+    "tombstones_against",
     "tombstones_of",
     "without_source",
 ]
@@ -63,6 +64,14 @@ def tombstone(tenant: str, kind: str, name: str = "") -> bytes:
         running.update(b"%d:" % len(data))
         running.update(data)
     return running.digest()
+
+
+def tombstones_against(
+    tenant: str, *, thread: str | None = None, user: str | None = None, sources: Iterable[str] = ()
+) -> dict[bytes, str]:
+    """Return the tombstones that forbid to save something, each with the kind of what was forgotten."""
+    named = [(TENANT, ""), ("thread", thread), ("user", user), *(("source", source) for source in sources)]
+    return {tombstone(tenant, kind, name): kind for kind, name in named if name is not None}
 
 
 def tombstones_of(target: Target) -> tuple[bytes, ...]:

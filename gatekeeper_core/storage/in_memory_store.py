@@ -20,7 +20,7 @@ from gatekeeper_core.storage.base import (
     is_in_process,
 )
 from gatekeeper_core.storage.codec import decode_message
-from gatekeeper_core.storage.forgetting import TENANT, named_target, sources_of_all, tombstone, tombstones_of
+from gatekeeper_core.storage.forgetting import TENANT, named_target, sources_of_all, tombstones_against, tombstones_of
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore, InMemoryRecordStore, Shelf
 
 __all__ = ["InMemoryStore"]
@@ -130,13 +130,12 @@ class InMemoryStore(InMemoryRecordStore, InMemoryMemoryStore, Store):
         with self._lock:
             self._tombstones.update(tombstones_of(target))
             messages = records = blobs = memories = 0
+            name = None if target.kind == TENANT else target.name
             if target.kind in (TENANT, "thread"):
-                name = None if target.kind == TENANT else target.name
                 messages = sum(len(conversation.bodies) for conversation in _taken(self._threads, tenant, name))
                 blobs = sum(sum(map(len, scopes.values())) for scopes in _taken(self._blobs, tenant, name))
                 records = len(_taken(self._records, tenant, name))
             if target.kind in (TENANT, "user"):
-                name = None if target.kind == TENANT else target.name
                 memories = sum(map(len, _taken(self._shelves, tenant, name)))
             else:
                 for scope in [scope for scope in self._shelves if scope.tenant == tenant]:
@@ -161,9 +160,8 @@ class InMemoryStore(InMemoryRecordStore, InMemoryMemoryStore, Store):
     ) -> None:
         if not self._tombstones:
             return
-        named = [(TENANT, ""), ("thread", thread), ("user", user), *(("source", source) for source in sources)]
-        for kind, name in named:
-            if name is not None and tombstone(tenant, kind, name) in self._tombstones:
+        for stone, kind in tombstones_against(tenant, thread=thread, user=user, sources=sources).items():
+            if stone in self._tombstones:
                 raise ForgottenError(kind)
 
 

@@ -11,7 +11,7 @@ from gatekeeper_core.observation import tell
 from gatekeeper_core.storage import sqlite_memories
 from gatekeeper_core.storage.base import Forgotten
 from gatekeeper_core.storage.codec import encode_text
-from gatekeeper_core.storage.forgetting import TENANT, Target, tombstone, tombstones_of
+from gatekeeper_core.storage.forgetting import TENANT, Target, tombstone, tombstones_against, tombstones_of
 from gatekeeper_core.storage.stored_rows import TABLES_OF_TENANT, TABLES_OF_THREAD, UserKey, sealed, verify
 
 __all__ = ["begin_anew", "forget", "purge", "refuse_forgotten"]
@@ -30,11 +30,7 @@ def refuse_forgotten(
     query = "SELECT checksum FROM tombstones WHERE tenant = ?"
     if connection.execute(f"{query} LIMIT 1", (of_tenant,)).fetchone() is None:
         return
-    named = [(TENANT, ""), ("thread", thread), ("user", user), *(("source", source) for source in sources)]
-    for kind, name in named:
-        if name is None:
-            continue
-        stone = tombstone(tenant, kind, name)
+    for stone, kind in tombstones_against(tenant, thread=thread, user=user, sources=sources).items():
         row = connection.execute(f"{query} AND stone = ?", (of_tenant, stone)).fetchone()
         if row is not None:
             verify(b"tombstones", of_tenant, stone, row[0])

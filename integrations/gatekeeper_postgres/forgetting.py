@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from gatekeeper_core.errors import ForgottenError
 from gatekeeper_core.storage.base import Forgotten
-from gatekeeper_core.storage.forgetting import TENANT, Target, tombstone, tombstones_of
+from gatekeeper_core.storage.forgetting import TENANT, Target, tombstone, tombstones_against, tombstones_of
 from gatekeeper_core.storage.stored_rows import TABLES_OF_TENANT, TABLES_OF_THREAD, UserKey, sealed, verify
 from gatekeeper_postgres import memories
 from gatekeeper_postgres.schema import NEWEST, TABLES, newer_schema
@@ -53,11 +53,9 @@ def admit(
     Raises:
         UnfitTablesError: another process has brought the tables up to date in the meantime.
         ForgottenError: the tenant, the thread, the user or a source was forgotten.
-        DamagedRowError: a tombstone is damaged.
     """
     of_tenant = tombstone(tenant, TENANT)
-    named = [(TENANT, ""), ("thread", thread), ("user", user), *(("source", source) for source in sources)]
-    stones = {tombstone(tenant, kind, name): kind for kind, name in named if name is not None}
+    stones = tombstones_against(tenant, thread=thread, user=user, sources=sources)
     ((version, found),) = yield from rows_of(_ADMIT, of_tenant, list(stones))
     if version != NEWEST:
         raise newer_schema()
