@@ -80,6 +80,7 @@ class BlobStore(Protocol):
 
     def used_bytes(self, scope: str, /) -> int:
         """Return the sum of the sizes of the scope's blobs."""
+        return sum(record.size_bytes for record in self.records(scope))
 
     def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
         """Return the blobs of a scope, oldest first."""

@@ -65,9 +65,6 @@ class InMemoryBlobStore(BlobStore):
             if blob_id is None or not scopes.get(scope):
                 scopes.pop(scope, None)
 
-    def used_bytes(self, scope: str, /) -> int:
-        return sum(record.size_bytes for record in self.records(scope))
-
     def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
         with self._lock:
             return tuple(BlobRecord(blob_id, len(data)) for blob_id, data in self._scopes().get(scope, {}).items())

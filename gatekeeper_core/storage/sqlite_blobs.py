@@ -77,9 +77,6 @@ class SQLiteThreadBlobs(BlobStore):
         with self._connections.writing() as connection:
             _delete(connection, self._key(scope), None if blob_id is None else encode_text(blob_id))
 
-    def used_bytes(self, scope: str, /) -> int:
-        return sum(record.size_bytes for record in self.records(scope))
-
     def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
         key, found = self._key(scope), []
         query = f"SELECT id, serial, size, checksum FROM blobs WHERE {_OF_SCOPE} ORDER BY serial"  # noqa: S608

@@ -94,11 +94,8 @@ class Connections:
     def close(self) -> None:
         """Close all connections, when the calls that run are done; no call is answered after that."""
         self._is_closed = True
-        with self._lock:
-            lent = list(self._lent)
-        for each in lent:
-            with each.lock:
-                each.discard()
+        self.hold()
+        self.let_go()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

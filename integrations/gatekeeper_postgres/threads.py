@@ -7,7 +7,7 @@ transaction; a reading is of one state of the tables.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.messages import Message
@@ -56,7 +56,12 @@ def last_seq(key: ThreadKey) -> Statements[int]:
 def append(key: ThreadKey, given: Sequence[EncodedMessage], *, expected_seq: int | None) -> Statements[int]:
     """Store messages at the end of a thread; see ``MessageStore.append_messages``."""
     last = yield from (_held_last(key) if given else last_seq(key))
-    stored = yield from _stored(key, given)
+    names = {name_key(message.message_id): message.message_id for message in given if message.message_id}
+    stored = {}
+    if names:
+        for row in (yield from rows_of(f"{_MESSAGES} AND message_id = ANY(%s)", *key, list(names))):
+            verify(b"messages", *key, *row)
+            stored[names[row[1]]] = StoredMessage(row[0], row[2])
     beside = yield from _beside(key, given, stored, last)
     plan = plan_append(given, stored, last_seq=last, expected_seq=expected_seq, bodies=lambda _start, _stop: beside)
     if plan.new:
@@ -130,19 +135,6 @@ def _held_last(key: ThreadKey) -> Statements[int]:
         rows = yield from rows_of(f"{_THREAD} FOR UPDATE", *key)  # another writer was faster
     verify(b"threads", *key, *rows[0])
     return int(rows[0][0])
-
-
-def _stored(key: ThreadKey, given: Collection[EncodedMessage]) -> Statements[dict[str, StoredMessage]]:
-    """Return those of the messages that the thread holds under their id."""
-    names = {name_key(message.message_id): message.message_id for message in given if message.message_id}
-    if not names:
-        return {}
-    rows = yield from rows_of(f"{_MESSAGES} AND message_id = ANY(%s)", *key, list(names))
-    found = {}
-    for row in rows:
-        verify(b"messages", *key, *row)
-        found[names[row[1]]] = StoredMessage(row[0], row[2])
-    return found
 
 
 def _beside(
