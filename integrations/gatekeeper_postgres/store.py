@@ -30,7 +30,7 @@ __all__ = ["AsyncPostgresStore", "AsyncThreadBlobs", "PostgresStore", "ThreadBlo
 M = TypeVar("M")
 P = ParamSpec("P")
 T = TypeVar("T")
-Pool = TypeVar("Pool", ConnectionPool[Any], AsyncConnectionPool[Any])
+Pool = TypeVar("Pool", bound="ConnectionPool[Any] | AsyncConnectionPool[Any]")
 
 
 class _Waiting(Protocol[M]):
@@ -108,7 +108,7 @@ class _OnServer(Generic[Pool]):
         return self._methods.found_version
 
 
-class PostgresStore(_OnServer[ConnectionPool[Any]]):
+class PostgresStore(_OnServer["ConnectionPool[Any]"]):
     """A ``Store`` in a PostgreSQL database.
 
     Every call is one transaction. A call that cannot be answered raises one of the ``StorageError`` family, which names
@@ -189,7 +189,7 @@ class ThreadBlobs:
     records = _waiting(BlobMethods.records)
 
 
-class AsyncPostgresStore(_OnServer[AsyncConnectionPool[Any]]):
+class AsyncPostgresStore(_OnServer["AsyncConnectionPool[Any]"]):
     """A ``Store`` in a PostgreSQL database whose methods are awaited.
 
     Arguments, methods and errors are those of ``PostgresStore``; a server that cannot be reached is an error of
