@@ -12,7 +12,7 @@ process resumes, folds the same rounds, and the beginning of the prompt changes 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
 from gatekeeper_core.context.compaction.ledger import Ledger
@@ -26,7 +26,7 @@ from gatekeeper_core.context.compaction.rounds import (
     summary_of,
 )
 from gatekeeper_core.context.compaction.shrink import compress, drop_pointers
-from gatekeeper_core.context.tool_results.context import ResultCompressor, ThreadedCompressor, ToolResults, memory_of
+from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import Message
 from gatekeeper_core.text import Locale, locale_of
@@ -43,11 +43,12 @@ class RunConfig:
         keep_recent_rounds: newest answered rounds that are never folded, >= 0. Source: specification 002-22.
         low_water: share of the room that is aimed at, 0..1. Source: specification 002-32.
         compress_result: makes the text of a tool message smaller, as ``ToolResultCompressor`` does; None: nothing does.
-            It is called for the same messages at each step: it must give the same text, and should remember it. One
-            that serves many threads (``ThreadResultCompressor``) has to be told the thread: see ``for_thread``.
+            It is called for the same messages at each step: it must give the same text, and should remember it.
         working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
             that of ``compress_result``; without any, pointers in results that it compressed.
         locale: language of the placeholder, ``zh`` or ``en``; None: that of the question.
+        thread_id: names the thread to ``compress_result``; ``ThreadSelector`` and ``ContextBuilder`` fill it in.
+        tenant: names whose thread it is.
     """
 
     keep_recent_rounds: int = 3
@@ -55,6 +56,8 @@ class RunConfig:
     compress_result: ResultCompressor | None = None
     working_memory: Container[str] | None = None
     locale: Locale | None = None
+    thread_id: str | None = None
+    tenant: str = "default"
 
     def __post_init__(self) -> None:
         check_range(self, "keep_recent_rounds", low=0, whole=True)
@@ -65,19 +68,12 @@ class RunConfig:
         if self.locale is not None and self.locale not in get_args(Locale):
             raise ConfigError(f'RunConfig.locale must be "zh", "en" or None, got {self.locale!r}')
 
-    def for_thread(self, thread_id: str | None, *, tenant: str = "default") -> RunConfig:
-        """Return the settings for one thread: with its own compressor, where ``compress_result`` has one for each.
-
-        Args:
-            thread_id: names the thread; None: it has no name.
-            tenant: names whose thread it is.
-
-        Raises:
-            Exception: whatever the compressor's ``for_thread`` raises.
-        """
-        if not isinstance(self.compress_result, ThreadedCompressor):
-            return self
-        return replace(self, compress_result=self.compress_result.for_thread(thread_id, tenant=tenant))
+    @property
+    def memory(self) -> Container[str] | None:
+        """The ids of the thread's working memory: the one that is given, else that of the compressor."""
+        if self.working_memory is not None:
+            return self.working_memory
+        return memory_of(self.compress_result, self.thread_id, tenant=self.tenant)
 
 
 class ShrunkRun(NamedTuple):
@@ -143,7 +139,7 @@ class _Replay:
         self._config = config
         self._question = question
         self._locale: Locale = config.locale or locale_of([question])
-        self._memory = memory_of(config.compress_result) if config.working_memory is None else config.working_memory
+        self._memory = config.memory
         self._results: ToolResults | None = None
         self._rounds: list[Round] = []
         self._compressed = 0
@@ -179,7 +175,13 @@ class _Replay:
         compress_result = self._config.compress_result
         while compress_result and self._compressed < len(self._rounds) and self._ledger.is_over(self._share):
             # Pointers of the whole window are live, also those behind this place: made once, and where it is needed.
-            self._results = self._results or ToolResults(self._messages, compress_result, query=self._question)
+            self._results = self._results or ToolResults(
+                self._messages,
+                compress_result,
+                query=self._question,
+                thread_id=self._config.thread_id,
+                tenant=self._config.tenant,
+            )
             age = len(self._rounds) - 1 - self._compressed
             compress(self._ledger, self._results, self._rounds[self._compressed].positions[1:], age_rounds=age)
             self._compressed += 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["MARK", "gap", "numbered_lines", "shortened", "with_context", "with_gaps"]
+__all__ = ["MARK", "border_after", "border_before", "gap", "numbered_lines", "shortened", "with_context", "with_gaps"]
 
 MARK = "…"
 """How every line begins that we wrote into a text of others to say what is missing."""
@@ -117,3 +117,22 @@ def numbered_lines(text: str, starts: Sequence[int]) -> list[int]:
         seen = start
         numbers.append(number)
     return numbers
+
+
+def border_after(data: bytes, at: int) -> int:
+    """Return the first border between two characters of UTF-8 at or after a byte.
+
+    >>> border_after("é!".encode(), 1), border_before("é!".encode(), 1)
+    (2, 0)
+    """
+    while at < len(data) and data[at] & 0xC0 == 0x80:
+        at += 1
+    return at
+
+
+def border_before(data: bytes, at: int) -> int:
+    """Return the last border between two characters of UTF-8 at or before a byte."""
+    at = min(at, len(data))
+    while 0 < at < len(data) and data[at] & 0xC0 == 0x80:
+        at -= 1
+    return at

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gatekeeper_core.context.tool_results.formats.json_results import Table
 from gatekeeper_core.context.tool_results.formats.json_text import JsonValue, json_decoder
 from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.context.tool_results.omissions import numbered_lines
 from gatekeeper_core.context.tool_results.query_match import Asked
 from gatekeeper_core.context.tool_results.signals import failure_places
 
-__all__ = ["LineSample", "RowSample", "sample_lines", "sample_rows"]
+__all__ = ["LineSample", "sample_lines", "sample_rows"]
 
 _SAMPLES = 24
 _HITS = 2_000
@@ -26,14 +27,6 @@ class LineSample(NamedTuple):
     """Some lines of a text: the lines, their numbers, and how many lines the text has."""
 
     lines: list[str]
-    numbers: list[int]
-    total: int
-
-
-class RowSample(NamedTuple):
-    """Some objects of a list: the objects, their numbers from 0, and how many there seem to be."""
-
-    rows: list[dict[str, JsonValue]]
     numbers: list[int]
     total: int
 
@@ -110,7 +103,7 @@ def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 # --- JSON -----------------------------------------------------------------------------------------------------------
 
 
-def sample_rows(text: str, asked: Asked, *, max_chars: int) -> RowSample | None:
+def sample_rows(text: str, asked: Asked, *, max_chars: int) -> Table | None:
     """Return some objects of a long JSON list of objects that begin with the same key, or None where it is none.
 
     >>> sample = sample_rows('[{"id": 1}, {"id": 2}, {"id": 3}]', Asked(None), max_chars=100)
@@ -143,7 +136,7 @@ def sample_rows(text: str, asked: Asked, *, max_chars: int) -> RowSample | None:
         number += text.count(opening, seen, place)
         numbers.append(number)
         seen = place
-    return RowSample([found[place] for place in places], numbers, max(total, numbers[-1] + 1))
+    return Table("", [found[place] for place in places], numbers=numbers, total=max(total, numbers[-1] + 1))
 
 
 def _opening(text: str) -> str | None:

@@ -25,7 +25,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.storage.base import BlobStore, Store, is_in_process, thread_blobs
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
-__all__ = ["ThreadMemories", "session_key", "thread_name"]
+__all__ = ["ThreadMemories", "memory_in", "session_key", "thread_name"]
 
 _KEY_LABEL = b"gatekeeper session key"
 
@@ -118,6 +118,19 @@ class ThreadMemories:
             memory = self._alive.setdefault(name, made)
         self._ready.put(name, memory)
         return memory
+
+
+def memory_in(memory: object, thread_id: str | None, *, tenant: str = "default") -> WorkingMemory | None:
+    """Return the working memory for a thread: ``memory`` itself, or its own of ``ThreadMemories``; else None.
+
+    A thread without a name has none of ``ThreadMemories``: nobody could be told from anybody else.
+
+    Raises:
+        ConfigError: a name is empty.
+    """
+    if isinstance(memory, ThreadMemories):
+        return None if thread_id is None else memory.of(thread_id, tenant=tenant)
+    return memory if isinstance(memory, WorkingMemory) else None
 
 
 def session_key(secret: bytes, thread_id: str, *, tenant: str = "default") -> bytes:

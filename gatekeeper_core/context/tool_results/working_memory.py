@@ -16,7 +16,14 @@ from collections.abc import Callable, Collection, Iterable
 from threading import RLock
 from typing import NamedTuple
 
-from gatekeeper_core.context.tool_results.omissions import gap, shortened, with_context, with_gaps
+from gatekeeper_core.context.tool_results.omissions import (
+    border_after,
+    border_before,
+    gap,
+    shortened,
+    with_context,
+    with_gaps,
+)
 from gatekeeper_core.context.tool_results.pointers import Pointer, check_key, defused, keyed_id, one_line, pointer_id
 from gatekeeper_core.context.tool_results.query_match import Asked
 from gatekeeper_core.errors import ConfigError
@@ -375,7 +382,7 @@ class WorkingMemory:
         data = self._bytes(pointer, start, None if end is None else end + 1)
         if data is None:
             return self._unknown(budget_tokens)
-        begin, stop = _after(data, 0), _before(data, len(data) if end is None else end - start)
+        begin, stop = border_after(data, 0), border_before(data, len(data) if end is None else end - start)
         text = data[begin : max(begin, stop)].decode("utf-8", "surrogatepass")
         total, begin, stop = self.size_of(pointer), start + begin, start + max(begin, stop)
 
@@ -466,18 +473,3 @@ def _check_choice(start: int | None, end: int | None, lines: tuple[int, int] | N
         check_tokens("lines[1]", lines[1], at_least=lines[0])
     if sum((start is not None or end is not None, lines is not None, query is not None)) > 1:
         raise ConfigError("read bytes (start, end), lines or by query: one of them")
-
-
-def _after(data: bytes, at: int) -> int:
-    """Return the first character border at or after a byte."""
-    while at < len(data) and data[at] & 0xC0 == 0x80:
-        at += 1
-    return at
-
-
-def _before(data: bytes, at: int) -> int:
-    """Return the last character border at or before a byte."""
-    at = min(at, len(data))
-    while 0 < at < len(data) and data[at] & 0xC0 == 0x80:
-        at -= 1
-    return at

@@ -14,6 +14,7 @@ from gatekeeper_core.context.compaction.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext, ToolResults, memory_of
 from gatekeeper_core.context.tool_results.pointers import pointers_in
+from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, WorkingMemory
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
@@ -167,6 +168,10 @@ def test_the_memory_of_a_compressor_is_found() -> None:
     memory = WorkingMemory(InMemoryBlobStore(), b"key of this thread")
     assert memory_of(ToolResultCompressor(working_memory=memory)) is memory
     assert memory_of(ToolResultCompressor()) is memory_of(first) is memory_of(None) is None
+    memories = ThreadMemories(InMemoryBlobStore(), b"a secret of the tests")
+    threaded = ToolResultCompressor(working_memory=memories)
+    assert memory_of(threaded, "t1", tenant="acme") is memories.of("t1", tenant="acme")
+    assert memory_of(threaded) is None
 
 
 def loop(count: int) -> list[Message]:
