@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.tool_results.context import ResultContext, memory_of
-from gatekeeper_core.context.tool_results.digest import Digest, Shelf, Strategy, Task
+from gatekeeper_core.context.tool_results.digest import Digest, Lines, Shelf, Strategy, Task
 from gatekeeper_core.context.tool_results.formats.delimited import digest_delimited
 from gatekeeper_core.context.tool_results.formats.detect import detect_kind, looks_like_json
 from gatekeeper_core.context.tool_results.formats.json_results import (
@@ -54,7 +54,7 @@ _BYTE_LIMITS: Mapping[str, int] = MappingProxyType(
     )
 )
 
-LineStrategy = Callable[[list[str], list[int], int, Task], "Digest | None"]
+LineStrategy = Callable[[Lines, Task], "Digest | None"]
 
 _BY_LINES: Mapping[str, LineStrategy] = MappingProxyType(
     {
@@ -353,9 +353,9 @@ class ToolResultCompressor:
         task = self._less_head(job)
         if job.kind == "trace":
             task = task._replace(budget_tokens=_TRACE_SHARE * task.budget_tokens)
-        digest = digest_of(*sample, task)
+        digest = digest_of(sample, task)
         if digest is None and digest_of is not digest_lines:
-            digest = digest_lines(*sample, task)
+            digest = digest_lines(sample, task)
         return self._digested(job, digest)
 
     def _json(self, job: _Job) -> ToolResult | None:
@@ -395,18 +395,18 @@ class ToolResultCompressor:
             pointer = job.put_aside()
         if pointer is None:
             return self._unchanged(job)
-        lines, numbers, total = sample_lines(job.text, job.task.asked, max_chars=_ANALYSED_CHARS)
+        sample = sample_lines(job.text, job.task.asked, max_chars=_ANALYSED_CHARS)
         budget = max(_LEAST_TOKENS, min(job.task.budget_tokens, self._config.max_tokens // _PREVIEW_SHARE))
-        shelf = Shelf(lines, job.task._replace(budget_tokens=budget), numbers=numbers, total=total)
-        best = job.task.asked.ranked(lines, limit=_PREVIEW_ASKED)
+        shelf = Shelf(sample, job.task._replace(budget_tokens=budget))
+        best = job.task.asked.ranked(sample.texts, limit=_PREVIEW_ASKED)
+        last = len(sample.texts)
         for nth, index in enumerate(best):
             shelf.add(index, least_left=shelf.overdraft if nth < 3 else 0)
-        for number in with_context([index + 1 for index in best[:3]], before=2, after=2, last=len(lines)):
+        for number in with_context([index + 1 for index in best[:3]], before=2, after=2, last=last):
             shelf.add(number - 1)
-        last = len(lines)
         for index in (*range(min(_PREVIEW_HEAD, last)), *range(max(0, last - _PREVIEW_TAIL), last)):
             shelf.add(index)
-        return self._shown(job, Digest(shelf.text(), len(shelf.kept), total, "lines", "offloaded"), pointer)
+        return self._shown(job, Digest(shelf.text(), len(shelf.kept), sample.total, "lines", "offloaded"), pointer)
 
     # --- what comes out
 

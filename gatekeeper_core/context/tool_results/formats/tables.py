@@ -20,7 +20,7 @@ character
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.formats.json_text import (
@@ -139,22 +139,25 @@ def header(columns: Iterable[Column]) -> str:
     )
 
 
-def row_text(row: Mapping[Path, JsonValue], columns: Iterable[Column]) -> str:
-    """Return the line of one row."""
+def row_text(
+    row: Mapping[Path, JsonValue], columns: Iterable[Column], write: Callable[[JsonValue, bool], str] | None = None
+) -> str:
+    """Return the line of one row; ``write`` writes a value, given whether its column holds strings; None: ``cell``."""
+    write = write or cell
     return ",".join(
         [
-            cell(row[column.path], strings=column.strings) if column.path in row else ""
+            write(row[column.path], column.strings) if column.path in row else ""
             for column in columns
             if not column.is_shared
         ]
     )
 
 
-def cell(value: JsonValue, *, strings: bool) -> str:
-    """Return a value as it stands in a cell.
+def cell(value: JsonValue, strings: bool) -> str:
+    """Return a value as it stands in a cell of a column, of strings only or of any values.
 
     >>> from gatekeeper_core.context.tool_results.formats.json_text import Number
-    >>> cell("12", strings=True), cell("12", strings=False), cell(Number("12"), strings=False)
+    >>> cell("12", True), cell("12", False), cell(Number("12"), False)
     ('12', '"12"', '12')
     """
     if type(value) is str and _BARE.fullmatch(value) and (strings or not _LOOKS_LIKE_JSON.match(value)):
