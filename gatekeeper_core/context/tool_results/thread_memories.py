@@ -7,8 +7,7 @@
                                                                 │ those used last are kept ready
                                                                 └ any other is made again: its texts lie in the store
 
-So the same text has another id in each thread, and an id opens nothing but its own: not in another thread, not for
-another tenant.
+So the same text has another id in each thread, and an id opens nothing in another thread or for another tenant.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ _KEY_LABEL = b"gatekeeper session key"
 class ThreadMemories:
     """The working memories of many threads; safe to use from several threads of the process.
 
-    There is at most one memory of a thread at a time in the process. Those used last are kept ready, and those that are
-    in use elsewhere live on; any other is made again when it is asked for and finds its texts in the store.
+    There is at most one memory of a thread at a time in the process. Those used last are kept ready; any other that
+    nobody holds is made again when it is needed, and finds its texts in the store.
 
     Args:
-        blobs: where the bytes of all threads lie. A whole ``Store`` keeps them with their thread, so that forgetting
-            the thread takes them along; any other ``BlobStore`` keeps them until they are cleared.
+        blobs: the store. A whole ``Store`` keeps the texts with their thread, so that forgetting the thread deletes
+            them; any other ``BlobStore`` keeps them until they are cleared.
         secret: what all session keys are made from, 16 bytes or more (``secrets.token_bytes(32)``). Keep it: with
             another one nothing is found again.
         quota_bytes: what the texts of one thread may take together, at least 1.
@@ -75,7 +74,6 @@ class ThreadMemories:
         check_limits(quota_bytes, ttl_seconds, clock)
         check_tokens("max_ready", max_ready, at_least=1)
         self._secret = check_key(secret, name="secret")
-        self._is_inline = is_in_process(blobs)
         self._blobs = blobs
         self._make = partial(
             WorkingMemory,
@@ -91,7 +89,7 @@ class ThreadMemories:
     @property
     def is_inline(self) -> bool:
         """Whether the memories wait for nobody: a store in this process that says so (``is_in_process``)."""
-        return self._is_inline
+        return is_in_process(self._blobs)
 
     def __len__(self) -> int:
         """Return how many memories are kept ready."""

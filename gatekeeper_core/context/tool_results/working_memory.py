@@ -1,12 +1,12 @@
-"""Working memory: where long tool results lie while the conversation carries a pointer to them.
+"""Working memory: where long tool results are kept while the conversation carries a pointer to them.
 
 ::
 
     result ──offload──> blob store (scope, id)      conversation: [[wm:<id>]] type=… size=… preview="…"
     model asks ──read(pointer, bytes | lines | query)──> at most a budget of tokens, with what is missing
 
-It is the only caller of a blob store. Ids and the scope come from the session key: keep one key for each thread of each
-tenant, and no thread can read, or even ask about, what another one put aside.
+Ids and the scope come from the session key: with one key for each thread of each tenant, no thread can read, or even
+ask about, what another one put aside.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ __all__ = [
 ]
 
 READ_TOOL_NAME = "read_working_memory"
-"""The name of the tool that agents read with; results of a tool of this name are never compressed or put aside."""
+"""The tool that agents read working memory with."""
 
 RECALL_TOOL_NAME = "recall_earlier"
-"""The name of the tool that agents read earlier turns with; see :mod:`gatekeeper_core.context.history.recall`."""
+"""The tool that agents read earlier turns with; see :mod:`gatekeeper_core.context.history.recall`."""
 
 READING_TOOLS = frozenset({READ_TOOL_NAME, RECALL_TOOL_NAME})
 """Tools whose results were asked for to be read: they are never compressed or put aside."""
 
 UNKNOWN_POINTER = "[working memory: nothing is kept under this pointer]"
-"""What any pointer reads as that this memory did not make or no longer holds: the same for wrong and foreign ones."""
+"""What a wrong, a foreign and a forgotten pointer read as."""
 
 READ_BUDGET_TOKENS = 2_000
 """Tokens of one reading. Source: ours; about the 8,000 bytes from which results are put aside."""
@@ -63,8 +63,6 @@ READ_TOOL_DESCRIPTION = (
     "Read a part of a long tool result that was put aside. `pointer` is the [[wm:...]] mark that stands in its place. "
     "Give `query` (words to look for), or `first_line` and `last_line`."
 )
-"""What a model is told about the tool."""
-
 QUOTA_BYTES = 64 * 1024 * 1024
 """What the texts of one memory may take together. Source: ours."""
 
@@ -98,11 +96,10 @@ class WorkingMemory:
     r"""Texts put aside for one thread, by pointers that only this thread can make and follow.
 
     What was used longest ago makes room for what is new, but nothing that a pointer in the window names. Thread-safe.
-    All texts lie in the store: another object with the same key, also in another process, finds them there. Only when
-    each was used last is not stored.
+    Another object with the same key, also in another process, finds all texts; only when each was used is not stored.
 
     Args:
-        blobs: where the bytes lie; shared by any number of memories.
+        blobs: the store; shared by any number of memories.
         session_key: the secret of the thread, 16 bytes or more (``secrets.token_bytes(32)``), kept with the thread.
         quota_bytes: what all texts together may take in UTF-8, at least 1.
         ttl_seconds: texts that nobody used for so long may go when room is made; None keeps them until it is needed.
@@ -179,9 +176,7 @@ class WorkingMemory:
         return self._pointer(text, _encoded(text), kind)
 
     def offload(self, text: str, *, live: Iterable[str] = (), kind: str = "text") -> Pointer | None:
-        """Put a text aside and return its pointer, or None where there is no room for it: then it has to stay inline.
-
-        The same text has the same pointer and is kept once.
+        """Put a text aside, once, and return its pointer, or None where there is no room for it.
 
         Args:
             text: what to keep; lone surrogates are kept as they are.
@@ -195,11 +190,11 @@ class WorkingMemory:
         pointer = self._pointer(text, data, kind)
         held = {found for each in live if (found := pointer_id(each)) is not None}
         with self._lock:
-            if not self._holds(pointer.id):
+            if self._get(pointer.id, 0, 0) is None:  # a pointer is only given out for what can be read
                 if not self._make_room(len(data), held):
                     return None
                 self._blobs.put(self._scope, pointer.id, data)
-            self._touch(pointer.id, len(data))
+                self._use(pointer.id, len(data))
         return pointer
 
     def load(self, pointer: str) -> str | None:
@@ -208,7 +203,7 @@ class WorkingMemory:
         Raises:
             TypeError: ``pointer`` is no text.
         """
-        data = self._bytes(pointer)
+        data = self._get(_id_in(pointer))
         return None if data is None else data.decode("utf-8", "surrogatepass")
 
     def read(
@@ -245,11 +240,11 @@ class WorkingMemory:
         if text is None:
             return self._unknown(budget_tokens)
         numbered = text.split("\n")
-        if query is not None:
-            return self._read_query(numbered, query, budget_tokens)
-        first, last = lines or (1, len(numbered))
-        wanted = range(first, min(last, len(numbered)) + 1)
-        head = f"[working memory: lines {first}-{wanted.stop - 1} of {len(numbered)}]"
+        if lines is None:
+            return self._read_query(numbered, query or "", budget_tokens)
+        first, last = lines[0], min(lines[1], len(numbered))
+        head = f"[working memory: lines {first}-{last} of {len(numbered)}]"
+        wanted = range(first, last + 1)
         return self._fitted(head, {number: numbered[number - 1] for number in wanted}, wanted, budget_tokens)
 
     def answer(
@@ -277,12 +272,7 @@ class WorkingMemory:
 
     def touch(self, pointer: str) -> bool:
         """Return whether a text is kept under a pointer; it is the one used last then."""
-        found = pointer_id(pointer)
-        with self._lock:
-            if found is None or not self._holds(found):
-                return False
-            self._touch(found, self._entries[found].size_bytes)
-            return True
+        return self._get(pointer_id(pointer), 0, 0) is not None
 
     def clear(self) -> None:
         """Forget everything that was put aside in this thread."""
@@ -303,23 +293,6 @@ class WorkingMemory:
         word = "".join(char for char in kind if char.isascii() and (char.isalnum() or char in "-_"))[:32]
         return Pointer(keyed_id(self._key, data), word or "text", len(data), one_line(text))
 
-    def _knows(self, found: str) -> bool:
-        """Return whether there is an entry for an id; before it says no, it looks into the store."""
-        if found not in self._entries:
-            self._catch_up()
-        return found in self._entries
-
-    def _holds(self, found: str) -> bool:
-        """Return whether the store still has a text: a pointer is only given out for what can be read."""
-        if not self._knows(found):
-            return False
-        try:
-            self._blobs.get(self._scope, found, 0, 0)
-        except KeyError:  # another process made room
-            del self._entries[found]
-            return False
-        return True
-
     def _catch_up(self) -> None:
         """Make the entries those of the store, which other processes use as well.
 
@@ -330,7 +303,7 @@ class WorkingMemory:
             del self._entries[gone]
         for found, size_bytes in stored.items():
             if found not in self._entries:
-                self._touch(found, size_bytes)
+                self._use(found, size_bytes)
 
     def _make_room(self, needed: int, held: Collection[str]) -> bool:
         """Return whether a text of this size fits, after the ones used longest ago have gone; all or nothing."""
@@ -353,33 +326,33 @@ class WorkingMemory:
         self._blobs.delete(self._scope, found)
         return self._entries.pop(found).size_bytes
 
-    def _touch(self, found: str, size_bytes: int) -> None:
+    def _use(self, found: str, size_bytes: int) -> None:
         self._entries[found] = _Entry(size_bytes, self._clock())
         self._entries.move_to_end(found)
 
-    # --- reading
-
-    def _bytes(self, pointer: str, start: int = 0, end: int | None = None) -> bytes | None:
-        if not isinstance(pointer, str):
-            raise TypeError(f"pointer must be str, got {type(pointer).__name__}")
-        found = pointer_id(pointer)
+    def _get(self, found: str | None, start: int = 0, end: int | None = None) -> bytes | None:
+        """Return bytes of what the store has under an id, which is used now; None where it has nothing."""
         with self._lock:
-            if found is None or not self._knows(found):
+            if found not in self._entries:
+                self._catch_up()
+            if found is None or found not in self._entries:
                 return None
             try:
                 data = self._blobs.get(self._scope, found, start, end)
             except KeyError:  # another process made room
                 del self._entries[found]
                 return None
-            self._touch(found, self._entries[found].size_bytes)
+            self._use(found, self._entries[found].size_bytes)
             return data
+
+    # --- reading
 
     def _unknown(self, budget_tokens: int) -> Reading:
         return Reading(truncate_to_tokens(UNKNOWN_POINTER, budget_tokens, token_counter=self._counter), False, False)
 
     def _read_bytes(self, pointer: str, start: int, end: int | None, budget_tokens: int) -> Reading:
         # One byte more than asked for tells whether the last one ends a character.
-        data = self._bytes(pointer, start, None if end is None else end + 1)
+        data = self._get(_id_in(pointer), start, None if end is None else end + 1)
         if data is None:
             return self._unknown(budget_tokens)
         begin, stop = border_after(data, 0), border_before(data, len(data) if end is None else end - start)
@@ -414,32 +387,34 @@ class WorkingMemory:
         """Return the lines that fit: as many as the budget holds, the first one cut where it must be."""
         numbers = list(kept)
 
-        def rendered(count: int) -> str:
-            some = {number: defused(kept[number]) for number in numbers[:count]}
-            return "\n".join([head, *with_gaps(some, len(wanted), first=wanted.start)])
+        def rendered(some: dict[int, str]) -> str:
+            safe = {number: defused(line) for number, line in some.items()}
+            return "\n".join([head, *with_gaps(safe, len(wanted), first=wanted.start)])
 
         fitting, failing = 0, len(numbers) + 1
         while failing - fitting > 1:
             middle = (fitting + failing) // 2
-            if self._counter(rendered(middle)) <= budget_tokens:
+            if self._counter(rendered({number: kept[number] for number in numbers[:middle]})) <= budget_tokens:
                 fitting = middle
             else:
                 failing = middle
         complete = fitting == len(numbers)
-        if fitting or complete:
-            return Reading(
-                truncate_to_tokens(rendered(fitting), budget_tokens, token_counter=self._counter), True, complete
-            )
-        first = numbers[0]
-        limit = len(kept[first])
-        while limit > 1:
-            limit //= 2
-            text = "\n".join(
-                [head, *with_gaps({first: defused(shortened(kept[first], limit))}, len(wanted), first=wanted.start)]
-            )
-            if self._counter(text) <= budget_tokens:
-                return Reading(text, True, False)
-        return Reading(truncate_to_tokens(head, budget_tokens, token_counter=self._counter), True, False)
+        text = rendered({number: kept[number] for number in numbers[:fitting]})
+        if not fitting and not complete:
+            text, first = head, numbers[0]
+            limit = len(kept[first])
+            while limit > 1:
+                limit //= 2
+                cut = rendered({first: shortened(kept[first], limit)})
+                if self._counter(cut) <= budget_tokens:
+                    return Reading(cut, True, False)
+        return Reading(truncate_to_tokens(text, budget_tokens, token_counter=self._counter), True, complete)
+
+
+def _id_in(pointer: str) -> str | None:
+    if not isinstance(pointer, str):
+        raise TypeError(f"pointer must be str, got {type(pointer).__name__}")
+    return pointer_id(pointer)
 
 
 def check_limits(quota_bytes: int, ttl_seconds: float | None, clock: Callable[[], float] | None) -> None:
