@@ -1,11 +1,9 @@
-"""The seam between a compaction and what makes tool results small.
+"""The seam between a compaction, which knows when a result may give way, and the compressor that makes it small.
 
 ::
 
     messages ──once per compaction──> tool names · question · live pointers ──ResultContext──> compress_result ──> text
                                                         ↑──────────── pointers that it made ─────────────┘
-
-A compaction knows which result may give way, and when; what is left of it is the compressor's matter.
 """
 
 from __future__ import annotations
@@ -28,8 +26,8 @@ class ResultContext(NamedTuple):
     Attributes:
         tool_name: the tool whose call it answers; None where no call is found and the message names none.
         query: the newest text of the user, in a run the question; None where there is none.
-        live: ids of the pointers that stand in the window, those that were made on the way among them: what they name
-            must not make room. Written by whoever wrote the messages, so an id says nothing about what is kept.
+        live: ids of the pointers in the window, those made on the way among them: what they name must not make room.
+            Anybody may have written them, so an id says nothing about what is kept.
         age_rounds: how many answered rounds are newer, at least 0.
         thread_id: names the thread; None where it has no name.
         tenant: names whose thread it is.
@@ -89,13 +87,8 @@ class ToolResults:
     def smaller(self, position: int, message: Message, *, age_rounds: int = 0) -> Message | None:
         """Return a tool message with a shorter text, marked as compressed, or None where it stays as it is.
 
-        What was compressed before and what was read from working memory stays. Parts that are no text stay with the
-        message, in their order. A pointer that the result itself brought along is defused: it is none of ours.
-
-        Args:
-            position: where the message stands, for the tool that gave it.
-            message: the message.
-            age_rounds: how many answered rounds are newer, at least 0.
+        What was compressed before and what was read from working memory stays, and so do media. A pointer that the
+        result itself brought along is defused: it is none of ours.
 
         Raises:
             TypeError: the compressor returned no text.

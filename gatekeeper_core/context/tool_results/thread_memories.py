@@ -98,10 +98,6 @@ class ThreadMemories:
     def of(self, thread_id: str, *, tenant: str = "default") -> WorkingMemory:
         """Return the working memory of a thread; ``.clear()`` on it deletes what the thread put aside.
 
-        Args:
-            thread_id: names the thread within its tenant.
-            tenant: names whose thread it is.
-
         Raises:
             ConfigError: a name is empty.
             TypeError: a name is no text.

@@ -153,7 +153,7 @@ class WorkingMemory:
 
     @property
     def ids(self) -> frozenset[str]:
-        """The ids of what is kept, as this object saw the store last: when it looked for room or for an unknown id."""
+        """The ids of what is kept, as the store was when this object last looked for an unknown id."""
         with self._lock:
             return frozenset(self._entries)
 
@@ -173,32 +173,35 @@ class WorkingMemory:
         Raises:
             TypeError: an argument is no text.
         """
-        return self._pointer(text, _encoded(text), kind)
+        data = _encoded(text)
+        if not isinstance(kind, str):
+            raise TypeError(f"kind must be str, got {type(kind).__name__}")
+        word = "".join(char for char in kind if char.isascii() and (char.isalnum() or char in "-_"))[:32]
+        return Pointer(keyed_id(self._key, data), word or "text", len(data), one_line(text))
 
     def offload(self, text: str, *, live: Iterable[str] = (), kind: str = "text") -> Pointer | None:
         """Put a text aside, once, and return its pointer, or None where there is no room for it.
 
         Args:
-            text: what to keep; lone surrogates are kept as they are.
+            text: what to keep, lone surrogates too.
             live: ids, or texts with pointers, that the window still shows: these never make room.
             kind: what the text is, for the pointer.
 
         Raises:
             TypeError: an argument has the wrong type.
         """
-        data = _encoded(text)
-        pointer = self._pointer(text, data, kind)
+        pointer = self.pointer_to(text, kind=kind)
         held = {found for each in live if (found := pointer_id(each)) is not None}
         with self._lock:
             if self._get(pointer.id, 0, 0) is None:  # a pointer is only given out for what can be read
-                if not self._make_room(len(data), held):
+                if not self._make_room(pointer.size_bytes, held):
                     return None
-                self._blobs.put(self._scope, pointer.id, data)
-                self._use(pointer.id, len(data))
+                self._blobs.put(self._scope, pointer.id, _encoded(text))
+                self._use(pointer.id, pointer.size_bytes)
         return pointer
 
     def load(self, pointer: str) -> str | None:
-        """Return a whole text just as it was put aside, or None where there is none: for programs, not for models.
+        """Return a whole text as it was put aside, or None where there is none: for programs, not for models.
 
         Raises:
             TypeError: ``pointer`` is no text.
@@ -256,7 +259,7 @@ class WorkingMemory:
         query: str | None = None,
         budget_tokens: int = READ_BUDGET_TOKENS,
     ) -> str:
-        """Return what a tool says that a model calls: a reading, whatever the numbers that the model gives.
+        """Return a reading as the text of a tool, whatever the numbers that a model gives.
 
         A question goes before line numbers; without either it is the beginning of the text.
 
@@ -286,12 +289,6 @@ class WorkingMemory:
         return entry.size_bytes if entry else 0
 
     # --- room
-
-    def _pointer(self, text: str, data: bytes, kind: str) -> Pointer:
-        if not isinstance(kind, str):
-            raise TypeError(f"kind must be str, got {type(kind).__name__}")
-        word = "".join(char for char in kind if char.isascii() and (char.isalnum() or char in "-_"))[:32]
-        return Pointer(keyed_id(self._key, data), word or "text", len(data), one_line(text))
 
     def _catch_up(self) -> None:
         """Make the entries those of the store, which other processes use as well.

@@ -175,6 +175,27 @@ def test_a_preview_shows_the_lines_that_were_asked_for(query: str) -> None:
     assert "def function_217(value: int) -> int:\n    return value + 217" in result.text
 
 
+def test_a_preview_shows_both_ends_and_what_stands_around_an_asked_line() -> None:
+    lines = [f"    {'abcdefgh'[at % 8]} = compute({'ijklmno'[at % 7]})" for at in range(600)]
+    lines[300] = "    marker = K-7731"
+    shown = compressor_of(memory_of()).compress("\n".join(lines), query="where is K-7731?").text.split("\n")
+    at = shown.index(lines[300])
+    assert shown[at - 2 : at + 3] == lines[298:303]
+    assert shown[at + 3].startswith("… ")
+    assert shown[2:8] == lines[:6]
+    assert shown[-2:] == lines[-2:]
+
+
+@pytest.mark.parametrize("max_tokens", [100, 150, 300])
+def test_pointer_and_head_line_are_within_the_budget(max_tokens: int) -> None:
+    log = "\n".join(
+        f"12:00:{at % 60:02} INFO worker {at * 7919 % 1000} 完成 {'abcdefg'[at % 7] * 9}" for at in range(900)
+    )
+    result = compressor_of(memory_of(), max_tokens=max_tokens).compress(log)
+    assert result.pointer is not None
+    assert result.tokens_after <= max_tokens
+
+
 @pytest.mark.parametrize("tool", ["bash", "read_file"])
 @pytest.mark.parametrize("text", [CODE, PROSE, PROSE * 3, "🙂é中a" * 3_000, "x" * 50_000], ids=range(5))
 def test_a_shell_and_a_read_file_give_at_most_8000_bytes_by_both_ends(tool: str, text: str) -> None:

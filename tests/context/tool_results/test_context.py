@@ -102,6 +102,21 @@ def test_a_compressor_knows_the_question_the_age_and_the_pointers_of_the_window(
     assert [context.live for context in seen] == [tuple(made[:1]), tuple(made[:2]), tuple(made)]
 
 
+def test_a_compressor_knows_whose_result_it_is() -> None:
+    owners: list[tuple[str | None, str]] = []
+
+    def note(message: Message, context: ResultContext) -> str:
+        owners.append((context.thread_id, context.tenant))
+        return ""
+
+    messages = [call(("a", "grep")), result("a", "text")]
+    ToolResults(messages, note, thread_id="会话 1", tenant="acme").smaller(1, messages[1])
+    ToolResults(messages, note).smaller(1, messages[1])
+    run = RunConfig(compress_result=note, thread_id="t1", tenant="acme")
+    shrink_run(messages, range(2), room=1, tokens_at=lambda _: 9, token_counter=len, config=run)
+    assert owners == [("会话 1", "acme"), (None, "default"), ("t1", "acme")]
+
+
 def test_without_a_question_there_is_none() -> None:
     assert told("compaction", [calls("a"), result("a", "x" * 99)])[0].query is None
 

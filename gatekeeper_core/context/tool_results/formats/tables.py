@@ -26,6 +26,7 @@ from typing import NamedTuple
 from gatekeeper_core.context.tool_results.formats.json_text import (
     UNREAD,
     JsonValue,
+    Unread,
     json_decoder,
     read_json,
     write_json,
@@ -232,22 +233,18 @@ def _read_row(line: str, columns: Sequence[Column]) -> dict[str, JsonValue]:
         if line[at : at + 1] in ("", ","):
             at += 1
             continue
+        value: JsonValue
         if line[at] in '"[{':
             value, at = _read_value(line, at)
         else:
             stop = line.find(",", at)
             stop = len(line) if stop < 0 else stop
-            value, at = _read_bare(line[at:stop], column.strings), stop
+            bare, at = line[at:stop], stop
+            read = UNREAD if column.strings or not _LOOKS_LIKE_JSON.match(bare) else read_json(bare)
+            value = bare if isinstance(read, Unread) else read
         _put(row, column.path, value)
         at += 1
     return row
-
-
-def _read_bare(text: str, strings: bool) -> JsonValue:
-    if strings or not _LOOKS_LIKE_JSON.match(text):
-        return text
-    value = read_json(text)
-    return text if value is UNREAD else value  # type: ignore[return-value]
 
 
 def _put(row: dict[str, JsonValue], path: Path, value: JsonValue) -> None:
