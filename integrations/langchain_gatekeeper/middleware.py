@@ -58,7 +58,7 @@ class GatekeeperMiddleware(Middleware):
         token_counter: counts a text; None: ``TokenEstimator()``.
         gatekeeper_config: settings of the selection itself.
         run_config: how the current run gives way when the request is over its budget, before the past does; None: it is
-            always sent whole. With a ``ThreadResultCompressor`` each thread's results go into a memory of its own.
+            always sent whole. A compressor over ``ThreadMemories`` keeps the results of each thread apart.
         max_bytes: what is remembered of all threads may take in memory, by an estimate, >= 0.
         recall_hint: whether one line at the end of the system message tells the model that turns are left out, where
             they are and the agent has the tool to recall them (``recall_tool``).

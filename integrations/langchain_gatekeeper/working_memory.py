@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 
-from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories, thread_name
+from gatekeeper_core.context.tool_results.thread_memories import memory_in, thread_name
 from gatekeeper_core.context.tool_results.working_memory import (
     READ_BUDGET_TOKENS,
     READ_TOOL_DESCRIPTION,
@@ -16,6 +16,7 @@ from gatekeeper_core.context.tool_results.working_memory import (
 )
 
 if TYPE_CHECKING:
+    from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
     from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 
 __all__ = ["working_memory_tool"]
@@ -51,7 +52,7 @@ def working_memory_tool(memory: WorkingMemory | ThreadMemories, *, budget_tokens
         first_line: int | None = None,
         last_line: int | None = None,
     ) -> str:
-        at_hand = _at_hand(memory, config)
+        at_hand = memory_in(memory, thread_name(config.get("configurable", {}).get("thread_id")))
         if at_hand is None:
             return UNKNOWN_POINTER
         return at_hand.answer(
@@ -59,11 +60,3 @@ def working_memory_tool(memory: WorkingMemory | ThreadMemories, *, budget_tokens
         )
 
     return StructuredTool.from_function(read, name=READ_TOOL_NAME, description=READ_TOOL_DESCRIPTION)
-
-
-def _at_hand(memory: WorkingMemory | ThreadMemories, config: RunnableConfig) -> WorkingMemory | None:
-    """Return the memory of the thread that runs, or None where it has no name."""
-    if not isinstance(memory, ThreadMemories):
-        return memory
-    thread = thread_name(config.get("configurable", {}).get("thread_id"))
-    return None if thread is None else memory.of(thread)

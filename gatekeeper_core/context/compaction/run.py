@@ -12,7 +12,7 @@ process resumes, folds the same rounds, and the beginning of the prompt changes 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from gatekeeper_core.context.compaction.ledger import Ledger
@@ -25,7 +25,7 @@ from gatekeeper_core.context.compaction.rounds import (
     summary_of,
 )
 from gatekeeper_core.context.compaction.shrink import compress, drop_pointers
-from gatekeeper_core.context.tool_results.context import ResultCompressor, ThreadedCompressor, ToolResults, memory_of
+from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.messages import Message
 from gatekeeper_core.text import Locale, locale_of
@@ -42,11 +42,12 @@ class RunConfig:
         keep_recent_rounds: newest answered rounds that are never folded, >= 0. Source: specification 002-22.
         low_water: share of the room that is aimed at, 0..1. Source: specification 002-32.
         compress_result: makes the text of a tool message smaller, as ``ToolResultCompressor`` does; None: nothing does.
-            It is called for the same messages at each step: it must give the same text, and should remember it. For
-            one that serves many threads (``ThreadResultCompressor``) see ``for_thread``.
+            It is called for the same messages at each step: it must give the same text, and should remember it.
         working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
             that of ``compress_result``; without any, pointers in results that it compressed.
         locale: language of the placeholder, ``zh`` or ``en``; None: that of the question.
+        thread_id: names the thread to ``compress_result``; ``ThreadSelector`` and ``ContextBuilder`` fill it in.
+        tenant: names whose thread it is.
     """
 
     keep_recent_rounds: int = 3
@@ -54,6 +55,8 @@ class RunConfig:
     compress_result: ResultCompressor | None = None
     working_memory: Container[str] | None = None
     locale: Locale | None = None
+    thread_id: str | None = None
+    tenant: str = "default"
 
     def __post_init__(self) -> None:
         check_range(self, "keep_recent_rounds", low=0, whole=True)
@@ -62,15 +65,12 @@ class RunConfig:
             raise TypeError(f"RunConfig.compress_result must be callable, got {type(self.compress_result).__name__}")
         check_language_and_memory(self.locale, self.working_memory)
 
-    def for_thread(self, thread_id: str | None, *, tenant: str = "default") -> RunConfig:
-        """Return the settings for one thread, which may have no name: with its compressor, if there is one for each.
-
-        Raises:
-            Exception: whatever the compressor's ``for_thread`` raises.
-        """
-        if not isinstance(self.compress_result, ThreadedCompressor):
-            return self
-        return replace(self, compress_result=self.compress_result.for_thread(thread_id, tenant=tenant))
+    @property
+    def memory(self) -> Container[str] | None:
+        """The ids of the thread's working memory: the one that is given, else that of the compressor."""
+        if self.working_memory is not None:
+            return self.working_memory
+        return memory_of(self.compress_result, self.thread_id, tenant=self.tenant)
 
 
 class ShrunkRun(NamedTuple):
@@ -110,8 +110,11 @@ def shrink_run(
     run = messages[positions.start : positions.stop]
     ledger = Ledger((), token_counter=token_counter, max_tokens=room)
     # Pointers of the whole window are live, also those behind a result.
-    compress_result = config.compress_result
-    results = ToolResults(messages, compress_result, query=question) if compress_result else None
+    results = None
+    if config.compress_result:
+        results = ToolResults(
+            messages, config.compress_result, query=question, thread_id=config.thread_id, tenant=config.tenant
+        )
     finished = {one.positions[-1]: one for one in read_rounds(run) if one.answered}
     share = 1.0 if room < 0 else config.low_water
     folded = _Folded(ledger, config, config.locale or locale_of([question]))
@@ -146,7 +149,7 @@ class _Folded:
     def __init__(self, ledger: Ledger, config: RunConfig, locale: Locale) -> None:
         self._ledger = ledger
         self._locale = locale
-        self._memory = memory_of(config.compress_result) if config.working_memory is None else config.working_memory
+        self._memory = config.memory
         self.counts = Counts()
         self.places: list[int] = []
 

@@ -22,7 +22,6 @@ from gatekeeper_core.messages import Message, common_beginning
 from gatekeeper_core.tokens import TokenCounter, count_message
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.modes import HistoryConfig
     from gatekeeper_core.context.history.select import History, HistoryView
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
@@ -68,7 +67,6 @@ class RememberedThread(Generic[Item]):
         view: the view made last, None before the first.
         made_for: what else the view was made for: question, pinned positions and budget.
         opening: the framework's object that opened the current turn.
-        config: the settings, with the compressor of this thread; None before the first view.
     """
 
     def __init__(self) -> None:
@@ -79,7 +77,6 @@ class RememberedThread(Generic[Item]):
         self.view: HistoryView | None = None
         self.made_for: tuple[object, ...] = ()
         self.opening: Item | None = None
-        self.config: HistoryConfig | None = None
         self._signs: list[object] = []
         self._tokens = array("q")
         self._bytes_up_to = array("q", [THREAD_BYTES])

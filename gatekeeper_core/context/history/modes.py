@@ -77,9 +77,8 @@ class HistoryConfig:
         max_bytes: what is remembered of all threads may take in memory, by an estimate from their texts, >= 0. Beyond
             it the threads that were not used for longest are forgotten; the one used last stays. Source: ours; a few
             thousand turns of everyday chat.
-        run: how the current run of an agent gives way before the past does; None: it is sent as it is. A compressor
-            that has one for each thread (``ThreadResultCompressor``) gets the name of the thread at hand, None where it
-            has none.
+        run: how the current run of an agent gives way before the past does; None: it is sent as it is. Its
+            compressor is told the name of the thread at hand.
         mode: how past turns are chosen, see ``select_history``. Source: design.
         trim: whether long messages of past turns are sent as copies that are cut to the sentences that matter, where
             the adapter can write messages. Source: specification 3.5.

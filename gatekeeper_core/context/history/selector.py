@@ -168,8 +168,8 @@ class ThreadSelector(Generic[Item]):
             items: the whole history, in the framework's own messages; read, never changed.
             thread: names the conversation; None takes its first user message for a name.
             query: the question, None where it is the last user message.
-            config: other settings for this call; None: those of the selector, with a compressor for each thread where
-                there is one.
+            config: other settings for this call; None: those of the selector, with the name of the thread for the
+                compressor of tool results.
             fixed_tokens: what is sent besides; ``reserve_tokens`` comes on top.
             window_tokens: what the model of this call reads at once, None where that is not known; it counts where no
                 budget is set.
@@ -187,7 +187,7 @@ class ThreadSelector(Generic[Item]):
         named = None if isinstance(thread, tuple) else thread_name(thread)  # a builder names it by itself
         with stage(HISTORY, thread=named) as seen, state.lock:
             try:
-                settings = self._config_of(thread, state) if config is None else config
+                settings = self._config_of(named) if config is None else config
                 if self._write is None:  # nothing can be sent in another form
                     settings = replace(settings, trim=False, run=None)
                 if settings.token_budget is None:
@@ -258,13 +258,12 @@ class ThreadSelector(Generic[Item]):
         state.history, state.opening, state.view, state.made_for = history, opening, view, made_for
         return view
 
-    def _config_of(self, thread: Hashable, state: RememberedThread[Item]) -> HistoryConfig:
-        """Return the settings of a thread, with a compressor of its own where there is one for each thread."""
-        if state.config is None:
-            state.config = self._config
-            if self._config.run and self._write:
-                state.config = replace(self._config, run=self._config.run.for_thread(thread_name(thread)))
-        return state.config
+    def _config_of(self, thread_id: str | None) -> HistoryConfig:
+        """Return the settings, with the name of the thread where a compressor wants to know it."""
+        run = self._config.run
+        if thread_id is None or run is None or run.compress_result is None:
+            return self._config
+        return replace(self._config, run=replace(run, thread_id=thread_id))
 
     def _name_of(self, items: Sequence[Item]) -> Hashable:
         """Return a name for a conversation that has none, so that two of them do not undo each other's index."""

@@ -25,7 +25,7 @@ from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.memory.memory import LongTermMemory, keeps_memories
-from gatekeeper_core.context.prompt.bounded_results import bounded_run, run_of_thread
+from gatekeeper_core.context.prompt.bounded_results import bounded_run
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.build import Build
 from gatekeeper_core.context.prompt.lookups import DerivedRecords, LookUp
@@ -43,7 +43,7 @@ from gatekeeper_core.events import BUILD
 from gatekeeper_core.messages import Message, common_beginning, group_turns
 from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
-from gatekeeper_core.text import Locale, locale_of
+from gatekeeper_core.text import locale_of
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
 
 if TYPE_CHECKING:
@@ -53,9 +53,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.storage.base import MemoryStore, RecordStore
 
 __all__ = ["ContextBuilder"]
-
-_REMEMBERED = 1024
-"""Threads of which the compressor of their tool results is remembered."""
 
 _PROMPTS_BYTES = 4 * 2**20
 """What the messages of last builds, a number each, may take together, to tell how much of a prompt stayed."""
@@ -113,7 +110,6 @@ class ContextBuilder:
         self._session_key = None if session_key is None else check_key(session_key)
         self._lock = Lock()
         self._before: LruCache[tuple[str, str], array[int]] = LruCache(max_bytes=_PROMPTS_BYTES, keeps_newest=True)
-        self._runs: LruCache[tuple[str, str], RunConfig] = LruCache(max_entries=_REMEMBERED)
         self._lanes = call_lanes(max_workers)
         store = InMemoryRecordStore() if store is None else store
         if memory is None and keeps_memories(store):
@@ -140,7 +136,6 @@ class ContextBuilder:
         snapshots = IndexSnapshots(whole, config=config.gatekeeper, token_counter=count) if whole else None
         with self._lock:
             self._config, self._records, self._selector, self._snapshots = config, records, selector, snapshots
-            self._runs.clear()
 
     def _history(self, config: ContextBuilderConfig) -> HistoryConfig:
         window = config.history == "window"
@@ -230,14 +225,19 @@ class ContextBuilder:
         asked = (message.text for message in thread.messages if message.role == "user") if thread else iter(())
         locale = config.locale or locale_of([next(asked, ""), prompt])
         look = LookUp(timeout_seconds=config.call_timeout_ms / 1000)
-        run = bounded_run(self._run_of(thread, config, locale, look), look, self._lanes.results)
+        run = RunConfig(
+            compress_result=self._tool_results if config.enable_tool_result_compression else None,
+            locale=locale,
+            thread_id=thread.id if thread else None,
+            tenant=thread.tenant if thread else "default",
+        )
         build = Build(
             config,
             locale,
             records,
             selector,
             self._count,
-            run,
+            bounded_run(run, look, self._lanes.results),
             self._session_key,
             look,
             snapshots=snapshots,
@@ -287,19 +287,6 @@ class ContextBuilder:
         builder = ContextBuilder(plain, token_counter=self._count)
         thread = Thread("simple", tuple(previous_messages or ()))
         return builder.build(thread, user_prompt, system_prompt, include_current_input=True, debug=False).messages
-
-    def _run_of(self, thread: Thread | None, config: ContextBuilderConfig, locale: Locale, look: LookUp) -> RunConfig:
-        """Return how the runs of a thread give way, with a compressor of its own where there is one for each thread."""
-        compress = self._tool_results if config.enable_tool_result_compression else None
-        run = RunConfig(compress_result=compress, locale=locale)
-        if thread is None:
-            return run.for_thread(None)
-        key = (thread.tenant, thread.id)
-        made = self._runs.get(key) or run_of_thread(run, thread, look, self._lanes.results)
-        if made is None:
-            return replace(run, compress_result=None)  # for this build; the next one asks again
-        self._runs.put(key, made)
-        return made
 
     def _compared(self, thread: Thread, context: BuiltContext) -> BuiltContext:
         """Return a context that says how much of it is the same as in the build before."""

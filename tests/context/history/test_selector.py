@@ -155,28 +155,20 @@ def test_a_run_is_folded_where_the_adapter_can_write_a_message() -> None:
 
 
 @pytest.mark.parametrize(("thread", "name"), [("t1", "t1"), (7, "7"), ("线程", "线程"), (None, None)])
-def test_each_thread_has_a_compressor_of_its_own_under_its_name(thread: Any, name: str | None) -> None:
-    asked: list[str | None] = []
+def test_a_compressor_is_told_the_name_of_the_thread(thread: Any, name: str | None) -> None:
+    told: set[tuple[str | None, str]] = set()
 
-    class Compressor:
-        def __call__(self, message: Message, context: ResultContext) -> str:
-            raise AssertionError("not bound")
+    def compress(message: Message, context: ResultContext) -> str:
+        told.add((context.thread_id, context.tenant))
+        return f"{context.thread_id}"
 
-        def for_thread(self, thread_id: str | None, *, tenant: str = "default") -> Any:
-            asked.append(thread_id)
-            assert tenant == "default"
-            return lambda message, context: f"{thread_id}"
-
-    config = HistoryConfig(token_budget=900, run=RunConfig(compress_result=Compressor()))
+    config = HistoryConfig(token_budget=900, run=RunConfig(compress_result=compress))
     selector = ThreadSelector(Message.from_dict, write=lambda _, said: said.to_dict(), config=config)
     for rounds in (4, 14, 16):
         prompt = selector.choose([{"role": "user", "content": "why?"}, *loop_of(rounds)], thread=thread)
-    selector.choose([{"role": "user", "content": "another one?"}, *loop_of(9)], thread="other")
-    assert asked == [name, "other"]
+    selector.choose([{"role": "user", "content": "another one?"}, *loop_of(14)], thread="other")
+    assert told == {(name, "default"), ("other", "default")}
     assert f"{name}" in [item.get("content") for item in prompt]
-    reader = ThreadSelector(Message.from_dict, config=config)
-    reader.choose([{"role": "user", "content": "why?"}, *loop_of(9)], thread=thread)
-    assert asked == [name, "other"]
 
 
 def test_the_settings_of_a_run_must_be_settings() -> None:

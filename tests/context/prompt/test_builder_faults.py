@@ -19,8 +19,8 @@ from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext, Miss
 from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultCompressor
-from gatekeeper_core.context.tool_results.thread_compressor import ThreadResultCompressor
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, ToolCall
@@ -396,7 +396,7 @@ def test_a_store_of_results_that_hangs_or_raises_is_not_waited_for(hang: Hang, f
     """004-37: what cannot be put aside is sent as it is, or folded."""
     for fault, status in ((hang, "late"), (raising, "failed")):
         remote = Remote(InMemoryBlobStore(), **{faulty: fault})
-        compressor = ThreadResultCompressor(ThreadMemories(remote, b"0123456789abcdef"))
+        compressor = ToolResultCompressor(working_memory=ThreadMemories(remote, b"0123456789abcdef"))
         builder = builder_of(SHORT_MS, tool_results=compressor, config={"total_budget": 5_000})
         context = builder.build(thread_of(RUN), QUESTION, "Be brief.")
         assert {(miss.part, miss.status) for miss in context.trace.misses} <= {("tool_results", status)}
