@@ -1,13 +1,13 @@
 """The summary of a conversation as a value: sentences by section, and the JSON in which a store keeps them.
 
-A sentence stands in it as it was said, with the messages that it comes from. What a model wrote is kept beside the
-sentences and never instead of them, so that there is always something to fall back to.
+Sentences are verbatim, with the messages that they come from. A model's text is kept beside them, so that there is
+always something to fall back to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
 
 from gatekeeper_core.errors import SnapshotError
@@ -39,7 +39,7 @@ _HEADINGS: dict[Locale, dict[Section, str]] = {
     },
 }
 
-_FORMAT = 1
+_FORMAT = 2
 _MAX_SEQ = 2**53  # beyond it a JSON reader may round
 
 _Value = TypeVar("_Value")
@@ -78,7 +78,6 @@ class Summary:
         locale: language of the headings.
         model_text: what a model wrote, "" for nothing.
         model_upto_seq: sequence number of the newest message that the model knew of, -1 for none.
-        unsupported: names, numbers and identifiers in the model's text that nobody had said; "" of a tolerated few.
         checkpoints: sequence numbers at which the summary was brought up to date, each with the digest of all messages
             up to there; the last one is ``upto_seq``.
     """
@@ -93,7 +92,6 @@ class Summary:
     locale: Locale = "zh"
     model_text: str = ""
     model_upto_seq: int = -1
-    unsupported: tuple[str, ...] = ()
     checkpoints: tuple[tuple[int, str], ...] = field(default=(), repr=False)
 
     @property
@@ -140,21 +138,8 @@ class Summary:
         """Return the summary without its version as JSON, in ASCII; :meth:`from_json` gives an equal one back."""
         import json  # here, because most programs that import this read no JSON
 
-        body = {
-            "format": _FORMAT,
-            "upto_seq": self.upto_seq,
-            "covered_messages": self.covered_messages,
-            "covered_tokens": self.covered_tokens,
-            "source": self.source,
-            "tokens": self.tokens,
-            "locale": self.locale,
-            "items": self.items,
-            "model_text": self.model_text,
-            "model_upto_seq": self.model_upto_seq,
-            "unsupported": self.unsupported,
-            "checkpoints": self.checkpoints,
-        }
-        return json.dumps(body, separators=(",", ":"))
+        body = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "version"}
+        return json.dumps({"format": _FORMAT, **body}, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, body: str, *, version: int = 0) -> Summary:
@@ -214,7 +199,6 @@ def _read(data: Any, version: int) -> Summary:
         locale=_one_of(data["locale"], get_args(Locale)),
         model_text=_text(data["model_text"]),
         model_upto_seq=_whole(data["model_upto_seq"], at_most=upto_seq),
-        unsupported=tuple(map(_text, _list(data["unsupported"]))),
         checkpoints=tuple((_whole(seq, at_most=upto_seq), _text(digest)) for seq, digest in _list(data["checkpoints"])),
     )
 
