@@ -88,7 +88,7 @@ def remember_thread(
     """Read what is new in a conversation into its user's memory.
 
     What the user asks to be forgotten is deleted where memories name it (``LongTermMemory.naming``), in the order in
-    which it was said. A conversation of nobody's (``thread.user`` is None) is not read.
+    which it was said. A conversation without a user is not read.
 
     Args:
         memory: where memories go.
@@ -154,26 +154,21 @@ def _extraction(
         tell(EXTRACTOR_FAILED, reason=reason)
         return by_rules, "fallback", reason
     texts = dict(user_texts(thread, after_seq))
-    found = tuple(item for item in given if _is_extracted(item) and _is_said(item, texts))
+    found = tuple(item for item in given if _is_usable(item, texts))
     return Extraction(found, by_rules.forget, len(given) - len(found)), "model", None
 
 
-def _is_extracted(item: Any) -> bool:
-    """Return whether something has the shape that a model should give."""
+def _is_usable(item: Any, said: dict[int, str]) -> bool:
+    """Return whether an item of a model's has the shape that it should have, and was said."""
     if not isinstance(item, Extracted) or item.category not in MEMORY_CATEGORIES:
         return False
     texts: tuple[object, ...] = (item.text, "key" if item.key is None else item.key)
-    numbers: tuple[object, ...] = (item.seq, item.start)
-    return (
-        all(isinstance(text, str) and text.strip() for text in texts)
-        and all(isinstance(number, int) for number in numbers)
-        and len(item.text) <= _MAX_CHARACTERS
-    )
-
-
-def _is_said(item: Extracted, texts: dict[int, str]) -> bool:
-    asked = [texts[item.seq]] if item.seq in texts else [] if item.seq >= 0 else texts.values()
-    return any(is_supported(item.text, text) for text in asked)
+    if not all(isinstance(text, str) and text.strip() for text in texts) or len(item.text) > _MAX_CHARACTERS:
+        return False
+    if not all(isinstance(number, int) for number in (item.seq, item.start)):
+        return False
+    messages = [said[item.seq]] if item.seq in said else [] if item.seq >= 0 else said.values()
+    return any(is_supported(item.text, message) for message in messages)
 
 
 _MAX_CHARACTERS = 500

@@ -63,9 +63,7 @@ class _Known(NamedTuple):
 def merged(items: Iterable[SummaryItem], new: Iterable[SummaryItem]) -> tuple[SummaryItem, ...]:
     """Return a summary's sentences with new ones, by section and then in the order in which they were said last.
 
-    Args:
-        items: the old ones.
-        new: in the order in which they were said, all of them later.
+    The new ones come in the order in which they were said, all of them later than the old ones.
 
     >>> first, later = "We decided to use Redis for the cache.", "Let's switch the cache to Memcached instead."
     >>> both = [SummaryItem("decisions", text, (seq,), "user") for seq, text in enumerate((first, later))]
@@ -138,11 +136,7 @@ def value_of(item: SummaryItem, *, upto_seq: int) -> float:
 
     3 for a decision or a preference, 1 for a topic or a detail; half a point where the user said it; a quarter for each
     technical detail in it, up to four; half for each repetition, up to two; a quarter where it corrects something; up
-    to half a point (topics and details: one) for how late it was said.
-
-    Args:
-        item: the sentence.
-        upto_seq: how far the summary reads.
+    to half a point (topics and details: one) for how late it was said, of a summary that reads up to ``upto_seq``.
 
     Source: ours.
 

@@ -79,7 +79,14 @@ def read_request(text: str) -> Asked | None:
         explicit = explicit or changes
         if start is None and not changes:
             start = _request_start(words, span.start, span.stop)
-        if start is not None and (asked := _until_courtesies(words, start)):
+        if start is None:
+            continue
+        asked = words[start:]
+        for last in reversed(sentences(asked)):  # thanks at the end
+            if _after_openings(asked, last.start, last.stop) < last.stop:
+                break
+            asked = asked[: last.start]
+        if asked := " ".join(asked.split()):
             cues = read_cues(words)
             return Asked(asked, explicit, cues.correction is not None, cues.switch is not None)
     return None
@@ -111,16 +118,6 @@ def _after_openings(words: str, at: int, stop: int) -> int:
             break
         at = opening.end()
     return at
-
-
-def _until_courtesies(words: str, start: int) -> str:
-    """Return the words from a place on, on one line, without sentences at the end that are nothing but openings."""
-    rest = words[start:]
-    for span in reversed(sentences(rest)):
-        if _after_openings(rest, span.start, span.stop) < span.stop:
-            break
-        rest = rest[: span.start]
-    return " ".join(rest.split())
 
 
 # --- Questions and imperatives --------------------------------------------------------------------------------------

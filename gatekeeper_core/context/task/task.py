@@ -198,13 +198,8 @@ _WORDS = {
 def status_text(task: ActiveTask, *, locale: Locale = "zh") -> str:
     """Return what the pin tells the model about a task, at most a dozen lines; "" where there is nothing to say.
 
-    One line each for goal, newest sub-requests, phase, step at work, and steps done with the summary of the last one;
-    then the newest findings. What was noted for an earlier goal is left out. Each text is quoted and escaped; fence the
-    status all the same where findings or summaries are not the user's own.
-
-    Args:
-        task: the task.
-        locale: language of the labels, ``zh`` or ``en``.
+    What was noted for an earlier goal is left out. Each text is quoted and escaped; fence the status all the same where
+    findings or summaries are not the user's own.
 
     Raises:
         ConfigError: the locale is unknown.
