@@ -20,7 +20,6 @@ from gatekeeper_core.context.memory.search import (
     MAX_CANDIDATES,
     MemoryConfig,
     MemoryHits,
-    Question,
     most_alike,
     question_terms,
     search_memories,
@@ -277,14 +276,12 @@ class LongTermMemory:
         if categories is not None and not categories:
             return MemoryHits((), "dense" if self._query_embedder else "sparse")
         with stage(MEMORY_SEARCH) as seen:
-            question = Question(
-                question_terms(query, before),
-                self._embedded(self._query_embedder, ["\n".join((*before, query))]) if self._query_embedder else None,
-            )
+            embedder, asked = self._query_embedder, "\n".join((*before, query))
             hits = search_memories(
                 self._store,
                 scope,
-                question,
+                question_terms(query, before),
+                self._embedded(embedder, [asked]) if embedder else None,
                 limit=limit,
                 min_similarity=min_similarity,
                 categories=tuple(categories or ()),

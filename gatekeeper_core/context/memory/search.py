@@ -28,7 +28,6 @@ __all__ = [
     "MemoryConfig",
     "MemoryHit",
     "MemoryHits",
-    "Question",
     "SimilarityKind",
     "most_alike",
     "question_terms",
@@ -110,23 +109,6 @@ class MemoryHits(Sequence[MemoryHit]):
         return self.hits[at]
 
 
-class Question(NamedTuple):
-    """What is looked for.
-
-    Attributes:
-        counts: the counts of its terms; see :func:`question_terms`.
-        embedded: what the embedder gave for it, or None without an embedder.
-    """
-
-    counts: Mapping[str, float]
-    embedded: Embedded | None = None
-
-    @property
-    def vector(self) -> array[float] | None:
-        """Its vector, or None."""
-        return self.embedded.vectors[0] if self.embedded and self.embedded.vectors else None
-
-
 def question_terms(query: str, before: Sequence[str] = ()) -> dict[str, float]:
     """Return the counts of a question's terms, with those of the texts said before it, which count less.
 
@@ -148,7 +130,8 @@ def question_terms(query: str, before: Sequence[str] = ()) -> dict[str, float]:
 def search_memories(
     store: MemoryStore,
     scope: MemoryScope,
-    question: Question,
+    counts: Mapping[str, float],
+    embedded: Embedded | None,
     *,
     limit: int,
     min_similarity: float | None,
@@ -158,15 +141,16 @@ def search_memories(
 ) -> MemoryHits:
     """Return the memories of a scope that a question calls for, best first; see ``LongTermMemory.search``.
 
-    No categories stand for all. ``now`` is in seconds; None: nothing has expired.
+    The question comes as the counts of its terms and, where there is an embedder, what that gave. No categories stand
+    for all. ``now`` is in seconds; None: nothing has expired.
     """
-    vector, embedded = question.vector, question.embedded
+    vector = embedded.vectors[0] if embedded and embedded.vectors else None
     least: dict[SimilarityKind, float] = {"sparse": config.min_similarity_sparse, "dense": config.min_similarity_dense}
     if min_similarity is not None:
         # Given for embeddings, it would keep every memory away that is compared by terms.
         least["sparse"] = min_similarity if embedded is None else min(min_similarity, least["sparse"])
         least["dense"] = min_similarity
-    terms, found = _candidates(store, scope, question.counts, vector, categories)
+    terms, found = _candidates(store, scope, counts, vector, categories)
     compared: list[MemoryHit] = []
     lengths: set[int] = set()
     for memory, _, stored, vector_of in found:
@@ -179,18 +163,18 @@ def search_memories(
                 compared.append(MemoryHit(memory, cosine(vector, stored), "dense"))
                 continue
         compared.append(MemoryHit(memory, terms.similarity(count_terms(memory.text)), "sparse"))
-    hits = tuple(sorted((hit for hit in compared if 0.0 < hit.similarity >= least[hit.kind]), key=_rank)[:limit])
+    # The two scales are not comparable: what was compared by vectors comes first.
+    ranked = sorted(
+        (hit for hit in compared if 0.0 < hit.similarity >= least[hit.kind]),
+        key=lambda hit: (hit.kind, -hit.similarity, -hit.memory.valid_from, -(hit.memory.seq or 0), hit.memory.id),
+    )
+    hits = tuple(ranked[:limit])
     if embedded is None:
         return MemoryHits(hits, "sparse")
     reason = embedded.reason
     if vector is not None and compared and all(hit.kind == "sparse" for hit in compared):
         reason = "stale_vectors" if len(vector) in lengths else "other_dimensions" if lengths else "no_stored_vectors"
     return MemoryHits(hits, "fallback" if reason else "dense", reason)
-
-
-def _rank(hit: MemoryHit) -> tuple[bool, float, float, int, str]:
-    memory = hit.memory
-    return (hit.kind == "sparse", -hit.similarity, -memory.valid_from, -(memory.seq or 0), memory.id)
 
 
 def most_alike(store: MemoryStore, scope: MemoryScope, draft: Memory, *, least: float) -> MemoryRecord | None:
