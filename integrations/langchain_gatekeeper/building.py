@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from langchain.agents.middleware.types import ModelRequest
 
-    from gatekeeper_core.context.history.modes import OnError
+    from gatekeeper_core.context.history.modes import HistoryConfig
     from gatekeeper_core.context.history.select import HistoryView
     from gatekeeper_core.context.prompt.builder import ContextBuilder
     from gatekeeper_core.context.prompt.result import BuiltContext
@@ -37,18 +37,17 @@ class BuiltRequests:
     def __init__(
         self,
         builder: ContextBuilder,
+        config: HistoryConfig,
         *,
         user: Owner,
         tenant: Owner,
         provider: Provider | None,
-        reserve_tokens: int,
-        on_error: OnError,
     ) -> None:
-        self._requests = ThreadRequests[BaseMessage](builder, read=_read, write=write_built, on_error=on_error)
+        self._requests = ThreadRequests[BaseMessage](builder, read=_read, write=write_built, on_error=config.on_error)
         self._user = user
         self._tenant = tenant
         self._provider = provider
-        self._reserve_tokens = reserve_tokens
+        self._reserve_tokens = config.reserve_tokens
         self._schemas = SchemaTexts()
 
     @property

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware.types import AgentMiddleware
 
-from gatekeeper_core.context.compaction.run import RunConfig
-from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryConfig, OnError
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.prompt.adapter import check_beside_builder
-from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.errors import ConfigError
 from langchain_gatekeeper.building import BuiltRequests
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.owners import Owner
@@ -38,8 +37,6 @@ else:
 
 __all__ = ["GatekeeperMiddleware"]
 
-_RUN = RunConfig()
-
 
 class GatekeeperMiddleware(Middleware):
     """A middleware that sends the model what the user's message needs; state and checkpoints keep everything.
@@ -47,23 +44,15 @@ class GatekeeperMiddleware(Middleware):
     Put it last in the list: it then sees what other middleware left. One object serves many agents and threads.
 
     Args:
-        token_budget: what the whole request may cost: system message, tools, history and current turn, >= 1. None:
-            three quarters of what the model reads, by its profile; 16,000 where that is not known.
-        reserve_tokens: part of the budget kept free for what is not in the request, >= 0.
-        floor_turns: newest turns kept on a switch of topic, >= 0.
-        passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0.
-        trim: whether long messages of earlier turns are sent as copies that are cut to what matters.
-        shadow: whether to send the request as it is and only report what would have been sent.
-        on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
+        config: the settings; None: ``HistoryConfig(token_budget=None)``. The budget is for the whole request: system
+            message, tools, history and current turn; None: three quarters of what the model reads, by its profile,
+            16,000 where that is not known. With a ``ThreadResultCompressor`` in ``run`` each thread's results go into a
+            memory of its own.
         token_counter: counts a text; None: ``TokenEstimator()``.
-        gatekeeper_config: settings of the selection itself.
-        run_config: how the current run gives way when the request is over its budget, before the past does; None: it is
-            always sent whole. With a ``ThreadResultCompressor`` each thread's results go into a memory of its own.
-        max_bytes: what is remembered of all threads may take in memory, by an estimate, >= 0.
         recall_hint: whether one line at the end of the system message tells the model that turns are left out, where
             they are and the agent has the tool to recall them (``recall_tool``).
         builder: builds the whole request: with the constraints, the summary and the task of the thread, memories of the
-            user and the pin. Its own settings hold then, and of the above only ``reserve_tokens``, ``shadow`` and
+            user and the pin. Its own settings hold then, and of ``config`` only ``reserve_tokens``, ``shadow`` and
             ``on_error`` do: ``fallback`` sends system message and current turn alone where the build is over budget.
         user: whose memories they are: a key of the run's context or of the config's ``configurable``, or a function of
             the runtime; nobody's where that gives nothing. With a builder only, as the next two.
@@ -71,7 +60,7 @@ class GatekeeperMiddleware(Middleware):
         provider: whose rules the messages keep to; None: by what the model says of itself, else the strictest.
 
     Raises:
-        ConfigError: a number is out of range, ``on_error`` is unknown, or a setting is not for what is given besides.
+        ConfigError: ``config`` or ``token_counter`` sets what the builder sets.
         TypeError: an argument has the wrong type.
     """
 
@@ -79,18 +68,9 @@ class GatekeeperMiddleware(Middleware):
 
     def __init__(
         self,
+        config: HistoryConfig | None = None,
         *,
-        token_budget: int | None = None,
-        reserve_tokens: int = 0,
-        floor_turns: int = 0,
-        passthrough_below: int = PASSTHROUGH_BELOW,
-        trim: bool = True,
-        shadow: bool = False,
-        on_error: OnError = "fallback",
         token_counter: TokenCounter | None = None,
-        gatekeeper_config: GatekeeperConfig | None = None,
-        run_config: RunConfig | None = _RUN,
-        max_bytes: int = 64 * 2**20,
         recall_hint: bool = True,
         builder: ContextBuilder | None = None,
         user: Owner = "user_id",
@@ -98,27 +78,18 @@ class GatekeeperMiddleware(Middleware):
         provider: Provider | None = None,
     ) -> None:
         super().__init__()
-        config = HistoryConfig(
-            token_budget=token_budget,
-            reserve_tokens=reserve_tokens,
-            floor_turns=floor_turns,
-            passthrough_below=passthrough_below,
-            trim=trim,
-            shadow=shadow,
-            on_error=on_error,
-            max_bytes=max_bytes,
-            run=run_config,
-            gatekeeper=gatekeeper_config,
-        )
-        self._shadow = shadow
+        config = HistoryConfig(token_budget=None) if config is None else config
         self._requests: SelectedRequests | BuiltRequests = SelectedRequests(
             config, token_counter, recall_hint=recall_hint
         )
+        self._shadow = config.shadow
         if builder is not None:
+            if config.token_budget is not None:
+                raise ConfigError(
+                    "token_budget: the builder has the budget; set HistoryConfig(token_budget=None) beside it"
+                )
             check_beside_builder(config, token_budget=None, token_counter=token_counter)
-            self._requests = BuiltRequests(
-                builder, user=user, tenant=tenant, provider=provider, reserve_tokens=reserve_tokens, on_error=on_error
-            )
+            self._requests = BuiltRequests(builder, config, user=user, tenant=tenant, provider=provider)
 
     @property
     def last_context(self) -> BuiltContext | None:

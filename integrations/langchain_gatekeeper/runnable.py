@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryConfig
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
-from gatekeeper_core.context.history.selector import ThreadSelector
-from gatekeeper_core.selection.planner import GatekeeperConfig
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.reading import as_messages, read_message, text_of, write_message
-from langchain_gatekeeper.signs import signs_of
+from langchain_gatekeeper.reading import as_messages, text_of
+from langchain_gatekeeper.selectors import selector_of_threads, whole_run
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from gatekeeper_core.context.history.modes import OnError
+    from gatekeeper_core.context.history.modes import HistoryConfig
     from gatekeeper_core.context.history.select import HistoryView
     from gatekeeper_core.tokens import TokenCounter
 
@@ -36,18 +33,17 @@ class GatekeeperSelector(Runnable[Any, Any]):
     The config names the conversation, by ``thread_id``, else ``session_id``. Keep the object: it remembers each one.
 
     Args:
+        config: the settings; None: ``HistoryConfig()``. The current run is always sent whole.
         messages_key: where a dict holds its history.
         query_key: where a dict holds its question: a text, a message, content blocks or messages.
-        token_budget: what the messages may cost, >= 1.
         token_counter: counts a text; None: ``TokenEstimator()``.
-        gatekeeper_config: settings of the selection itself.
-        reserve_tokens, floor_turns, passthrough_below, trim, shadow, on_error, max_bytes: as in ``HistoryConfig``.
 
     Raises:
-        ConfigError: a number is out of range, or ``on_error`` is unknown.
+        ConfigError: ``config`` says how a run is to be made smaller.
         TypeError: an argument has the wrong type.
 
-    >>> gate = GatekeeperSelector(passthrough_below=0)
+    >>> from gatekeeper_core import HistoryConfig
+    >>> gate = GatekeeperSelector(HistoryConfig(passthrough_below=0))
     >>> asked = {"input": "Which port has Redis?", "history": ["The Redis port is 6380.", ("ai", "Noted.")]}
     >>> [message.content for message in gate.invoke(asked)["history"]]
     ['The Redis port is 6380.', 'Noted.']
@@ -55,37 +51,15 @@ class GatekeeperSelector(Runnable[Any, Any]):
 
     def __init__(
         self,
+        config: HistoryConfig | None = None,
         *,
         messages_key: str = "history",
         query_key: str = "input",
-        token_budget: int = 4000,
-        reserve_tokens: int = 0,
-        floor_turns: int = 0,
-        passthrough_below: int = PASSTHROUGH_BELOW,
-        trim: bool = True,
-        shadow: bool = False,
-        on_error: OnError = "fallback",
         token_counter: TokenCounter | None = None,
-        gatekeeper_config: GatekeeperConfig | None = None,
-        max_bytes: int = 64 * 2**20,
     ) -> None:
         self._messages_key = messages_key
         self._query_key = query_key
-        config = HistoryConfig(
-            token_budget=token_budget,
-            reserve_tokens=reserve_tokens,
-            floor_turns=floor_turns,
-            passthrough_below=passthrough_below,
-            trim=trim,
-            shadow=shadow,
-            on_error=on_error,
-            max_bytes=max_bytes,
-            run=None,
-            gatekeeper=gatekeeper_config,
-        )
-        self._selector = ThreadSelector(
-            read_message, write=write_message, signs=signs_of, config=config, token_counter=token_counter
-        )
+        self._selector = selector_of_threads(whole_run(config), token_counter)
 
     @property
     def last_selection(self) -> HistoryView | None:

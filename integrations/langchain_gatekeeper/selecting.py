@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import SystemMessage
 
 from gatekeeper_core.context.history.recall import recall_hint
-from gatekeeper_core.context.history.selector import ThreadSelector
 from langchain_gatekeeper.events import EVENT
 from langchain_gatekeeper.owners import thread_of
-from langchain_gatekeeper.reading import is_summary, read_message, write_message
+from langchain_gatekeeper.reading import is_summary, read_message
 from langchain_gatekeeper.recall import is_recall_tool
 from langchain_gatekeeper.schemas import SchemaTexts
-from langchain_gatekeeper.signs import signs_of
+from langchain_gatekeeper.selectors import selector_of_threads
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.context.history.modes import HistoryConfig
     from gatekeeper_core.context.history.select import HistoryView
+    from gatekeeper_core.context.history.selector import ThreadSelector
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["SelectedRequests"]
@@ -41,9 +41,7 @@ class SelectedRequests:
 
     def __init__(self, config: HistoryConfig, token_counter: TokenCounter | None, *, recall_hint: bool) -> None:
         self._recall_hint = recall_hint
-        self._selector = ThreadSelector[Any](
-            read_message, write=write_message, signs=signs_of, config=config, token_counter=token_counter
-        )
+        self._selector: ThreadSelector[Any] = selector_of_threads(config, token_counter)
         self._schemas = SchemaTexts()
 
     @property

@@ -15,11 +15,10 @@ from llama_index.core.llms.llm import LLM
 from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 from llama_index.core.storage.chat_store import BaseChatStore
 
-from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, OnError
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import Provider
-from gatekeeper_core.selection.planner import GatekeeperConfig
-from llama_index.memory.gatekeeper.building import budget_of
+from llama_index.memory.gatekeeper.options import one_budget
 from llama_index.memory.gatekeeper.reading import Question, text_of
 from llama_index.memory.gatekeeper.stored import StoredBuffer
 
@@ -55,13 +54,7 @@ class GatekeeperMemoryBuffer(StoredBuffer):
         token_limit: int | None = None,
         tokenizer_fn: Callable[[str], list[Any]] | None = None,
         *,
-        reserve_tokens: int = 0,
-        floor_turns: int = 0,
-        passthrough_below: int = PASSTHROUGH_BELOW,
-        trim: bool = True,
-        shadow: bool = False,
-        on_error: OnError = "fallback",
-        gatekeeper_config: GatekeeperConfig | None = None,
+        config: HistoryConfig | None = None,
         builder: ContextBuilder | None = None,
         user: str | None = None,
         tenant: str = "default",
@@ -70,21 +63,18 @@ class GatekeeperMemoryBuffer(StoredBuffer):
     ) -> Self:
         """Return a memory; the options before the star are LlamaIndex's, those after it ``BuilderOptions``.
 
+        Without a ``token_limit`` the budget is that of ``config`` or ``builder``, without either LlamaIndex's default.
+
         Raises:
+            ConfigError: two different budgets are given.
             ValueError: an option is unknown or out of range.
         """
         history = None if chat_history is None else list(chat_history)
-        token_limit = budget_of(builder, token_limit)
+        token_limit, config = one_budget(token_limit, config, builder)
         stock = super().from_defaults(history, llm, chat_store, chat_store_key, token_limit, tokenizer_fn, **kwargs)
         return cls._with(
             stock,
-            reserve_tokens=reserve_tokens,
-            floor_turns=floor_turns,
-            passthrough_below=passthrough_below,
-            trim=trim,
-            shadow=shadow,
-            on_error=on_error,
-            gatekeeper_config=gatekeeper_config,
+            config=config,
             builder=builder,
             user=user,
             tenant=tenant,
@@ -106,14 +96,14 @@ class GatekeeperMemoryBuffer(StoredBuffer):
         self._check_prefix(initial_token_count)
         query = text_of(input)
         chosen = self._chosen(list(self.get_all()), query, initial_token_count)
-        return super().get(query, initial_token_count, **kwargs) if self.shadow else chosen
+        return super().get(query, initial_token_count, **kwargs) if self._settings.shadow else chosen
 
     async def aget(self, input: Question = None, initial_token_count: int = 0, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002
         """Return the messages to send, as :meth:`get` does; the loop waits neither for the store nor the selection."""
         self._check_prefix(initial_token_count)
         query, messages = text_of(input), list(await self.aget_all())
         chosen = await asyncio.to_thread(self._chosen, messages, query, initial_token_count)
-        if self.shadow:
+        if self._settings.shadow:
             return await asyncio.to_thread(super().get, query, initial_token_count, **kwargs)
         return chosen
 
