@@ -79,44 +79,43 @@ class GatekeeperMiddleware(Middleware):
     ) -> None:
         super().__init__()
         config = HistoryConfig(token_budget=None) if config is None else config
-        self._requests: SelectedRequests | BuiltRequests = SelectedRequests(
-            config, token_counter, recall_hint=recall_hint
-        )
+        self._selected = SelectedRequests(config, token_counter, recall_hint=recall_hint)
         self._shadow = config.shadow
+        self._built: BuiltRequests | None = None
         if builder is not None:
             if config.token_budget is not None:
-                raise ConfigError(
-                    "token_budget: the builder has the budget; set HistoryConfig(token_budget=None) beside it"
-                )
+                raise ConfigError("token_budget: the builder has one; set HistoryConfig(token_budget=None) beside it")
             check_beside_builder(config, token_budget=None, token_counter=token_counter)
-            self._requests = BuiltRequests(builder, config, user=user, tenant=tenant, provider=provider)
+            self._built = BuiltRequests(builder, config, user=user, tenant=tenant, provider=provider)
 
     @property
     def last_context(self) -> BuiltContext | None:
         """What the builder built last, whatever the thread; None without one, or where it was over the budget."""
-        return self._requests.last_context
+        return self._built.requests.last_context if self._built else None
 
     def context_for(self, thread_id: Hashable) -> BuiltContext | None:
         """Return what the builder built last for a thread; None where that is not known."""
-        return self._requests.context_of(thread_id)
+        return self._built.requests.context_of(thread_id) if self._built else None
 
     @property
     def last_selection(self) -> HistoryView | None:
         """What was selected last, whatever the thread; None before the first model call."""
-        return self._requests.last_view
+        context = self.last_context
+        return context.trace.view if context else self._selected.selector.last_view
 
     def selection_for(self, thread_id: Hashable) -> HistoryView | None:
         """Return what was selected last for a thread; None where it is unknown or forgotten."""
-        return self._requests.view_of(thread_id)
+        context = self.context_for(thread_id)
+        return context.trace.view if context else self._selected.selector.view_of(thread_id)
 
     def recall_earlier(self, query: str, thread_id: Hashable, *, max_tokens: int = RECALL_BUDGET_TOKENS) -> str:
         """Return earlier turns of a thread that the last model call left out, or cut; with a builder none."""
-        return self._requests.recall(query, thread_id, max_tokens)
+        return self._selected.selector.recall(query, thread=thread_id, max_tokens=max_tokens)
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Answer]) -> Answer:
         """Call the model with the messages that the current turn needs."""
         look, prepared = self._prepared(request)
-        announce(look, event=self._requests.event, shadow=self._shadow)
+        announce(look, shadow=self._shadow)
         return handler(request if self._shadow else prepared)
 
     async def awrap_model_call(
@@ -124,8 +123,8 @@ class GatekeeperMiddleware(Middleware):
     ) -> Answer:
         """Do the same as ``wrap_model_call``; neither selection nor build blocks the event loop."""
         look, prepared = await asyncio.to_thread(self._prepared, request)
-        await aannounce(look, event=self._requests.event, shadow=self._shadow)
+        await aannounce(look, shadow=self._shadow)
         return await handler(request if self._shadow else prepared)
 
     def _prepared(self, request: ModelRequest[Any]) -> tuple[HistoryView | ThreadRequest[Any], ModelRequest[Any]]:
-        return self._requests.prepared(request)
+        return self._built.prepared(request) if self._built else self._selected.prepared(request)

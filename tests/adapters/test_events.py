@@ -20,7 +20,7 @@ from gatekeeper_core.context.prompt.adapter import Asked
 from gatekeeper_core.events import HISTORY, REQUEST
 from langchain_gatekeeper import GatekeeperSelector
 from langchain_gatekeeper.building import BuiltRequests
-from langchain_gatekeeper.events import BUILT_EVENT, announce
+from langchain_gatekeeper.events import announce
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
 from tests.histories import configured
 from tests.observed import event_of, everything_told, facts_of, fits
@@ -115,8 +115,8 @@ def test_both_frameworks_and_the_log_tell_the_same_of_a_build(
     callbacks = Callbacks()
     requests = BuiltRequests(builder(), HistoryConfig(), user="user_id", tenant="tenant_id", provider="gemini")
     with everything_told() as records:
-        built = requests._requests.request(langchain_talk(script), Asked("t1", provider="gemini"))
-        step = RunnableLambda(lambda _: announce(built, event=BUILT_EVENT, shadow=shadow))
+        built = requests.requests.request(langchain_talk(script), Asked("t1", provider="gemini"))
+        step = RunnableLambda(lambda _: announce(built, shadow=shadow))
         step.invoke(None, {"callbacks": [callbacks]})
         memory_of(script, builder=builder(), chat_store_key="t1", shadow=shadow).get()
     (langchain,), (event,) = callbacks.data, heard.events

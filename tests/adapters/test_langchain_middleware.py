@@ -562,7 +562,7 @@ def test_a_copy_works_without_what_the_first_one_knew() -> None:
     passed = sent(gate, request).messages
     for twin in (copy.deepcopy(gate),):
         assert twin.last_selection is None
-        assert len(twin._requests._schemas._texts) == 0
+        assert len(twin._selected.schemas._texts) == 0
         assert sent(twin, request).messages == passed
 
 

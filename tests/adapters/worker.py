@@ -232,7 +232,7 @@ class AgentSide(Side):
 
     @property
     def selector(self) -> ThreadSelector[Any]:
-        return self.gate._requests._selector  # type: ignore[union-attr]
+        return self.gate._selected.selector
 
 
 # --- LlamaIndex

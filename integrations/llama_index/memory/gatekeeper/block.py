@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -21,11 +22,30 @@ from llama_index.core.utils import get_tokenizer
 
 from gatekeeper_core.context.history.modes import HistoryConfig, budget_for_window
 from gatekeeper_core.messages import turn_starts
+from gatekeeper_core.text import fence
 from llama_index.memory.gatekeeper.options import SelectionOptions
 from llama_index.memory.gatekeeper.reading import read_message, role_of, text_of
-from llama_index.memory.gatekeeper.recalled import RecalledText, lines_of, tag_of
 
-__all__ = ["GatekeeperMemoryBlock"]
+__all__ = ["GatekeeperMemoryBlock", "RecalledText", "tag_of"]
+
+
+class RecalledText(str):
+    """The text of a block, with the turns that it is made of: position and text, the one to give up first last."""
+
+    __slots__ = ("turns",)
+    turns: tuple[tuple[int, str], ...]
+
+    @classmethod
+    def of(cls, turns: Sequence[tuple[int, str]], *, tag: str) -> RecalledText:
+        r"""Return the turns in their order, a blank line between them, inside a fence; no turns give no text.
+
+        >>> RecalledText.of([(7, "user: b"), (2, "user: a")], tag="recalled")
+        '<recalled>\nuser: a\n\nuser: b\n</recalled>'
+        """
+        text = fence("\n\n".join(text for _, text in sorted(turns)), tag=tag) if turns else ""
+        recalled = cls(text)
+        recalled.turns = tuple(turns)
+        return recalled
 
 
 class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
@@ -68,7 +88,11 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
         session = block_kwargs.get("session_id")
         recent = _up_to_question(messages or [])
-        archived = await self._archived(session)
+        if self.chat_store is None or session is None:
+            flushed = self._flushed.get(session, [])
+        else:
+            flushed = await self.chat_store.get_messages(session, status=MessageStatus.ARCHIVED)
+        archived = _without_system(flushed)
         if not recent or not archived or text_of(recent[-1]) is None:
             return ""
         recalled = await asyncio.to_thread(self._recalled, archived, recent, session)
@@ -78,13 +102,6 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
         if self.chat_store is None:
             for message in messages:
                 self._flushed.setdefault(message.additional_kwargs.get("session_id"), []).append(message)
-
-    async def _archived(self, session: str | None) -> list[ChatMessage]:
-        if self.chat_store is None or session is None:
-            found = self._flushed.get(session, [])
-        else:
-            found = await self.chat_store.get_messages(session, status=MessageStatus.ARCHIVED)
-        return _without_system(found)
 
     def _recalled(self, archived: list[ChatMessage], recent: list[ChatMessage], session: str | None) -> RecalledText:
         # What is active is in the prompt anyway, so it is free here.
@@ -98,8 +115,10 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
         texts = []
         for turn in view.turns:
             said = (cut.get(at) or read_message(messages[at]) for at in range(starts[turn], ends[turn]))
-            texts.append((turn, lines_of(said)))
-        return self._fitting([turn for turn in texts if turn[1]], self._budget_tokens())
+            text = "\n".join(f"{message.role}: {message.text}" for message in said if message.text.strip())
+            if text:
+                texts.append((turn, text))
+        return self._fitting(texts, self._budget_tokens())
 
     def _fitting(self, turns: Sequence[tuple[int, str]], limit_tokens: int) -> RecalledText:
         """Return the text of as many turns as fit; the labels and the fence cost, too."""
@@ -127,3 +146,13 @@ def _up_to_question(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
     while first > 0 and roles[first - 1] == "user":
         first -= 1
     return [*read[:first], read[asked]]
+
+
+def tag_of(name: str) -> str:
+    """Return a tag that a fence takes: the block's name where it can be one.
+
+    >>> tag_of("recalled turns"), tag_of("记忆")
+    ('recalled_turns', 'recalled_turns')
+    """
+    tag = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64]
+    return tag if re.match("[A-Za-z]", tag) else "recalled_turns"

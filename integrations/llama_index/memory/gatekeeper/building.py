@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import Field, PrivateAttr
@@ -42,6 +42,9 @@ class BuilderOptions(SelectionOptions):
 
     _requests: ThreadRequests[ChatMessage] | None = PrivateAttr(default=None)
 
+    if TYPE_CHECKING:
+        token_limit: int
+
     def model_post_init(self, context: Any, /) -> None:
         """Make what builds, and check that nothing contradicts it."""
         super().model_post_init(context)
@@ -50,7 +53,7 @@ class BuilderOptions(SelectionOptions):
         self._requests = ThreadRequests[ChatMessage](
             self.builder, read=read_message, write=write_built, on_error=self._settings.on_error
         )
-        one_budget(self._budget_tokens(), None, self.builder)
+        one_budget(self.token_limit, None, self.builder)
         beside = replace(self._settings, token_budget=None, run=HistoryConfig().run)  # a memory folds no runs
         check_beside_builder(beside, token_budget=None)
 
@@ -66,27 +69,21 @@ class BuilderOptions(SelectionOptions):
     @property
     def last_selection(self) -> HistoryView | None:
         """The selection made last, whatever the thread; None before the first."""
-        if self._requests is None:
-            return super().last_selection
-        return self.last_context.trace.view if self.last_context else None
+        context = self.last_context
+        return context.trace.view if context else super().last_selection
 
     def selection_for(self, thread_id: str) -> HistoryView | None:
         """Return the selection made last for a thread, or None where the thread is unknown or long unused."""
-        if self._requests is None:
-            return super().selection_for(thread_id)
         context = self.context_for(thread_id)
-        return context.trace.view if context else None
+        return context.trace.view if context else super().selection_for(thread_id)
 
-    def _built(
-        self,
-        requests: ThreadRequests[ChatMessage],
-        messages: Sequence[ChatMessage],
-        *,
-        thread: str,
-        query: str | None,
-        fixed_tokens: int,
+    def _chosen(
+        self, messages: Sequence[ChatMessage], thread: str, query: str | None, fixed_tokens: int
     ) -> list[ChatMessage]:
-        """Return what is built for a question, and report it."""
+        """Return what is selected or built for a question, and report it."""
+        if self._requests is None:
+            view = self._select(messages, thread=thread, query=query, fixed_tokens=fixed_tokens)
+            return self._current_selector().kept(messages, view)
         asked = Asked(
             thread=None if thread == DEFAULT_CHAT_STORE_KEY else thread,  # the name of everybody is no name
             tenant=self.tenant,
@@ -95,9 +92,12 @@ class BuilderOptions(SelectionOptions):
             reserve_tokens=fixed_tokens + self._settings.reserve_tokens,
             provider=self.provider,
         )
-        built = requests.request(messages, asked)
+        built = self._requests.request(messages, asked)
         report_built(built, memory=type(self).__name__, thread=thread, shadow=self._settings.shadow)
         return list(built.messages)
+
+    def _budget_tokens(self) -> int:
+        return self.token_limit
 
     def __getstate__(self) -> dict[Any, Any]:
         """Return the state without the builder, whose stores and workers cannot be written."""

@@ -89,14 +89,14 @@ class GatekeeperMemory(BuilderOptions, Memory):
         query, messages = text_of(input), list(await self.aget_all())
         if self._settings.shadow:
             result, active = await super().aget(input, **block_kwargs), await self.aget_all(MessageStatus.ACTIVE)
-            await asyncio.to_thread(self._chosen, messages, query, result, active, **block_kwargs)
+            await asyncio.to_thread(self._chosen_beside, messages, query, result, active, **block_kwargs)
             return result
         content, said = await self._from_blocks(messages, input, block_kwargs)
         blocks = [ChatMessage(blocks=content), *said]
-        chosen = await asyncio.to_thread(self._chosen, messages, query, blocks, (), **block_kwargs)
+        chosen = await asyncio.to_thread(self._chosen_beside, messages, query, blocks, (), **block_kwargs)
         return self._insert_memory_content(chosen, content, said)
 
-    def _chosen(
+    def _chosen_beside(
         self,
         messages: Sequence[ChatMessage],
         query: str | None,
@@ -107,10 +107,7 @@ class GatekeeperMemory(BuilderOptions, Memory):
     ) -> list[ChatMessage]:
         """Return what to send. What is sent beyond the active messages, the blocks' part, is a fixed cost."""
         fixed = initial_token_count + max(0, self._cost(sent) - self._cost(active))
-        arguments: Any = {"thread": self.session_id, "query": query, "fixed_tokens": fixed}
-        if self._requests:
-            return self._built(self._requests, messages, **arguments)
-        return self._current_selector().kept(messages, self._select(messages, **arguments))
+        return self._chosen(messages, self.session_id, query, fixed)
 
     async def _from_blocks(
         self, messages: Sequence[ChatMessage], question: Question, block_kwargs: dict[str, Any]
@@ -140,13 +137,9 @@ class GatekeeperMemory(BuilderOptions, Memory):
         copies = [message.model_copy() for message in chat_history]
         stored = {id(copy): message for copy, message in zip(copies, chat_history, strict=True)}
         inserted = super()._insert_memory_content(copies, memory_content, [])
-        result = [self._original(message, stored.get(id(message))) for message in inserted]
+        result = []
+        for message in inserted:
+            original = stored.get(id(message))
+            result.append(original if original is not None and original.blocks is message.blocks else message)
         head = next((at for at, message in enumerate(result) if role_of(message) != "system"), len(result))
         return [*result[:head], *chat_message_data, *result[head:]]
-
-    @staticmethod
-    def _original(message: ChatMessage, stored: ChatMessage | None) -> ChatMessage:
-        return stored if stored is not None and stored.blocks is message.blocks else message
-
-    def _budget_tokens(self) -> int:
-        return self.token_limit
