@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import BaseMessage, SystemMessage
 
 from gatekeeper_core.context.compaction.rounds import as_summary
-from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequest, ThreadRequests
+from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequest, ThreadRequests, check_beside_builder
+from gatekeeper_core.errors import ConfigError
 from langchain_gatekeeper.owners import Owner, owner_of, provider_of, thread_of
 from langchain_gatekeeper.reading import is_summary, read_message
 from langchain_gatekeeper.schemas import SchemaTexts
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.modes import HistoryConfig
     from gatekeeper_core.context.prompt.builder import ContextBuilder
     from gatekeeper_core.messages import Message, Provider
+    from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["BuiltRequests"]
+__all__ = ["BuiltRequests", "check_beside"]
 
 
 class BuiltRequests:
@@ -63,6 +65,13 @@ class BuiltRequests:
             return built, request.override(system_message=first, messages=messages)
         text: Any = {"system_prompt": str(first.text) if first else None}
         return built, request.override(messages=messages, **text)
+
+
+def check_beside(config: HistoryConfig, token_counter: TokenCounter | None) -> None:
+    """Check that nothing beside a builder says what the builder says; raise ``ConfigError`` where it does."""
+    if config.token_budget is not None:
+        raise ConfigError("token_budget: the builder has one; set HistoryConfig(token_budget=None) beside it")
+    check_beside_builder(config, token_budget=None, token_counter=token_counter)
 
 
 def _read(message: BaseMessage) -> Message:

@@ -26,7 +26,7 @@ __all__ = ["GatekeeperChatMemory"]
 
 @dataclass(frozen=True)
 class _Kept:
-    """The selector of a memory, and the settings that it was made for; it makes no difference between two memories."""
+    """The selector of a memory, and what it was made for; it makes no difference between two memories."""
 
     settings: tuple[object, ...] = field(compare=False)
     selector: ThreadSelector[BaseMessage] = field(compare=False)
@@ -40,10 +40,8 @@ class GatekeeperChatMemory(BaseChatMemory):
 
     Attributes:
         memory_key: the prompt's variable.
-        human_prefix: speaker of the user's lines, where the history is loaded as text.
-        ai_prefix: speaker of the model's lines.
-        config: the settings; None: ``HistoryConfig()``. The budget is for the loaded history; ``shadow`` loads all of
-            it and only reports what would have been loaded.
+        human_prefix, ai_prefix: the speakers, where the history is loaded as text.
+        config: the settings, for the loaded history; None: ``HistoryConfig()``. With ``shadow`` all of it is loaded.
         token_counter: counts a text; None: ``TokenEstimator()``.
 
     Raises:
@@ -102,9 +100,8 @@ class GatekeeperChatMemory(BaseChatMemory):
     def load_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the turns of the history that the input needs, under ``memory_key``.
 
-        Args:
-            inputs: the chain's inputs. The question is the one under ``input_key``, else the only one; where there is
-                none, the newest turns that fit are loaded.
+        The question is the input under ``input_key``, else the only one; without any, the newest turns that fit are
+        loaded.
 
         Raises:
             Exception: whatever the store of the history raises; a failed selection, where ``on_error`` is ``raise``.

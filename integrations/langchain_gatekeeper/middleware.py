@@ -9,9 +9,7 @@ from langchain.agents.middleware.types import AgentMiddleware
 
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
-from gatekeeper_core.context.prompt.adapter import check_beside_builder
-from gatekeeper_core.errors import ConfigError
-from langchain_gatekeeper.building import BuiltRequests
+from langchain_gatekeeper.building import BuiltRequests, check_beside
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.owners import Owner
 from langchain_gatekeeper.selecting import SelectedRequests
@@ -83,9 +81,7 @@ class GatekeeperMiddleware(Middleware):
         self._shadow = config.shadow
         self._built: BuiltRequests | None = None
         if builder is not None:
-            if config.token_budget is not None:
-                raise ConfigError("token_budget: the builder has one; set HistoryConfig(token_budget=None) beside it")
-            check_beside_builder(config, token_budget=None, token_counter=token_counter)
+            check_beside(config, token_counter)
             self._built = BuiltRequests(builder, config, user=user, tenant=tenant, provider=provider)
 
     @property

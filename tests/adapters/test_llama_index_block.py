@@ -23,7 +23,7 @@ from pydantic import Field
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from llama_index.memory.gatekeeper import GatekeeperMemoryBlock, GatekeeperSelectionEvent
-from llama_index.memory.gatekeeper.block import RecalledText, tag_of
+from llama_index.memory.gatekeeper.recalled import RecalledText, tag_of
 from tests.adapters.chats import TALKS as CHATS
 from tests.adapters.chats import assistant, history_of, user
 from tests.adapters.pickling import by_pickle

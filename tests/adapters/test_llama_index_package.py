@@ -23,6 +23,7 @@ MODULES = [
     "memory",
     "options",
     "reading",
+    "recalled",
     "signs",
     "tools",
     "writing",

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -22,30 +21,11 @@ from llama_index.core.utils import get_tokenizer
 
 from gatekeeper_core.context.history.modes import HistoryConfig, budget_for_window
 from gatekeeper_core.messages import turn_starts
-from gatekeeper_core.text import fence
 from llama_index.memory.gatekeeper.options import SelectionOptions
 from llama_index.memory.gatekeeper.reading import read_message, role_of, text_of
+from llama_index.memory.gatekeeper.recalled import RecalledText, tag_of
 
-__all__ = ["GatekeeperMemoryBlock", "RecalledText", "tag_of"]
-
-
-class RecalledText(str):
-    """The text of a block, with the turns that it is made of: position and text, the one to give up first last."""
-
-    __slots__ = ("turns",)
-    turns: tuple[tuple[int, str], ...]
-
-    @classmethod
-    def of(cls, turns: Sequence[tuple[int, str]], *, tag: str) -> RecalledText:
-        r"""Return the turns in their order, a blank line between them, inside a fence; no turns give no text.
-
-        >>> RecalledText.of([(7, "user: b"), (2, "user: a")], tag="recalled")
-        '<recalled>\nuser: a\n\nuser: b\n</recalled>'
-        """
-        text = fence("\n\n".join(text for _, text in sorted(turns)), tag=tag) if turns else ""
-        recalled = cls(text)
-        recalled.turns = tuple(turns)
-        return recalled
+__all__ = ["GatekeeperMemoryBlock"]
 
 
 class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
@@ -146,13 +126,3 @@ def _up_to_question(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
     while first > 0 and roles[first - 1] == "user":
         first -= 1
     return [*read[:first], read[asked]]
-
-
-def tag_of(name: str) -> str:
-    """Return a tag that a fence takes: the block's name where it can be one.
-
-    >>> tag_of("recalled turns"), tag_of("记忆")
-    ('recalled_turns', 'recalled_turns')
-    """
-    tag = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64]
-    return tag if re.match("[A-Za-z]", tag) else "recalled_turns"

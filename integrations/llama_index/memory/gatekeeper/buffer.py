@@ -1,8 +1,4 @@
-"""A chat memory buffer that gives the turns that matter instead of the newest ones.
-
-The chat store holds everything and is only read here; each call looks at it anew, so that whatever else writes to it is
-noticed.
-"""
+"""A chat memory buffer that gives the turns that matter instead of the newest ones; its chat store holds everything."""
 
 from __future__ import annotations
 
@@ -142,12 +138,12 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
     ) -> Self:
         """Return the memory that ``to_dict`` has written, or that of a ``ChatMemoryBuffer``.
 
-        The tokenizer is not part of it: a loaded memory has LlamaIndex's default one.
+        Neither tokenizer nor builder is part of it: a loaded memory has LlamaIndex's default tokenizer.
 
         Args:
             data: the dict; it is not changed.
             chat_store: stands in for the written one. LlamaIndex itself loads a ``SimpleChatStore`` only.
-            builder: the builder, which is not part of it either.
+            builder: the builder.
             kwargs: not read, as in LlamaIndex.
         """
         if chat_store is not None:

@@ -66,9 +66,9 @@ class GatekeeperMemory(BuilderOptions, Memory):
             TypeError: an option is unknown.
             ValueError: an option is out of range.
         """
-        token_limit, config = one_budget(kwargs.get("token_limit"), config, builder)
-        if token_limit is not None:
-            kwargs["token_limit"] = token_limit
+        limit, config = one_budget(kwargs.get("token_limit"), config, builder)
+        if limit is not None:
+            kwargs["token_limit"] = limit
         return cls._with(
             super().from_defaults(*args, **kwargs),
             config=config,
