@@ -37,7 +37,7 @@ from tests.adapters.test_langchain_middleware import (
     carries_its_run,
     contents,
     each_script,
-    each_way,
+    each_way_with_a_run,
     on,
     port,
     request_of,
@@ -72,7 +72,7 @@ def stamps(message: BaseMessage) -> bool:
 # --- in agents ------------------------------------------------------------------------------------------------------
 
 
-@each_way
+@each_way_with_a_run
 @each_script
 def test_each_step_reads_what_is_known_and_the_checkpoint_keeps_everything(script: str, way: str) -> None:
     pairs, question = TOPICS[script]
