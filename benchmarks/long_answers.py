@@ -29,6 +29,7 @@ from gatekeeper_core import (
     select_history,
 )
 from gatekeeper_core.messages import group_turns
+from gatekeeper_core.selection.planner import GatekeeperConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -313,7 +314,8 @@ def through_middleware(talk: LongTalk, count: Counter, *, trim: bool) -> list[st
         seen.extend(sent.messages)
         return ModelResponse(result=[AIMessage("ok")])
 
-    GatekeeperMiddleware(token_budget=BUDGET, token_counter=count, trim=trim).wrap_model_call(request, handler)
+    config = HistoryConfig(token_budget=BUDGET, gatekeeper=GatekeeperConfig(trim=trim))
+    GatekeeperMiddleware(config, token_counter=count).wrap_model_call(request, handler)
     return [str(message.content) for message in seen][:-1]
 
 
@@ -325,7 +327,9 @@ def through_memory(talk: LongTalk, count: Counter, *, trim: bool) -> list[str]:
 
     said = [ChatMessage(message.text, role=message.role) for message in talk.messages]
     memory = GatekeeperMemoryBuffer.from_defaults(
-        said, token_limit=BUDGET, tokenizer_fn=lambda text: [0] * count(text), trim=trim
+        said,
+        tokenizer_fn=lambda text: [0] * count(text),
+        config=HistoryConfig(token_budget=BUDGET, gatekeeper=GatekeeperConfig(trim=trim)),
     )
     return [message.content or "" for message in memory.get()][:-1]
 

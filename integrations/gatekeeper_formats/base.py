@@ -169,16 +169,14 @@ class Format:
     Attributes:
         name: what ``--from`` and ``--to`` call it.
         knows: whether the first value of a file (its text, for a format that is no JSON) is of this format.
-        entries: makes the conversations of the values of a file; the truth value says whether the one value is the
-            whole file.
-        read_text: reads a file that is no JSON, instead of ``entries``.
+        entries: makes the conversations of the values of a file (its one text, for a format that is no JSON); the truth
+            value says whether the one value is the whole file.
         write: makes the text of a file, and counts what the format cannot hold; None for a format that is only read.
     """
 
     name: str
     knows: Callable[[Any], bool]
-    entries: Callable[[Iterator[Item], bool], Iterator[Entry]] | None = None
-    read_text: Callable[[str], Entry] | None = None
+    entries: Callable[[Iterator[Item], bool], Iterator[Entry]]
     write: Callable[[Sequence[Message], LeftOut], Iterable[str]] | None = None
 
 

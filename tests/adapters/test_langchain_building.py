@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
@@ -36,13 +37,14 @@ from tests.adapters.test_langchain_middleware import (
     carries_its_run,
     contents,
     each_script,
-    each_way,
+    each_way_with_a_run,
     on,
     port,
     request_of,
     sent,
     talk,
 )
+from tests.histories import configured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +72,7 @@ def stamps(message: BaseMessage) -> bool:
 # --- in agents ------------------------------------------------------------------------------------------------------
 
 
-@each_way
+@each_way_with_a_run
 @each_script
 def test_each_step_reads_what_is_known_and_the_checkpoint_keeps_everything(script: str, way: str) -> None:
     pairs, question = TOPICS[script]
@@ -284,7 +286,9 @@ def test_a_request_over_its_budget_is_sent_whole_and_alone_and_the_event_says_so
     assert heard.events[0][1]["available_tokens"] == 20
     assert gate.last_context is None
     assert gate.last_selection is None
-    strict = GatekeeperMiddleware(builder=builder(), on_error="raise", reserve_tokens=4000)
+    strict = GatekeeperMiddleware(
+        HistoryConfig(token_budget=None, on_error="raise", reserve_tokens=4000), builder=builder()
+    )
     with pytest.raises(BudgetError):
         sent(strict, request_of([HumanMessage(question)]))
 
@@ -304,7 +308,7 @@ def test_each_build_is_announced_without_a_word_of_the_talk(way: str) -> None:
 def test_in_shadow_mode_the_request_is_sent_as_it_is() -> None:
     pairs, question = TOPICS["english"]
     request = request_of([*talk(pairs), HumanMessage(question)], system_message=SystemMessage("be brief"))
-    gate = GatekeeperMiddleware(builder=builder(**GATED), shadow=True)
+    gate = GatekeeperMiddleware(HistoryConfig(token_budget=None, shadow=True), builder=builder(**GATED))
     assert sent(gate, request) is request
     assert gate.last_context is not None
 
@@ -314,17 +318,17 @@ def test_in_shadow_mode_the_request_is_sent_as_it_is() -> None:
     [
         ({"token_budget": 4000}, "token_budget"),
         ({"floor_turns": 2, "passthrough_below": 0}, "floor_turns, passthrough_below"),
-        ({"run_config": None}, "run_config"),
+        ({"run": None}, "run"),
         ({"token_counter": len}, "token_counter"),
     ],
 )
 def test_settings_that_the_builder_has_itself_are_refused(options: dict[str, Any], named: str) -> None:
-    with pytest.raises(ConfigError, match=f"^{named}: "):
-        GatekeeperMiddleware(builder=builder(), **options)
+    with pytest.raises(ConfigError, match=f"^{named}.*: "):
+        GatekeeperMiddleware(**configured(builder=builder(), **options))
 
 
 def test_a_copy_shares_the_builder() -> None:
-    gate = GatekeeperMiddleware(builder=builder(), reserve_tokens=100)
+    gate = GatekeeperMiddleware(HistoryConfig(token_budget=None, reserve_tokens=100), builder=builder())
     request = request_of([HumanMessage("hi")])
     passed = contents(sent(gate, request).messages)
     twin = copy.deepcopy(gate)

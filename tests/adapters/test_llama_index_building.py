@@ -34,6 +34,7 @@ from llama_index.memory.gatekeeper.writing import write_built
 from tests.adapters.chats import TALKS, assistant, history_of, user
 from tests.adapters.histories import histories, to_llama_index
 from tests.adapters.scripted_llama_index import CallingModel
+from tests.histories import configured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,9 +54,9 @@ def builder(memory: LongTermMemory | None = None, **settings: Any) -> ContextBui
 def memory_of(kind: str, history: Sequence[ChatMessage], built: ContextBuilder, **options: Any) -> Any:
     if kind == "buffer":
         return GatekeeperMemoryBuffer.from_defaults(
-            chat_history=list(history), chat_store_key="t1", builder=built, **options
+            **configured(chat_history=list(history), chat_store_key="t1", builder=built, **options)
         )
-    made = GatekeeperMemory.from_defaults(session_id="t1", builder=built, **options)
+    made = GatekeeperMemory.from_defaults(**configured(session_id="t1", builder=built, **options))
     made.put_messages(list(history))
     return made
 
@@ -246,11 +247,15 @@ def test_in_shadow_mode_the_stock_class_answers() -> None:
 
 
 def test_settings_that_contradict_the_builder_are_refused() -> None:
-    for options, named in (({"token_limit": 100}, "token_limit"), ({"floor_turns": 2}, "floor_turns")):
-        with pytest.raises(ValueError, match=f"{named}: "):
-            GatekeeperMemoryBuffer.from_defaults(builder=builder(), **options)
-        with pytest.raises(ValueError, match=f"{named}: "):
-            GatekeeperMemory.from_defaults(builder=builder(), **options)
+    for options, named in (
+        ({"token_limit": 100}, "token_limit is 100"),
+        ({"token_budget": 100}, "HistoryConfig.token_budget is 100"),
+        ({"floor_turns": 2}, "floor_turns: "),
+    ):
+        with pytest.raises(ValueError, match=named):
+            GatekeeperMemoryBuffer.from_defaults(**configured(builder=builder(), **options))
+        with pytest.raises(ValueError, match=named):
+            GatekeeperMemory.from_defaults(**configured(builder=builder(), **options))
     with pytest.raises(TypeError, match="builder"):
         GatekeeperMemoryBuffer(token_limit=10, builder="b")
 

@@ -1,12 +1,13 @@
-"""The working memory as a tool that an agent can call."""
+"""Tools that an agent can call: to recall earlier turns that its prompt leaves out, and to read the working memory."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 
+from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS, RECALL_TOOL_DESCRIPTION, RECALL_TOOL_NAME
 from gatekeeper_core.context.tool_results.thread_memories import memory_in, thread_name
 from gatekeeper_core.context.tool_results.working_memory import (
     READ_BUDGET_TOKENS,
@@ -18,8 +19,43 @@ from gatekeeper_core.context.tool_results.working_memory import (
 if TYPE_CHECKING:
     from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
     from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
+    from langchain_gatekeeper.middleware import GatekeeperMiddleware
+    from langchain_gatekeeper.runnable import GatekeeperSelector
 
-__all__ = ["working_memory_tool"]
+__all__ = ["is_recall_tool", "recall_tool", "working_memory_tool"]
+
+
+def recall_tool(
+    gatekeeper: GatekeeperMiddleware | GatekeeperSelector, *, max_tokens: int = RECALL_BUDGET_TOKENS
+) -> BaseTool:
+    """Return the tool with which a model reads earlier turns that it was not shown, or was shown in part.
+
+    It reads the thread that the config of the run names, and nothing in a call can name another one; without a thread
+    nothing is read.
+
+    Args:
+        gatekeeper: the middleware or the selector that chooses for the agent. One with a builder has nothing to recall.
+        max_tokens: what one answer may cost, >= 1.
+
+    >>> from langchain_gatekeeper import GatekeeperSelector
+    >>> tool = recall_tool(GatekeeperSelector())
+    >>> tool.invoke({"query": "the Redis port"}, {"configurable": {"thread_id": "t1"}})
+    '[earlier turns: nothing else is found for this]'
+    """
+
+    # LangChain fills in the config by its type and keeps it out of what the model is told; an agent, a tool node and a
+    # tool that is called by itself all hand it on, also where the run has no context (before Python 3.11).
+    def recall(query: str, config: RunnableConfig) -> str:
+        named = config.get("configurable", {})
+        thread = named.get("thread_id") or named.get("session_id")
+        return gatekeeper.recall_earlier(query, thread, max_tokens=max_tokens)
+
+    return StructuredTool.from_function(recall, name=RECALL_TOOL_NAME, description=RECALL_TOOL_DESCRIPTION)
+
+
+def is_recall_tool(tool: Any) -> bool:
+    """Return whether a tool of a request, an object or a dict, is the one to recall with."""
+    return getattr(tool, "name", None) == RECALL_TOOL_NAME
 
 
 def working_memory_tool(memory: WorkingMemory | ThreadMemories, *, budget_tokens: int = READ_BUDGET_TOKENS) -> BaseTool:
@@ -43,8 +79,6 @@ def working_memory_tool(memory: WorkingMemory | ThreadMemories, *, budget_tokens
     three
     """
 
-    # LangChain fills in the config by its type and keeps it out of what the model is told; an agent, a tool node and a
-    # tool that is called by itself all hand it on, also where the run has no context (before Python 3.11).
     def read(
         pointer: str,
         config: RunnableConfig,
