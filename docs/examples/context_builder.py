@@ -21,6 +21,7 @@ from gatekeeper_core import (
     ThreadMemories,
     ToolCall,
 )
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.result import BuildTrace, Fate
 from gatekeeper_core.context.tool_results.thread_compressor import ThreadResultCompressor
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore
@@ -174,7 +175,11 @@ def main() -> None:
     store = Memories()
     builder = ContextBuilder(
         ContextBuilderConfig(
-            total_budget=1_000, passthrough_below=0, memory_categories=(), cache_friendly=True, locale="en"
+            total_budget=1_000,
+            history=HistoryConfig(mode="hybrid", passthrough_below=0),
+            memory_categories=(),
+            cache_friendly=True,
+            locale="en",
         ),
         tool_results=ThreadResultCompressor(ThreadMemories(InMemoryBlobStore(), secret=b"a secret of this example")),
         session_key=b"a key of this example",

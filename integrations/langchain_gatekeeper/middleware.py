@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware.types import AgentMiddleware
@@ -103,12 +104,11 @@ class GatekeeperMiddleware(Middleware):
             reserve_tokens=reserve_tokens,
             floor_turns=floor_turns,
             passthrough_below=passthrough_below,
-            trim=trim,
             shadow=shadow,
             on_error=on_error,
             max_bytes=max_bytes,
             run=run_config,
-            gatekeeper=gatekeeper_config,
+            gatekeeper=gatekeeper_config if trim else replace(gatekeeper_config or GatekeeperConfig(), trim=False),
         )
         self._shadow = shadow
         self._requests: SelectedRequests | BuiltRequests = SelectedRequests(

@@ -81,16 +81,16 @@ class SelectionOptions(BaseChatMemory):
     def _selector(self) -> ThreadSelector[BaseMessage]:
         """Return the selector for the settings as they are now."""
         speakers: dict[Role, str] = {"user": self.human_prefix, "assistant": self.ai_prefix}
+        given = self.gatekeeper_config
         config = HistoryConfig(
             token_budget=self.token_budget,
             reserve_tokens=self.reserve_tokens,
             floor_turns=self.floor_turns,
             passthrough_below=self.passthrough_below,
-            trim=self.trim,
             shadow=self.shadow,
             on_error=self.on_error,
             run=None,
-            gatekeeper=self.gatekeeper_config,
+            gatekeeper=given if self.trim else replace(given or GatekeeperConfig(), trim=False),
         )
         settings = (config, self.token_counter, self.return_messages, speakers)
         kept = self._kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage
@@ -76,12 +77,11 @@ class GatekeeperSelector(Runnable[Any, Any]):
             reserve_tokens=reserve_tokens,
             floor_turns=floor_turns,
             passthrough_below=passthrough_below,
-            trim=trim,
             shadow=shadow,
             on_error=on_error,
             max_bytes=max_bytes,
             run=None,
-            gatekeeper=gatekeeper_config,
+            gatekeeper=gatekeeper_config if trim else replace(gatekeeper_config or GatekeeperConfig(), trim=False),
         )
         self._selector = ThreadSelector(
             read_message, write=write_message, signs=signs_of, config=config, token_counter=token_counter

@@ -2,11 +2,11 @@
 
 ::
 
-    mode      taken first                  then                                   floor_turns
-    gated     what the question selects    on a switch, or where nothing was      newest turns kept then
-                                           chosen: the newest turns
-    hybrid    the newest turns             what the question selects              newest turns always taken
-    window    the newest turns             nothing                                the most turns of the window
+    mode      taken first                  then                              floor_turns, and its default
+    gated     what the question selects    on a switch, or where nothing     0   newest turns kept then
+                                           was chosen: the newest turns
+    hybrid    the newest turns             what the question selects         3   newest turns always taken
+    window    the newest turns             nothing                           20  the most turns of the window
 
 Long messages of what the question selects may be cut to the sentences that matter. The newest turn and the floor are
 sent as they are.
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PASSTHROUGH_BELOW",
+    "RECENT_TURNS",
+    "WINDOW_TURNS",
     "Choice",
     "HistoryConfig",
     "HistoryMode",
@@ -59,6 +61,14 @@ Source: ours, ``python -m benchmarks.histories``: below 500 tokens it costs 8 to
 the needed turns; below 1,000 it costs 87, and six changes of topic in ten take an old turn along, not four.
 """
 
+RECENT_TURNS = 3
+"""Newest turns that mode ``hybrid`` always takes. Source: ours; as many rounds as compaction keeps."""
+
+WINDOW_TURNS = 20
+"""The most turns of mode ``window``. Source: specification 001-56."""
+
+_FLOORS = {"gated": 0, "hybrid": RECENT_TURNS, "window": WINDOW_TURNS}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryConfig:
@@ -68,10 +78,10 @@ class HistoryConfig:
         token_budget: what everything that is sent may cost, >= 1; None: what :func:`budget_for_window` gives for the
             model of the call. Source: specification (4,000).
         reserve_tokens: part of the budget kept free for what is sent besides and cannot be seen here, >= 0.
-        floor_turns: newest turns kept on a switch of topic whatever the question says, >= 0. Source: specification,
-            check 2: a new topic takes nothing of the old one along.
-        passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0. Source: see
-            ``PASSTHROUGH_BELOW``.
+        floor_turns: newest turns that ``mode`` keeps whatever the question says, >= 0; None: its default, see the
+            module. Source of the 0: specification, check 2: a new topic takes nothing of the old one along.
+        passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0; a window never is more
+            than its turns. Source: see ``PASSTHROUGH_BELOW``.
         shadow: whether to report only: the caller sends what it would have sent without a selection.
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
         max_bytes: what is remembered of all threads may take in memory, by an estimate from their texts, >= 0. Beyond
@@ -80,31 +90,30 @@ class HistoryConfig:
         run: how the current run of an agent gives way before the past does; None: it is sent as it is. A compressor
             that has one for each thread (``ThreadResultCompressor``) gets the name of the thread at hand, None where it
             has none.
-        mode: how past turns are chosen, see ``select_history``. Source: design.
-        trim: whether long messages of past turns are sent as copies that are cut to the sentences that matter, where
-            the adapter can write messages. Source: specification 3.5.
-        gatekeeper: settings of the selection itself, None for the defaults.
+        mode: how past turns are chosen, see the module. Source: requirement C5.
+        gatekeeper: settings of the selection itself, None for the defaults. Its ``trim`` says whether long messages of
+            past turns are sent as copies that are cut to the sentences that matter, where the adapter can write.
     """
 
     token_budget: int | None = 4000
     reserve_tokens: int = 0
-    floor_turns: int = 0
+    floor_turns: int | None = None
     passthrough_below: int = PASSTHROUGH_BELOW
     shadow: bool = False
     on_error: OnError = "fallback"
     max_bytes: int = 64 * 2**20
     run: RunConfig | None = field(default_factory=RunConfig)
     mode: HistoryMode = "gated"
-    trim: bool = True
     gatekeeper: GatekeeperConfig | None = None
 
     def __post_init__(self) -> None:
         if self.token_budget is not None:
             check_range(self, "token_budget", low=1, whole=True)
-        check_range(self, "reserve_tokens", "floor_turns", "passthrough_below", "max_bytes", low=0, whole=True)
-        for name in ("shadow", "trim"):
-            if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"HistoryConfig.{name} must be a bool, got {type(getattr(self, name)).__name__}")
+        check_range(self, "reserve_tokens", "passthrough_below", "max_bytes", low=0, whole=True)
+        if self.floor_turns is not None:
+            check_range(self, "floor_turns", low=0, whole=True)
+        if not isinstance(self.shadow, bool):
+            raise TypeError(f"HistoryConfig.shadow must be a bool, got {type(self.shadow).__name__}")
         if self.on_error not in ("fallback", "raise"):
             raise ConfigError(f'HistoryConfig.on_error must be "fallback" or "raise", got {self.on_error!r}')
         if not isinstance(self.run, RunConfig | None):
@@ -114,6 +123,11 @@ class HistoryConfig:
         if not isinstance(self.gatekeeper, GatekeeperConfig | None):
             got = type(self.gatekeeper).__name__
             raise TypeError(f"HistoryConfig.gatekeeper must be a GatekeeperConfig, got {got}")
+
+    @property
+    def floor(self) -> int:
+        """``floor_turns``, or the default of the mode."""
+        return _FLOORS[self.mode] if self.floor_turns is None else self.floor_turns
 
 
 def budget_for_window(max_input_tokens: int | None) -> int:
@@ -182,31 +196,31 @@ def choose_past(
         earlier: the cuts that were sent for the question before, by position; see :func:`steady_cuts`.
         asked_at: when the question is asked, where it is known.
     """
-    if costs and sum(costs) <= room and history_tokens < config.passthrough_below:
+    if costs and config.mode != "window" and sum(costs) <= room and history_tokens < config.passthrough_below:
         return Choice(tuple(range(len(costs)))[::-1], "passthrough", "small_history")
     if not past:
         return Choice((), "passthrough", "no_past_turns")
     if config.mode == "window":
-        first = max(len(past) - config.floor_turns, sum(turn.stop <= window_from for turn in past))
+        first = max(len(past) - config.floor, sum(turn.stop <= window_from for turn in past))
         return Choice(_newest(costs, first, room)[::-1], "selected", "window")
     if not query:
         return Choice(newest_turns(costs, budget_tokens=room)[::-1], "no_query", "newest_turns")
     if room < 1:
         return Choice((), "nothing_fits", "no_room")
     budget = budget_for(gatekeeper.token_counter, room)  # the margin is taken off already, and is taken off there
-    selection = gatekeeper.explain(query, token_budget=budget, trim=None if config.trim else False, asked_at=asked_at)
+    selection = gatekeeper.explain(query, token_budget=budget, asked_at=asked_at)
     cuts = {
         past[turn.turn_id].start + at: replace(past[turn.turn_id].messages[at], content=text)
         for turn in selection.turns
         for at, text in turn.cuts
     }
     if config.mode == "hybrid":
-        floor = _newest(costs, max(0, len(costs) - config.floor_turns), room)[::-1]
+        floor = _newest(costs, max(0, len(costs) - config.floor), room)[::-1]
         whole = {at for turn in floor for at in range(past[turn].start, past[turn].stop)}
         cuts = {at: message for at, message in cuts.items() if at not in whole}
         turns = _all_fitting(floor, selection, costs, room)
     else:
-        turns = selection.order + _floor(selection, costs, room, config.floor_turns)
+        turns = selection.order + _floor(selection, costs, room, config.floor)
     if cuts and earlier:
         sent = {turn.turn_id: turn.tokens for turn in selection.turns}
         left = room - sum(sent.get(turn, costs[turn]) for turn in turns)

@@ -110,7 +110,7 @@ def recall_turns(
     for turn_id in shown:
         shown[turn_id] = cut.isdisjoint(range(past[turn_id].start, past[turn_id].stop))
     budget = max_tokens + sum(gatekeeper.turn_tokens[turn_id] for turn_id in shown)
-    selection = gatekeeper.explain(query, token_budget=budget_for(gatekeeper.token_counter, budget))
+    selection = gatekeeper.explain(query, token_budget=budget_for(gatekeeper.token_counter, budget), trim=True)
     scores = {one.turn_id: one.score.total for one in selection.decisions if one.score and not shown.get(one.turn_id)}
     taken = [turn_id for turn_id in selection.order if turn_id in scores]
     hidden = taken or sorted(scores, key=scores.__getitem__)[-1:]

@@ -22,6 +22,7 @@ from gatekeeper_core.events import HISTORY
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
 
 __all__ = ["ThreadSelector"]
@@ -77,13 +78,16 @@ class ThreadSelector(Generic[Item]):
         self._read = read
         self._write = write
         self._signs = signs
-        self._config = config or HistoryConfig()
+        config = config or HistoryConfig()
+        if write is None:  # nothing can be sent in another form
+            config = replace(config, run=None, gatekeeper=replace(config.gatekeeper or GatekeeperConfig(), trim=False))
+        self._config = config
         self._count = cached_counter(token_counter)
         self._forget()
 
     @property
     def config(self) -> HistoryConfig:
-        """The settings."""
+        """The settings; without ``write`` nothing is cut and no run is made smaller."""
         return self._config
 
     @property
@@ -188,8 +192,6 @@ class ThreadSelector(Generic[Item]):
         with stage(HISTORY, thread=named) as seen, state.lock:
             try:
                 settings = self._config_of(thread, state) if config is None else config
-                if self._write is None:  # nothing can be sent in another form
-                    settings = replace(settings, trim=False, run=None)
                 if settings.token_budget is None:
                     settings = replace(settings, token_budget=budget_for_window(window_tokens))
                 view = self._view(state, items, query, settings, fixed_tokens, tuple(pinned), window_from, restore)
@@ -232,7 +234,7 @@ class ThreadSelector(Generic[Item]):
         window_from: int,
         restore: Restore | None,
     ) -> HistoryView:
-        before, limits = state.history, (config.token_budget, config.floor_turns, fixed_tokens)
+        before, limits = state.history, (config.token_budget, config.floor, fixed_tokens)
         made_for = (query, pinned, limits, window_from)
         state.catch_up(items, read=self._read, signs=self._signs)
         if before and state.view and state.messages is before.messages and state.made_for == made_for:
@@ -262,7 +264,7 @@ class ThreadSelector(Generic[Item]):
         """Return the settings of a thread, with a compressor of its own where there is one for each thread."""
         if state.config is None:
             state.config = self._config
-            if self._config.run and self._write:
+            if self._config.run:
                 state.config = replace(self._config, run=self._config.run.for_thread(thread_name(thread)))
         return state.config
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache, estimated_bytes
@@ -266,7 +266,7 @@ def check_beside_builder(config: HistoryConfig, *, token_budget: int | None, tok
 
     >>> check_beside_builder(HistoryConfig(token_budget=None, shadow=True), token_budget=None)
     """
-    default = HistoryConfig(token_budget=token_budget)
+    config, default = replace(config, floor_turns=config.floor), HistoryConfig(token_budget=token_budget, floor_turns=0)
     beside = [field.name for field in fields(config) if getattr(config, field.name) != getattr(default, field.name)]
     named = [_ADAPTER_NAMES.get(name, name) for name in beside if name not in _BESIDE_BUILDER]
     if token_counter is not None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gatekeeper_core.context.history.modes import RECENT_TURNS
 from gatekeeper_core.context.prompt.assembly import Assembly, Material
 from gatekeeper_core.context.prompt.lookups import Derived, DerivedRecords, MemorySearch
 from gatekeeper_core.context.prompt.parts import Sections, SystemPrompt
@@ -100,7 +101,7 @@ class Build:
     ) -> BuiltContext:
         """Return the prompt for a question; see ``ContextBuilder.build``."""
         config, named = self._config, thread or _NOBODY
-        tell(BUILD_STARTED, budget_tokens=config.total_budget, history=config.history, log=self._debug)
+        tell(BUILD_STARTED, budget_tokens=config.total_budget, history=config.history.mode, log=self._debug)
         restore = self._fetch_index(named)
         system = self._system(system_prompt)
         with stage(LOOK_UPS, thread=named.id if thread else None, log=self._debug) as seen:
@@ -156,7 +157,7 @@ class Build:
         if thread is _NOBODY:
             return Derived()
         start = self._window_start(thread)
-        search = MemorySearch(config.memory_limit, config.memory_min_similarity, config.memory_categories or None)
+        search = MemorySearch(config.memory_limit, config.memory_categories or None)
         known = self._records.look_up(
             self._look,
             thread,
@@ -165,7 +166,7 @@ class Build:
             task=config.enable_instruction_pinning,
             search=search if config.enable_memory_retrieval else None,
         )
-        sent_from = start if config.history != "gated" else self._window_start(thread, turns=0)
+        sent_from = start if config.history.mode != "gated" else self._window_start(thread, turns=0)
         news = (hit for hit in known.memories if hit.memory.thread != thread.id or (hit.memory.seq or 0) < sent_from)
         return known._replace(memories=tuple(news))
 
@@ -176,9 +177,8 @@ class Build:
             thread: the conversation.
             turns: finished turns of the window; None: as many as the settings say.
         """
-        config = self._config
-        most = config.sliding_window_size if config.history == "window" else config.recent_turns
-        most = most if turns is None else turns
+        history = self._selector.config
+        most = turns if turns is not None else RECENT_TURNS if history.floor_turns is None else history.floor_turns
         left, start = self._shares.recent_messages, len(thread.messages)
         closed = is_answered(thread.messages)
         for turn in group_turns(thread.messages)[::-1][: most if closed else most + 1]:  # an open turn counts besides
@@ -272,13 +272,13 @@ class Build:
 
         Where there is none, the oldest of many turns wait longer than for a summary that can be had.
         """
-        config = self._config
-        if config.history != "hybrid" or not config.enable_summary:
+        floor = self._selector.config.floor
+        if self._config.history.mode != "hybrid" or not self._config.enable_summary:
             return None
         waiting = self._records.summaries.config.message_threshold
         turns = group_turns(request.messages[: request.start])
         for count, turn in enumerate(reversed(turns)):
-            if count >= config.recent_turns:
+            if count >= floor:
                 waiting -= len(turn.messages)
                 if waiting < 0 or turn.start < uncovered_from:
                     return count

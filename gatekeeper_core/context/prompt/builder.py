@@ -135,24 +135,15 @@ class ContextBuilder:
             has_summarizer=self._summarizer is not None,
             lanes=self._lanes,
         )
-        selector = ThreadSelector(_as_it_is, write=_instead, config=self._history(config), token_counter=count)
+        history = replace(config.history, token_budget=config.total_budget)
+        if history.mode == "window":
+            history = replace(history, floor_turns=config.sliding_window_size)
+        selector = ThreadSelector(_as_it_is, write=_instead, config=history, token_counter=count)
         whole = keeps_snapshots(self._store)
-        snapshots = IndexSnapshots(whole, config=config.gatekeeper, token_counter=count) if whole else None
+        snapshots = IndexSnapshots(whole, config=history.gatekeeper, token_counter=count) if whole else None
         with self._lock:
             self._config, self._records, self._selector, self._snapshots = config, records, selector, snapshots
             self._runs.clear()
-
-    def _history(self, config: ContextBuilderConfig) -> HistoryConfig:
-        window = config.history == "window"
-        floor = {"gated": 0, "hybrid": config.recent_turns, "window": config.sliding_window_size}
-        return HistoryConfig(
-            token_budget=config.total_budget,
-            floor_turns=floor[config.history],
-            passthrough_below=0 if window else config.passthrough_below,
-            mode=config.history,
-            trim=config.trim,
-            gatekeeper=config.gatekeeper,
-        )
 
     @property
     def config(self) -> ContextBuilderConfig:
@@ -277,7 +268,7 @@ class ContextBuilder:
         """
         plain = replace(
             self._config,
-            history="window",
+            history=HistoryConfig(mode="window"),
             sliding_window_size=10**9,
             enable_summary=False,
             enable_memory_retrieval=False,

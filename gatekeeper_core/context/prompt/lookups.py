@@ -56,7 +56,6 @@ class MemorySearch(NamedTuple):
     """What memories are asked for: see ``LongTermMemory.search``."""
 
     limit: int
-    min_similarity: float | None
     categories: tuple[str, ...] | None
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.history.modes import Choice, HistoryMode, choose_past, fitting_turns
 from gatekeeper_core.messages import group_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from tests.histories import config_of
 from tests.loops import assistant, user
 
@@ -48,14 +49,14 @@ def chosen(
     window_from: int = 0,
 ) -> Choice:
     turns = group_turns([message for asked, said in talk for message in (user(asked), assistant(said))])
-    gatekeeper = ContextGatekeeper(token_counter=len)
+    gatekeeper = ContextGatekeeper(config=GatekeeperConfig(trim=False), token_counter=len)
     gatekeeper.sync(turns)
     return choose_past(
         turns,
         query,
         gatekeeper,
         gatekeeper.turn_tokens,
-        config_of(mode=mode, floor_turns=floor_turns, trim=False),
+        config_of(mode=mode, floor_turns=floor_turns),
         room=room,
         history_tokens=sum(gatekeeper.turn_tokens),
         window_from=window_from,

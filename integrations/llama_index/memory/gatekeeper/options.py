@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.base.llms.types import ChatMessage
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SelectionOptions"]
 
-_SHARED = ("reserve_tokens", "floor_turns", "passthrough_below", "trim", "shadow", "on_error")
+_SHARED = ("reserve_tokens", "floor_turns", "passthrough_below", "shadow", "on_error")
 
 
 class SelectionOptions(BaseModel):
@@ -91,6 +92,8 @@ class SelectionOptions(BaseModel):
     def _current_selector(self) -> ThreadSelector[ChatMessage]:
         """Return the selector for the fields as they are now."""
         tokenizer, gatekeeper = self.tokenizer_fn, self.gatekeeper_config
+        if not self.trim:
+            gatekeeper = replace(gatekeeper or GatekeeperConfig(), trim=False)
         settings = {name: getattr(self, name) for name in _SHARED}
         made_from = (self._budget_tokens(), tokenizer, gatekeeper, *settings.values())
         if self._selector is None or self._made_from != made_from:
