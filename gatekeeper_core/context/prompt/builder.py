@@ -40,10 +40,10 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import check_key
 from gatekeeper_core.events import BUILD
-from gatekeeper_core.messages import Message, common_beginning, group_turns
+from gatekeeper_core.messages import Message, common_beginning, conversation_locale, group_turns
 from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
-from gatekeeper_core.text import Locale, locale_of
+from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
 
 if TYPE_CHECKING:
@@ -218,8 +218,7 @@ class ContextBuilder:
         check_tokens("reserve_tokens", reserve_tokens)
         with self._lock:
             config, records, selector, snapshots = self._config, self._records, self._selector, self._snapshots
-        asked = (message.text for message in thread.messages if message.role == "user") if thread else iter(())
-        locale = config.locale or locale_of([next(asked, ""), prompt])
+        locale = config.locale or conversation_locale(thread.messages if thread else (), prompt)
         look = LookUp(timeout_seconds=config.call_timeout_ms / 1000)
         run = bounded_run(self._run_of(thread, config, locale, look), look, self._lanes.results)
         build = Build(
