@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,7 +26,7 @@ from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.memory.memory import LongTermMemory, keeps_memories
 from gatekeeper_core.context.prompt.bounded_results import bounded_run, run_of_thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
-from gatekeeper_core.context.prompt.build import Build
+from gatekeeper_core.context.prompt.build import NO_THREAD, Build, Setup
 from gatekeeper_core.context.prompt.lookups import DerivedRecords, LookUp
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
@@ -40,7 +39,7 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import check_key
 from gatekeeper_core.events import BUILD
-from gatekeeper_core.messages import Message, common_beginning, conversation_locale, group_turns
+from gatekeeper_core.messages import Message, common_beginning, conversation_locale
 from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from gatekeeper_core.text import Locale
@@ -141,14 +140,15 @@ class ContextBuilder:
         selector = ThreadSelector(_as_it_is, write=_instead, config=history, token_counter=count)
         whole = keeps_snapshots(self._store)
         snapshots = IndexSnapshots(whole, config=history.gatekeeper, token_counter=count) if whole else None
+        setup = Setup(config, records, selector, snapshots, self._lanes.results, count, self._session_key)
         with self._lock:
-            self._config, self._records, self._selector, self._snapshots = config, records, selector, snapshots
+            self._setup = setup
             self._runs.clear()
 
     @property
     def config(self) -> ContextBuilderConfig:
         """The settings."""
-        return self._config
+        return self._setup.config
 
     @property
     def token_counter(self) -> TokenCounter:
@@ -158,17 +158,17 @@ class ContextBuilder:
     @property
     def constraints(self) -> ThreadConstraints:
         """What users have laid down for good, by thread: ``builder.constraints.set(thread, "language", "Chinese")``."""
-        return self._records.constraints
+        return self._setup.records.constraints
 
     @property
     def tasks(self) -> TaskTracker:
         """What threads are at work on: steps, phases and findings are noted here."""
-        return self._records.tasks
+        return self._setup.records.tasks
 
     @property
     def summaries(self) -> ThreadSummary:
         """The summaries of threads."""
-        return self._records.summaries
+        return self._setup.records.summaries
 
     def set_config(self, **changes: Any) -> None:
         """Change some of the settings, for the builds that begin from now on.
@@ -179,7 +179,7 @@ class ContextBuilder:
 
         Source: specification 001-60.
         """
-        self._configure(replace(self._config, **changes))
+        self._configure(replace(self._setup.config, **changes))
 
     def build(
         self,
@@ -217,29 +217,23 @@ class ContextBuilder:
         _check_arguments(thread, prompt, system_prompt)
         check_tokens("reserve_tokens", reserve_tokens)
         with self._lock:
-            config, records, selector, snapshots = self._config, self._records, self._selector, self._snapshots
-        locale = config.locale or conversation_locale(thread.messages if thread else (), prompt)
-        look = LookUp(timeout_seconds=config.call_timeout_ms / 1000)
-        run = bounded_run(self._run_of(thread, config, locale, look), look, self._lanes.results)
+            setup = self._setup
+        locale = setup.config.locale or conversation_locale(thread.messages if thread else (), prompt)
+        look = LookUp(timeout_seconds=setup.config.call_timeout_ms / 1000)
         build = Build(
-            config,
-            locale,
-            records,
-            selector,
-            self._count,
-            run,
-            self._session_key,
-            look,
-            snapshots=snapshots,
-            lane=self._lanes.results,
+            setup,
+            thread or NO_THREAD,
+            prompt,
+            look=look,
+            run=bounded_run(self._run_of(thread, setup.config, locale, look), look, setup.lane),
+            locale=locale,
             reserve_tokens=reserve_tokens,
             debug=debug,
         )
-        adding = include_current_input if safety_net else None
         with stage(BUILD, thread=thread.id if thread else None, log=debug) as seen:
-            context = build.context(thread, prompt, system_prompt, included=adding, tools=tools)
+            context = build.context(system_prompt, included=include_current_input if safety_net else None, tools=tools)
             if thread is not None:
-                records.follow_up(thread, _saving(snapshots, selector, thread, context))
+                setup.records.follow_up(thread, build.saving(context))
                 context = self._compared(thread, context)
             seen.tell(context.facts)
         return context
@@ -266,7 +260,7 @@ class ContextBuilder:
         Source: specification 001-61.
         """
         plain = replace(
-            self._config,
+            self._setup.config,
             history=HistoryConfig(mode="window"),
             sliding_window_size=10**9,
             enable_summary=False,
@@ -300,24 +294,6 @@ class ContextBuilder:
         whole = context.token_stats.total - context.token_stats.tools
         trace = context.trace._replace(prefix_tokens=same, prefix_share=same / whole if whole else 0.0)
         return replace(context, trace=trace)
-
-
-def _saving(
-    snapshots: IndexSnapshots | None, selector: ThreadSelector[Message], thread: Thread, context: BuiltContext
-) -> Callable[[], object] | None:
-    """Return how to save the index that a build has brought up to date, None where that need not be."""
-    view = context.trace.view
-    if snapshots is None or view is None or not snapshots.due(thread, view.turn_count):
-        return None
-    turns = group_turns(thread.messages)
-    upto_seq = thread.last_seq if context.trace.safety_net or not turns else turns[-1].start - 1
-    return partial(
-        snapshots.save,
-        thread,
-        partial(selector.index_of, (thread.tenant, thread.id)),
-        turn_count=view.turn_count,
-        upto_seq=upto_seq,
-    )
 
 
 def _summary_tokens(config: ContextBuilderConfig) -> int:

@@ -97,7 +97,7 @@ def builder_key(builder: ContextBuilder) -> bytes | None:
 
 
 def remembered(builder: ContextBuilder, payload: str) -> Case:
-    memory = builder._records.memory
+    memory = builder._setup.records.memory
     assert memory
     memory.add(SCOPE, f"green tea {payload}", category="user_preference")
     return Case(builder, thread_of())
