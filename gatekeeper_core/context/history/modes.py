@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.errors import ConfigError, check_range
-from gatekeeper_core.messages import Message, Turn
+from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.trimming import GAP
@@ -29,8 +29,7 @@ from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import check_tokens, count_message
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
+    from gatekeeper_core.context.history.select import History
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
 
@@ -114,7 +113,7 @@ class HistoryConfig:
             check_range(self, "floor_turns", low=0, whole=True)
         if not isinstance(self.shadow, bool):
             raise TypeError(f"HistoryConfig.shadow must be a bool, got {type(self.shadow).__name__}")
-        if self.on_error not in ("fallback", "raise"):
+        if self.on_error not in get_args(OnError):
             raise ConfigError(f'HistoryConfig.on_error must be "fallback" or "raise", got {self.on_error!r}')
         if not isinstance(self.run, RunConfig | None):
             raise TypeError(f"HistoryConfig.run must be a RunConfig, got {type(self.run).__name__}")
@@ -169,8 +168,7 @@ class Choice(NamedTuple):
 
 
 def choose_past(
-    past: Sequence[Turn],
-    query: str,
+    history: History,
     gatekeeper: ContextGatekeeper,
     costs: Sequence[int],
     config: HistoryConfig,
@@ -179,50 +177,49 @@ def choose_past(
     history_tokens: int,
     window_from: int = 0,
     earlier: Mapping[int, Message] | None = None,
-    asked_at: datetime | None = None,
 ) -> Choice:
     """Return the past turns to keep, and the cuts of their messages.
 
     Args:
-        past: the finished turns, oldest first; the gatekeeper has the same.
-        query: the question; blank: the newest turns are kept, whatever the mode.
-        gatekeeper: serves this conversation.
-        costs: tokens of each turn.
-        config: the settings; for mode and floor see the module.
+        history: the conversation; without a question the newest turns are kept, whatever the mode.
+        gatekeeper: has its past turns.
+        costs: tokens of each of them.
+        config: the settings.
         room: tokens that they may cost together; may be negative.
         history_tokens: what the whole history costs, to be held against ``passthrough_below``.
-        window_from: position of the first message that the window of mode ``window`` may hold: what a summary stands
-            for comes before it. A turn that is covered in part belongs to the window.
+        window_from: position of the first message that a window may hold: what a summary stands for comes before it. A
+            turn that is covered in part belongs to the window.
         earlier: the cuts that were sent for the question before, by position; see :func:`steady_cuts`.
-        asked_at: when the question is asked, where it is known.
     """
-    if costs and config.mode != "window" and sum(costs) <= room and history_tokens < config.passthrough_below:
+    past, window = history.past, config.mode == "window"
+    if costs and not window and sum(costs) <= room and history_tokens < config.passthrough_below:
         return Choice(tuple(range(len(costs)))[::-1], "passthrough", "small_history")
     if not past:
         return Choice((), "passthrough", "no_past_turns")
-    if config.mode == "window":
+    if window:
         first = max(len(past) - config.floor, sum(turn.stop <= window_from for turn in past))
-        return Choice(_newest(costs, first, room)[::-1], "selected", "window")
-    if not query:
-        return Choice(newest_turns(costs, budget_tokens=room)[::-1], "no_query", "newest_turns")
+        return Choice(_newest(costs, first, room), "selected", "window")
+    if not history.query:
+        return Choice(_newest(costs, 0, room), "no_query", "newest_turns")
     if room < 1:
         return Choice((), "nothing_fits", "no_room")
     budget = budget_for(gatekeeper.token_counter, room)  # the margin is taken off already, and is taken off there
-    selection = gatekeeper.explain(query, token_budget=budget, asked_at=asked_at)
+    asked_at = history.current.created_at if history.current else None
+    selection = gatekeeper.explain(history.query, token_budget=budget, asked_at=asked_at)
+    sent = {turn.turn_id: turn.tokens for turn in selection.turns}
+    if config.mode == "hybrid":
+        floor = _newest(costs, max(0, len(costs) - config.floor), room)
+        turns = _with_selected(floor, selection.order, sent, room=room - sum(costs[turn] for turn in floor))
+    else:
+        floor = ()
+        turns = selection.order + _floor(selection, costs, room, config.floor)
     cuts = {
         past[turn.turn_id].start + at: replace(past[turn.turn_id].messages[at], content=text)
         for turn in selection.turns
+        if turn.turn_id not in floor
         for at, text in turn.cuts
     }
-    if config.mode == "hybrid":
-        floor = _newest(costs, max(0, len(costs) - config.floor), room)[::-1]
-        whole = {at for turn in floor for at in range(past[turn].start, past[turn].stop)}
-        cuts = {at: message for at, message in cuts.items() if at not in whole}
-        turns = _all_fitting(floor, selection, costs, room)
-    else:
-        turns = selection.order + _floor(selection, costs, room, config.floor)
     if cuts and earlier:
-        sent = {turn.turn_id: turn.tokens for turn in selection.turns}
         left = room - sum(sent.get(turn, costs[turn]) for turn in turns)
         cuts = steady_cuts(cuts, earlier, room=left, gap=GAP, token_counter=gatekeeper.token_counter)
     return Choice(turns, "selected", selection.gate.reason, selection, cuts=tuple(sorted(cuts.items())))
@@ -251,23 +248,17 @@ def steady_cuts(
     >>> steady_cuts({1: wanted}, {1: before}, room=10, gap=" … ", token_counter=len)[1].text
     'Redis runs. Port 6380. …'
     """
-    steady = dict(cuts)
+    steady, mark = dict(cuts), gap.strip()
     for at, wanted in sorted(cuts.items()):
         before = earlier.get(at)
-        if before is not None and all(piece in before.text for piece in _pieces(wanted.text, gap)):
-            more = count_message(before, token_counter=token_counter) - count_message(
-                wanted, token_counter=token_counter
-            )
+        pieces = wanted.text.split(mark) if mark else [wanted.text]
+        if before is not None and all(piece.strip() in before.text for piece in pieces):
+            more = count_message(before, token_counter=token_counter)
+            more -= count_message(wanted, token_counter=token_counter)
             if more <= room:
                 steady[at] = before
                 room -= more
     return steady
-
-
-def _pieces(text: str, gap: str) -> list[str]:
-    """Return the stretches of a cut text that stand between its gaps."""
-    mark = gap.strip()
-    return [piece.strip() for piece in text.split(mark)] if mark else [text]
 
 
 def fitting_turns(turns: Sequence[int], costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]:
@@ -287,30 +278,28 @@ def fitting_turns(turns: Sequence[int], costs: Sequence[int], *, budget_tokens: 
 
 
 def _newest(costs: Sequence[int], first: int, room: int) -> tuple[int, ...]:
-    """Return the newest turns from a first one on that fit together, oldest first."""
-    return tuple(turn + first for turn in newest_turns(costs[first:], budget_tokens=room))
+    """Return the turns from a first one on that fit together, newest first."""
+    return tuple(turn + first for turn in newest_turns(costs[first:], budget_tokens=room))[::-1]
 
 
-def _all_fitting(floor: Sequence[int], selection: Selection, costs: Sequence[int], room: int) -> tuple[int, ...]:
+def _with_selected(
+    floor: tuple[int, ...], order: Sequence[int], sent: Mapping[int, int], *, room: int
+) -> tuple[int, ...]:
     """Return the floor and, of what was selected beside it, each turn that has room."""
     taken = list(floor)
-    left = room - sum(costs[turn] for turn in floor)
-    sent = {turn.turn_id: turn.tokens for turn in selection.turns}
-    for turn in selection.order:
-        if turn not in floor and sent[turn] <= left:
-            left -= sent[turn]
+    for turn in order:
+        if turn not in floor and sent[turn] <= room:
+            room -= sent[turn]
             taken.append(turn)
     return tuple(taken)
 
 
 def _floor(selection: Selection, costs: Sequence[int], room: int, floor_turns: int) -> tuple[int, ...]:
     """Return the newest turns to keep beside what was chosen, newest first."""
-    if floor_turns == 0:
-        return ()
     left = room - selection.tokens
-    newest = range(len(costs)) if selection.order else newest_turns(costs, budget_tokens=left)
+    newest = range(len(costs))[::-1] if selection.order else _newest(costs, 0, left)
     floor = []
-    for turn in newest[::-1][:floor_turns]:
+    for turn in newest[:floor_turns]:
         if turn not in selection.order and costs[turn] <= left:
             left -= costs[turn]
             floor.append(turn)

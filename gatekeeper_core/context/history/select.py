@@ -20,7 +20,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatekeeper_core.context.compaction.run import ShrunkRun, shrink_run
+from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history.modes import (
     Choice,
     HistoryConfig,
@@ -145,18 +145,15 @@ def select_history(
 ) -> HistoryView:
     """Return which messages of a conversation the model needs for its question.
 
-    The turns are those that ``gatekeeper.explain(query)`` chooses with what the budget leaves for them. Costs are
-    counted by the gatekeeper's counter; a turn's cost counts every message of it, as it is sent. The caller sends what
-    ``replaced`` says in the place of a message.
+    The turns are those that ``gatekeeper.explain(query)`` chooses with what the budget leaves for them; a turn costs
+    what all of its messages cost. The caller sends what ``replaced`` says in the place of a message.
 
     Args:
         messages: the whole conversation; read, never changed.
         gatekeeper: serves this conversation; its turns are made equal to the past turns.
-        config: the settings; None: the defaults. ``shadow``, ``max_bytes`` and ``gatekeeper`` are those of a
-            ``ThreadSelector`` and do nothing here.
-        query: the question. None: the last turn is the current one, and its user text is the question. Otherwise the
-            last turn is the current one when it holds this text whole; if not, the question is not in the list and all
-            turns are past. Blank: all turns are past, and no question is known.
+        config: the settings. ``shadow``, ``max_bytes`` and ``gatekeeper`` are those of a ``ThreadSelector``.
+        query: the question. None: the user text of the last turn. Otherwise the last turn is the current one when it
+            holds this text whole; if not, all turns are past. Blank: all turns are past, and no question is known.
         fixed_tokens: what the caller sends besides, at least 0.
         pinned: positions of user or system messages that are always kept and are no question: summaries that other code
             wrote. What follows such a message up to the next user message counts as a turn.
@@ -169,8 +166,6 @@ def select_history(
         TypeError: an argument has the wrong type.
         ConfigError: a number is out of range, or a pinned position cannot be pinned.
 
-    Source: design decision "the past is chosen once per run and only shrinks"; floor and passthrough are ours.
-
     >>> from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     >>> talk = [Message("system", "be brief"), Message("user", "The Redis port is 6380."), Message("assistant", "ok")]
     >>> talk += [Message("user", "New topic: bake bread?"), Message("assistant", "yes"), Message("user", "Redis port?")]
@@ -179,10 +174,7 @@ def select_history(
     (0, 1, 2, 5)
     """
     config = HistoryConfig() if config is None else config
-    _check_type("gatekeeper", gatekeeper, ContextGatekeeper)
-    _check_type("config", config, HistoryConfig)
-    _check_type("previous", previous, HistoryView | None)
-    _check_type("earlier", earlier, HistoryView | None)
+    _check_arguments(gatekeeper, config, previous, earlier)
     check_tokens("fixed_tokens", fixed_tokens)
     check_tokens("window_from", window_from)
     return select_past(
@@ -257,21 +249,24 @@ def select_past(
     window_from: int = 0,
     previous: HistoryView | None = None,
     earlier: HistoryView | None = None,
+    window_tokens: int | None = None,
     message_tokens: Callable[[int], int] | None = None,
 ) -> HistoryView:
     """Return the view of a conversation that :func:`read_history` has read; the rest as for :func:`select_history`.
 
-    ``message_tokens`` gives what the message at a position costs, where the caller has counted it; None: it is counted.
+    ``window_tokens`` is what the model reads at once, for a ``token_budget`` of None; ``message_tokens`` gives what the
+    message at a position costs (None: it is counted).
     """
     with stage(PAST) as seen:
-        costs = _Costs(history, gatekeeper.token_counter, config, fixed_tokens + config.reserve_tokens, message_tokens)
+        budget = config.token_budget or budget_for_window(window_tokens)
+        fixed_tokens += config.reserve_tokens
+        costs = _Costs(history, gatekeeper.token_counter, config.run, budget, fixed_tokens, message_tokens)
         chosen = _chosen_before(previous, history.past) if previous else None
         try:
             gatekeeper.sync(history.past)
             costs.past = gatekeeper.turn_tokens
             chosen = chosen or choose_past(
-                history.past,
-                history.query,
+                history,
                 gatekeeper,
                 costs.past,
                 config,
@@ -279,7 +274,6 @@ def select_past(
                 history_tokens=costs.tokens_at_start,
                 window_from=window_from,
                 earlier=dict(earlier.replaced) if earlier else {},
-                asked_at=history.current.created_at if history.current else None,
             )
         except Exception as error:
             if config.on_error == "raise":
@@ -301,24 +295,29 @@ def _chosen_before(view: HistoryView, past: Sequence[Turn]) -> Choice:
 
 
 class _Costs:
-    """What everything costs, and the view that a choice comes to."""
+    """What everything costs, and the view that a choice comes to.
+
+    Attributes:
+        past: what each past turn costs.
+        room_at_start: what was left for the past when the current turn began.
+    """
 
     def __init__(
         self,
         history: History,
         counter: TokenCounter,
-        config: HistoryConfig,
+        run: RunConfig | None,
+        budget_tokens: int,
         fixed_tokens: int,
         message_tokens: Callable[[int], int] | None,
     ) -> None:
         self.counter = counter
         self.past: Sequence[int] = ()
         self._history = history
-        self._given_budget = budget_for_window(None) if config.token_budget is None else config.token_budget
-        self._budget = budget_within(counter, self._given_budget)
+        self._given_budget = budget_tokens
         self._fixed = fixed_tokens
-        self._tokens_at = message_tokens or self._counted
-        self._run_config = config.run
+        self._tokens_at = message_tokens or (lambda at: count_message(history.messages[at], token_counter=counter))
+        self._run_config = run
         self._always = self._sum((*history.head, *history.pinned))
         current = range(history.current.start, history.current.stop) if history.current else range(0)
         said = (at for at in current if history.messages[at].role != "user" or at in history.summaries)
@@ -326,11 +325,7 @@ class _Costs:
         self._asked = self._sum(range(current.start, asked))
         self._run = range(asked, current.stop)
         self._done = self._sum(self._run)
-
-    @property
-    def room_at_start(self) -> int:
-        """What was left for the past when the current turn began."""
-        return self._budget - self._fixed - self._always - self._asked
+        self.room_at_start = budget_within(counter, budget_tokens) - fixed_tokens - self._always - self._asked
 
     @property
     def tokens_at_start(self) -> int:
@@ -407,14 +402,17 @@ class _Costs:
     def _sum(self, positions: Iterable[int]) -> int:
         return sum(map(self._tokens_at, positions))
 
-    def _counted(self, position: int) -> int:
-        return count_message(self._history.messages[position], token_counter=self.counter)
 
-
-def _check_type(name: str, value: object, wanted: Any) -> None:
-    if not isinstance(value, wanted):
-        expected = getattr(wanted, "__name__", wanted)
-        raise TypeError(f"{name} must be a {expected}, got {type(value).__name__}")
+def _check_arguments(gatekeeper: object, config: object, previous: object, earlier: object) -> None:
+    for name, value, kind in (
+        ("gatekeeper", gatekeeper, ContextGatekeeper),
+        ("config", config, HistoryConfig),
+        ("previous", previous, HistoryView | None),
+        ("earlier", earlier, HistoryView | None),
+    ):
+        if not isinstance(value, kind):
+            expected = getattr(kind, "__name__", kind)
+            raise TypeError(f"{name} must be a {expected}, got {type(value).__name__}")
 
 
 def _where(error: Exception) -> str:

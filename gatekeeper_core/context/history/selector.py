@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.cache import RememberedThread
-from gatekeeper_core.context.history.modes import HistoryConfig, budget_for_window
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, recall_turns
 from gatekeeper_core.context.history.select import History, HistoryView, read_history, select_past
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
-from gatekeeper_core.events import HISTORY
+from gatekeeper_core.events import HISTORY, Level
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -32,6 +32,16 @@ Restore = Callable[[tuple[Turn, ...]], ContextGatekeeper | None]
 
 _ALARMING = ("over_budget", "fallback")
 """Statuses whose records are warnings."""
+
+
+class _Question(NamedTuple):
+    """What a view is made for, beside the messages and the settings; see ``ThreadSelector.view``."""
+
+    query: str | None
+    pinned: tuple[int, ...]
+    fixed_tokens: int
+    window_tokens: int | None
+    window_from: int
 
 
 class ThreadSelector(Generic[Item]):
@@ -172,8 +182,7 @@ class ThreadSelector(Generic[Item]):
             items: the whole history, in the framework's own messages; read, never changed.
             thread: names the conversation; None takes its first user message for a name.
             query: the question, None where it is the last user message.
-            config: other settings for this call; None: those of the selector, with a compressor for each thread where
-                there is one.
+            config: other settings for this call; None: those of the selector.
             fixed_tokens: what is sent besides; ``reserve_tokens`` comes on top.
             window_tokens: what the model of this call reads at once, None where that is not known; it counts where no
                 budget is set.
@@ -191,17 +200,19 @@ class ThreadSelector(Generic[Item]):
         named = None if isinstance(thread, tuple) else thread_name(thread)  # a builder names it by itself
         with stage(HISTORY, thread=named) as seen, state.lock:
             try:
-                settings = self._config_of(thread, state) if config is None else config
-                if settings.token_budget is None:
-                    settings = replace(settings, token_budget=budget_for_window(window_tokens))
-                view = self._view(state, items, query, settings, fixed_tokens, tuple(pinned), window_from, restore)
+                if state.config is None:  # with a compressor of its own where there is one for each thread
+                    run = self._config.run and self._config.run.for_thread(thread_name(thread))
+                    state.config = replace(self._config, run=run)
+                question = _Question(query, tuple(pinned), fixed_tokens, window_tokens, window_from)
+                view = self._view(state, items, question, config or state.config, restore)
             except BaseException:
                 self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
                 raise
             if view.status == "fallback":
                 # What failed may have left it between two turns; the next call chooses anew.
                 state.gatekeeper = state.history = None
-            seen.tell(partial(self._facts, view), level="WARNING" if view.status in _ALARMING else "INFO")
+            level: Level = "WARNING" if view.status in _ALARMING else "INFO"
+            seen.tell(lambda: {**view.facts(), "shadow": self._config.shadow}, level=level)
         self._threads.settle(key, state, state.estimated_bytes)
         self._last_view = view
         return view
@@ -217,29 +228,23 @@ class ThreadSelector(Generic[Item]):
         """
         if self._config.shadow:
             return list(items)
-        replaced = dict(view.replaced) if self._write else {}
-        return [self._sent(items[at], replaced.get(at)) for at in view.kept]
-
-    def _sent(self, item: Item, instead: Message | None) -> Item:
-        return item if instead is None or self._write is None else self._write(item, instead)
+        write, replaced = self._write, dict(view.replaced)
+        return [write(items[at], replaced[at]) if write and at in replaced else items[at] for at in view.kept]
 
     def _view(
         self,
         state: RememberedThread[Item],
         items: Sequence[Item],
-        query: str | None,
+        question: _Question,
         config: HistoryConfig,
-        fixed_tokens: int,
-        pinned: tuple[int, ...],
-        window_from: int,
         restore: Restore | None,
     ) -> HistoryView:
-        before, limits = state.history, (config.token_budget, config.floor, fixed_tokens)
-        made_for = (query, pinned, limits, window_from)
+        """Return the view for a question: the one made last where nothing that it depends on has changed."""
+        before, made_for = state.history, (question, config.token_budget, config.floor)
         state.catch_up(items, read=self._read, signs=self._signs)
         if before and state.view and state.messages is before.messages and state.made_for == made_for:
-            return state.view  # it is a function of these
-        history = read_history(state.messages, query=query, pinned=pinned, before=before)
+            return state.view
+        history = read_history(state.messages, query=question.query, pinned=question.pinned, before=before)
         if before and before.past == history.past:
             history = history._replace(past=before.past)
         opening = items[history.current.start] if history.current else None
@@ -251,22 +256,15 @@ class ThreadSelector(Generic[Item]):
             history,
             gatekeeper=state.gatekeeper,
             config=config,
-            fixed_tokens=fixed_tokens,
-            window_from=window_from,
+            fixed_tokens=question.fixed_tokens,
+            window_tokens=question.window_tokens,
+            window_from=question.window_from,
             previous=state.view if _same_run(state, history, opening) else None,
             earlier=state.view,
             message_tokens=partial(state.tokens_at, counter=self._count),
         )
         state.history, state.opening, state.view, state.made_for = history, opening, view, made_for
         return view
-
-    def _config_of(self, thread: Hashable, state: RememberedThread[Item]) -> HistoryConfig:
-        """Return the settings of a thread, with a compressor of its own where there is one for each thread."""
-        if state.config is None:
-            state.config = self._config
-            if self._config.run:
-                state.config = replace(self._config, run=self._config.run.for_thread(thread_name(thread)))
-        return state.config
 
     def _name_of(self, items: Sequence[Item]) -> Hashable:
         """Return a name for a conversation that has none, so that two of them do not undo each other's index."""
@@ -275,9 +273,6 @@ class ThreadSelector(Generic[Item]):
             if message.role == "user":
                 return ("first message", hash(message.text))
         return None
-
-    def _facts(self, view: HistoryView) -> dict[str, Any]:
-        return {**view.facts(), "shadow": self._config.shadow}
 
     # --- copies -----------------------------------------------------------------------------------------------------
 
