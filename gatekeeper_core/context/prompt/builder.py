@@ -53,6 +53,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ContextBuilder"]
 
+_MAX_SUMMARY_TOKENS = 1_000
+"""What a summary may cost where its share is larger. Source: requirement 004-43."""
+
 _REMEMBERED = 1024
 """Threads of which the compressor of their tool results is remembered."""
 
@@ -123,7 +126,8 @@ class ContextBuilder:
 
     def _configure(self, config: ContextBuilderConfig) -> None:
         count = self._count
-        summary = SummaryConfig(locale=config.locale, max_summary_tokens=_summary_tokens(config))
+        share = config.shares.of(config.total_budget).summary
+        summary = SummaryConfig(locale=config.locale, max_summary_tokens=max(1, min(share, _MAX_SUMMARY_TOKENS)))
         records = DerivedRecords(
             self._store,
             summaries=ThreadSummary(self._store, config=summary, token_counter=count, summarizer=self._summarizer),
@@ -137,7 +141,9 @@ class ContextBuilder:
         history = replace(config.history, token_budget=config.total_budget)
         if history.mode == "window":
             history = replace(history, floor_turns=config.sliding_window_size)
-        selector = ThreadSelector(_as_it_is, write=_instead, config=history, token_counter=count)
+        selector = ThreadSelector[Message](
+            lambda message: message, write=lambda _, instead: instead, config=history, token_counter=count
+        )
         whole = keeps_snapshots(self._store)
         snapshots = IndexSnapshots(whole, config=history.gatekeeper, token_counter=count) if whole else None
         setup = Setup(config, records, selector, snapshots, self._lanes.results, count, self._session_key)
@@ -294,19 +300,6 @@ class ContextBuilder:
         whole = context.token_stats.total - context.token_stats.tools
         trace = context.trace._replace(prefix_tokens=same, prefix_share=same / whole if whole else 0.0)
         return replace(context, trace=trace)
-
-
-def _summary_tokens(config: ContextBuilderConfig) -> int:
-    """Return what a summary may cost. Source: requirement 004-43: its share, 1,000 at most."""
-    return max(1, min(config.shares.of(config.total_budget).summary, 1000))
-
-
-def _as_it_is(message: Message) -> Message:
-    return message
-
-
-def _instead(_: Message, message: Message) -> Message:
-    return message
 
 
 def _check_arguments(thread: object, prompt: object, system_prompt: object) -> None:

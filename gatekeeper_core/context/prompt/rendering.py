@@ -97,15 +97,14 @@ def _one_system(parts: Sequence[Rendered]) -> list[Rendered]:
     """Return the messages with the system's at the head as one, and later ones as the user's."""
     head = next((at for at, one in enumerate(parts) if one.message.role != "system"), len(parts))
     said = [one for one in parts[:head] if one.message.text]
-    rest = [_as_user(one) if one.message.role == "system" else one for one in parts[head:]]
+    rest = [
+        one._replace(message=replace(one.message, role="user")) if one.message.role == "system" else one
+        for one in parts[head:]
+    ]
     if len(said) < 2:
         return [*said, *rest]
     text = "\n\n".join(one.message.text for one in said)
     return [Rendered(Message("system", text), _sources(said)), *rest]
-
-
-def _as_user(part: Rendered) -> Rendered:
-    return part._replace(message=replace(part.message, role="user"))
 
 
 def _from_the_user_on(parts: list[Rendered]) -> list[Rendered]:
