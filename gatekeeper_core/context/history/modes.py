@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = [
     "PASSTHROUGH_BELOW",
     "RECENT_TURNS",
-    "WINDOW_TURNS",
     "Choice",
     "HistoryConfig",
     "HistoryMode",
@@ -63,10 +62,8 @@ the needed turns; below 1,000 it costs 87, and six changes of topic in ten take 
 RECENT_TURNS = 3
 """Newest turns that mode ``hybrid`` always takes. Source: ours; as many rounds as compaction keeps."""
 
-WINDOW_TURNS = 20
-"""The most turns of mode ``window``. Source: specification 001-56."""
-
-_FLOORS = {"gated": 0, "hybrid": RECENT_TURNS, "window": WINDOW_TURNS}
+_FLOORS = {"gated": 0, "hybrid": RECENT_TURNS, "window": 20}
+"""Turns by mode, see the module. Source of the 20: specification 001-56."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

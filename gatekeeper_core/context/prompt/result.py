@@ -212,7 +212,7 @@ class BuiltContext:
     trace: BuildTrace
 
     def render(self, *, provider: Provider = "openai", pin_as: PinRole | None = None) -> tuple[Message, ...]:
-        """Return the messages as a provider takes them; see ``rendering.render_messages``.
+        """Return the messages as a provider takes them; see ``rendering.render_parts``.
 
         Args:
             provider: who is to read them.
