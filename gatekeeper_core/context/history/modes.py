@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.errors import ConfigError, check_range
-from gatekeeper_core.messages import Message
+from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.trimming import GAP
@@ -29,7 +29,6 @@ from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import check_tokens, count_message
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.select import History
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
 
@@ -37,6 +36,7 @@ __all__ = [
     "PASSTHROUGH_BELOW",
     "RECENT_TURNS",
     "Choice",
+    "History",
     "HistoryConfig",
     "HistoryMode",
     "HistoryStatus",
@@ -142,6 +142,30 @@ def budget_for_window(max_input_tokens: int | None) -> int:
         return 16_000
     check_tokens("max_input_tokens", max_input_tokens)
     return max(1, max_input_tokens * 3 // 4)
+
+
+class History(NamedTuple):
+    """A conversation as the selection sees it.
+
+    Attributes:
+        messages: the caller's messages.
+        seen: the same, with the pinned ones emptied and summaries as system messages: what the turns are made of.
+        head: positions that are always sent and stand before the first user message.
+        pinned: further positions that are always sent.
+        past: the finished turns, oldest first; a pinned message has no text and no cost in them.
+        current: the turn that the model is to answer, or None where it is not in the list.
+        query: the question, stripped; "" where none is known.
+        summaries: positions of the summaries of folded messages.
+    """
+
+    messages: tuple[Message, ...]
+    seen: tuple[Message, ...]
+    head: tuple[int, ...]
+    pinned: tuple[int, ...]
+    past: tuple[Turn, ...]
+    current: Turn | None
+    query: str
+    summaries: tuple[int, ...] = ()
 
 
 class Choice(NamedTuple):

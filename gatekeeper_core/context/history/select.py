@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history.modes import (
     Choice,
+    History,
     HistoryConfig,
     HistoryStatus,
     budget_for_window,
@@ -42,31 +43,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["History", "HistoryView", "read_history", "select_history", "select_past"]
-
-
-class History(NamedTuple):
-    """A conversation as the selection sees it.
-
-    Attributes:
-        messages: the caller's messages.
-        seen: the same, with the pinned ones emptied and summaries as system messages: what the turns are made of.
-        head: positions that are always sent and stand before the first user message.
-        pinned: further positions that are always sent.
-        past: the finished turns, oldest first; a pinned message has no text and no cost in them.
-        current: the turn that the model is to answer, or None where it is not in the list.
-        query: the question, stripped; "" where none is known.
-        summaries: positions of the summaries of folded messages.
-    """
-
-    messages: tuple[Message, ...]
-    seen: tuple[Message, ...]
-    head: tuple[int, ...]
-    pinned: tuple[int, ...]
-    past: tuple[Turn, ...]
-    current: Turn | None
-    query: str
-    summaries: tuple[int, ...] = ()
+__all__ = ["HistoryView", "read_history", "select_history", "select_past"]
 
 
 class HistoryView(NamedTuple):
@@ -197,16 +174,10 @@ def read_history(
 ) -> History:
     """Return the parts of a conversation; arguments and errors as for :func:`select_history`.
 
-    Where no query is given and no user message is left, everything counts as the current turn. A summary of folded
-    messages is no question, though it has the user's role: it goes with the turn that it stands in, before the first
-    question with the head, and where it stands for rounds of the current turn, too, it is pinned.
-
-    Args:
-        messages: the conversation.
-        query: the question.
-        pinned: positions that are always kept.
-        before: an earlier reading. Its finished turns are taken over as far as the conversation begins as it did then;
-            the result is the same without it.
+    Without a query and a user message, everything counts as the current turn. A summary of folded messages is no
+    question, though it has the user's role: it goes with the turn that it is in, before the first question with the
+    head, and where it covers rounds of the current turn, too, it is pinned. What an earlier reading, ``before``, has in
+    common with this one is taken over; the result is the same without it.
     """
     messages = tuple(messages)
     pins = checked_pins(messages, pinned)

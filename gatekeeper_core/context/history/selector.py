@@ -1,8 +1,7 @@
 """One selector for the histories of many threads, in the message class of any framework.
 
-What every adapter shares stands here: the translation is the adapter's, the rest (what is kept from call to call, when
-a run goes on, what is reported) is not. All that is kept can be worked out again from the messages, so a thread that
-was not used for long is forgotten, and a copy starts empty.
+The translation is the adapter's; what is kept from call to call, when a run goes on and what is reported is decided
+here. A thread that was not used for long is forgotten, and a copy starts empty.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.cache import RememberedThread
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.modes import History, HistoryConfig
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, recall_turns
-from gatekeeper_core.context.history.select import History, HistoryView, read_history, select_past
+from gatekeeper_core.context.history.select import HistoryView, read_history, select_past
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.events import HISTORY, Level
 from gatekeeper_core.messages import Message, Turn
@@ -116,10 +115,7 @@ class ThreadSelector(Generic[Item]):
         return state.view if state else None
 
     def index_of(self, thread: Hashable) -> tuple[bytes, tuple[Turn, ...]] | None:
-        """Return a snapshot of the index of a thread and the finished turns that are in it; None where none is known.
-
-        A call for the same thread waits meanwhile.
-        """
+        """Return a snapshot of the index of a thread and the finished turns in it; None where none is known."""
         state = self._threads.peek(thread)
         if state is None:
             return None
@@ -131,8 +127,7 @@ class ThreadSelector(Generic[Item]):
     def recall(self, query: str, *, thread: Hashable, max_tokens: int = RECALL_BUDGET_TOKENS) -> str:
         """Return earlier turns of a thread that its last view does not show whole; see ``recall_earlier``.
 
-        A thread that is unknown, was forgotten or has no name has none: ``NOTHING_EARLIER``. So it is in shadow mode,
-        where everything is shown.
+        ``NOTHING_EARLIER`` for a thread that is unknown or has no name, and in shadow mode, where everything is shown.
         """
         state = None if thread is None else self._threads.peek(thread)
         if state is None or self._config.shadow:
@@ -222,10 +217,7 @@ class ThreadSelector(Generic[Item]):
         return self.kept(items, self.view(items, **arguments))
 
     def kept(self, items: Sequence[Item], view: HistoryView) -> list[Item]:
-        """Return the messages of a view, as a new list; in shadow mode all of them.
-
-        They are the caller's own objects, but for what the view replaces.
-        """
+        """Return the messages of a view, in shadow mode all of them: the caller's own, but for what is replaced."""
         if self._config.shadow:
             return list(items)
         write, replaced = self._write, dict(view.replaced)

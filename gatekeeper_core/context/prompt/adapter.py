@@ -1,15 +1,9 @@
 """One context builder behind the requests of many threads, in the message class of any framework.
 
-What every adapter with a builder shares stands here: the translation is the adapter's, the rest (whose thread it is,
-which question is asked, what is the caller's own object in the end) is not.
-
 ::
 
     the framework's messages ──read──> Thread ──ContextBuilder.build──> BuiltContext ──render──> messages for a provider
                                              each of them: the caller's own object where it says the same, else written
-
-A request whose parts that must be sent are over the budget by themselves raises nothing in the face of an agent: system
-message and current turn are sent whole and alone, with the status ``over_budget``.
 """
 
 from __future__ import annotations
@@ -224,14 +218,7 @@ class ThreadRequests(Generic[Item]):
 
 @dataclass(frozen=True, slots=True)
 class _Given(Generic[Item]):
-    """What the framework has handed over.
-
-    Attributes:
-        thread: the history as the builder reads it.
-        items: the history.
-        system: the system message apart from it.
-        rules: the text of that.
-    """
+    """What the framework has handed over: the history, as the builder reads it, too, and the system message apart."""
 
     thread: Thread
     items: Sequence[Item]

@@ -5,7 +5,7 @@
     available = budget − margin − reserved
     must be sent      system prompt · tools · head · question · calls that wait       more than available: BudgetError
     optional          constraints > pin > steps, summary > memories                   the last gives way first
-    turns             whatever is left (or the share): the current run gives way as in current_run.py, then the past
+    turns             whatever is left (or the share): the current run gives way as in compaction/run.py, then the past
 
 Where all that is optional has gone and the current run is still too long, a ``ContextCompressor`` makes it fit.
 """
@@ -116,13 +116,6 @@ class Chosen(NamedTuple):
 
 class Assembly:
     """One build's books.
-
-    Args:
-        material: what is put together.
-        config: the budget, and where what changes from build to build stands.
-        shares: the parts of the budget.
-        locale: language of placeholders.
-        token_counter: counts a text.
 
     Raises:
         BudgetError: what must be sent is over the budget by itself.

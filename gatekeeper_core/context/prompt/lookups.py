@@ -60,14 +60,7 @@ class MemorySearch(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """What a build knows of a thread beside its messages.
-
-    Attributes:
-        summary: the summary of the thread, None where there is none.
-        constraints: what the user has laid down for good.
-        task: what the thread is at work on, None where that is not known.
-        memories: what is known of the user and fits the question, best first.
-    """
+    """What a build knows of a thread beside its messages; memories that fit the question, best first."""
 
     summary: Summary | None = None
     constraints: Mapping[str, str] = {}  # never changed: an empty one is as good as any

@@ -49,14 +49,7 @@ class SystemPrompt(NamedTuple):
 
 
 class Sections:
-    """Makes the parts of one build.
-
-    Args:
-        locale: language of the headings.
-        fencing: whether what others wrote is fenced.
-        session_key: names the fences; None: they are named by what they hold.
-        token_counter: counts a text.
-    """
+    """Makes the parts of one build; without a session key the fences are named by what they hold."""
 
     def __init__(
         self, *, locale: Locale, fencing: bool, session_key: bytes | None, token_counter: TokenCounter
