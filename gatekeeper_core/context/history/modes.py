@@ -199,17 +199,16 @@ def choose_past(
     window_from: int = 0,
     earlier: Mapping[int, Message] | None = None,
 ) -> Choice:
-    """Return the past turns to keep, and the cuts of their messages.
+    """Return the past turns to keep, and the cuts of their messages; without a question the newest ones.
 
     Args:
-        history: the conversation; without a question the newest turns are kept, whatever the mode.
+        history: the conversation.
         gatekeeper: has its past turns.
         costs: tokens of each of them.
         config: the settings.
         room: tokens that they may cost together; may be negative.
         history_tokens: what the whole history costs, to be held against ``passthrough_below``.
-        window_from: position of the first message that a window may hold: what a summary stands for comes before it. A
-            turn that is covered in part belongs to the window.
+        window_from: position of the first message that a window may hold; it takes a turn that begins before whole.
         earlier: the cuts that were sent for the question before, by position; see :func:`steady_cuts`.
     """
     past, window = history.past, config.mode == "window"
@@ -228,22 +227,27 @@ def choose_past(
     asked_at = history.current.created_at if history.current else None
     selection = gatekeeper.explain(history.query, token_budget=budget, asked_at=asked_at)
     sent = {turn.turn_id: turn.tokens for turn in selection.turns}
+    floor: tuple[int, ...] = ()
     if config.mode == "hybrid":
         floor = _newest(costs, max(0, len(costs) - config.floor), room)
         turns = _with_selected(floor, selection.order, sent, room=room - sum(costs[turn] for turn in floor))
     else:
-        floor = ()
         turns = selection.order + _floor(selection, costs, room, config.floor)
-    cuts = {
-        past[turn.turn_id].start + at: replace(past[turn.turn_id].messages[at], content=text)
-        for turn in selection.turns
-        if turn.turn_id not in floor
-        for at, text in turn.cuts
-    }
+    cuts = _cuts(selection, past, whole=floor)
     if cuts and earlier:
         left = room - sum(sent.get(turn, costs[turn]) for turn in turns)
         cuts = steady_cuts(cuts, earlier, room=left, gap=GAP, token_counter=gatekeeper.token_counter)
     return Choice(turns, "selected", selection.gate.reason, selection, cuts=tuple(sorted(cuts.items())))
+
+
+def _cuts(selection: Selection, past: Sequence[Turn], *, whole: Sequence[int]) -> dict[int, Message]:
+    """Return the cut messages of a selection by position, but for turns that are sent whole."""
+    return {
+        past[turn.turn_id].start + at: replace(past[turn.turn_id].messages[at], content=text)
+        for turn in selection.turns
+        if turn.turn_id not in whole
+        for at, text in turn.cuts
+    }
 
 
 def steady_cuts(

@@ -120,30 +120,24 @@ def select_history(
     previous: HistoryView | None = None,
     earlier: HistoryView | None = None,
 ) -> HistoryView:
-    """Return which messages of a conversation the model needs for its question.
-
-    The turns are those that ``gatekeeper.explain(query)`` chooses with what the budget leaves for them; a turn costs
-    what all of its messages cost. The caller sends what ``replaced`` says in the place of a message.
+    """Return which messages to send: the turns that ``gatekeeper.explain(query)`` chooses for the rest of the budget.
 
     Args:
         messages: the whole conversation; read, never changed.
         gatekeeper: serves this conversation; its turns are made equal to the past turns.
-        config: the settings. ``shadow``, ``max_bytes`` and ``gatekeeper`` are those of a ``ThreadSelector``.
+        config: the settings; those of a ``ThreadSelector`` (``shadow``, ``max_bytes``, ``gatekeeper``) do nothing here.
         query: the question. None: the user text of the last turn. Otherwise the last turn is the current one when it
             holds this text whole; if not, all turns are past. Blank: all turns are past, and no question is known.
         fixed_tokens: what the caller sends besides, at least 0.
-        pinned: positions of user or system messages that are always kept and are no question: summaries that other code
-            wrote. What follows such a message up to the next user message counts as a turn.
+        pinned: positions of user or system messages that are always kept and are no question.
         window_from: in mode ``window`` the position of the first message that may be kept, at least 0.
-        previous: the view of an earlier step of the same run; the past is then not chosen again, it only shrinks.
-        earlier: the view for the question before. A message is cut as it was cut there where that still holds all that
-            matters and has room, for the caches of providers; which turns are kept does not depend on it.
+        previous: the view of an earlier step of the same run: the past is not chosen again, it only shrinks.
+        earlier: the view for the question before: its cuts are sent again where they hold all that matters and fit.
 
     Raises:
         TypeError: an argument has the wrong type.
         ConfigError: a number is out of range, or a pinned position cannot be pinned.
 
-    >>> from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     >>> talk = [Message("system", "be brief"), Message("user", "The Redis port is 6380."), Message("assistant", "ok")]
     >>> talk += [Message("user", "New topic: bake bread?"), Message("assistant", "yes"), Message("user", "Redis port?")]
     >>> config = HistoryConfig(token_budget=100, passthrough_below=0)
@@ -151,7 +145,7 @@ def select_history(
     (0, 1, 2, 5)
     """
     config = HistoryConfig() if config is None else config
-    _check_arguments(gatekeeper, config, previous, earlier)
+    _check_types(gatekeeper, config, previous, earlier)
     check_tokens("fixed_tokens", fixed_tokens)
     check_tokens("window_from", window_from)
     return select_past(
@@ -374,7 +368,7 @@ class _Costs:
         return sum(map(self._tokens_at, positions))
 
 
-def _check_arguments(gatekeeper: object, config: object, previous: object, earlier: object) -> None:
+def _check_types(gatekeeper: object, config: object, previous: object, earlier: object) -> None:
     for name, value, kind in (
         ("gatekeeper", gatekeeper, ContextGatekeeper),
         ("config", config, HistoryConfig),

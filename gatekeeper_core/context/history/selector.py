@@ -175,12 +175,11 @@ class ThreadSelector(Generic[Item]):
 
         Args:
             items: the whole history, in the framework's own messages; read, never changed.
-            thread: names the conversation; None takes its first user message for a name.
+            thread: names the conversation (a tuple, in no log); None takes its first user message for a name.
             query: the question, None where it is the last user message.
             config: other settings for this call; None: those of the selector.
             fixed_tokens: what is sent besides; ``reserve_tokens`` comes on top.
-            window_tokens: what the model of this call reads at once, None where that is not known; it counts where no
-                budget is set.
+            window_tokens: what the model of this call reads at once, where no budget is set; None: not known.
             pinned: positions that are always kept.
             window_from: in mode ``window`` the position of the first message that may be kept.
             restore: gives, where no index of the thread is remembered, one of the first of its finished turns, or None.
@@ -192,8 +191,7 @@ class ThreadSelector(Generic[Item]):
         check_tokens("fixed_tokens", fixed_tokens)
         key = thread if thread is not None else self._name_of(items)
         state = self._threads.get_or_put(key, RememberedThread)
-        named = None if isinstance(thread, tuple) else thread_name(thread)  # a builder names it by itself
-        with stage(HISTORY, thread=named) as seen, state.lock:
+        with stage(HISTORY, thread=None if isinstance(thread, tuple) else thread_name(thread)) as seen, state.lock:
             try:
                 if state.config is None:  # with a compressor of its own where there is one for each thread
                     run = self._config.run and self._config.run.for_thread(thread_name(thread))
@@ -203,8 +201,7 @@ class ThreadSelector(Generic[Item]):
             except BaseException:
                 self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
                 raise
-            if view.status == "fallback":
-                # What failed may have left it between two turns; the next call chooses anew.
+            if view.status == "fallback":  # what failed may have left it between two turns
                 state.gatekeeper = state.history = None
             level: Level = "WARNING" if view.status in _ALARMING else "INFO"
             seen.tell(lambda: {**view.facts(), "shadow": self._config.shadow}, level=level)

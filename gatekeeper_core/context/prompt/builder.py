@@ -203,27 +203,21 @@ class ContextBuilder:
 
         Args:
             thread: the conversation; None: there is none.
-            prompt: what the user asks now. It is part of the thread already, or it is added: never twice, never not at
-                all. Blank: whatever stands at the end of the thread is answered.
+            prompt: what the user asks now; added once if the thread lacks it. Blank: the end of the thread is answered.
             system_prompt: a text, or a ``SystemPrompt`` whose volatile part is apart from the stable one.
             include_current_input: whether the prompt is known not to be in the thread.
             debug: whether each stage writes a log record (level DEBUG, logger ``gatekeeper.builder``).
             tools: the schemas of tools that are sent beside the messages: they count.
-            safety_net: whether a prompt that is missing at the end of the thread is added. False: it is known to be
-                there, perhaps in other words around it.
+            safety_net: whether a prompt that is missing is added. False: it is known to be in the thread.
             reserve_tokens: part of the budget kept free for what else is sent in this request, >= 0.
 
         Raises:
             BudgetError: system prompt, tools, question and calls that wait are over the budget by themselves.
             ConfigError: ``reserve_tokens`` is negative.
             TypeError: an argument has the wrong type.
-
-        Source: specification 001-13 to 001-43.
         """
-        _check_arguments(thread, prompt, system_prompt)
-        check_tokens("reserve_tokens", reserve_tokens)
-        with self._lock:
-            setup = self._setup
+        _check_arguments(thread, prompt, system_prompt, reserve_tokens)
+        setup = self._setup
         locale = setup.config.locale or conversation_locale(thread.messages if thread else (), prompt)
         look = LookUp(timeout_seconds=setup.config.call_timeout_ms / 1000)
         build = Build(
@@ -302,7 +296,8 @@ class ContextBuilder:
         return replace(context, trace=trace)
 
 
-def _check_arguments(thread: object, prompt: object, system_prompt: object) -> None:
+def _check_arguments(thread: object, prompt: object, system_prompt: object, reserve_tokens: object) -> None:
+    check_tokens("reserve_tokens", reserve_tokens)
     if not isinstance(thread, Thread | None):
         raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
     if not isinstance(prompt, str):
