@@ -24,12 +24,13 @@ from gatekeeper_core import (
     ContextBuilder,
     ContextBuilderConfig,
     ContextGatekeeper,
+    GatekeeperConfig,
     HistoryConfig,
     Message,
     select_history,
 )
+from gatekeeper_core.context.history.modes import HistoryMode
 from gatekeeper_core.messages import group_turns
-from gatekeeper_core.selection.planner import GatekeeperConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -288,8 +289,8 @@ def _talk(language: str, chance: random.Random) -> LongTalk:
 
 def through_history(talk: LongTalk, count: Counter, *, trim: bool) -> list[str]:
     """Return the texts of the past that ``select_history`` sends."""
-    gatekeeper = ContextGatekeeper(token_counter=count)
-    config = HistoryConfig(token_budget=BUDGET, passthrough_below=0, run=None, trim=trim)
+    gatekeeper = ContextGatekeeper(config=GatekeeperConfig(trim=trim), token_counter=count)
+    config = HistoryConfig(token_budget=BUDGET, passthrough_below=0, run=None)
     view = select_history(talk.messages, gatekeeper=gatekeeper, config=config)
     replaced = dict(view.replaced)
     return [replaced.get(at, talk.messages[at]).text for at in view.kept][:-1]
@@ -334,13 +335,12 @@ def through_memory(talk: LongTalk, count: Counter, *, trim: bool) -> list[str]:
     return [message.content or "" for message in memory.get()][:-1]
 
 
-def through_builder(talk: LongTalk, count: Counter, *, trim: bool, history: Any = "gated") -> list[str]:
+def through_builder(talk: LongTalk, count: Counter, *, trim: bool, mode: HistoryMode = "gated") -> list[str]:
     """Return the texts of the past that the context builder sends."""
     from gatekeeper_core import Thread
 
-    config = ContextBuilderConfig(
-        history=history, recent_turns=0 if history == "gated" else 3, enable_summary=False, trim=trim
-    )
+    history = HistoryConfig(mode=mode, gatekeeper=GatekeeperConfig(trim=trim))
+    config = ContextBuilderConfig(history=history, enable_summary=False)
     builder = ContextBuilder(config, token_counter=count)
     built = builder.build(Thread("t", talk.messages), talk.messages[-1].text, "")
     return [

@@ -17,11 +17,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 from gatekeeper_core.errors import ConfigError, MessageFormatError
-from gatekeeper_core.text import split_thinking
+from gatekeeper_core.text import Locale, locale_of, split_thinking
 
 __all__ = [
     "FOLDED",
@@ -42,6 +42,7 @@ __all__ = [
     "Violation",
     "checked_messages",
     "common_beginning",
+    "conversation_locale",
     "group_turns",
     "is_answer",
     "is_answered",
@@ -681,6 +682,15 @@ def turn_starts(roles: Sequence[Role]) -> list[int]:
     [1, 4]
     """
     return [at for at, role in enumerate(roles) if role == "user" and (at == 0 or roles[at - 1] != "user")]
+
+
+def conversation_locale(messages: Iterable[Message], question: str = "") -> Locale:
+    """Return the language of a conversation: that of the first user message with a word in it, else of the question.
+
+    >>> conversation_locale([Message("user", "缓存的端口？"), Message("user", "And Redis?")])
+    'zh'
+    """
+    return locale_of(chain((message.text for message in messages if message.role == "user"), [question]))
 
 
 def common_beginning(before: Sequence[object], now: Sequence[object]) -> int:

@@ -21,6 +21,7 @@ from gatekeeper_core import (
     ThreadMemories,
     ToolCall,
 )
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.result import BuildTrace, Fate
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore
@@ -175,7 +176,11 @@ def main() -> None:
     memories = ThreadMemories(InMemoryBlobStore(), secret=b"a secret of this example")
     builder = ContextBuilder(
         ContextBuilderConfig(
-            total_budget=1_000, passthrough_below=0, memory_categories=(), cache_friendly=True, locale="en"
+            total_budget=1_000,
+            history=HistoryConfig(mode="hybrid", passthrough_below=0),
+            memory_categories=(),
+            cache_friendly=True,
+            locale="en",
         ),
         tool_results=ToolResultCompressor(working_memory=memories),
         session_key=b"a key of this example",

@@ -13,6 +13,8 @@ from llama_index.core.base.llms.types import ChatMessage, TextBlock, ThinkingBlo
 
 from benchmarks.long_answers import DOORS, long_talks, measured
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig
+from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector, select_messages
 from langchain_gatekeeper.reading import read_message as read_langchain
@@ -73,7 +75,8 @@ def through_middleware(messages: list[BaseMessage], **options: Any) -> list[Base
 
 
 def through_built_middleware(messages: list[BaseMessage], *, trim: bool = True, **_: Any) -> list[BaseMessage]:
-    config = ContextBuilderConfig(history="gated", passthrough_below=0, enable_instruction_pinning=False, trim=trim)
+    history = HistoryConfig(passthrough_below=0, gatekeeper=GatekeeperConfig(trim=trim))
+    config = ContextBuilderConfig(history=history, enable_instruction_pinning=False)
     return through_middleware(messages, builder=ContextBuilder(config))
 
 

@@ -17,6 +17,7 @@ from langgraph.types import Command
 
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
@@ -53,7 +54,7 @@ pytestmark = pytest.mark.adapters
 
 PIN = "[CRITICAL INSTRUCTION]"
 PROVIDERS = get_args(Provider)
-GATED: dict[str, Any] = {"history": "gated", "passthrough_below": 0, "recent_turns": 0, "locale": "en"}
+GATED: dict[str, Any] = {"history": HistoryConfig(floor_turns=0, passthrough_below=0), "locale": "en"}
 
 
 def builder(memory: LongTermMemory | None = None, **settings: Any) -> ContextBuilder:
@@ -76,9 +77,9 @@ def stamps(message: BaseMessage) -> bool:
 @each_script
 def test_each_step_reads_what_is_known_and_the_checkpoint_keeps_everything(script: str, way: str) -> None:
     pairs, question = TOPICS[script]
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
     memory.add(MemoryScope("default", "ada"), f"{question} 6380", category="user_preference")
-    built = builder(memory, memory_min_similarity=0.0, history="window", sliding_window_size=2)
+    built = builder(memory, history=HistoryConfig(mode="window"), sliding_window_size=2)
     built.constraints.set(Thread("t1"), "language", script)
     model, gate = Scripted(script=[calling(1), calling(2), AIMessage("6380")]), GatekeeperMiddleware(builder=built)
     agent = create_agent(model, [port], middleware=[gate], checkpointer=InMemorySaver(), system_prompt="be brief")
@@ -126,7 +127,7 @@ def test_off_topic_turns_stay_out_within_the_budget(script: str) -> None:
 
 def test_within_a_run_the_past_only_shrinks() -> None:
     pairs, question = TOPICS["english"]
-    gate = GatekeeperMiddleware(builder=builder(total_budget=900, history="gated", passthrough_below=0))
+    gate = GatekeeperMiddleware(builder=builder(total_budget=900, history=HistoryConfig(passthrough_below=0)))
     messages: list[BaseMessage] = [*talk(pairs * 4), HumanMessage(question)]
     before: set[int] | None = None
     for step in range(1, 12):
@@ -140,9 +141,9 @@ def test_within_a_run_the_past_only_shrinks() -> None:
 
 
 def test_threads_users_and_tenants_do_not_mix() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
     memory.add(MemoryScope("acme", "ada"), "Ada wants the Redis port in hexadecimal.", category="user_preference")
-    built = builder(memory, memory_min_similarity=0.0)
+    built = builder(memory)
     built.constraints.set(Thread("t1", tenant="acme"), "tone", "formal")
     model = Scripted()
     agent = create_agent(model, [], middleware=[GatekeeperMiddleware(builder=built)], checkpointer=InMemorySaver())
@@ -171,9 +172,9 @@ class Who:
     ("user", "kind"), [("user_id", Who), ("user_id", dict), (lambda runtime: runtime.context.user_id, Who)]
 )
 def test_the_user_is_found_in_the_context_of_the_run(user: Any, kind: Any) -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
     memory.add(MemoryScope("default", "ada"), "Ada wants the Redis port in hexadecimal.", category="user_preference")
-    gate = GatekeeperMiddleware(builder=builder(memory, memory_min_similarity=0.0), user=user)
+    gate = GatekeeperMiddleware(builder=builder(memory), user=user)
     request = request_of([HumanMessage("Which Redis port?")], runtime=SimpleNamespace(context=kind(user_id="ada")))
     assert "hexadecimal" in read(_whole(sent(gate, request)))
 

@@ -120,7 +120,9 @@ def test_a_selection_is_a_span_with_its_stages_inside(script: str, exported: Exp
 @each_script
 def test_a_build_is_look_ups_and_assembly_and_the_selection_is_inside(script: str, exported: Exported) -> None:
     thread, question = thread_of(script)
-    built = ContextBuilder(ContextBuilderConfig(passthrough_below=0)).build(thread, question, "Be brief.")
+    built = ContextBuilder(ContextBuilderConfig(history=HistoryConfig(mode="hybrid", passthrough_below=0))).build(
+        thread, question, "Be brief."
+    )
     tree = exported.tree()
     assert "gatekeeper.build > gatekeeper.build.look_ups > gatekeeper.summary" in tree
     assert "gatekeeper.build > gatekeeper.build.assembly > gatekeeper.history > gatekeeper.history.past" in tree

@@ -30,8 +30,8 @@ from gatekeeper_core.context.compaction.summarizer import (
 )
 from gatekeeper_core.context.tool_results.pointers import COMPRESSED, defused, pointers_in
 from gatekeeper_core.errors import ConfigError, check_range
-from gatekeeper_core.messages import FOLDED, Message, checked_messages, is_answer, is_summary
-from gatekeeper_core.text import LazyPattern, Locale, fence, locale_of
+from gatekeeper_core.messages import FOLDED, Message, checked_messages, conversation_locale, is_answer, is_summary
+from gatekeeper_core.text import LazyPattern, Locale, fence
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
@@ -149,7 +149,7 @@ class FoldingConfig:
 
     def locale_for(self, messages: Iterable[Message]) -> Locale:
         """Return the language of the placeholder in a conversation."""
-        return self.locale or locale_of(message.text for message in messages if message.role == "user")
+        return self.locale or conversation_locale(messages)
 
 
 def check_language_and_memory(locale: object, working_memory: object) -> None:

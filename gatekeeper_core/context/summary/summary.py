@@ -32,10 +32,10 @@ from gatekeeper_core.context.thread.records import written
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError, StorageError, check_range
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, SUMMARY_MODEL_FAILED, SUMMARY_STORE_FAILED
-from gatekeeper_core.messages import group_turns, is_answered
+from gatekeeper_core.messages import conversation_locale, group_turns, is_answered
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.base import RecordStore
-from gatekeeper_core.text import Locale, locale_of
+from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
 
@@ -279,8 +279,7 @@ class ThreadSummary:
 
     def _extended(self, thread: Thread, old: Summary | None, stop: int) -> Summary:
         """Return the summary with everything up to a position; what it covers already is not read again."""
-        asked = (message.text for message in thread.messages if message.role == "user")
-        made = old or Summary(locale=self._config.locale or locale_of(asked))
+        made = old or Summary(locale=self._config.locale or conversation_locale(thread.messages))
         from_seq = made.upto_seq + 1
         turns = group_turns(thread.messages[:stop])
         first = next(at for at, turn in enumerate(turns) if turn.stop > from_seq)

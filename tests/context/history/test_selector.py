@@ -92,13 +92,12 @@ def test_a_view_is_that_of_select_history(past: list[Item], question: str) -> No
         view = selector.view(items, thread=budget, config=config, fixed_tokens=3, pinned=[1])
         expected = view_with(
             messages,
-            gatekeeper=ContextGatekeeper(token_counter=estimate_text_tokens),
+            gatekeeper=ContextGatekeeper(config=GatekeeperConfig(trim=False), token_counter=estimate_text_tokens),
             token_budget=budget,
             fixed_tokens=8,
             floor_turns=1,
             passthrough_below=10,
             pinned=[1],
-            trim=False,
             on_error="raise",
         )
         assert view == expected
@@ -708,9 +707,9 @@ def test_a_setting_out_of_its_range_is_refused(name: str, value: Any) -> None:
 
 def test_the_settings_have_the_defaults_of_the_adapters_and_cannot_be_changed() -> None:
     config = HistoryConfig()
-    assert (config.token_budget, config.reserve_tokens, config.floor_turns) == (4000, 0, 0)
+    assert (config.token_budget, config.reserve_tokens, config.floor) == (4000, 0, 0)
     assert (config.passthrough_below, config.shadow, config.on_error) == (PASSTHROUGH_BELOW, False, "fallback")
-    assert (config.mode, config.trim) == ("gated", True)
+    assert (config.mode, config.gatekeeper) == ("gated", None)
     with pytest.raises(AttributeError):
         config.shadow = True  # type: ignore[misc]
 
