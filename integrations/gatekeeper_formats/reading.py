@@ -19,7 +19,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from gatekeeper_core.messages import Message, Turn, group_turns, validate_messages
-from gatekeeper_formats.base import AmbiguousConversationError, Entry, FormatError, Heading, Item, LeftOut, PlaceError
+from gatekeeper_formats.base import (
+    AmbiguousConversationError,
+    Entry,
+    FormatError,
+    Heading,
+    Item,
+    LeftOut,
+    PlaceError,
+    Usage,
+)
 from gatekeeper_formats.json_values import TOO_DEEP, TextSource, read_values
 from gatekeeper_formats.registry import FORMATS, MARKDOWN, format_of_value
 
@@ -49,6 +58,7 @@ class Conversation:
         turns: its turns, oldest first.
         left_out: how many things of each kind the messages do not hold.
         odd: how many messages no provider accepts as they are, by the rule of ``validate_messages`` that they break.
+        usage: what was reported for each call of a model, in order; empty where the format reports nothing.
     """
 
     form: str
@@ -57,6 +67,7 @@ class Conversation:
     turns: tuple[Turn, ...]
     left_out: LeftOut = field(default_factory=Counter)
     odd: LeftOut = field(default_factory=Counter)
+    usage: tuple[Usage, ...] = ()
 
 
 # --- the door -------------------------------------------------------------------------------------------------------
@@ -203,7 +214,7 @@ def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:
     loaded = entry.load()
     turns = group_turns(loaded.messages) if loaded.turns is None else loaded.turns
     odd = Counter(broken.rule for broken in validate_messages(loaded.messages, provider="openai", open_run=True))
-    return Conversation(form, heading, loaded.messages, turns, +loaded.left_out, odd)
+    return Conversation(form, heading, loaded.messages, turns, +loaded.left_out, odd, loaded.usage)
 
 
 # --- one of many conversations --------------------------------------------------------------------------------------
