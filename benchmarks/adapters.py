@@ -23,7 +23,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -59,6 +59,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from benchmarks.corpus import GeneratedTurn, generate_turns
 from benchmarks.report import print_table, write_json
 from gatekeeper_core import Message, ToolCall
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.tokens import count_messages
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector, select_messages
@@ -487,21 +488,26 @@ async def remembered(case: Case, kind: type[Memory], store: SQLAlchemyChatStore,
     return from_llama_index(await memory.aget())
 
 
-def selected(case: Case, **options: Any) -> list[Message]:
+def selected(case: Case, config: HistoryConfig) -> list[Message]:
     """Drive ``select_messages``."""
-    return from_langchain(select_messages(to_langchain(case.messages), token_budget=case.budget, **options))
+    config = replace(config, token_budget=case.budget)
+    return from_langchain(select_messages(to_langchain(case.messages), config, token_counter=count_words))
 
 
-def gated_memory(case: Case, **options: Any) -> list[Message]:
+def gated_memory(case: Case, config: HistoryConfig) -> list[Message]:
     """Drive ``GatekeeperChatMemory``."""
-    history = _in_memory(to_langchain(case.past))
-    memory = GatekeeperChatMemory(chat_memory=history, token_budget=case.budget, return_messages=True, **options)
+    memory = GatekeeperChatMemory(
+        chat_memory=_in_memory(to_langchain(case.past)),
+        return_messages=True,
+        config=replace(config, token_budget=case.budget),
+        token_counter=count_words,
+    )
     return _loaded(memory, case)
 
 
-def gated_middleware(case: Case, **options: Any) -> list[Message]:
+def gated_middleware(case: Case, config: HistoryConfig) -> list[Message]:
     """Drive ``GatekeeperMiddleware``."""
-    return wrapped(case, GatekeeperMiddleware(token_budget=case.budget, **options))
+    return wrapped(case, GatekeeperMiddleware(replace(config, token_budget=case.budget), token_counter=count_words))
 
 
 def subjects(store: SQLAlchemyChatStore) -> list[Subject]:
@@ -513,14 +519,14 @@ def subjects(store: SQLAlchemyChatStore) -> list[Subject]:
     return [
         Subject("trim_messages", False, trimmed),
         Subject("trim_messages, start_on=human, include_system", False, partial(trimmed, **human)),
-        *_ours(Subject, "select_messages", selected, token_counter=count_words),
+        *_ours(Subject, "select_messages", selected),
         past("ConversationBufferWindowMemory, k=3", False, windowed),
         past("ConversationTokenBufferMemory, in memory", False, partial(pruned, history=_in_memory)),
         past("ConversationTokenBufferMemory, history of copies", False, copies),
-        *_ours(past, "GatekeeperChatMemory", gated_memory, token_counter=count_words),
+        *_ours(past, "GatekeeperChatMemory", gated_memory),
         Subject("SummarizationMiddleware, keep 6 messages", False, summarized),
         Subject("ContextEditingMiddleware, ClearToolUses keep=1", False, cleared),
-        *_ours(Subject, "GatekeeperMiddleware", gated_middleware, token_counter=count_words),
+        *_ours(Subject, "GatekeeperMiddleware", gated_middleware),
         Subject("ChatMemoryBuffer", False, partial(buffered, kind=ChatMemoryBuffer)),
         *_ours(Subject, "GatekeeperMemoryBuffer", buffered, kind=GatekeeperMemoryBuffer),
         Subject("Memory", False, partial(indexed, kind=Memory), slow=True),
@@ -530,10 +536,11 @@ def subjects(store: SQLAlchemyChatStore) -> list[Subject]:
 
 def _ours(make: Callable[..., Subject], name: str, drive: Callable[..., Any], **options: Any) -> list[Subject]:
     """Return a class of ours twice: as it comes, and without passing small histories through."""
-    as_it_comes = partial(drive, on_error="raise", **options)
+    config = HistoryConfig(token_budget=None, on_error="raise")
+    gated = replace(config, passthrough_below=0)
     return [
-        make(name, True, as_it_comes),
-        make(f"{name}, passthrough_below=0", True, partial(as_it_comes, passthrough_below=0)),
+        make(name, True, partial(drive, config=config, **options)),
+        make(f"{name}, passthrough_below=0", True, partial(drive, config=gated, **options)),
     ]
 
 
@@ -712,7 +719,7 @@ def _trimmer(given: Sequence[Message]) -> Contender:
 def _selector(given: Sequence[Message]) -> Contender:
     tokenizer, history = CountingTokenizer(), to_langchain(given)
     selector = GatekeeperSelector(
-        token_budget=TOKEN_LIMIT, token_counter=lambda text: len(tokenizer(text)), on_error="raise"
+        HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise"), token_counter=lambda text: len(tokenizer(text))
     )
     ask = partial(selector.invoke, history)
     return Contender("GatekeeperSelector.invoke", "trim_messages", tokenizer, ask, partial(_append, history))
@@ -725,7 +732,7 @@ def _append(history: list[AnyMessage], answer: str, question: str) -> None:
 def contenders(given: Sequence[Message]) -> list[Contender]:
     """Return what is timed on a history."""
     stock = [_buffer(ChatMemoryBuffer, given)] if len(given) < SLOW_FROM else []
-    buffer = _buffer(GatekeeperMemoryBuffer, given, on_error="raise")
+    buffer = _buffer(GatekeeperMemoryBuffer, given, config=HistoryConfig(token_budget=None, on_error="raise"))
     return [*stock, buffer, _trimmer(given), _selector(given)]
 
 

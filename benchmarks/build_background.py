@@ -9,8 +9,9 @@ holds one of the characters of those domains is capped at the frequency of the p
 from __future__ import annotations
 
 import argparse
-import textwrap
 from collections import Counter
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from gatekeeper_core.selection.anchors import stem
@@ -19,12 +20,13 @@ from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, HAN_PARTICLES
 ENGLISH_ROWS = 1500
 CHINESE_ROWS = 1500
 CAP_RANK = 250
+COLUMNS = 118
 DOMAIN_CHARACTERS = frozenset("酒店馆景京评址票奖铁影演片歌曲专辑餐游导映费宿寺庙园宫烤鸭钟营均荐边玩籍届剧唱")
 
 HEADER = '''"""How common a term is in everyday dialogue, in parts per million: what a young conversation cannot know.
 
-Derived counts, no text; sources and licences are named in the NOTICE file. Written by
-``python -m benchmarks.build_background``, not by hand.
+Each number holds for the terms after it. Derived counts, no text; sources and licences are named in the NOTICE file.
+Written by ``python -m benchmarks.build_background``, not by hand.
 """
 
 from __future__ import annotations
@@ -48,8 +50,14 @@ def background_frequencies() -> Mapping[str, float]:
     >>> background_frequencies()["friend"] > background_frequencies()["idea"]
     True
     """
-    pairs = (_ENGLISH + " " + _CHINESE).split()
-    return MappingProxyType({term: int(ppm) / 1e6 for term, ppm in zip(pairs[::2], pairs[1::2], strict=True)})
+    shares: dict[str, float] = {}
+    share = 0.0
+    for word in (_ENGLISH + _CHINESE).split():
+        if word.isdigit():
+            share = int(word) / 1e6
+        else:
+            shares[word] = share
+    return MappingProxyType(shares)
 
 '''
 
@@ -84,8 +92,18 @@ def chinese_rows(path: Path) -> list[tuple[str, int]]:
 
 
 def literal(name: str, rows: list[tuple[str, int]]) -> str:
-    """Return one Python assignment that holds the rows as ``term ppm`` pairs."""
-    body = textwrap.fill(" ".join(f"{term} {ppm}" for term, ppm in rows), width=116, break_on_hyphens=False)
+    """Return one Python assignment that holds each number once, before the terms that have it."""
+    words = [
+        word for ppm, group in groupby(rows, key=itemgetter(1)) for word in (str(ppm), *(term for term, _ in group))
+    ]
+    lines = [""]
+    for word in words:
+        columns = sum(1 if char.isascii() else 2 for char in f"{lines[-1]} {word}")
+        if columns > COLUMNS:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".lstrip()
+    body = "\n".join(lines)
     return f'{name} = """\n{body}\n"""\n'
 
 

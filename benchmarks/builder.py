@@ -18,6 +18,7 @@ from benchmarks.budget import counter
 from benchmarks.data import read_locomo, sampled
 from benchmarks.report import options, print_table, write_json
 from benchmarks.selection import QUICK_CONVERSATIONS, QUICK_QUESTIONS, Tally
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
@@ -39,9 +40,9 @@ SYSTEM = "Answer from the conversation."
 WINDOW_TOKENS = (1_000, 4_000, 12_000)
 METHODS: Mapping[str, Mapping[str, Any]] = {
     "hybrid (default)": {},
-    "gated": {"history": "gated"},
+    "gated": {"history": HistoryConfig()},
     "hybrid, turns alone": {"enable_summary": False, "enable_instruction_pinning": False},
-    "window of 20 rounds": {"history": "window"},
+    "window of 20 rounds": {"history": HistoryConfig(mode="window")},
 }
 PEER = "trim_messages, newest {} tokens"
 FULL = "full history"

@@ -16,7 +16,7 @@ from benchmarks.budget import counter
 from benchmarks.data import sampled
 from benchmarks.everyday import GROUPS, Method, Sent, ask, by_group, changes, read_everyday
 from benchmarks.report import options, print_table, write_json
-from gatekeeper_core import ContextGatekeeper, HistoryConfig, Message, select_history
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, HistoryConfig, Message, select_history
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,15 +39,18 @@ class History(Method):
         count: the token counter.
         cuts: for each message that was cut twice in a row, whether the cut was the same; added to.
         steady: whether the view of the question before is handed on.
-        arguments: those of ``select_history``.
+        trim: whether long messages are cut.
+        passthrough_below: as in ``HistoryConfig``.
     """
 
-    def __init__(self, count: Counter, cuts: list[bool], *, steady: bool = False, **arguments: Any) -> None:
-        self._gatekeeper = ContextGatekeeper(token_counter=count)
+    def __init__(
+        self, count: Counter, cuts: list[bool], *, steady: bool = False, trim: bool = True, passthrough_below: int = 0
+    ) -> None:
+        self._gatekeeper = ContextGatekeeper(config=GatekeeperConfig(trim=trim), token_counter=count)
         self._count = count
         self._cuts = cuts
         self._steady = steady
-        self._config = HistoryConfig(token_budget=BUDGET, run=None, **{"passthrough_below": 0, **arguments})
+        self._config = HistoryConfig(token_budget=BUDGET, passthrough_below=passthrough_below, run=None)
         self._messages: list[Message] = []
         self._before: HistoryView | None = None
 

@@ -24,10 +24,12 @@ from gatekeeper_core import (
     ContextBuilder,
     ContextBuilderConfig,
     ContextGatekeeper,
+    GatekeeperConfig,
     HistoryConfig,
     Message,
     select_history,
 )
+from gatekeeper_core.context.history.modes import HistoryMode
 from gatekeeper_core.messages import group_turns
 
 if TYPE_CHECKING:
@@ -287,8 +289,8 @@ def _talk(language: str, chance: random.Random) -> LongTalk:
 
 def through_history(talk: LongTalk, count: Counter, *, trim: bool) -> list[str]:
     """Return the texts of the past that ``select_history`` sends."""
-    gatekeeper = ContextGatekeeper(token_counter=count)
-    config = HistoryConfig(token_budget=BUDGET, passthrough_below=0, run=None, trim=trim)
+    gatekeeper = ContextGatekeeper(config=GatekeeperConfig(trim=trim), token_counter=count)
+    config = HistoryConfig(token_budget=BUDGET, passthrough_below=0, run=None)
     view = select_history(talk.messages, gatekeeper=gatekeeper, config=config)
     replaced = dict(view.replaced)
     return [replaced.get(at, talk.messages[at]).text for at in view.kept][:-1]
@@ -313,7 +315,8 @@ def through_middleware(talk: LongTalk, count: Counter, *, trim: bool) -> list[st
         seen.extend(sent.messages)
         return ModelResponse(result=[AIMessage("ok")])
 
-    GatekeeperMiddleware(token_budget=BUDGET, token_counter=count, trim=trim).wrap_model_call(request, handler)
+    config = HistoryConfig(token_budget=BUDGET, gatekeeper=GatekeeperConfig(trim=trim))
+    GatekeeperMiddleware(config, token_counter=count).wrap_model_call(request, handler)
     return [str(message.content) for message in seen][:-1]
 
 
@@ -325,18 +328,19 @@ def through_memory(talk: LongTalk, count: Counter, *, trim: bool) -> list[str]:
 
     said = [ChatMessage(message.text, role=message.role) for message in talk.messages]
     memory = GatekeeperMemoryBuffer.from_defaults(
-        said, token_limit=BUDGET, tokenizer_fn=lambda text: [0] * count(text), trim=trim
+        said,
+        tokenizer_fn=lambda text: [0] * count(text),
+        config=HistoryConfig(token_budget=BUDGET, gatekeeper=GatekeeperConfig(trim=trim)),
     )
     return [message.content or "" for message in memory.get()][:-1]
 
 
-def through_builder(talk: LongTalk, count: Counter, *, trim: bool, history: Any = "gated") -> list[str]:
+def through_builder(talk: LongTalk, count: Counter, *, trim: bool, mode: HistoryMode = "gated") -> list[str]:
     """Return the texts of the past that the context builder sends."""
     from gatekeeper_core import Thread
 
-    config = ContextBuilderConfig(
-        history=history, recent_turns=0 if history == "gated" else 3, enable_summary=False, trim=trim
-    )
+    history = HistoryConfig(mode=mode, gatekeeper=GatekeeperConfig(trim=trim))
+    config = ContextBuilderConfig(history=history, enable_summary=False)
     builder = ContextBuilder(config, token_counter=count)
     built = builder.build(Thread("t", talk.messages), talk.messages[-1].text, "")
     return [

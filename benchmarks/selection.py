@@ -217,7 +217,7 @@ def minimal_rows(conversations: Sequence[Conversation], count: Counter) -> list[
     rows = []
     base = GatekeeperConfig()
     for eta in ETAS:
-        config = replace(base, coverage=replace(base.coverage, eta=eta))
+        config = replace(base, eta=eta)
         tally = measure_ours(conversations, config, (_LARGEST,), count)[_LARGEST]
         rows.append({"eta": f"{eta:.2f}", **tally.row()})
     return rows

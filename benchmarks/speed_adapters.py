@@ -74,13 +74,13 @@ def nothing() -> None:
 
 def selector(given: Sequence[Message]) -> Adapter:
     """Return ``GatekeeperSelector``."""
-    gate, history = GatekeeperSelector(token_budget=TOKEN_LIMIT, on_error="raise"), to_langchain(given)
+    gate, history = GatekeeperSelector(HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise")), to_langchain(given)
     return Adapter("GatekeeperSelector.invoke", nothing, lambda: gate.invoke(history))
 
 
 def middleware(given: Sequence[Message]) -> Adapter:
     """Return ``GatekeeperMiddleware``, with a handler that calls no model."""
-    gate, history = GatekeeperMiddleware(token_budget=TOKEN_LIMIT, on_error="raise"), to_langchain(given)
+    gate, history = GatekeeperMiddleware(HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise")), to_langchain(given)
     options: dict[str, Any] = {"system_prompt": None, "tool_choice": None, "tools": [], "response_format": None}
     request = ModelRequest(
         model=scripted_model(), messages=history, state={"messages": history}, runtime=None, **options
@@ -96,7 +96,9 @@ def classic(given: Sequence[Message], name: str, *, copies: bool, as_text: bool 
         warnings.simplefilter("ignore", LangChainDeprecationWarning)
         history = CopyingHistory(listed) if copies else InMemoryChatMessageHistory(messages=listed)
         memory = GatekeeperChatMemory(
-            chat_memory=history, token_budget=TOKEN_LIMIT, on_error="raise", return_messages=not as_text
+            chat_memory=history,
+            return_messages=not as_text,
+            config=HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise"),
         )
     asked = {"input": given[-1].text}
     return Adapter(name, lambda: history.messages, lambda: memory.load_memory_variables(asked))
@@ -105,7 +107,7 @@ def classic(given: Sequence[Message], name: str, *, copies: bool, as_text: bool 
 def buffer(given: Sequence[Message]) -> Adapter:
     """Return ``GatekeeperMemoryBuffer`` over a ``SimpleChatStore``."""
     memory = GatekeeperMemoryBuffer.from_defaults(
-        to_llama_index(given), token_limit=TOKEN_LIMIT, tokenizer_fn=words, on_error="raise"
+        to_llama_index(given), tokenizer_fn=words, config=HistoryConfig(token_budget=TOKEN_LIMIT, on_error="raise")
     )
     return Adapter("GatekeeperMemoryBuffer.get", memory.get_all, memory.get)
 
@@ -113,7 +115,7 @@ def buffer(given: Sequence[Message]) -> Adapter:
 def queue(given: Sequence[Message], run: Callable[[Any], object]) -> Adapter:
     """Return ``GatekeeperMemory`` over SQLite; ``run`` runs a coroutine."""
     memory = GatekeeperMemory.from_defaults(
-        session_id="s", token_limit=2 * TOKEN_LIMIT, tokenizer_fn=words, on_error="raise"
+        session_id="s", tokenizer_fn=words, config=HistoryConfig(token_budget=2 * TOKEN_LIMIT, on_error="raise")
     )
     run(memory.sql_store.add_messages("s", to_llama_index(given)))
     return Adapter("GatekeeperMemory.aget", lambda: run(memory.aget_all()), lambda: run(memory.aget()))

@@ -10,7 +10,8 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from benchmarks.speed_methods import FORMULA, TOP, WEIGHTS, Subject
+from benchmarks.speed_methods import TOP, WEIGHTS, Subject
+from gatekeeper_core.selection import retrieval
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, folded, has_whole
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import read_query
@@ -72,7 +73,7 @@ class Exhaustive(Subject):
         assistant_norms = _norms(self._assistant_lengths, self._index.mean_assistant_length)
         for term, idf in query.idf.items():
             user_factor, assistant_factor = (
-                weight * idf * (FORMULA.k1 + 1) for weight in (WEIGHTS.user_weight, WEIGHTS.assistant_weight)
+                weight * idf * (retrieval._K1 + 1) for weight in (WEIGHTS.user_weight, WEIGHTS.assistant_weight)
             )
             for turn, user, assistant in self._postings.get(term, ()):
                 value = user_factor * user / (user + user_norms[turn])
@@ -90,7 +91,7 @@ class Exhaustive(Subject):
 
 def _norms(lengths: array[int], mean: float) -> list[float]:
     """Return what stands beside the count below the line of BM25, by turn."""
-    flat, slope = FORMULA.k1 * (1 - FORMULA.b), FORMULA.k1 * FORMULA.b / mean
+    flat, slope = retrieval._K1 * (1 - retrieval._B), retrieval._K1 * retrieval._B / mean
     return [flat + slope * length for length in lengths]
 
 

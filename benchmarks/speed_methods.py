@@ -15,12 +15,13 @@ from importlib.util import find_spec
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from benchmarks.ablation import with_constants
 from benchmarks.embedding import MODEL_PACKAGES
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.selection.anchors import count_terms
-from gatekeeper_core.selection.coverage import CoverageConfig, coverage_without, value_of, worths
+from gatekeeper_core.selection.coverage import coverage_without, value_of, worths
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.retrieval import Constants, RetrievalConfig, read_query, score_turns
+from gatekeeper_core.selection.retrieval import RetrievalConfig, read_query, score_turns
 from gatekeeper_core.tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
@@ -48,17 +49,8 @@ TOP = 20
 BUDGET = 4000
 """Tokens, for everything that has a budget."""
 
-FORMULA = Constants(
-    neighbour_weight=0,
-    reach_weight=0,
-    synonym_weight=0,
-    kind_weight=0,
-    misspelling_weight=0,
-    feedback_weight=0,
-    answer_weight=0,
-    speaker_weight=0,
-)
-"""The specification's formula, nothing of ours."""
+FORMULA = {f"retrieval._{part}_WEIGHT": 0.0 for part in ("NEIGHBOUR", "REACH", "FEEDBACK", "ANSWER", "SPEAKER")}
+"""The constants that leave the specification's formula and nothing of ours, of a query that is not expanded."""
 
 WEIGHTS = RetrievalConfig()
 
@@ -126,16 +118,17 @@ class IndexAlone(Subject):
         self._index = TurnIndex()
         self._texts: list[tuple[str, str]] = []
         self._tokens = array("L")
-        self._coverage = CoverageConfig()
+        self._eta = GatekeeperConfig().eta
 
     def ask(self, question: str) -> Sequence[int]:
         query = read_query(question, self._index)
         texts = self._texts.__getitem__
-        best = score_turns(query, self._index, config=WEIGHTS, constants=FORMULA, depth=TOP, texts=texts)[:TOP]
-        cover, left = self._coverage, BUDGET
+        with with_constants(FORMULA):
+            best = score_turns(query, self._index, config=WEIGHTS, depth=TOP, texts=texts)[:TOP]
+        left = BUDGET
         values = [(value_of(worth, self._tokens[turn_id]), turn_id) for turn_id, worth in worths(best).items()]
         for value, turn_id in sorted(values, reverse=True):
-            if coverage_without(value) >= cover.eta:
+            if coverage_without(value) >= self._eta:
                 break
             left -= self._tokens[turn_id] if self._tokens[turn_id] <= left else 0
         return [score.turn_id for score in best]

@@ -1,8 +1,4 @@
-"""A bounded cache that drops the entry used longest ago, and an estimate of what a message takes in memory.
-
-Everything that is kept from one call to the next can be worked out again from messages or stores, so dropping an entry
-costs time and nothing else.
-"""
+"""A bounded cache that drops the entry used longest ago, and an estimate of what a message takes in memory."""
 
 from __future__ import annotations
 
@@ -68,11 +64,9 @@ class LruCache(Generic[Key, Value]):
     def get(self, key: Key) -> Value | None:
         """Return a value and make it the one used last; None where there is none."""
         with self._lock:
-            entry = self._entries.get(key)
-            if entry is None:
-                return None
-            self._entries.move_to_end(key)
-            return entry[0]
+            if key in self._entries:
+                self._entries.move_to_end(key)
+            return self.peek(key)
 
     def peek(self, key: Key) -> Value | None:
         """Return a value, or None, without using it."""
@@ -115,10 +109,8 @@ class LruCache(Generic[Key, Value]):
         """Drop an entry and return its value, None where there is none."""
         with self._lock:
             entry = self._entries.pop(key, None)
-            if entry is None:
-                return None
-            self._used_bytes -= entry[1]
-            return entry[0]
+            self._used_bytes -= entry[1] if entry else 0
+            return entry[0] if entry else None
 
     def discard(self, key: Key, value: Value) -> None:
         """Drop an entry, unless its key has another value by now."""
@@ -136,13 +128,8 @@ class LruCache(Generic[Key, Value]):
 def estimated_bytes(message: Message, *, indexed: bool = False) -> int:
     """Return about how many bytes a message takes in memory: its texts alone, or with its part of the index.
 
-    Alone: 300 and the size of its texts. With its part of index and topic map: 500, 8 for each character, and 60 more
-    for each byte that UTF-8 needs beyond the first of a character: 128 for an ideograph. It depends on nothing but the
-    texts; media are not kept and take nothing.
-
-    Args:
-        message: the message.
-        indexed: whether its part of the index and the topic map counts.
+    Alone: 300 and the size of its texts. Indexed: 500, 8 for each character, and 60 more for each byte that UTF-8 needs
+    beyond the first of a character: 128 for an ideograph. Media are not kept and take nothing.
 
     Source: ``tracemalloc``. Alone: 10,000 messages. Indexed: over generated conversations in Chinese, English and both,
     20 to 2,000 messages of 20 to 2,000 characters, such as ``python -m benchmarks.speed_adapters --memory --sizes

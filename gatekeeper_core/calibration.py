@@ -1,7 +1,6 @@
-"""What a provider reports about its prompts, learned by model: a factor for the estimate.
+"""A factor for the estimate, learned by model from the prompt tokens that its provider reports.
 
-A provider's tokenizer may be none of the profiles, and it adds tokens of its own to each message. What it reports as
-prompt tokens, set against the estimate of the same prompt, tells by how much the estimate is off. A few odd reports (a
+A provider's tokenizer may be none of the profiles, and it adds tokens of its own to each message. A few odd reports (a
 cached prompt, a picture) change nothing: the median of the last ones counts, within limits.
 """
 
@@ -14,6 +13,7 @@ from typing import Any
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.token_estimate import TokenEstimator
+from gatekeeper_core.tokens import check_str, check_tokens
 
 __all__ = ["UsageCalibrator"]
 
@@ -74,36 +74,25 @@ class UsageCalibrator:
             ConfigError: a count is negative.
             TypeError: an argument has the wrong type.
         """
-        _check_model(model)
-        for name, value in (("estimated_tokens", estimated_tokens), ("reported_tokens", reported_tokens)):
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"{name} must be int, got {type(value).__name__}")
-            if value < 0:
-                raise ConfigError(f"{name} must be at least 0, got {value}")
+        check_str("model", model)
+        check_tokens("estimated_tokens", estimated_tokens)
+        check_tokens("reported_tokens", reported_tokens)
         if not estimated_tokens or not reported_tokens:
             return
-        ratio = _within_limits(reported_tokens / estimated_tokens)
+        ratio = min(max(reported_tokens / estimated_tokens, _LEAST_FACTOR), _LARGEST_FACTOR)
         with self._lock:
             self._ratios.setdefault(model, deque(maxlen=self._window)).append(ratio)
 
     def factor(self, model: str) -> float:
-        """Return what the estimate is to be multiplied by for a model, 0.5..2; 1 where nothing is known of it.
-
-        Raises:
-            TypeError: ``model`` is no text.
-        """
-        _check_model(model)
+        """Return what the estimate is to be multiplied by for a model, 0.5..2; 1 where nothing is known of it."""
+        check_str("model", model)
         with self._lock:
             ratios = sorted(self._ratios.get(model, (1.0,)))
         middle = len(ratios) // 2
         return round((ratios[middle] + ratios[-middle - 1]) / 2, 4)
 
     def estimator(self, model: str) -> TokenEstimator:
-        """Return the estimate for a model as it is known now; profile and margin are those of ``base``.
-
-        Raises:
-            TypeError: ``model`` is no text.
-        """
+        """Return the estimate for a model as it is known now; profile and margin are those of ``base``."""
         return TokenEstimator(self._base.profile, margin=self._base.margin, factor=self.factor(model))
 
     def to_dict(self) -> dict[str, Any]:
@@ -133,23 +122,14 @@ class UsageCalibrator:
         try:
             made = cls(TokenEstimator(data["profile"], margin=data["margin"]), window=data["window"])
             for model, ratios in dict(data["ratios"]).items():
-                _check_model(model)
+                check_str("model", model)
                 made._ratios[model] = deque(map(_checked_ratio, ratios), maxlen=made._window)
         except (LookupError, TypeError, ValueError) as error:
             raise ConfigError("these are not the values of a calibrator: start a new UsageCalibrator") from error
         return made
 
 
-def _within_limits(ratio: float) -> float:
-    return min(max(ratio, _LEAST_FACTOR), _LARGEST_FACTOR)
-
-
 def _checked_ratio(ratio: object) -> float:
     if isinstance(ratio, bool) or not isinstance(ratio, int | float) or not _LEAST_FACTOR <= ratio <= _LARGEST_FACTOR:
         raise ConfigError(f"a ratio must lie in {_LEAST_FACTOR}..{_LARGEST_FACTOR}")
     return float(ratio)
-
-
-def _check_model(model: object) -> None:
-    if not isinstance(model, str):
-        raise TypeError(f"model must be str, got {type(model).__name__}")

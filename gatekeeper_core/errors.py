@@ -33,6 +33,7 @@ __all__ = [
     "SnapshotError",
     "StaleReadError",
     "StorageError",
+    "check_number",
     "check_range",
 ]
 
@@ -42,12 +43,7 @@ class GatekeeperError(Exception):
 
 
 class BudgetError(GatekeeperError, ValueError):
-    """What must be sent cannot be made small enough; nothing was changed.
-
-    Attributes:
-        needed_tokens: what must be sent costs by itself.
-        available_tokens: the limit.
-    """
+    """What must be sent cannot be made small enough: it costs ``needed_tokens``, the limit is ``available_tokens``."""
 
     def __init__(self, *, needed_tokens: int, available_tokens: int) -> None:
         self.needed_tokens = needed_tokens
@@ -63,28 +59,19 @@ class ConfigError(GatekeeperError, ValueError):
 
 
 class ConstraintLimitError(GatekeeperError, ValueError):
-    """The constraints would need more tokens than their zone may hold; nothing was changed.
-
-    Attributes:
-        needed_tokens: what all constraints would cost together.
-        available_tokens: the cap of the zone.
-    """
+    """The constraints would cost ``needed_tokens``, more than their zone may hold; nothing was changed."""
 
     def __init__(self, *, needed_tokens: int, available_tokens: int) -> None:
         self.needed_tokens = needed_tokens
         self.available_tokens = available_tokens
         super().__init__(
             f"the constraints would need {needed_tokens} tokens, the cap is {available_tokens}: shorten the value, "
-            "remove another constraint, or raise ConstraintConfig(max_tokens=...)"
+            "remove another constraint, or raise GatekeeperConfig.constraint_tokens"
         )
 
 
 class MessageFormatError(GatekeeperError, ValueError):
-    """A message cannot be read.
-
-    Attributes:
-        position: 0-based index of the message in the list that was read, or None for a message read by itself.
-    """
+    """A message cannot be read: that at the 0-based ``position`` of a list, or None for a message read by itself."""
 
     def __init__(self, reason: str, *, position: int | None = None) -> None:
         self.reason = reason
@@ -101,13 +88,7 @@ class StorageError(GatekeeperError):
 
 
 class ConflictError(StorageError):
-    """Another writer saved a record in the meantime; nothing was changed.
-
-    Attributes:
-        kind: which record.
-        expected_version: the version that the save was made from.
-        stored_version: the version that is stored.
-    """
+    """Another writer saved a record of this ``kind`` in the meantime; nothing was changed."""
 
     def __init__(self, kind: str, *, expected_version: int, stored_version: int, reason: str | None = None) -> None:
         self.kind = kind
@@ -121,15 +102,11 @@ class ConflictError(StorageError):
 
 
 class CorruptionError(StorageError):
-    """What is stored is damaged or was not written by this library; nothing of it is given back as content."""
+    """What is stored is damaged or was not written by this library."""
 
 
 class ForgottenError(StorageError):
-    """What was to be saved belongs to a tenant, thread or user that was deleted for good; nothing was changed.
-
-    Attributes:
-        what: "tenant", "thread", "user" or "source".
-    """
+    """What was to be saved belongs to a "tenant", "thread", "user" or "source" (``what``) that was deleted for good."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -137,12 +114,7 @@ class ForgottenError(StorageError):
 
 
 class StaleReadError(StorageError):
-    """The store does not hold yet what the reader knows to be written; read again, or read from the primary.
-
-    Attributes:
-        min_seq: sequence number of the message that must be there.
-        last_seq: sequence number of the newest message that is.
-    """
+    """The store holds messages up to ``last_seq`` only, and ``min_seq`` was asked for."""
 
     def __init__(self, *, min_seq: int, last_seq: int) -> None:
         self.min_seq = min_seq
@@ -154,24 +126,28 @@ class StaleReadError(StorageError):
 
 
 def check_range(settings: object, *names: str, low: float, high: float = math.inf, whole: bool = False) -> None:
-    """Check numbers of a settings object: what every ``__post_init__`` of a settings class does.
+    """Check attributes of a settings object, as :func:`check_number` does."""
+    for name in names:
+        place = f"{type(settings).__name__}.{name}"
+        check_number(place, getattr(settings, name), low=low, high=high, whole=whole)
+
+
+def check_number(name: str, value: object, *, low: float, high: float = math.inf, whole: bool = False) -> None:
+    """Check a number that an argument or a setting gives.
 
     Args:
-        settings: the object.
-        names: its attributes to check.
+        name: what an error calls it.
+        value: the number.
         low: smallest value allowed.
         high: largest value allowed.
         whole: whether only whole numbers are.
 
     Raises:
-        TypeError: a value is no number, or no whole one.
-        ConfigError: a value lies outside the range.
+        TypeError: it is no number, or no whole one.
+        ConfigError: it lies outside the range.
     """
-    for name in names:
-        value = getattr(settings, name)
-        place = f"{type(settings).__name__}.{name}"
-        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
-            raise TypeError(f"{place} must be {'a whole' if whole else 'a'} number, got {type(value).__name__}")
-        if not low <= value <= high:
-            allowed = f"be {low} or more" if high == math.inf else f"lie in {low}..{high}"
-            raise ConfigError(f"{place} must {allowed}, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+        raise TypeError(f"{name} must be {'a whole' if whole else 'a'} number, got {type(value).__name__}")
+    if not low <= value <= high:
+        allowed = f"be {low} or more" if high == math.inf else f"lie in {low}..{high}"
+        raise ConfigError(f"{name} must {allowed}, got {value!r}")

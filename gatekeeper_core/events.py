@@ -1,4 +1,4 @@
-"""What the library tells of its work: every event, and what each fact of it means.
+"""Every event that the library tells of its work, and the meaning of each fact.
 
 A name means the same everywhere: in a log record (``gatekeeper_tokens``), in an event of LangChain or LlamaIndex
 (``tokens``) and in an attribute of a span (``gatekeeper.tokens``). Facts are counts, places and fixed words: never text
@@ -19,13 +19,7 @@ Kind = Literal["int", "int | None", "float", "bool", "str", "str | None", "list[
 
 
 class Fact(NamedTuple):
-    """What a fact is, wherever it stands.
-
-    Attributes:
-        kind: its type.
-        unit: what a number counts; "" for what is no number.
-        meaning: what it says.
-    """
+    """The type of a fact, the unit of a number ("" for anything else), and what it says."""
 
     kind: Kind
     unit: str
@@ -36,14 +30,14 @@ class Event(NamedTuple):
     """Something that the library tells.
 
     Attributes:
-        key: names it in a word or two, with dots; a span is named by it.
+        key: its name, with dots; also that of its span.
         logger: the logger of its records.
-        message: the message of its records; it never changes. ``%(name)s`` stands for a fact.
-        levels: the levels of its records; the first one is the usual one.
+        message: the constant message of its records; ``%(name)s`` stands for a fact.
+        levels: the levels of its records, the usual one first.
         facts: names of its facts, see ``FACTS``.
         optional: those of them that are not always there.
         is_stage: whether it is work that takes time: its record comes at its end and has the fact ``outcome`` as well;
-            where that is not "ok" it may have no other.
+            unless that is "ok", it may have no other.
     """
 
     key: str
@@ -152,190 +146,112 @@ FACTS: Mapping[str, Fact] = {
 """What each fact means, by its name."""
 
 _VIEW = (
-    "status",
-    "reason",
-    "decision",
-    "messages_kept",
-    "messages_folded",
-    "messages_replaced",
-    "turns_kept",
-    "turn_count",
-    "turn_ids",
-    "tokens",
-    "history_tokens",
-    "fixed_tokens",
-    "budget_tokens",
-    "counter",
-    "margin",
+    "status reason decision messages_kept messages_folded messages_replaced turns_kept turn_count turn_ids tokens "
+    "history_tokens fixed_tokens budget_tokens counter margin"
 )
 _CONTEXT = (
-    "system_prompt_tokens",
-    "summary_tokens",
-    "retrieved_tokens",
-    "recent_messages_tokens",
-    "current_input_tokens",
-    "pinned_tokens",
-    "tools_tokens",
-    "constraints_tokens",
-    "total_tokens",
-    "included_message_count",
-    "summarized_message_count",
-    "used_summary",
-    "retrieved_memory_count",
-    "messages_sent",
-    "messages_changed",
-    "messages_folded",
-    "messages_summary",
-    "messages_step",
-    "messages_left_out",
-    "history_status",
-    "decision",
-    "given_up",
-    "misses",
-    "budget_tokens",
-    "available_tokens",
-    "counter",
-    "margin",
-    "squeezed",
-    "safety_net",
-    "prefix_tokens",
-    "prefix_share",
-    "index_origin",
+    "system_prompt_tokens summary_tokens retrieved_tokens recent_messages_tokens current_input_tokens pinned_tokens "
+    "tools_tokens constraints_tokens total_tokens included_message_count summarized_message_count used_summary "
+    "retrieved_memory_count messages_sent messages_changed messages_folded messages_summary messages_step "
+    "messages_left_out history_status decision given_up misses budget_tokens available_tokens counter margin squeezed "
+    "safety_net prefix_tokens prefix_share index_origin"
 )
 
 
-def _stage(
-    key: str, logger: str, message: str, *facts: str, levels: tuple[Level, ...] = ("DEBUG",), optional: str = ""
-) -> Event:
-    return Event(key, f"gatekeeper.{logger}", message, levels, facts, frozenset(optional.split()), is_stage=True)
+def _event(key: str, logger: str, message: str, facts: str = "", *levels: Level) -> Event:
+    return Event(key, f"gatekeeper.{logger}", message, levels or ("DEBUG",), tuple(facts.split()))
 
 
-def _told(key: str, logger: str, message: str, *facts: str, levels: tuple[Level, ...] = ("DEBUG",)) -> Event:
-    return Event(key, f"gatekeeper.{logger}", message, levels, facts)
+def _stage(key: str, logger: str, message: str, facts: str, *levels: Level, optional: str = "") -> Event:
+    event = _event(key, logger, message, facts, *levels)
+    return event._replace(optional=frozenset(optional.split()), is_stage=True)
 
 
 SELECTION = _stage(
     "selection",
     "selection",
     "turns selected",
-    *("decision", "reason", "turn_count", "turns_kept", "turn_ids", "tokens", "history_tokens"),
-    *("budget_tokens", "coverage", "counter", "margin"),
+    "decision reason turn_count turns_kept turn_ids tokens history_tokens budget_tokens coverage counter margin",
 )
-GATE = _stage("selection.gate", "selection", "topic judged", "decision", "reason", "staying", "link", "topics")
-CANDIDATES = _stage("selection.candidates", "selection", "turns scored", "turn_count", "candidates")
-COVER = _stage("selection.cover", "selection", "turns taken", "turns_kept", "tokens")
+GATE = _stage("selection.gate", "selection", "topic judged", "decision reason staying link topics")
+CANDIDATES = _stage("selection.candidates", "selection", "turns scored", "turn_count candidates")
+COVER = _stage("selection.cover", "selection", "turns taken", "turns_kept tokens")
 
-PAST = _stage("history.past", "history", "past chosen", *_VIEW)
-HISTORY = _stage("history", "history", "history selected", *_VIEW, "shadow", levels=("INFO", "WARNING"))
+PAST = _stage("history.past", "history", "past chosen", _VIEW)
+HISTORY = _stage("history", "history", "history selected", f"{_VIEW} shadow", "INFO", "WARNING")
 """INFO; WARNING where the selection failed, or where what must be sent is over the budget."""
 
-REQUEST = _stage(
-    "request",
-    "builder",
-    "request built",
-    *("status", "messages", "needed_tokens", *_CONTEXT),
-    optional=f"needed_tokens {' '.join(_CONTEXT)}",
-)
+_ONE_BUILD = f"needed_tokens {_CONTEXT}"
+REQUEST = _stage("request", "builder", "request built", f"status messages {_ONE_BUILD}", optional=_ONE_BUILD)
 """A built one has the facts of a build, one over the budget ``needed_tokens`` and ``available_tokens``."""
 
-OVER_BUDGET = _told(
-    "request.over_budget",
-    "builder",
-    "context over budget",
-    *("needed_tokens", "available_tokens"),
-    levels=("WARNING",),
+OVER_BUDGET = _event(
+    "request.over_budget", "builder", "context over budget", "needed_tokens available_tokens", "WARNING"
 )
-BUILD = _stage("build", "builder", "context build finished", *_CONTEXT)
-BUILD_STARTED = _told("build.started", "builder", "context build started", "budget_tokens", "history")
-LOOK_UPS = _stage(
-    "build.look_ups", "builder", "records looked up", "constraints", "used_summary", "has_task", "memories", "misses"
-)
-ASSEMBLY = _stage("build.assembly", "builder", "context assembled", "messages", "total_tokens", "squeezed")
-SAFETY_NET = _told("build.safety_net", "builder", "safety net: the prompt was missing at the end of the thread")
-PART = _told("build.part", "builder", "[%(number)d] %(part)s: %(tokens)d tokens", *("number", "part", "tokens"))
-MISS = _told("build.miss", "builder", "context part missing", "part", "status", "reason", levels=("WARNING",))
+BUILD = _stage("build", "builder", "context build finished", _CONTEXT)
+BUILD_STARTED = _event("build.started", "builder", "context build started", "budget_tokens history")
+LOOK_UPS = _stage("build.look_ups", "builder", "records looked up", "constraints used_summary has_task memories misses")
+ASSEMBLY = _stage("build.assembly", "builder", "context assembled", "messages total_tokens squeezed")
+SAFETY_NET = _event("build.safety_net", "builder", "safety net: the prompt was missing at the end of the thread")
+PART = _event("build.part", "builder", "[%(number)d] %(part)s: %(tokens)d tokens", "number part tokens")
+MISS = _event("build.miss", "builder", "context part missing", "part status reason", "WARNING")
 
-SUMMARY = _stage(
-    "summary", "summary", "summary brought up to date", *("status", "reason", "covered_messages", "tokens")
-)
-SUMMARY_MODEL = _stage(
-    "summary.model", "summary", "summary model asked", *("status", "reason", "covered_messages", "tokens")
-)
-SUMMARY_STORE_FAILED = _told("summary.store_failed", "summary", "summary store failed", "reason", levels=("WARNING",))
-SUMMARY_MODEL_FAILED = _told("summary.model_failed", "summary", "summary model failed", "reason", levels=("WARNING",))
+_SUMMARY = "status reason covered_messages tokens"
+SUMMARY = _stage("summary", "summary", "summary brought up to date", _SUMMARY)
+SUMMARY_MODEL = _stage("summary.model", "summary", "summary model asked", _SUMMARY)
+SUMMARY_STORE_FAILED = _event("summary.store_failed", "summary", "summary store failed", "reason", "WARNING")
+SUMMARY_MODEL_FAILED = _event("summary.model_failed", "summary", "summary model failed", "reason", "WARNING")
 
-MEMORY_SEARCH = _stage("memory.search", "memory", "memories searched", "status", "reason", "memories")
+MEMORY_SEARCH = _stage("memory.search", "memory", "memories searched", "status reason memories")
 MEMORY_WRITE = _stage("memory.write", "memory", "memory written", "memories")
 MEMORY_FORGET = _stage("memory.forget", "memory", "memories forgotten", "memories")
 EXTRACTION = _stage(
-    "memory.extraction",
-    "memory",
-    "thread read into memory",
-    *("status", "reason", "memories", "forgotten", "dropped"),
+    "memory.extraction", "memory", "thread read into memory", "status reason memories forgotten dropped"
 )
-EMBEDDER_FAILED = _told(
-    "memory.embedder_failed",
-    "memory",
-    "an embedder failed; terms are compared instead",
-    "reason",
-    levels=("WARNING",),
+EMBEDDER_FAILED = _event(
+    "memory.embedder_failed", "memory", "an embedder failed; terms are compared instead", "reason", "WARNING"
 )
-EXTRACTOR_FAILED = _told(
-    "memory.extractor_failed",
-    "memory",
-    "an extractor failed; the rules are read instead",
-    "reason",
-    levels=("WARNING",),
+EXTRACTOR_FAILED = _event(
+    "memory.extractor_failed", "memory", "an extractor failed; the rules are read instead", "reason", "WARNING"
 )
 
 COMPRESSION = _stage(
     "compression",
     "compression",
     "context compressed",
-    *("tokens_before", "tokens_after", "ratio", "saved", "message_count", "strategy"),
-    levels=("INFO", "DEBUG"),
+    "tokens_before tokens_after ratio saved message_count strategy",
+    "INFO",
+    "DEBUG",
 )
 """INFO; DEBUG where nothing was to be done."""
 
-COMPRESSION_STEP = _told("compression.step", "compression", "compression step", "strategy", "tokens")
-TOOL_RESULT = _stage(
-    "tool_result", "compression", "tool result compressed", "strategy", "tokens_before", "tokens_after"
-)
+COMPRESSION_STEP = _event("compression.step", "compression", "compression step", "strategy tokens")
+TOOL_RESULT = _stage("tool_result", "compression", "tool result compressed", "strategy tokens_before tokens_after")
 
-STORE_CALL = _stage("store.call", "storage", "store called", "backend", "access")
-STORE_OPENED = _told("store.opened", "storage", "store opened", "backend", "found_version", "schema_version")
-STORE_FORGOT = _told(
-    "store.forgot",
-    "storage",
-    "forgotten for good",
-    *("backend", "what", "messages", "records", "memories", "blobs", "is_purged"),
-    levels=("INFO",),
+STORE_CALL = _stage("store.call", "storage", "store called", "backend access")
+STORE_OPENED = _event("store.opened", "storage", "store opened", "backend found_version schema_version")
+STORE_FORGOT = _event(
+    "store.forgot", "storage", "forgotten for good", "backend what messages records memories blobs is_purged", "INFO"
 )
-STORE_CHECKED = _told("store.checked", "storage", "store checked", "backend", "problems", levels=("INFO", "WARNING"))
+STORE_CHECKED = _event("store.checked", "storage", "store checked", "backend problems", "INFO", "WARNING")
 """INFO; WARNING where something is wrong."""
 
-NO_VECTORS = _told(
-    "store.no_vectors", "storage", "the extension vector was not installed: the role may not", levels=("INFO",)
+NO_VECTORS = _event(
+    "store.no_vectors", "storage", "the extension vector was not installed: the role may not", "", "INFO"
 )
-VECTORS_UNINDEXED = _told("store.vectors_unindexed", "storage", "vectors have no index", "error", levels=("WARNING",))
-PURGE_FAILED = _told("store.purge_failed", "storage", "purge of the store failed", "error", levels=("WARNING",))
+VECTORS_UNINDEXED = _event("store.vectors_unindexed", "storage", "vectors have no index", "error", "WARNING")
+PURGE_FAILED = _event("store.purge_failed", "storage", "purge of the store failed", "error", "WARNING")
 
-ANSWER = _told(
-    "model.answer",
-    "minimax",
-    "model answered",
-    *("finish_reason", "prompt_tokens", "completion_tokens"),
-    levels=("INFO",),
-)
-RETRY = _told(
+ANSWER = _event("model.answer", "minimax", "model answered", "finish_reason prompt_tokens completion_tokens", "INFO")
+RETRY = _event(
     "model.retry",
     "minimax",
     "request to the model is tried again",
-    *("attempt", "wait_seconds", "http_status", "code"),
-    levels=("WARNING",),
+    "attempt wait_seconds http_status code",
+    "WARNING",
 )
 
-OBSERVER_FAILED = _told("observer_failed", "observation", "an observer failed", "error", levels=("WARNING",))
+OBSERVER_FAILED = _event("observer_failed", "observation", "an observer failed", "error", "WARNING")
 
 EVENTS: tuple[Event, ...] = tuple(value for value in tuple(globals().values()) if isinstance(value, Event))
 """Every event, in the order of this page."""

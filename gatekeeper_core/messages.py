@@ -14,14 +14,14 @@ from __future__ import annotations
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple, cast
+from itertools import chain, pairwise
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 from gatekeeper_core.errors import ConfigError, MessageFormatError
-from gatekeeper_core.text import split_thinking
+from gatekeeper_core.text import Locale, locale_of, split_thinking
 
 __all__ = [
     "BESIDE_RESULTS",
@@ -42,7 +42,9 @@ __all__ = [
     "ToolCall",
     "Turn",
     "Violation",
+    "checked_messages",
     "common_beginning",
+    "conversation_locale",
     "group_turns",
     "is_answer",
     "is_answered",
@@ -59,10 +61,10 @@ Role = Literal["system", "user", "assistant", "tool"]
 MediaKind = Literal["image", "audio", "video", "document", "other"]
 Provider = Literal["openai", "anthropic", "gemini", "minimax"]
 
-_ROLES = ("system", "user", "assistant", "tool")
+_ROLES = get_args(Role)
 _ROLE_ALIASES = {"developer": "system", "function": "tool"}
-_PROVIDERS = ("openai", "anthropic", "gemini", "minimax")
-_MEDIA_KINDS = ("image", "audio", "video", "document", "other")
+_PROVIDERS = get_args(Provider)
+_MEDIA_KINDS = get_args(MediaKind)
 
 _TEXT_KEYS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 MEDIA_TYPES: Mapping[str, MediaKind] = {
@@ -78,11 +80,10 @@ MEDIA_TYPES: Mapping[str, MediaKind] = {
     "file": "document",
     "input_file": "document",
 }
-"""What the types of content parts that hold no text are, in the formats of OpenAI and Anthropic."""
+"""Types of content parts without text, in the formats of OpenAI and Anthropic."""
 
 SIGNED = "signed"
-"""The mark in a message's metadata that says: its provider signed it, or what it thought; it is sent as it is or not at
-all."""
+"""The mark in the metadata of a message that its provider signed: it is sent as it is or not at all."""
 
 FOLDED = "folded"
 """The mark ``synthetic`` in the metadata of a summary that stands for folded messages."""
@@ -107,8 +108,8 @@ SIGNED_KEYS = frozenset(
         "thought_signatures",
     }
 )
-"""What providers and frameworks call thinking and signatures beside the text of a message. Source: LangChain's packages
-for OpenAI, Google, DeepSeek and OpenRouter, LiteLLM."""
+"""Keys of thinking and signatures beside the text of a message. Source: LangChain's packages for OpenAI, Google,
+DeepSeek and OpenRouter, LiteLLM."""
 
 _TIME = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
@@ -132,9 +133,7 @@ class ToolCall:
     arguments: str
 
     def __post_init__(self) -> None:
-        _require_str("id", self.id)
-        _require_str("name", self.name)
-        _require_str("arguments", self.arguments)
+        _check_texts(id=self.id, name=self.name, arguments=self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,23 +143,23 @@ class TextPart:
     text: str
 
     def __post_init__(self) -> None:
-        _require_str("text", self.text)
+        _check_texts(text=self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class MediaPart:
-    """A piece of a message that is no text. Its data stays with the caller: it is never counted or searched as text.
+    """A piece of a message that is no text; its data stays with the caller.
 
     Attributes:
         kind: what it is.
-        tokens: what it costs, where that is known; None: what parts of its kind cost (``MEDIA_TOKENS``).
+        tokens: what it costs; None: what parts of its kind cost (``MEDIA_TOKENS``).
     """
 
     kind: MediaKind
     tokens: int | None = None
 
     def __post_init__(self) -> None:
-        _require_str("kind", self.kind)
+        _check_texts(kind=self.kind)
         if self.kind not in _MEDIA_KINDS:
             raise ConfigError(f"kind must be one of {', '.join(_MEDIA_KINDS)}, got {reprlib.repr(self.kind)}")
         if self.tokens is not None and (type(self.tokens) is not int or self.tokens < 0):
@@ -171,13 +170,10 @@ Part = TextPart | MediaPart
 
 
 class Metadata(Mapping[str, str | int]):
-    """Marks on a message that are no part of its text: read-only, equal by what they say, fit for JSON and for a set.
-
-    Args:
-        marks: texts, whole numbers and truth values by name.
+    """Marks on a message that are no part of its text: a read-only, hashable mapping to texts, ints and booleans.
 
     Raises:
-        TypeError: a name is no text, or a value is something else.
+        TypeError: a name or a value has another type.
 
     >>> Metadata({"synthetic": "folded"})["synthetic"]
     'folded'
@@ -190,7 +186,8 @@ class Metadata(Mapping[str, str | int]):
             raise TypeError(f"metadata must be a mapping, got {type(marks).__name__}")
         self._marks = dict(marks)
         for name, value in self._marks.items():
-            _require_str("a name of metadata", name)
+            if not isinstance(name, str):
+                raise TypeError(f"a name of metadata must be str, got {type(name).__name__}")
             if not isinstance(value, (str, int)):
                 raise TypeError(f"metadata[{reprlib.repr(name)}] must be str, int or bool, got {type(value).__name__}")
 
@@ -201,7 +198,7 @@ class Metadata(Mapping[str, str | int]):
         return iter(self._marks)
 
     def __len__(self) -> int:
-        """Return how many marks there are."""
+        """Return the number of marks."""
         return len(self._marks)
 
     def __hash__(self) -> int:
@@ -221,14 +218,13 @@ class Message:
     Attributes:
         role: ``system``, ``user``, ``assistant`` or ``tool``.
         content: text, or a tuple of parts.
-        tool_calls: the calls that an assistant message asks for, in order.
+        tool_calls: the calls of an assistant message, in order.
         tool_call_id: the call that a tool message answers.
-        name: the optional name of the speaker or of the tool.
-        id: the caller's own identifier; nothing here depends on it.
-        metadata: marks that are never sent as text, such as those of a summary that stands for other messages. Any
-            mapping of texts, whole numbers and truth values may be given; it is kept as a ``Metadata``.
-        created_at: when it was written, in the time of its writer: a question may ask for the turn by its date. With
-            or without a time zone; None where it is not known.
+        name: name of the speaker or of the tool.
+        id: your own identifier; nothing here depends on it.
+        metadata: marks that are never sent; any mapping of texts, ints and booleans, kept as a ``Metadata``.
+        created_at: when it was written, in the time of its writer, with or without a time zone: a question may ask for
+            a turn by its date.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -252,24 +248,23 @@ class Message:
         unnamed = self.tool_calls == () and self.tool_call_id is None and self.name is None and self.id is None
         unmarked = self.metadata is _UNMARKED and self.created_at is None
         if unnamed and unmarked and type(self.content) is str and self.role in _ROLES:
-            return  # most messages are like this, and all of a history are made anew at every look at it
-        _require_str("role", self.role)
+            return  # most messages, and a history is made anew at every look at it
+        _check_texts(role=self.role)
         if self.role not in _ROLES:
             raise MessageFormatError(f"role must be one of {', '.join(_ROLES)}, got {reprlib.repr(self.role)}")
         if not isinstance(self.content, str):
-            _require_tuple("content", self.content, (TextPart, MediaPart), "text or a tuple of TextPart and MediaPart")
-        _require_tuple("tool_calls", self.tool_calls, (ToolCall,), "a tuple of ToolCall")
-        for key in ("tool_call_id", "name", "id"):
-            if getattr(self, key) is not None:
-                _require_str(key, getattr(self, key))
+            _check_tuple("content", self.content, (TextPart, MediaPart), "text or a tuple of TextPart and MediaPart")
+        _check_tuple("tool_calls", self.tool_calls, (ToolCall,), "a tuple of ToolCall")
+        optional = {"tool_call_id": self.tool_call_id, "name": self.name, "id": self.id}
+        _check_texts(**{key: value for key, value in optional.items() if value is not None})
         if self.created_at is not None and not isinstance(self.created_at, datetime):
             raise TypeError(f"created_at must be a datetime or None, got {type(self.created_at).__name__}")
         if not isinstance(self.metadata, Metadata):
-            object.__setattr__(self, "metadata", Metadata(self.metadata))  # frozen, and hashable like the rest
+            object.__setattr__(self, "metadata", Metadata(self.metadata))
 
     @property
     def text(self) -> str:
-        """The text of the message; the texts of several parts are joined by a line feed."""
+        """The texts of all parts, joined by a line feed."""
         if isinstance(self.content, str):
             return self.content
         return "\n".join(part.text for part in self.content if isinstance(part, TextPart))
@@ -279,19 +274,20 @@ class Message:
         """Return the message that a dict in OpenAI's chat format describes.
 
         * Roles: ``developer`` reads as ``system``, ``function`` as ``tool``.
-        * Content: text, None (reads as ``""``) or a list of parts; images, audio, video, files and parts of an unknown
-          type become a ``MediaPart`` without their data.
-        * Calls: ``tool_calls`` and the legacy ``function_call``. Arguments given as an object become compact JSON in
-          their own order. A call that is no more than an id keeps an empty name. A legacy call has no id, so the
-          function's name stands in for it, in the call and in its result. One message of Anthropic may be several of
-          ours: ``read_messages`` reads them.
-        * ``metadata``: its texts, whole numbers and truth values; what else is in it is ignored. Thinking or a
-          signature beside the text (``SIGNED_KEYS``) adds the mark ``SIGNED``: nothing is left out of such a message.
-        * ``created_at``: a datetime, or its text in ISO 8601 ("2024-06-03T09:30:00+02:00"); anything else is ignored.
+        * Content: text, None (reads as ``""``) or a list of parts; media and parts of an unknown type become a
+          ``MediaPart`` without their data.
+        * Calls: ``tool_calls`` and the legacy ``function_call`` (the function's name is its id). Arguments given as an
+          object become compact JSON in their own order; a missing name is "". One message of Anthropic may be several
+          of ours: ``read_messages`` reads them.
+        * ``metadata``: its texts, ints and booleans. Thinking or a signature beside the text (``SIGNED_KEYS``) adds the
+          mark ``SIGNED``.
+        * ``created_at``: a datetime, or its text in ISO 8601 ("2024-06-03T09:30:00+02:00").
+
+        Everything else is ignored.
 
         Args:
-            data: the dict; keys that are not named above are ignored.
-            position: index of the message in the caller's list, for the error.
+            data: the dict.
+            position: index of the message in your list, for the error.
 
         Raises:
             TypeError: ``data`` is no mapping.
@@ -310,11 +306,10 @@ class Message:
     def to_dict(self, *, for_provider: bool = False) -> dict[str, Any]:
         """Return the message in OpenAI's chat format; ``from_dict`` gives back an equal message.
 
-        A media part has no data to give: it becomes ``{"type": kind}``, which marks its place and cannot be sent.
+        A media part becomes ``{"type": kind}`` with its tokens, which marks its place and cannot be sent.
 
         Args:
-            for_provider: whether to leave out ``id``, ``metadata`` and ``created_at``: providers refuse fields that
-                they do not know. False: everything, for a store.
+            for_provider: leaves out ``id``, ``metadata`` and ``created_at``: providers refuse unknown fields.
 
         >>> Message("assistant", "", tool_calls=(ToolCall("c1", "now", "{}"),)).to_dict()["content"] is None
         True
@@ -326,29 +321,41 @@ class Message:
             content = [_part_to_dict(part) for part in self.content]
         data: dict[str, Any] = {"role": self.role, "content": content}
         if self.tool_calls:
-            data["tool_calls"] = [_call_to_dict(call) for call in self.tool_calls]
+            data["tool_calls"] = [
+                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                for call in self.tool_calls
+            ]
         for key in ("tool_call_id", "name") if for_provider else ("tool_call_id", "name", "id"):
             if getattr(self, key) is not None:
                 data[key] = getattr(self, key)
         if self.metadata and not for_provider:
             data["metadata"] = dict(self.metadata)
-        if self.created_at is not None and not for_provider:
+        if self.created_at and not for_provider:
             data["created_at"] = self.created_at.isoformat()
         return data
 
 
+def _part_to_dict(part: Part) -> dict[str, str | int]:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    return {"type": part.kind} if part.tokens is None else {"type": part.kind, "tokens": part.tokens}
+
+
 def _read_message(data: Mapping[str, Any]) -> Message:
-    role = data.get("role")
-    if not isinstance(role, str):
-        raise MessageFormatError(f'"role" must be text, {_got(role)}')
+    role = _expect(data.get("role"), str, "role", "text")
     name, tool_call_id = _optional_text(data, "name"), _optional_text(data, "tool_call_id")
-    if role == "function" and tool_call_id is None:
-        tool_call_id = name
+    calls: list[ToolCall] = []
+    if data.get("tool_calls") is not None:
+        items = _expect(data["tool_calls"], (list, tuple), "tool_calls", "a list")
+        calls += [_read_tool_call(item, f"tool_calls[{index}]") for index, item in enumerate(items)]
+    if data.get("function_call") is not None:
+        function = _expect(data["function_call"], Mapping, "function_call", "an object")
+        calls.append(_read_call({"id": function.get("name")}, function, "arguments", "function_call"))
     return Message(
         cast(Role, _ROLE_ALIASES.get(role, role)),
         _read_content(data.get("content")),
-        tool_calls=_read_tool_calls(data.get("tool_calls")) + _read_function_call(data.get("function_call")),
-        tool_call_id=tool_call_id,
+        tool_calls=tuple(calls),
+        tool_call_id=name if role == "function" and tool_call_id is None else tool_call_id,
         name=name,
         id=_optional_text(data, "id"),
         metadata=_read_metadata(data.get("metadata"), signed=is_signed(data)),
@@ -357,7 +364,7 @@ def _read_message(data: Mapping[str, Any]) -> Message:
 
 
 def is_signed(data: Mapping[str, Any]) -> bool:
-    """Return whether thinking or a signature stands beside the text of a message, under one of ``SIGNED_KEYS``.
+    """Return whether one of ``SIGNED_KEYS`` is in a message, with a value.
 
     >>> is_signed({"reasoning_content": "The port?"}), is_signed({"reasoning_content": None})
     (True, False)
@@ -374,7 +381,7 @@ def _read_metadata(marks: object, *, signed: bool) -> Metadata:
 
 
 def _read_time(value: object) -> datetime | None:
-    """Return a time that is one or is written as one, whichever forms this version of Python reads by itself."""
+    """Return a time, also from its text, which every version of Python reads alike; None for anything else."""
     if isinstance(value, datetime):
         return value
     match = _TIME.fullmatch(value) if isinstance(value, str) else None
@@ -391,120 +398,81 @@ def _read_time(value: object) -> datetime | None:
 
 
 def _read_content(content: object) -> str | tuple[Part, ...]:
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
-    return tuple(_read_part(item, where) for where, item in _read_items(content, "content"))
-
-
-def _read_items(items: object, where: str) -> Iterator[tuple[str, object]]:
-    if not isinstance(items, (list, tuple)):
-        raise MessageFormatError(f'"{where}" must be text or a list of parts, {_got(items)}')
-    return ((f"{where}[{index}]", item) for index, item in enumerate(items))
+    if content is None or isinstance(content, str):
+        return content or ""
+    parts = _expect(content, (list, tuple), "content", "text or a list of parts")
+    return tuple(_read_part(part, f"content[{index}]") for index, part in enumerate(parts))
 
 
 def _read_part(item: object, where: str) -> Part:
     if isinstance(item, str):
         return TextPart(item)
-    if not isinstance(item, Mapping):
-        raise MessageFormatError(f'"{where}" must be text or an object, {_got(item)}')
-    kind = item.get("type", "text" if "text" in item else "other")
-    if not isinstance(kind, str):
-        raise MessageFormatError(f'"{where}.type" must be text, {_got(kind)}')
+    part = _expect(item, Mapping, where, "text or an object")
+    kind = _expect(part.get("type", "text" if "text" in part else "other"), str, f"{where}.type", "text")
     if kind in ("tool_use", "tool_result"):
-        raise MessageFormatError(
-            f'"{where}" is Anthropic\'s: read the whole list with read_messages, or split it before'
-        )
+        raise MessageFormatError(f'"{where}" is Anthropic\'s: read the whole list with read_messages')
     if kind not in _TEXT_KEYS:
-        tokens = item.get("tokens")  # as ``to_dict`` writes it
+        tokens = part.get("tokens")  # as ``to_dict`` writes it
         return MediaPart(MEDIA_TYPES.get(kind, "other"), tokens if type(tokens) is int and tokens >= 0 else None)
     key = _TEXT_KEYS[kind]
-    if not isinstance(item.get(key), str):
-        raise MessageFormatError(f'"{where}.{key}" must be text, {_got(item.get(key))}')
-    return TextPart(item[key])
+    return TextPart(_expect(part.get(key), str, f"{where}.{key}", "text"))
 
 
-def _read_tool_calls(items: object) -> tuple[ToolCall, ...]:
-    if items is None:
-        return ()
-    if not isinstance(items, (list, tuple)):
-        raise MessageFormatError(f'"tool_calls" must be a list, {_got(items)}')
-    calls = []
-    for index, item in enumerate(items):
-        where = f"tool_calls[{index}]"
-        if not isinstance(item, Mapping):
-            raise MessageFormatError(f'"{where}" must be an object, {_got(item)}')
-        function = item.get("function")
-        if function is not None and not isinstance(function, Mapping):
-            raise MessageFormatError(f'"{where}.function" must be an object, {_got(function)}')
-        calls.append(_read_call(item, function or {}, "arguments", where))
-    return tuple(calls)
-
-
-def _read_function_call(item: object) -> tuple[ToolCall, ...]:
-    if item is None:
-        return ()
-    if not isinstance(item, Mapping):
-        raise MessageFormatError(f'"function_call" must be an object, {_got(item)}')
-    return (_read_call({"id": item.get("name")}, item, "arguments", "function_call"),)
+def _read_tool_call(item: object, where: str) -> ToolCall:
+    call = _expect(item, Mapping, where, "an object")
+    function = {} if call.get("function") is None else call["function"]
+    return _read_call(call, _expect(function, Mapping, f"{where}.function", "an object"), "arguments", where)
 
 
 def _read_call(item: Mapping[str, Any], function: Mapping[str, Any], arguments_key: str, where: str) -> ToolCall:
-    return ToolCall(
-        _optional_text(item, "id", f"{where}.") or "",
-        _optional_text(function, "name", f"{where}.") or "",
-        _read_arguments(function.get(arguments_key), f"{where}.{arguments_key}"),
-    )
-
-
-def _read_arguments(arguments: object, where: str) -> str:
-    if arguments is None:
-        return ""
-    if isinstance(arguments, str):
-        return arguments
-    if not isinstance(arguments, Mapping):
-        raise MessageFormatError(f'"{where}" must be JSON text or an object, {_got(arguments)}')
+    call_id = _optional_text(item, "id", f"{where}.") or ""
+    name = _optional_text(function, "name", f"{where}.") or ""
+    arguments, place = function.get(arguments_key), f"{where}.{arguments_key}"
+    if arguments is None or isinstance(arguments, str):
+        return ToolCall(call_id, name, arguments or "")
     import json  # here, because it is a tenth of the import of the library and most conversations need none
 
+    written = dict(_expect(arguments, Mapping, place, "JSON text or an object"))
     try:
-        return json.dumps(dict(arguments), ensure_ascii=False, separators=(",", ":"))
+        return ToolCall(call_id, name, json.dumps(written, ensure_ascii=False, separators=(",", ":")))
     except (TypeError, ValueError, RecursionError) as error:
-        raise MessageFormatError(f'"{where}" must be an object that can be written as JSON') from error
+        raise MessageFormatError(f'"{place}" must be an object that can be written as JSON') from error
 
 
 def _optional_text(data: Mapping[str, Any], key: str, prefix: str = "") -> str | None:
     value = data.get(key)
-    if value is None or isinstance(value, str):
+    return None if value is None else _expect(value, str, f"{prefix}{key}", "text")
+
+
+def _expect(value: Any, kinds: type | tuple[type, ...], where: str, wanted: str) -> Any:
+    """Return a value of a message if it is of one of these kinds.
+
+    Raises:
+        MessageFormatError: it is of another kind, or missing.
+    """
+    if isinstance(value, kinds):
         return value
-    raise MessageFormatError(f'"{prefix}{key}" must be text, {_got(value)}')
+    got = "it is missing" if value is None else f"got {type(value).__name__}"
+    raise MessageFormatError(f'"{where}" must be {wanted}, {got}')
 
 
-def _got(value: object) -> str:
-    return "it is missing" if value is None else f"got {type(value).__name__}"
+def _check_texts(**arguments: object) -> None:
+    for name, value in arguments.items():
+        if not isinstance(value, str):
+            raise TypeError(f"{name} must be str, got {type(value).__name__}")
 
 
-def _part_to_dict(part: Part) -> dict[str, str | int]:
-    if isinstance(part, TextPart):
-        return {"type": "text", "text": part.text}
-    return {"type": part.kind} if part.tokens is None else {"type": part.kind, "tokens": part.tokens}
-
-
-def _call_to_dict(call: ToolCall) -> dict[str, Any]:
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-
-
-def _require_str(argument: str, value: object) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"{argument} must be str, got {type(value).__name__}")
-
-
-def _require_tuple(argument: str, value: object, kinds: tuple[type, ...], wanted: str) -> None:
+def _check_tuple(argument: str, value: object, kinds: tuple[type, ...], wanted: str) -> None:
     if not isinstance(value, tuple) or not all(isinstance(item, kinds) for item in value):
         raise TypeError(f"{argument} must be {wanted}, got {type(value).__name__}")
 
 
-def _require_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
+def checked_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """Return messages as a tuple.
+
+    Raises:
+        TypeError: one is no ``Message``.
+    """
     checked = tuple(messages)
     for position, message in enumerate(checked):
         if not isinstance(message, Message):
@@ -513,26 +481,23 @@ def _require_messages(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def with_text(message: Message, text: str) -> Message:
-    """Return a message with one text in the place of its first one, and all parts that are no text, in their order.
+    """Return a message with this text in the place of its first one; parts that are no text stay in their order.
 
     >>> with_text(Message("user", (MediaPart("image"), TextPart("what"), TextPart("is this?"))), "?").content
     (MediaPart(kind='image'), TextPart(text='?'))
     """
-    if isinstance(message.content, str) or all(isinstance(part, TextPart) for part in message.content):
+    parts = () if isinstance(message.content, str) else message.content
+    if not any(isinstance(part, MediaPart) for part in parts):
         return replace(message, content=text)
-    parts: list[Part] = []
-    left = text
-    for part in message.content:
-        if isinstance(part, MediaPart):
-            parts.append(part)
-        elif left:
-            parts.append(TextPart(left))
-            left = ""
-    return replace(message, content=(*parts, TextPart(left)) if left else tuple(parts))
+    kept: list[Part] = [part for part in parts if isinstance(part, MediaPart)]
+    if text:
+        place = next((at for at, part in enumerate(parts) if isinstance(part, TextPart)), len(parts))
+        kept.insert(place, TextPart(text))
+    return replace(message, content=tuple(kept))
 
 
 def is_summary(message: Message) -> bool:
-    """Return whether a message is a summary that stands for folded ones, by its marks.
+    """Return whether the marks of a message make it a summary of folded ones.
 
     >>> is_summary(Message("user", "42 rounds folded"))
     False
@@ -550,7 +515,7 @@ def is_answer(message: Message) -> bool:
 
 
 def is_answered(messages: Sequence[Message]) -> bool:
-    """Return whether the newest message is an answer, system messages aside: then no question waits for one.
+    """Return whether the newest message is an answer, system messages aside.
 
     >>> is_answered([Message("user", "Which port?"), Message("assistant", "6380"), Message("system", "Be brief.")])
     True
@@ -560,14 +525,14 @@ def is_answered(messages: Sequence[Message]) -> bool:
 
 
 class Turn(NamedTuple):
-    """One run of user messages and everything up to the next user message.
+    """A run of user messages and everything up to the next user message.
 
     Attributes:
         messages: the messages of the turn, the first one a user message.
         start: position of the first message in the caller's list.
         stop: position after the last message.
-        preamble: assistant messages that stood before the first user message of the conversation. They are scored with
-            this turn; they are neither sent nor counted with it.
+        preamble: assistant messages before the first user message of the conversation: scored with this turn, neither
+            sent nor counted with it.
     """
 
     messages: tuple[Message, ...]
@@ -582,15 +547,14 @@ class Turn(NamedTuple):
         >>> Turn.of("hi", "hello").stop, Turn.of("hi", "").stop
         (2, 1)
         """
-        _require_str("user_text", user_text)
-        _require_str("assistant_text", assistant_text)
+        _check_texts(user_text=user_text, assistant_text=assistant_text)
         question = Message("user", user_text)
         messages = (question, Message("assistant", assistant_text)) if assistant_text else (question,)
         return cls(messages, start, start + len(messages))
 
     @property
     def created_at(self) -> datetime | None:
-        """When its first message that tells a time was written, or None."""
+        """The time of its first message that has one, or None."""
         return next((message.created_at for message in self.messages if message.created_at is not None), None)
 
     @property
@@ -600,25 +564,20 @@ class Turn(NamedTuple):
 
     @property
     def assistant_text(self) -> str:
-        """What the assistant and its tools said, in order, joined by a line feed; empty texts are left out.
+        """What a search reads of the assistant and its tools, in order; texts, not empty, joined by a line feed.
 
-        That is the assistant's texts (the preamble's first), the name and the argument values of each tool call, and
-        the first and the last 1,000 characters of each tool result (the whole of it up to 2,000). It is what a search
-        reads; the cost of a turn counts everything. What a model thought aloud (``<think>``) and system messages add
-        nothing.
+        The assistant's texts (the preamble's first) without ``<think>``, the name and the argument values of each tool
+        call, and the first and the last 1,000 characters of each tool result (the whole of it up to 2,000).
         """
-        pieces = (piece for message in self.preamble + self.messages for piece in _assistant_pieces(message))
+        pieces: list[str] = []
+        for message in self.preamble + self.messages:
+            if message.role == "assistant":
+                pieces.append(split_thinking(message.text)[1])
+                for call in message.tool_calls:
+                    pieces += (call.name, *_argument_values(call.arguments))
+            elif message.role == "tool":
+                pieces += _both_ends(message.text)
         return "\n".join(filter(None, pieces))
-
-
-def _assistant_pieces(message: Message) -> Iterator[str]:
-    if message.role == "assistant":
-        yield split_thinking(message.text)[1]
-        for call in message.tool_calls:
-            yield call.name
-            yield from _argument_values(call.arguments)
-    elif message.role == "tool":
-        yield from _both_ends(message.text)
 
 
 def _both_ends(text: str) -> tuple[str, ...]:
@@ -630,7 +589,7 @@ def _both_ends(text: str) -> tuple[str, ...]:
 def _argument_values(arguments: str) -> tuple[str, ...]:
     """Return the scalar values of a JSON text in order; both ends of the raw text where it cannot be read.
 
-    Numbers stay as they are written, however long; both values of a doubled key are kept; null adds nothing.
+    Numbers stay as they are written; both values of a doubled key are kept; null adds nothing.
 
     >>> _argument_values('{"city": "Bern", "days": [1, 2.50], "raw": true, "unit": null}')
     ('Bern', '1', '2.50', 'true')
@@ -675,10 +634,9 @@ class Conversation(NamedTuple):
 
 
 def group_turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
-    """Return the turns of a conversation, oldest first; together they hold everything from the first user message on.
+    """Return the turns of a conversation, oldest first: everything from the first user message on.
 
-    Messages before the first user message belong to no turn; assistant messages among them become the ``preamble`` of
-    the first turn. Without a user message there is no turn.
+    Assistant messages before that one become the ``preamble`` of the first turn.
 
     Raises:
         TypeError: ``messages`` holds something else than messages.
@@ -687,7 +645,7 @@ def group_turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
     >>> [(turn.start, turn.stop) for turn in group_turns(messages)]
     [(1, 3), (3, 4)]
     """
-    messages = _require_messages(messages)
+    messages = checked_messages(messages)
     starts = turn_starts([turn_role(message) for message in messages])
     if not starts:
         return ()
@@ -717,10 +675,19 @@ def turn_starts(roles: Sequence[Role]) -> list[int]:
     return [at for at, role in enumerate(roles) if role == "user" and (at == 0 or roles[at - 1] != "user")]
 
 
-def common_beginning(before: Sequence[object], now: Sequence[object]) -> int:
-    """Return how many of the first elements two lists, or two tuples, have in common: messages, turns or their signs.
+def conversation_locale(messages: Iterable[Message], question: str = "") -> Locale:
+    """Return the language of a conversation: that of the first user message with a word in it, else of the question.
 
-    The same objects are equal without a look inside, so a long beginning costs a few nanoseconds an element.
+    >>> conversation_locale([Message("user", "缓存的端口？"), Message("user", "And Redis?")])
+    'zh'
+    """
+    return locale_of(chain((message.text for message in messages if message.role == "user"), [question]))
+
+
+def common_beginning(before: Sequence[object], now: Sequence[object]) -> int:
+    """Return how many of the first elements two lists, or two tuples, have in common.
+
+    The same objects are equal without a look inside: a few nanoseconds an element.
 
     >>> common_beginning("abcd", "abxd"), common_beginning((), (1,))
     (2, 0)
@@ -738,11 +705,10 @@ def split_current_turn(
 
     Args:
         messages: the conversation.
-        query: the question that is about to be answered, if the caller knows it. The last turn is the current one when
-            its user text is the query or contains it whole (a wrapping prompt may stand around it), white space at the
-            ends aside; a query inside a word is not contained. Otherwise the query is not yet in the list: every turn
-            is past, as with a blank query. None: the last turn is the current one.
-        turns: the turns of the conversation, where they are known already.
+        query: the question to be answered. The last turn is the current one if its user text contains the query, white
+            space at the ends aside; a query inside a word is not contained. Otherwise, and for a blank query, every
+            turn is past. None: the last turn is the current one.
+        turns: the turns of the conversation, if they are known already.
 
     Raises:
         TypeError: ``query`` is no text, or ``messages`` holds something else than messages.
@@ -752,7 +718,7 @@ def split_current_turn(
     True
     """
     if query is not None:
-        _require_str("query", query)
+        _check_texts(query=query)
     turns = group_turns(messages) if turns is None else turns
     head_stop = turns[0].start if turns else len(messages)
     head = tuple(position for position in range(head_stop) if messages[position].role == "system")
@@ -764,7 +730,7 @@ def split_current_turn(
 def _holds_whole(text: str, part: str) -> bool:
     """Return whether a text holds another one, not blank, that does not start or end inside an ASCII word.
 
-    Places that overlap a refused one are not looked at, so that repetitions cost linear time.
+    Linear: places that overlap a refused one are not looked at.
     """
     at = text.find(part) if part else -1
     while at >= 0:
@@ -781,13 +747,7 @@ def _inside_word(text: str, at: int) -> bool:
 
 
 class Violation(NamedTuple):
-    """One breach of a provider's order rules.
-
-    Attributes:
-        position: index of the message that breaks the rule.
-        rule: the stable name of the rule, see ``validate_messages``.
-        detail: what is wrong there, for people.
-    """
+    """One breach of a provider's order rules: index of the message, stable name of the rule, and details for people."""
 
     position: int
     rule: str
@@ -797,27 +757,19 @@ class Violation(NamedTuple):
 def validate_messages(
     messages: Sequence[Message], *, provider: Provider, open_run: bool = False
 ) -> tuple[Violation, ...]:
-    """Return where a message list breaks the order rules of a provider, by position; empty when it would be accepted.
+    """Return where a message list breaks the order rules of a provider, by position.
 
-    ===================== ========================= ==================================================================
-    rule                  providers                 breach
-    ===================== ========================= ==================================================================
-    unanswered-tool-call  all                       a call without a result before the next message of another role
-    orphan-tool-result    all                       a result that answers no call of the assistant message before it
-    duplicate-tool-result all                       one more result for a call that has its result
-    first-not-user        anthropic, gemini         the first message that is no system message is no user message
-    system-not-at-head    anthropic                 a system message after another message
-    misplaced-tool-call   gemini                    a call that follows neither a user message nor a tool result
-    ===================== ========================= ==================================================================
+    The rules are ``unanswered-tool-call``, ``orphan-tool-result`` and ``duplicate-tool-result`` (all providers),
+    ``first-not-user`` (Anthropic, Gemini), ``system-not-at-head`` (Anthropic) and ``misplaced-tool-call`` (Gemini: a
+    call that follows neither a user message nor a tool result).
 
-    Calls and results meet by id; a missing id answers nothing. Gemini goes by number, not by id: as many results as
-    calls. For Gemini system messages are left out (they travel beside the contents) and tool results stand on the
-    user's side; neighbours on one side are merged when sent, so alternation needs no rule of its own.
+    Calls and results meet by id, for Gemini by number. For Gemini, system messages are left out: they travel beside the
+    contents.
 
     Args:
         messages: the list as it is to be sent.
         provider: ``openai``, ``anthropic``, ``gemini`` or ``minimax``.
-        open_run: calls of the last assistant message may still wait for results when only tool messages follow it.
+        open_run: calls of the last assistant message may still wait for results if only tool messages follow it.
 
     Raises:
         ConfigError: the provider is unknown.
@@ -828,77 +780,44 @@ def validate_messages(
     """
     if provider not in _PROVIDERS:
         raise ConfigError(f"provider must be one of {', '.join(_PROVIDERS)}, got {reprlib.repr(provider)}")
-    numbered = list(enumerate(_require_messages(messages)))
+    numbered = list(enumerate(checked_messages(messages)))
+    spoken = [(position, message) for position, message in numbered if message.role != "system"]
     if provider == "gemini":
-        numbered = [(position, message) for position, message in numbered if message.role != "system"]
+        numbered = spoken
     found = list(_exchange_violations(numbered, by_id=provider != "gemini", open_run=open_run))
-    if provider in ("anthropic", "gemini"):
-        found.extend(_first_violations(numbered))
-    if provider == "anthropic":
-        found.extend(_system_violations(numbered))
-    if provider == "gemini":
-        found.extend(_misplaced_calls(numbered))
+    start, first = spoken[0] if spoken else (len(numbered), None)
+    if provider in ("anthropic", "gemini") and first and first.role != "user":
+        found.append(Violation(start, "first-not-user", f"the first message has the role {first.role}"))
+    for position, message in numbered if provider == "anthropic" else ():
+        if message.role == "system" and position > start:
+            found.append(Violation(position, "system-not-at-head", "a system message follows another message"))
+    for (_, before), (position, message) in pairwise(numbered) if provider == "gemini" else ():
+        if message.tool_calls and message.role == before.role == "assistant":
+            found.append(Violation(position, "misplaced-tool-call", "the calls follow another assistant message"))
     return tuple(sorted(found, key=lambda violation: violation.position))
 
 
-_Numbered = list[tuple[int, Message]]
-
-
-def _exchange_violations(numbered: _Numbered, *, by_id: bool, open_run: bool) -> Iterator[Violation]:
-    exchange = _Exchange(0, [])
-    for position, message in numbered:
-        if message.role == "tool":
-            # By number: every call and every result has the same id.
-            yield from exchange.answer(position, message.tool_call_id if by_id else "")
-        else:
-            yield from exchange.close()
+def _exchange_violations(
+    numbered: Sequence[tuple[int, Message]], *, by_id: bool, open_run: bool
+) -> Iterator[Violation]:
+    """Yield where calls and results do not meet; by number: every call and every result has the same id."""
+    asked_at, call_count, waiting = 0, 0, Counter[str | None]()
+    end = [] if open_run else [(len(numbered), Message("system", ""))]
+    for position, message in (*numbered, *end):
+        if message.role != "tool":
+            if left := list(waiting.elements()):
+                detail = f"{len(left)} of {call_count} calls have no result after them: {reprlib.repr(left)}"
+                yield Violation(asked_at, "unanswered-tool-call", detail)
             calls = message.tool_calls if message.role == "assistant" else ()
-            exchange = _Exchange(position, [call.id if by_id else "" for call in calls])
-    if not open_run:
-        yield from exchange.close()
-
-
-class _Exchange:
-    """The calls of one message, and which of them wait for a result."""
-
-    def __init__(self, position: int, call_ids: list[str]) -> None:
-        self._position = position
-        self._call_count = len(call_ids)
-        self._waiting = Counter(call_ids)
-
-    def answer(self, position: int, call_id: str | None) -> Iterator[Violation]:
-        if call_id is None or call_id not in self._waiting:
+            asked_at, call_count = position, len(calls)
+            waiting = Counter(call.id if by_id else "" for call in calls)
+            continue
+        call_id = message.tool_call_id if by_id else ""
+        if call_id not in waiting:
             detail = f"the result for {reprlib.repr(call_id)} answers no call of the assistant message before it"
             yield Violation(position, "orphan-tool-result", detail)
-        elif self._waiting[call_id] == 0:
+        elif waiting[call_id] == 0:
             detail = f"one result more than calls for {reprlib.repr(call_id)}"
             yield Violation(position, "duplicate-tool-result", detail)
         else:
-            self._waiting[call_id] -= 1
-
-    def close(self) -> Iterator[Violation]:
-        waiting = list(self._waiting.elements())
-        if waiting:
-            detail = f"{len(waiting)} of {self._call_count} calls have no result after them: {reprlib.repr(waiting)}"
-            yield Violation(self._position, "unanswered-tool-call", detail)
-
-
-def _first_violations(numbered: _Numbered) -> Iterator[Violation]:
-    first = next(((position, message) for position, message in numbered if message.role != "system"), None)
-    if first is not None and first[1].role != "user":
-        yield Violation(first[0], "first-not-user", f"the first message has the role {first[1].role}")
-
-
-def _system_violations(numbered: _Numbered) -> Iterator[Violation]:
-    at_head = True
-    for position, message in numbered:
-        if message.role != "system":
-            at_head = False
-        elif not at_head:
-            yield Violation(position, "system-not-at-head", "a system message follows another message")
-
-
-def _misplaced_calls(numbered: _Numbered) -> Iterator[Violation]:
-    for (_, before), (position, message) in pairwise(numbered):
-        if message.role == "assistant" and message.tool_calls and before.role == "assistant":
-            yield Violation(position, "misplaced-tool-call", "the calls follow another assistant message")
+            waiting[call_id] -= 1

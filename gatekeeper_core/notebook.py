@@ -1,7 +1,4 @@
-"""Values as small tables for notebooks: plain HTML without script or style sheet, everything in it escaped.
-
-What ``_repr_html_`` of a value gives is shown by Jupyter and its kin in place of ``repr``.
-"""
+"""Values as small HTML tables for ``_repr_html_`` in notebooks, without script or style sheet, everything escaped."""
 
 from __future__ import annotations
 
@@ -17,9 +14,7 @@ _MAX_CHARACTERS = 120
 UNSHOWABLE = (
     "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
-"""A pattern of what is shown as a replacement character: control and bidirectional characters and lone surrogates.
-
-They are obeyed, reorder or break a line, or cannot be encoded."""
+"""A pattern of what is shown as a replacement character: control and bidirectional characters and lone surrogates."""
 
 
 def beginning(text: str) -> str:
@@ -36,10 +31,7 @@ def beginning(text: str) -> str:
 def notebook_table(caption: str, headings: Sequence[str], rows: Sequence[Row]) -> str:
     """Return a table as HTML; of more than 100 rows the first and the last 50, and how many lie between.
 
-    Args:
-        caption: what stands over it.
-        headings: one for each column.
-        rows: numbers, which are right-aligned with separators, or texts, of which the beginning is shown.
+    Whole numbers are right-aligned with separators; of everything else the beginning is shown.
 
     >>> notebook_table("two <turns>", ["turn"], [[1234]])
     '<table><caption>two &lt;turns&gt;</caption><thead><tr><th scope="col">turn</th></tr></thead>\

@@ -8,8 +8,7 @@
     tell(MISS, part="summary", …)    ── happened ──>  each observer, then one log record
 
 An observer sees every stage where and when it runs, so it can measure it and knows which stage is inside which: the
-core reads no clock for that. Facts are worked out only where somebody wants them. What there is to be told stands in
-:mod:`gatekeeper_core.events`.
+core reads no clock. Facts are worked out only where somebody wants them; :mod:`gatekeeper_core.events` lists them.
 """
 
 from __future__ import annotations
@@ -35,19 +34,17 @@ _NUMBERS = {"DEBUG": 10, "INFO": 20, "WARNING": 30}  # as in `logging`, which is
 
 
 class Observer(Protocol):
-    """Somebody who wants to know what the library does while it does it.
+    """A listener to what the library does while it does it.
 
-    Its methods are called on the thread that does the work, several at a time; what they raise is logged once for each
-    call and does not reach the caller.
+    Its methods are called on the thread that does the work, several at a time; what they raise is logged and does not
+    reach the caller.
     """
 
     def begun(self, stage: Event, thread: str | None, /) -> Ended | None:
         """Take note that a stage begins, and return what is to be called at its end.
 
-        Args:
-            stage: which one.
-            thread: the id of the conversation, where the stage knows it. It may tell who somebody is, so no record
-                holds it: pass it on only where that is wanted.
+        ``thread`` is the id of the conversation, if the stage knows it. It may tell who somebody is, so no record holds
+        it.
         """
         ...
 
@@ -62,7 +59,7 @@ _lock = Lock()
 
 
 def add_observer(observer: Observer) -> None:
-    """Let an observer see what every object of the library does from now on, in this process; once, however often.
+    """Let an observer see what every object of the library does in this process; once, however often it is added.
 
     Raises:
         TypeError: it is no observer.
@@ -84,14 +81,7 @@ def remove_observer(observer: Observer) -> None:
 
 
 def tell(event: Event, *, level: Level | None = None, log: bool = True, **facts: Any) -> None:
-    """Tell that something has happened.
-
-    Args:
-        event: what.
-        level: the level of the record, one of the event's; None: the usual one.
-        log: whether there is a record at all.
-        facts: the event's facts.
-    """
+    """Tell that something has happened, with the event's facts; a level of None is the usual one of the event."""
     for observer in _observers:
         _guarded(observer.happened, event, facts)
     if log:
@@ -103,8 +93,8 @@ def stage(event: Event, *, thread: str | None = None, log: bool = True) -> Stage
 
     Args:
         event: the stage.
-        thread: id of the conversation, where it is known; for observers only.
-        log: whether there is a record at all.
+        thread: id of the conversation, if it is known; for observers only.
+        log: whether there is a record.
 
     >>> from gatekeeper_core.events import GATE
     >>> with stage(GATE) as seen:
@@ -129,12 +119,7 @@ class Stage:
         pass
 
     def tell(self, facts: Callable[[], Mapping[str, Any]], *, level: Level | None = None) -> None:
-        """Give the facts of the stage, to be told at its end; they are worked out now, where somebody listens.
-
-        Args:
-            facts: gives them.
-            level: the level of the record, one of the event's; None: the usual one.
-        """
+        """Give the facts of the stage, told at its end; they are worked out now, if somebody listens."""
 
 
 _UNSEEN = Stage()
@@ -176,7 +161,7 @@ class _Watched(Stage):
 
 
 def _guarded(call: Callable[..., Any], *arguments: object) -> Any:
-    """Return what an observer gives; what it raises is a record, and no end of a chat."""
+    """Return what an observer returns; what it raises becomes a record."""
     try:
         return call(*arguments)
     except Exception as error:  # noqa: BLE001 - the caller's own observer: it may raise anything
@@ -197,7 +182,7 @@ def _record(event: Event, level: Level, facts: Mapping[str, Any]) -> None:
 
 
 def _logger(name: str) -> Logger:
-    """Return a logger below ``gatekeeper``, whose handler that does nothing keeps warnings off standard error."""
+    """Return a logger below ``gatekeeper``, whose NullHandler keeps warnings off standard error."""
     known = _loggers.get(name)
     if known is not None:
         return known

@@ -1,8 +1,7 @@
 r"""Scripts, words and sentences: the one place that knows how text is cut.
 
-Everything here returns strings or spans into the text that was given, never a changed copy (but for :func:`clean`,
-whose purpose is the copy). Any string is accepted: lone surrogates, NUL, control and bidirectional characters included.
-Every function takes time linear in the length of its text.
+Any string is accepted: lone surrogates, NUL, control and bidirectional characters included. Every function takes time
+linear in the length of its text.
 
 Two kinds of script are told apart. A *wide* script (:data:`WIDE`: Han, kana, hangul, bopomofo, Thai, Lao, Khmer,
 Myanmar, Tibetan) is searched by pairs of characters, because its words are not, or not reliably, separated by spaces.
@@ -12,7 +11,6 @@ Every other script is searched by words. Anchor extraction, trimming and truncat
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -25,10 +23,7 @@ __all__ = [
     "WORD",
     "LazyPattern",
     "Locale",
-    "Script",
     "Span",
-    "Word",
-    "WordKind",
     "clean",
     "code_fences",
     "fence",
@@ -36,16 +31,12 @@ __all__ = [
     "is_question",
     "is_wide",
     "locale_of",
-    "script_of",
     "sentences",
     "split_thinking",
     "word_strings",
-    "words",
 ]
 
-Script: TypeAlias = Literal["han", "kana", "hangul", "latin", "digit", "other_letter", "punctuation", "space", "other"]
 Locale: TypeAlias = Literal["zh", "en"]
-WordKind: TypeAlias = Literal["word", "compound", "wide"]
 
 
 class Span(NamedTuple):
@@ -53,21 +44,6 @@ class Span(NamedTuple):
 
     start: int
     stop: int
-
-
-class Word(NamedTuple):
-    """A word's place in the text, and its kind.
-
-    Attributes:
-        start: position of its first character.
-        stop: position after its last character.
-        kind: ``"wide"`` for a run of a wide script; ``"compound"`` for a word with an inner joiner, an underscore,
-            leading dashes or a trailing ``++`` or ``#``; ``"word"`` for letters and digits, an apostrophe included.
-    """
-
-    start: int
-    stop: int
-    kind: WordKind
 
 
 class LazyPattern:
@@ -162,9 +138,6 @@ _HANGUL_CHAR = LazyPattern(f"[{_HANGUL}]")
 def is_wide(char: str) -> bool:
     """Return whether a character belongs to a script that is searched by pairs of characters.
 
-    Args:
-        char: one character.
-
     Raises:
         ConfigError: ``char`` is not exactly one character.
 
@@ -177,9 +150,6 @@ def is_wide(char: str) -> bool:
 
 def is_han(char: str) -> bool:
     """Return whether a character is a Han ideograph (々 and 〇 included).
-
-    Args:
-        char: one character.
 
     Raises:
         ConfigError: ``char`` is not exactly one character.
@@ -210,46 +180,6 @@ def locale_of(texts: Iterable[str]) -> Locale:
     return "en"
 
 
-def script_of(char: str) -> Script:
-    """Return the script class of a character.
-
-    Numbers of every script are ``"digit"`` (一 and 〇 are ``"han"``). ``"punctuation"`` includes mathematical and
-    currency signs; emoji, other symbols, control and format characters, surrogates and marks that combine are
-    ``"other"``, except that the vowel signs of a wide script are letters.
-
-    Args:
-        char: one character.
-
-    Raises:
-        ConfigError: ``char`` is not exactly one character.
-
-    >>> [script_of(char) for char in "缓のéд5。 😀"]
-    ['han', 'kana', 'latin', 'other_letter', 'digit', 'punctuation', 'space', 'other']
-    """
-    _check_char(char)
-    if _WIDE_CHAR.match(char):
-        return _wide_script(char)
-    category = unicodedata.category(char)
-    if char.isspace():
-        return "space"
-    if category[0] == "N":
-        return "digit"
-    if category[0] == "L":
-        latin = unicodedata.name(char, "").startswith(("LATIN ", "FULLWIDTH LATIN "))
-        return "latin" if latin else "other_letter"
-    if category[0] == "P" or category in ("Sm", "Sc") or char in "^`":
-        return "punctuation"
-    return "other"
-
-
-def _wide_script(char: str) -> Script:
-    if _HAN_CHAR.match(char):
-        return "han"
-    if _KANA_CHAR.match(char):
-        return "kana"
-    return "hangul" if _HANGUL_CHAR.match(char) else "other_letter"
-
-
 def _check_text(name: str, value: object) -> None:
     if not isinstance(value, str):
         raise TypeError(f"{name} must be a str, not {type(value).__name__}")
@@ -268,10 +198,6 @@ _FULL_WIDTH_OFFSET = 0xFEE0
 _CLEANED = {chr(code + _FULL_WIDTH_OFFSET): chr(code) for code in range(0x21, 0x7F)} | {"\u3000": " "}
 
 
-def _cleaned(match: re.Match[str]) -> str:
-    return _CLEANED.get(match[0], "")
-
-
 def clean(text: str) -> str:
     r"""Return the text as matching sees it; the same object if there is nothing to change.
 
@@ -283,7 +209,7 @@ def clean(text: str) -> str:
     'v1.2,Redis'
     """
     _check_text("text", text)
-    return text if text.isascii() else _UNCLEAN.sub(_cleaned, text)
+    return text if text.isascii() else _UNCLEAN.sub(lambda match: _CLEANED.get(match[0], ""), text)
 
 
 # --- Words ----------------------------------------------------------------------------------------------------------
@@ -317,38 +243,15 @@ WORD = LazyPattern(rf"(?:{_ASCII}+|{_LETTER}|{_FLAG}{_LETTER}){_LETTER}*{_REST}|
 ASCII_WORD = LazyPattern(rf"{_ASCII}+{_ASCII_REST}|{_FLAG}{_ASCII}+{_ASCII_REST}")
 """The same words as :data:`WORD` on text for which ``text.isascii()`` holds, faster."""
 
-_NOT_PLAIN = LazyPattern(rf"[^\w'’{_MARKS}]|_")
-
 
 def word_strings(text: str) -> list[str]:
-    """Return the words of a text in order, as written.
-
-    The text is taken as it is: pass ``clean(text)`` where invisible characters and full-width forms must not matter.
+    """Return the words of a text in order, as written; of ``clean(text)`` where invisible characters must not matter.
 
     >>> word_strings("用Redis做缓存, don't use api-gateway v1.2.3 --dry-run")
     ['用', 'Redis', '做缓存', "don't", 'use', 'api-gateway', 'v1.2.3', '--dry-run']
     """
     _check_text("text", text)
     return (ASCII_WORD if text.isascii() else WORD).findall(text)
-
-
-def words(text: str) -> list[Word]:
-    """Return the words of a text in order with their places and kinds; their slices are :func:`word_strings`.
-
-    >>> words("C++ 写缓存 fast")
-    [Word(start=0, stop=3, kind='compound'), Word(start=4, stop=7, kind='wide'), Word(start=8, stop=12, kind='word')]
-    """
-    _check_text("text", text)
-    pattern = ASCII_WORD if text.isascii() else WORD
-    return [Word(*match.span(), _kind(match[0])) for match in pattern.finditer(text)]
-
-
-def _kind(word: str) -> WordKind:
-    if _WIDE_CHAR.match(word):
-        return "wide"
-    if word.isalnum():
-        return "word"
-    return "compound" if _NOT_PLAIN.search(word) else "word"
 
 
 # --- Sentences ------------------------------------------------------------------------------------------------------
@@ -468,15 +371,10 @@ def _stops(text: str) -> Iterator[int]:
 
 
 def _candidates(text: str) -> Iterator[int]:
-    """Return the positions where a sentence could end or a quotation could turn, outside protected spans."""
-    positions = map(re.Match.start, _CANDIDATE.finditer(text))
-    protected = _protected(text)
-    return _outside(positions, protected) if protected else positions
-
-
-def _outside(positions: Iterable[int], protected: list[Span]) -> Iterator[int]:
-    index = 0
-    for position in positions:
+    """Yield the positions where a sentence could end or a quotation could turn, outside protected spans."""
+    protected, index = _protected(text), 0
+    for match in _CANDIDATE.finditer(text):
+        position = match.start()
         while index < len(protected) and protected[index].stop <= position:
             index += 1
         if index == len(protected) or position < protected[index].start:
@@ -491,19 +389,15 @@ def _stop_after(text: str, run: re.Match[str], opened: set[str]) -> int | None:
     stop = _after_closers(text, run.end(1), opened) if opened else run.end(1)
     if _ENDS_AT_ONCE.search(run[1]):
         return stop
-    if not _opens_wide(text, stop):
+    opening = stop
+    for toggle in _TOGGLES:
+        if text.startswith(toggle, opening):
+            opening += len(toggle)
+    following = text[opening : opening + 1]
+    if following not in _OPENERS and not _WIDE_CHAR.match(following):
         return None
     dots_only = not run[1].strip(".．" + _CLOSERS)
     return stop if not dots_only or _WIDE_CHAR.match(text[run.start() - 1 : run.start()]) else None
-
-
-def _opens_wide(text: str, position: int) -> bool:
-    """Return whether wide text begins here, with or without an opening mark before it."""
-    for toggle in _TOGGLES:
-        if text.startswith(toggle, position):
-            position += len(toggle)
-    following = text[position : position + 1]
-    return following in _OPENERS or _WIDE_CHAR.match(following) is not None
 
 
 def _after_closers(text: str, stop: int, opened: set[str]) -> int:
@@ -599,29 +493,22 @@ def _fences(lines: str) -> Iterator[Span]:
 
 def _code_spans(text: str) -> Iterator[Span]:
     """Yield the inline code of each line. Source: CommonMark 0.31, "Code spans", but never over a line end."""
-    runs: list[Span] = []
-    for match in _TICKS.finditer(text):
-        if runs and _LINE_END.search(text, runs[-1].stop, match.start()):
-            yield from _paired(runs)
-            runs = []
-        runs.append(Span(*match.span()))
-    yield from _paired(runs)
-
-
-def _paired(runs: list[Span]) -> Iterator[Span]:
-    """Yield what lies between each run of back-ticks and the next run of the same length, left to right."""
-    latest: dict[int, int] = {}
-    closers: list[int | None] = [None] * len(runs)
-    for index in range(len(runs) - 1, -1, -1):
-        length = runs[index].stop - runs[index].start
-        closers[index] = latest.get(length)
-        latest[length] = index
-    index = 0
-    while index < len(runs):
-        closer = closers[index]
-        if closer is not None:
-            yield Span(runs[index].start, runs[closer].stop)
-        index = index + 1 if closer is None else closer + 1
+    runs = [match.span() for match in _TICKS.finditer(text)]
+    stops: dict[int, int] = {}  # by where a run of back-ticks begins: where the next one of its length and line ends
+    nearest: dict[int, int] = {}
+    after = len(text)
+    for start, stop in reversed(runs):
+        if _LINE_END.search(text, stop, after):
+            nearest.clear()
+        if (length := stop - start) in nearest:
+            stops[start] = nearest[length]
+        nearest[length] = stop
+        after = start
+    cursor = 0
+    for start, _ in runs:
+        if start >= cursor and start in stops:
+            cursor = stops[start]
+            yield Span(start, cursor)
 
 
 # --- Questions ------------------------------------------------------------------------------------------------------
@@ -765,11 +652,7 @@ def split_thinking(text: str) -> tuple[str, str]:
     r"""Return what a reasoning model thought aloud at the start of its text, and the rest: its answer.
 
     Only ``<think>`` blocks that begin the text (white space aside) are thinking; a mark further on is what the answer
-    is about. A block that is never closed, as of an answer that was cut off, takes all of the text. A text without
-    thinking comes back as it is.
-
-    Raises:
-        TypeError: the text is none.
+    is about. A block that is never closed, as of an answer that was cut off, takes all of the text.
 
     Source: the format of MiniMax-M2, DeepSeek-R1 and Qwen3 where thinking is part of the content.
 
@@ -778,16 +661,10 @@ def split_thinking(text: str) -> tuple[str, str]:
     """
     _check_text("text", text)
     thoughts: list[str] = []
-    at = _after_space(text, 0)
+    at = _next_visible(text, 0)
     while text.startswith(_THINK_OPEN, at):
         start = at + len(_THINK_OPEN)
         stop = text.find(_THINK_CLOSE, start)
         thoughts.append(text[start : stop if stop >= 0 else len(text)].strip())
-        at = _after_space(text, stop + len(_THINK_CLOSE)) if stop >= 0 else len(text)
+        at = _next_visible(text, stop + len(_THINK_CLOSE)) if stop >= 0 else len(text)
     return ("\n".join(filter(None, thoughts)), text[at:]) if thoughts else ("", text)
-
-
-def _after_space(text: str, at: int) -> int:
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return at

@@ -1,4 +1,4 @@
-"""The books of a token budget: which part of a prompt took how much of it."""
+"""Accounts of a token budget: which part of a prompt took how much of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["TokenBudgetTracker"]
 
 
 class TokenBudgetTracker:
-    """The books of one token budget: who took how much, and what is left.
+    """An account of one token budget: who took how much, and what is left.
 
     Args:
         total: tokens to give away, at least 1.

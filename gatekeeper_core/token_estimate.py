@@ -6,8 +6,7 @@ r"""The estimate of a model's own token count: characters by class, times weight
 
 A byte-level tokenizer splits text into words, groups of digits, runs of marks and white space, then merges bytes that
 often stand together. What that costs depends on how many such pieces there are, how long they are, and how well the
-tokenizer knows the script. All of it is counted on whole strings at once, in time linear in the text; no loop looks at
-single characters.
+tokenizer knows the script. All of it is counted on whole strings at once, in time linear in the text.
 """
 
 from __future__ import annotations
@@ -23,61 +22,20 @@ from gatekeeper_core.token_profiles import MARGINS, PROFILES, WEIGHTS
 
 __all__ = ["CLASSES", "TokenEstimator", "budget_for", "budget_within", "class_counts", "count_bytes"]
 
-COMMON_CLASSES = (
-    "word",  # runs of letters
-    "word 4",  # those of four letters and more
-    "word 8",
-    "word 12",
-    "long word",  # letters beyond the fifteenth of a run
-    "rare letter",  # j, q, x, z: names, foreign words, random strings
-    "consonants",  # letters that end five consonants in a row
-    "hump",  # an upper-case letter after a lower-case one
-    "short hump",  # where the hump before is one or two letters back: Base64
-    "capital",  # an upper-case letter that begins a word and is followed by a lower-case one
-    "upper case",
-    "digit",
-    "digits",  # runs of them
-    "digits after space",  # where the space is a token by itself
-    "mark",
-    "marks",  # runs of them
-    "marks after space",
-    "marks after script",  # after a character of another script
-    "line end after text",  # one after a mark is part of its token
-    "line end",
-    "spaces",  # runs of two and more
-    "sixteen spaces",
-    "tab",
-    "control",
+_COMMON = (
+    "word|word 4|word 8|word 12|long word|rare letter|consonants|hump|short hump|capital|upper case|digit|digits"
+    "|digits after space|mark|marks|marks after space|marks after script|line end after text|line end|spaces"
+    "|sixteen spaces|tab|control"
 )
-SCRIPT_CLASSES = (
-    "latin accented",
-    "latin extended",
-    "latin vietnamese",
-    "latin signs",
-    "combining",
-    "greek",
-    "cyrillic",
-    "hebrew",
-    "arabic",
-    "other alphabets",
-    "devanagari",
-    "bengali",
-    "thai",
-    "other indic",
-    "other scripts",
-    "han",
-    "kana",
-    "hangul",
-    "wide punctuation",
-    "full width",
-    "punctuation",
-    "symbol",
-    "emoji",
-    "variation",
-    "astral",
+_SCRIPTS = (
+    "latin accented|latin extended|latin vietnamese|latin signs|combining|greek|cyrillic|hebrew|arabic|other alphabets"
+    "|devanagari|bengali|thai|other indic|other scripts|han|kana|hangul|wide punctuation|full width|punctuation|symbol"
+    "|emoji|variation|astral"
 )
-CLASSES = COMMON_CLASSES + SCRIPT_CLASSES
-"""What is counted, in order; those of ``SCRIPT_CLASSES`` are counted in text that is not ASCII."""
+COMMON_CLASSES = tuple(_COMMON.split("|"))
+CLASSES = COMMON_CLASSES + tuple(_SCRIPTS.split("|"))
+"""What is counted, in order; what comes after ``COMMON_CLASSES`` is counted in text that is not ASCII."""
+
 
 _LETTER, _DIGIT, _MARK, _SPACE, _LINE_END, _UPPER, _CONSONANT, _SCRIPT = (1 << bit for bit in range(8))
 _CONTINUATION = bytes(range(0x80, 0xC0))
@@ -159,26 +117,26 @@ def _common_counts(leads: bytes) -> list[int]:
     five &= five >> 16
     return [
         word_starts.bit_count(),
-        (word_starts & four).bit_count(),
+        (word_starts & four).bit_count(),  # of four letters and more
         (word_starts & eight).bit_count(),
         (word_starts & eight & four >> 64).bit_count(),
-        (eight & eight >> 64).bit_count(),
-        size - len(leads.translate(None, _RARE)),
-        (five & consonants >> 32).bit_count(),
-        humps.bit_count(),
-        (humps & (humps << 16 | humps << 24)).bit_count(),
-        (upper & word_starts & lower >> 8).bit_count(),
+        (eight & eight >> 64).bit_count(),  # letters beyond the fifteenth of a run
+        size - len(leads.translate(None, _RARE)),  # names, foreign words, random strings
+        (five & consonants >> 32).bit_count(),  # letters that end five consonants in a row
+        humps.bit_count(),  # an upper-case letter after a lower-case one
+        (humps & (humps << 16 | humps << 24)).bit_count(),  # where the one before is one or two letters back: Base64
+        (upper & word_starts & lower >> 8).bit_count(),  # begins a word and is followed by a lower-case letter
         upper.bit_count(),
         digits.bit_count(),
-        (starts >> 1 & digits).bit_count(),
-        (digits & spaces << 8).bit_count(),
+        (starts >> 1 & digits).bit_count(),  # runs of them
+        (digits & spaces << 8).bit_count(),  # where the space is a token by itself
         marks.bit_count(),
         (starts >> 2 & marks).bit_count(),
         (marks & spaces << 8).bit_count(),
-        (marks & script << 8).bit_count(),
-        (line_ends & ~(marks << 8)).bit_count(),
+        (marks & script << 8).bit_count(),  # after a character of another script
+        (line_ends & ~(marks << 8)).bit_count(),  # one after a mark is part of its token
         line_ends.bit_count(),
-        (starts >> 3 & spaces & spaces >> 8).bit_count(),
+        (starts >> 3 & spaces & spaces >> 8).bit_count(),  # runs of two and more
         leads.count(b" " * 16),
         leads.count(b"\t"),
         size - len(leads.translate(None, _CONTROLS)),
@@ -197,32 +155,13 @@ def _script_counts(utf8: bytes, leads: bytes) -> list[int]:
     wide_punctuation = _pairs(utf8, b"\xe3", b"\x80") if e3 else 0
     variation = _pairs(utf8, b"\xef", b"\xb8") if ef else 0
     emoji = _pairs(utf8, b"\xf0", b"\x9f") if astral else 0
+    alphabets = (_COMBINING, _GREEK, _CYRILLIC, _HEBREW, _ARABIC, _OTHER_ALPHABETS)
     return [
-        count(_LATIN[0]),
-        count(_LATIN_EXTENDED[0]),
-        vietnamese,
-        count(_LATIN_SIGNS[0]),
-        count(_COMBINING[0]),
-        count(_GREEK[0]),
-        count(_CYRILLIC[0]),
-        count(_HEBREW[0]),
-        count(_ARABIC[0]),
-        count(_OTHER_ALPHABETS[0]),
-        devanagari,
-        bengali,
-        thai,
-        e0 - devanagari - bengali - thai,
-        e1 - vietnamese,
-        count(_HAN[0]),
-        e3 - wide_punctuation,
-        count(_HANGUL[0]),
-        wide_punctuation,
-        ef - variation,
-        punctuation,
-        e2 - punctuation,
-        emoji,
-        variation,
-        astral - emoji,
+        *(count(_LATIN[0]), count(_LATIN_EXTENDED[0]), vietnamese, count(_LATIN_SIGNS[0])),
+        *(count(leads[0]) for leads in alphabets),
+        *(devanagari, bengali, thai, e0 - devanagari - bengali - thai, e1 - vietnamese),
+        *(count(_HAN[0]), e3 - wide_punctuation, count(_HANGUL[0]), wide_punctuation, ef - variation),
+        *(punctuation, e2 - punctuation, emoji, variation, astral - emoji),
     ]
 
 

@@ -1,14 +1,13 @@
 """Token counts: the specification's estimate, counters, and what a message costs.
 
-One counter serves one object, fixed when that object is made. Any function from text to a whole number fits
-``TokenCounter``; without one, ``TokenEstimator()`` counts. What a message costs is defined once, in ``count_message``;
-how much of a budget is kept free because counts are estimates, in ``token_estimate.budget_within``.
+Any function from text to a whole number fits ``TokenCounter``; without one, ``TokenEstimator()`` counts. How much of a
+budget is kept free because counts are estimates: ``token_estimate.budget_within``.
 """
 
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from gatekeeper_core.caching import LruCache
@@ -109,8 +108,8 @@ class _CheckedCounter:
 def checked_counter(counter: TokenCounter | None) -> TokenCounter:
     """Return the counter to use: ``TokenEstimator()`` for None, else ``counter`` with its results checked.
 
-    The returned counter raises ``ConfigError`` when ``counter`` gives anything but an int of at least 0. Our own
-    estimates and a counter that is checked already come back as they are.
+    It raises ``ConfigError`` when ``counter`` gives anything but an int of at least 0. Our own estimates and a counter
+    that is checked already come back as they are.
 
     Raises:
         TypeError: ``counter`` cannot be called.
@@ -160,9 +159,7 @@ class _CachedCounter:
 
 
 def cached_counter(counter: TokenCounter | None, *, max_texts: int = 16_384) -> TokenCounter:
-    """Return a checked counter that counts each text once, as long as it remembers it.
-
-    Our own estimates are nearly as fast as a memory and come back as they are.
+    """Return a checked counter that counts each text once, as long as it remembers it; our estimates as they are.
 
     Args:
         counter: counts a text; None: ``TokenEstimator()``.
@@ -197,9 +194,8 @@ def count_message(message: Message, *, token_counter: TokenCounter | None = None
     """Return what a message costs, in tokens: the one definition that everything here uses.
 
     The cost is the sum over its texts, each counted by itself and once: content (each text part), name and arguments of
-    each tool call, and the ``name`` field; then the ``tokens`` of each part that is no text (``MEDIA_TOKENS`` where
-    it tells none), and
-    ``per_message_tokens``. An empty text costs nothing. Roles and ids are not counted.
+    each tool call, and the ``name`` field; then the ``tokens`` of each part that is no text (``MEDIA_TOKENS`` where it
+    tells none), and ``per_message_tokens``. An empty text costs nothing. Roles and ids are not counted.
 
     Args:
         message: the message.
@@ -232,45 +228,26 @@ def count_messages(
     for message in messages:
         if not isinstance(message, Message):
             raise TypeError(f"message must be a Message, got {type(message).__name__}")
-        total += per_message_tokens + _media_tokens(message) + sum(map(counter, filter(None, _texts(message))))
+        if isinstance(message.content, str):
+            texts = [message.content]
+        else:
+            texts = [part.text for part in message.content if isinstance(part, TextPart)]
+            media = (part for part in message.content if isinstance(part, MediaPart))
+            total += sum(MEDIA_TOKENS[part.kind] if part.tokens is None else part.tokens for part in media)
+        texts += [text for call in message.tool_calls for text in (call.name, call.arguments)]
+        texts.append(message.name or "")
+        total += per_message_tokens + sum(map(counter, filter(None, texts)))
     return total
 
 
-def _texts(message: Message) -> Iterator[str]:
-    if isinstance(message.content, str):
-        yield message.content
-    else:
-        yield from (part.text for part in message.content if isinstance(part, TextPart))
-    for call in message.tool_calls:
-        yield call.name
-        yield call.arguments
-    yield message.name or ""
-
-
-def _media_tokens(message: Message) -> int:
-    if isinstance(message.content, str):
-        return 0
-    media = (part for part in message.content if isinstance(part, MediaPart))
-    return sum(MEDIA_TOKENS[part.kind] if part.tokens is None else part.tokens for part in media)
-
-
 def check_str(argument: str, value: object) -> None:
-    """Check a text that an argument gives.
-
-    Raises:
-        TypeError: it is no text.
-    """
+    """Raise TypeError where the value of an argument is no text."""
     if not isinstance(value, str):
         raise TypeError(f"{argument} must be str, got {type(value).__name__}")
 
 
 def check_tokens(argument: str, value: object, *, at_least: int = 0) -> None:
-    """Check a whole number, of tokens or of turns, that an argument gives.
-
-    Raises:
-        TypeError: it is no whole number.
-        ConfigError: it is below ``at_least``.
-    """
+    """Raise TypeError where the value of an argument is no whole number, ConfigError where it is below ``at_least``."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{argument} must be int, got {type(value).__name__}")
     if value < at_least:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from gatekeeper_core.text import LazyPattern
 from gatekeeper_core.tokens import TokenCounter, check_str, check_tokens, checked_counter
@@ -23,11 +23,9 @@ def truncate_to_tokens(
 ) -> str:
     """Return the longest prefix of a text that the counter puts within the budget; the whole text if it fits.
 
-    The promise is that the counter's count of the result is at most ``budget_tokens``, for any counter that gives
-    ``""`` no more than that. "Longest" holds for counters that never count a longer prefix lower; with others the
-    result is a prefix that fits. The cut never falls inside a character as people see it: a surrogate pair, a letter
-    with its combining marks, a joined emoji, a flag, a hangul syllable in letters, a CR LF pair. The counter is called
-    O(log n) times.
+    The count of the result is at most ``budget_tokens``, for any counter that gives ``""`` no more than that; it is the
+    longest for counters that never count a longer prefix lower. The cut never falls inside a surrogate pair, a letter
+    with its combining marks, a joined emoji, a flag, a hangul syllable in letters or a CR LF pair.
 
     Args:
         text: the text; lone surrogates pass through.
@@ -44,23 +42,30 @@ def truncate_to_tokens(
     >>> truncate_to_tokens("缓存穿透怎么解决", 5, token_counter=len, marker="…")
     '缓存穿透…'
     """
-    check_str("text", text)
-    check_str("marker", marker)
-    check_tokens("budget_tokens", budget_tokens)
-    counter = checked_counter(token_counter)
+    counter = _checked(text, budget_tokens, token_counter, marker)
 
-    def fits(candidate: str) -> bool:
-        return counter(candidate) <= budget_tokens
+    def fits(size: int) -> bool:
+        return counter(text[:size] + marker) <= budget_tokens
 
     if budget_tokens == 0:
         return ""
-    if fits(text):
+    if counter(text) <= budget_tokens:
         return text
-    if marker and not fits(marker):
+    if marker and not fits(0):
         marker = ""
-    stop = _safe_cut(text, _longest_fit(text, marker, budget_tokens, fits))
+    fitting, failing = 0, 4 * budget_tokens + 1
+    while failing < len(text) and fits(failing):  # doubled before it is halved: long texts are dear
+        fitting, failing = failing, 2 * failing
+    failing = min(failing, len(text))
+    while failing - fitting > 1:
+        middle = (fitting + failing) // 2
+        if fits(middle):
+            fitting = middle
+        else:
+            failing = middle
+    stop = _safe_cut(text, fitting)
     # A counter that is not monotone may refuse the safe cut: halving ends after O(log n) counts.
-    while stop and not fits(text[:stop] + marker):
+    while stop and not fits(stop):
         stop = _safe_cut(text, stop // 2)
     return text[:stop] + marker
 
@@ -71,7 +76,7 @@ def truncate_middle(
     """Return a text without its middle, so that the counter puts it within the budget; the whole text if it fits.
 
     Two thirds of what stays are the beginning, one third the end: the end of a tool's output tells how it went. The cut
-    falls inside no character, as in :func:`truncate_to_tokens`, and the counter is called O(log n) times.
+    falls inside no character, as in :func:`truncate_to_tokens`.
 
     Args:
         text: the text; lone surrogates pass through.
@@ -90,10 +95,7 @@ def truncate_middle(
     >>> truncate_middle("error: " + "x" * 100 + " exit 1", 28, token_counter=len)
     'error: xxxxxxxx…[92]… exit 1'
     """
-    check_str("text", text)
-    check_str("marker", marker)
-    check_tokens("budget_tokens", budget_tokens)
-    counter = checked_counter(token_counter)
+    counter = _checked(text, budget_tokens, token_counter, marker)
     if counter(text) <= budget_tokens:
         return text
     earlier = _cuts_in(text, marker)
@@ -118,6 +120,13 @@ def truncate_middle(
     return shortened(fitting)
 
 
+def _checked(text: str, budget_tokens: int, token_counter: TokenCounter | None, marker: str) -> TokenCounter:
+    check_str("text", text)
+    check_str("marker", marker)
+    check_tokens("budget_tokens", budget_tokens)
+    return checked_counter(token_counter)
+
+
 class _Cut(NamedTuple):
     start: int
     stop: int
@@ -139,31 +148,6 @@ def _cuts_in(text: str, marker: str) -> list[_Cut]:
     return found
 
 
-class _Fits(Protocol):
-    def __call__(self, candidate: str, /) -> bool: ...
-
-
-def _longest_fit(text: str, marker: str, budget_tokens: int, fits: _Fits) -> int:
-    """Return the largest length below the whole at which prefix and marker fit, 0 if none does.
-
-    Doubling before halving: the counts read about as much text as the result is long, not the whole text each time.
-    """
-    fitting, failing = 0, len(text)
-    size = 4 * budget_tokens + 1
-    while size < failing:
-        if fits(text[:size] + marker):
-            fitting, size = size, 2 * size
-        else:
-            failing = size
-    while failing - fitting > 1:
-        middle = (fitting + failing) // 2
-        if fits(text[:middle] + marker):
-            fitting = middle
-        else:
-            failing = middle
-    return fitting
-
-
 def _safe_cut(text: str, stop: int) -> int:
     """Return the last place up to ``stop`` that lies inside no character as people see it; linear in the steps back.
 
@@ -178,6 +162,7 @@ def _safe_cut(text: str, stop: int) -> int:
 # tones, tags.
 _EXTENDERS = LazyPattern("[\u200c\u200d\uff9e\uff9f\u0e33\u0eb3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 _HANGUL = "\u1100-\u11ff\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
+_REGIONAL = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _INSEPARABLE_PAIR = LazyPattern(
     "\r\n"
     "|\u200d."
@@ -196,16 +181,6 @@ def _is_inside(text: str, at: int) -> bool:
         return True
     if _INSEPARABLE_PAIR.match(text, at - 1, at + 1):
         return True
-    return _is_regional(after) and _regional_run(text, at) % 2 == 1
-
-
-def _is_regional(character: str) -> bool:
-    return "\U0001f1e6" <= character <= "\U0001f1ff"
-
-
-def _regional_run(text: str, stop: int) -> int:
-    """Return how many regional indicators stand directly before ``stop``: two make a flag."""
-    start = stop
-    while start and _is_regional(text[start - 1]):
-        start -= 1
-    return stop - start
+    # Two regional indicators make a flag: inside one where an odd number of them stands before.
+    before = len(text[:at].rstrip(_REGIONAL)) if after in _REGIONAL else at
+    return (at - before) % 2 == 1

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.context.history.modes import HistoryConfig
-from gatekeeper_core.context.history.select import HistoryView, select_history
+from gatekeeper_core.context.history.select import select_history
+from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.selection.planner import GatekeeperConfig
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,3 +28,16 @@ def view_with(messages: Sequence[Message], **arguments: Any) -> HistoryView:
     settings = {name: value for name, value in arguments.items() if name in _SETTINGS}
     others = {name: value for name, value in arguments.items() if name not in _SETTINGS}
     return select_history(messages, config=config_of(**settings), **others)
+
+
+def configured(**options: Any) -> dict[str, Any]:
+    """Return the arguments of an adapter: ``config`` for what is a setting, and the rest; ``trim`` is the selection's.
+
+    Beside a ``token_limit`` or a builder the config has no budget.
+    """
+    if "trim" in options:
+        options["gatekeeper"] = replace(options.get("gatekeeper") or GatekeeperConfig(), trim=options.pop("trim"))
+    others = {name: options.pop(name) for name in options.keys() - {field.name for field in fields(HistoryConfig)}}
+    if not others.keys().isdisjoint({"token_limit", "builder"}):
+        options.setdefault("token_budget", None)
+    return {"config": HistoryConfig(**options), **others}

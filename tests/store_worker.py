@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
@@ -23,7 +24,9 @@ SUBJECTS = (
     ("酸面包第 {} 次要发酵多久？", "在二十六度下发酵 {} 个小时。"),
     ("换个话题，choir 的 minutes 第 {} 份谁负责？", "第 {} 份 minutes 由 Marta 负责。"),
 )
-CONFIG = ContextBuilderConfig(total_budget=1500, passthrough_below=0, call_timeout_ms=60_000)
+CONFIG = ContextBuilderConfig(
+    total_budget=1500, history=HistoryConfig(mode="hybrid", passthrough_below=0), call_timeout_ms=60_000
+)
 
 
 def open_store(place: str) -> Any:
@@ -94,7 +97,7 @@ class Worker:
         """Build once more, and return the whole prompt, and whether the index is the one made anew."""
         built = self.build()
         assert self.context is not None
-        state = self.builder._selector._threads.get((TENANT, THREAD))
+        state = self.builder._setup.selector._threads.get((TENANT, THREAD))
         assert state is not None
         assert state.gatekeeper is not None
         assert state.history is not None

@@ -123,8 +123,8 @@ PORCH = (
     "llama_index.memory.gatekeeper",
 )
 ADAPTERS = {
-    "langchain_gatekeeper": ("memory", "middleware", "runnable", "working_memory"),
-    "llama_index.memory.gatekeeper": ("buffer", "block", "memory", "working_memory"),
+    "langchain_gatekeeper": ("memory", "middleware", "runnable", "tools"),
+    "llama_index.memory.gatekeeper": ("buffer", "block", "memory", "tools"),
 }
 ADAPTER_LINES = 160
 
@@ -350,7 +350,7 @@ def decisions(module: Module) -> Iterator[str]:
     words = ("turn", "topic", "budget", "token", "passthrough", "floor", "verdict", "decision", "status")
     for node in ast.walk(module.tree):
         if isinstance(node, ast.If | ast.IfExp | ast.While):
-            asked = ast.unparse(node.test).lower()
+            asked = ast.unparse(node.test).lower().replace("self.return_messages", "")  # a field of LangChain's
             # What stock itself refuses is refused in stock's words.
             if not asked.startswith("initial_token_count >") and any(word in asked for word in words):
                 yield f"line {node.lineno}: if {asked}"

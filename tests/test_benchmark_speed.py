@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchmarks.ablation import with_constants
 from benchmarks.corpus import Question, generate_questions, generate_turns
 from benchmarks.plot import TIME, draw_curves
 from benchmarks.report import SEED
@@ -43,9 +44,10 @@ from benchmarks.speed_methods import (
 )
 from benchmarks.speed_tokens import texts_of
 from benchmarks.speed_worker import Worker, WorkerError, read_turns
+from gatekeeper_core.selection import retrieval
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.retrieval import CONSTANTS, Constants, RetrievalConfig, read_query, score_turns
+from gatekeeper_core.selection.retrieval import RetrievalConfig, read_query, score_turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -169,11 +171,11 @@ def test_agreement_counts_the_same_first_five_and_the_targets_found() -> None:
 
 
 def test_the_formula_is_the_specification_alone() -> None:
-    """Everything that its docstring calls ours is off; what the specification and Lucene give is as it is."""
-    ours = {"neighbour", "reach", "synonym", "kind", "misspelling", "feedback", "answer", "speaker"}
-    for name in Constants.__slots__:
-        off = name.removesuffix("_weight") in ours
-        assert getattr(FORMULA, name) == (0 if off else getattr(CONSTANTS, name)), name
+    """Every weight of ours is off."""
+    ours = {f"retrieval.{name}" for name in vars(retrieval) if name.endswith("_WEIGHT")} - {
+        "retrieval._UNPAIRED_WEIGHT"
+    }
+    assert dict.fromkeys(ours, 0.0) == FORMULA
 
 
 @pytest.mark.parametrize("language", ["en", "zh", "mixed"])
@@ -189,8 +191,8 @@ def test_exhaustive_scoring_is_the_formula_where_the_library_scores_every_turn(l
     assert len(questions) > 3
     for question in questions:
         query = read_query(question.text, index)
-        given = {"config": RetrievalConfig(), "constants": FORMULA, "texts": texts.__getitem__}
-        scores = score_turns(query, index, depth=20, **given)[:20]  # type: ignore[arg-type]
+        with with_constants(FORMULA):
+            scores = score_turns(query, index, config=RetrievalConfig(), depth=20, texts=texts.__getitem__)[:20]
         for limit in (1, 3, 20):  # the fewer, the more is left unscored
             best = exact.rank(question.text, limit)
             assert [turn for _, turn in best] == [score.turn_id for score in scores[:limit]]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -28,7 +28,7 @@ from benchmarks.selection import (
     without_dates,
 )
 from gatekeeper_core import GatekeeperConfig, SelectedTurn
-from gatekeeper_core.selection import coverage, retrieval
+from gatekeeper_core.selection.retrieval import RetrievalConfig
 from gatekeeper_core.tokens import estimate_text_tokens
 
 if TYPE_CHECKING:
@@ -160,18 +160,19 @@ def test_a_peer_that_is_not_installed_has_a_row_that_says_so() -> None:
 
 def test_each_ablation_changes_exactly_one_part() -> None:
     base = GatekeeperConfig()
-    settings, constants, values = {}, {}, {}
-    for name, config in ablations(base):
-        settings[name], constants[name], values[name] = config, retrieval.CONSTANTS, coverage.ALPHA
-    assert list(settings) == [EVERYTHING, *PARTS]
-    usual = settings[EVERYTHING], constants[EVERYTHING], values[EVERYTHING]
-    assert usual == (base, retrieval.CONSTANTS, coverage.ALPHA)
-    assert [name for name in PARTS if (settings[name], constants[name], values[name]) == usual] == []
-    assert constants["no neighbours"] == replace(retrieval.CONSTANTS, neighbour_weight=0.0)
-    assert settings["no neighbours"] == base
-    assert values["length costs nothing"] == 0.0
-    assert settings["no newest turn"].gate.snippet_above == settings["no newest turn"].gate.whole_above == 1.0
-    assert settings["no evidence floor"].coverage.evidence_share == 0.0
+    places = {name for changes in PARTS.values() for name in changes.get("constants", ())}
+
+    def constants() -> dict[str, Any]:
+        modules = {name: import_module(f"gatekeeper_core.selection.{name.split('.')[0]}") for name in places}
+        return {name: getattr(module, name.split(".")[1]) for name, module in modules.items()}
+
+    before = constants()
+    seen = {name: (config, constants()) for name, config in ablations(base)}
+    assert list(seen) == [EVERYTHING, *PARTS]
+    assert seen[EVERYTHING] == (base, before) == (base, constants())
+    assert [name for name in PARTS if seen[name] == (base, before)] == []
+    assert seen["no neighbours"] == (base, before | {"retrieval._NEIGHBOUR_WEIGHT": 0.0})
+    assert seen["no recency"] == (GatekeeperConfig(retrieval=RetrievalConfig(recency_weight=0.0)), before)
 
 
 def test_a_sample_lies_evenly_over_everything() -> None:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.modes import HistoryConfig
-from gatekeeper_core.context.history.select import HistoryView
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import MediaPart, Message, TextPart
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
@@ -108,9 +108,9 @@ def test_a_long_answer_is_cut_to_what_the_question_wants(script: str) -> None:
 def test_nothing_is_cut_where_that_is_off(script: str) -> None:
     messages = [*talk(script), user(QUESTION[script])]
     off = ContextGatekeeper(config=GatekeeperConfig(trim=False), token_counter=estimate_text_tokens)
-    for view in (view_of(messages, trim=False), view_of(messages, gatekeeper=off)):
-        assert view.replaced == ()
-        assert {0, 1} <= set(view.kept)
+    view = view_of(messages, gatekeeper=off)
+    assert view.replaced == ()
+    assert {0, 1} <= set(view.kept)
 
 
 @scripts
@@ -142,7 +142,8 @@ def test_the_floor_of_a_hybrid_history_is_never_cut(script: str) -> None:
 def test_a_needed_turn_that_is_larger_than_the_budget_sends_its_best_part(script: str) -> None:
     messages = [*talk(script), user(QUESTION[script])]
     room = cost_of(messages[-1:]) + 60
-    whole, cut = view_of(messages, token_budget=room, trim=False), view_of(messages, token_budget=room)
+    off = ContextGatekeeper(config=GatekeeperConfig(trim=False), token_counter=estimate_text_tokens)
+    whole, cut = view_of(messages, token_budget=room, gatekeeper=off), view_of(messages, token_budget=room)
     assert 0 not in whole.kept
     assert cut.tokens <= room
     assert any(FACT[script].strip() in message.text for message in sent(messages, cut))
@@ -279,7 +280,7 @@ def test_a_selector_sends_copies_and_remembers_its_last_cuts(script: str) -> Non
 def test_a_selector_that_cannot_write_or_is_told_so_sends_whole_messages(script: str) -> None:
     items = [*(message.to_dict() for message in talk(script)), {"role": "user", "content": QUESTION[script]}]
     for write, trim in ((None, True), (instead, False)):
-        config = HistoryConfig(passthrough_below=0, floor_turns=0, trim=trim, on_error="raise")
+        config = HistoryConfig(passthrough_below=0, gatekeeper=GatekeeperConfig(trim=trim), on_error="raise")
         assert ThreadSelector(Message.from_dict, write=write, config=config).choose(items)[:2] == items[:2]
 
 

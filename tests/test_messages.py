@@ -23,6 +23,7 @@ from gatekeeper_core.messages import (
     ToolCall,
     Turn,
     Violation,
+    conversation_locale,
     group_turns,
     is_answer,
     is_answered,
@@ -763,3 +764,11 @@ def test_a_question_is_answered_by_what_the_assistant_says_without_a_call(answer
     waiting = [[], [note], [question], [said, question, note], [question, calling], [question, calling, result]]
     assert all(map(is_answered, answered))
     assert not any(map(is_answered, waiting))
+
+
+def test_the_language_of_a_conversation_is_that_of_its_first_question_with_a_word() -> None:
+    """C17."""
+    talk = [system("Be brief."), user("?!"), user("缓存的端口？"), assistant("6380"), user("And Redis?")]
+    assert conversation_locale(talk, "Which port?") == "zh"
+    assert conversation_locale(talk[:2], "哪个端口？") == "zh"
+    assert conversation_locale(talk[4:], "哪个端口？") == conversation_locale([]) == "en"

@@ -18,7 +18,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
-from gatekeeper_core.selection.coverage import CoverageConfig
 from gatekeeper_core.selection.cues import without_cues
 from gatekeeper_core.selection.result import Selection
 from gatekeeper_core.selection.retrieval import RetrievalConfig
@@ -213,14 +212,11 @@ retrievals = st.builds(
     recency_weight=weights,
     candidates=st.sampled_from([1, 20]),
 )
-covers = st.builds(CoverageConfig, eta=shares, evidence_share=shares)
 gates = st.builds(
     GateConfig,
     continue_above=st.just(1),
     switch_below=shares,
     new_above=shares,
-    whole_above=st.just(1),
-    snippet_above=shares,
 )
 
 
@@ -229,7 +225,7 @@ gates = st.builds(
     "Redis port?",
     300,
     RetrievalConfig(user_weight=0, assistant_weight=0, exact_weight=0, recency_weight=0),
-    CoverageConfig(),
+    0.85,
     GateConfig(),
 )
 @example(
@@ -237,7 +233,7 @@ gates = st.builds(
     "Back to redis",
     300,
     RetrievalConfig(user_weight=0, assistant_weight=0, exact_weight=0),
-    CoverageConfig(),
+    0.85,
     GateConfig(),
 )
 @example(
@@ -245,15 +241,15 @@ gates = st.builds(
     "cache",
     300,
     RetrievalConfig(user_weight=0.2, assistant_weight=0, exact_weight=0, recency_weight=0),
-    CoverageConfig(),
+    0.85,
     GateConfig(),
 )
-@given(conversations, texts, st.integers(1, 300), retrievals, covers, gates)
+@given(conversations, texts, st.integers(1, 300), retrievals, shares, gates)
 def test_any_settings_that_are_allowed_give_a_selection_within_the_budget(
-    turns: Pairs, query: str, budget: int, retrieval: RetrievalConfig, cover: CoverageConfig, gate: GateConfig
+    turns: Pairs, query: str, budget: int, retrieval: RetrievalConfig, eta: float, gate: GateConfig
 ) -> None:
     """000-55: weights of nothing, one candidate, thresholds at both ends."""
-    config = GatekeeperConfig(retrieval=retrieval, coverage=cover, gate=gate)
+    config = GatekeeperConfig(retrieval=retrieval, eta=eta, gate=gate)
     gatekeeper = ContextGatekeeper(budget, config=config, token_counter=estimate_text_tokens)
     gatekeeper.sync(turns)
     selection = gatekeeper.explain(query)
@@ -537,8 +533,8 @@ def test_the_eta_that_a_decision_names_keeps_the_turn(turns: Pairs, query: str) 
     for decision in selection.decisions:
         if decision.kept_from_eta is None:
             continue
-        assert CoverageConfig().eta < decision.kept_from_eta <= 1.0
-        config = GatekeeperConfig(coverage=CoverageConfig(eta=decision.kept_from_eta))
+        assert GatekeeperConfig().eta < decision.kept_from_eta <= 1.0
+        config = GatekeeperConfig(eta=decision.kept_from_eta)
         again = ContextGatekeeper(10**6, config=config, token_counter=estimate_text_tokens)
         again.sync(turns)
         assert kept_or_repeated(again.explain(query), decision.turn_id)
@@ -588,7 +584,7 @@ def test_a_lower_eta_keeps_a_part_of_what_a_higher_one_keeps(
     """000-33: eta is the way from few turns to many, with room for all of them."""
     kept = []
     for eta in sorted((one, other)):
-        gatekeeper = ContextGatekeeper(10**6, config=GatekeeperConfig(coverage=CoverageConfig(eta=eta)))
+        gatekeeper = ContextGatekeeper(10**6, config=GatekeeperConfig(eta=eta))
         gatekeeper.sync(turns)
         kept.append({turn.turn_id for turn in gatekeeper.explain(query).turns})
     assert kept[0] <= kept[1]

@@ -201,9 +201,9 @@ def test_a_number_that_the_code_holds_otherwise_is_found(rule: str, wrong: list[
 
 
 def test_a_name_that_holds_several_numbers_needs_its_class() -> None:
-    assert len(numbers_of("candidates")) > 1
-    assert wrong_numbers("`candidates=20`")
-    assert len(numbers_of("RetrievalConfig.candidates")) == 1
+    assert len(numbers_of("max_chars")) > 1
+    assert wrong_numbers("`max_chars=80,000`")
+    assert len(numbers_of("compact_messages.max_chars")) == 1
 
 
 def test_a_number_without_a_name_is_found() -> None:

@@ -24,11 +24,9 @@ from gatekeeper_core.text import (
     is_question,
     is_wide,
     locale_of,
-    script_of,
     sentences,
     split_thinking,
     word_strings,
-    words,
 )
 from tests.timing import assert_linear
 
@@ -124,32 +122,7 @@ def test_han_is_told_from_the_other_wide_scripts() -> None:
     assert not any(map(is_han, "のカ가กa。"))
 
 
-@pytest.mark.parametrize(
-    ("script", "chars"),
-    [
-        ("han", "中々〇一\U00020000"),
-        ("kana", "のカーｶ"),
-        ("hangul", "가ㄱ"),
-        ("latin", "aZéßＡ"),
-        ("digit", "7７٣²Ⅳ"),
-        ("other_letter", "яאกุㄅ"),
-        ("punctuation", ".，。“-_+$`^・"),
-        ("space", " \t\n\u3000\xa0\u2028\x85"),
-        ("other", "😀→\u0301\u200b\ud800\x00\ue000".replace("→", "☃")),
-    ],
-)
-def test_every_character_has_one_script_class(script: str, chars: str) -> None:
-    assert {char: script_of(char) for char in chars} == dict.fromkeys(chars, script)
-
-
-@given(st.characters(exclude_categories=()))
-def test_the_script_class_agrees_with_is_wide_and_is_han(char: str) -> None:
-    script = script_of(char)
-    assert is_wide(char) == (script in ("han", "kana", "hangul")) or script == "other_letter"
-    assert is_han(char) == (script == "han")
-
-
-@pytest.mark.parametrize("function", [is_wide, is_han, script_of])
+@pytest.mark.parametrize("function", [is_wide, is_han])
 def test_a_character_function_refuses_what_is_not_one_character(function: Callable[[str], object]) -> None:
     for value in ("", "ab"):
         with pytest.raises(ConfigError, match="one character"):
@@ -235,38 +208,41 @@ def test_words_are_runs_of_wide_characters_and_joined_letters(text: str, expecte
 
 
 @pytest.mark.parametrize(
-    ("kind", "text"),
+    "text",
     [
-        *(("word", text) for text in ("Redis", "don't", "don’t", "42", "été", "नमस्ते", "Ａ")),
-        *(("compound", text) for text in ("v1.2", "a_b", "--x", "-v", "C++", "F#", "1,000", "a-b", "src/x", "_")),
-        *(("wide", text) for text in ("缓存", "データ", "한국어", "ภาษา")),
+        *(
+            "Redis",
+            "don't",
+            "don’t",
+            "42",
+            "été",
+            "नमस्ते",
+            "Ａ",
+            "v1.2",
+            "a_b",
+            "--x",
+            "-v",
+            "C++",
+            "F#",
+            "1,000",
+            "a-b",
+        ),
+        *("src/x", "_", "缓存", "データ", "한국어", "ภาษา"),
     ],
 )
-def test_a_word_knows_its_kind(kind: str, text: str) -> None:
-    assert words(text) == [(0, len(text), kind)]
-
-
-@given(any_text)
-def test_words_are_in_order_and_never_overlap(text: str) -> None:
-    found = words(text)
-    assert all(0 <= word.start < word.stop <= len(text) for word in found)
-    assert all(left.stop <= right.start for left, right in pairwise(found))
-
-
-@given(any_text)
-def test_word_strings_are_the_slices_of_words(text: str) -> None:
-    assert word_strings(text) == [text[word.start : word.stop] for word in words(text)]
+def test_a_word_stays_whole(text: str) -> None:
+    assert word_strings(text) == [text]
 
 
 @given(any_text)
 def test_a_wide_character_stands_in_wide_words_only(text: str) -> None:
-    for start, stop, kind in words(text):
-        assert {is_wide(char) for char in text[start:stop]} == {kind == "wide"}
+    for word in word_strings(text):
+        assert len({is_wide(char) for char in word}) == 1
 
 
 @given(any_text)
 def test_every_letter_and_digit_stands_in_a_word(text: str) -> None:
-    inside = {position for start, stop, _ in words(text) for position in range(start, stop)}
+    inside = {position for word in WORD.finditer(text) for position in range(*word.span())}
     assert not [position for position, char in enumerate(text) if char.isalnum() and position not in inside]
 
 
@@ -438,7 +414,7 @@ def test_a_question_mark_at_the_end_makes_any_text_a_question(text: str) -> None
 
 # --- Any input ------------------------------------------------------------------------------------------------------
 
-FUNCTIONS = {f.__name__: f for f in (clean, word_strings, words, sentences, is_question)}
+FUNCTIONS = {f.__name__: f for f in (clean, word_strings, sentences, is_question)}
 
 # What is repeated, with what stands before and after.
 HOSTILE = {

@@ -17,7 +17,7 @@ import gatekeeper_cli
 from gatekeeper_cli.conversation import QuestionKind
 from gatekeeper_cli.explanation import why_not
 from gatekeeper_cli.texts import TABLE, Language, language_of, speak, spoken, texts_for
-from gatekeeper_core.selection.result import Decision, Outcome, Stage, Why
+from gatekeeper_core.selection.result import Decision, DecisionOutcome, Stage, Why
 from gatekeeper_core.selection.verdicts import GateReason, Verdict
 
 KEPT_BECAUSE = {"evidence", "newest_turn", "earlier_turn", "later_turn", "overview", "neighbour"}
@@ -68,7 +68,7 @@ def test_every_word_of_the_library_has_both_languages() -> None:
         ("gate_reason", GateReason),
         ("reason", Why),
         ("kind", QuestionKind),
-        ("outcome", Outcome),
+        ("outcome", DecisionOutcome),
         ("stage", Stage),
     ):
         assert {f"{prefix}.{word}" for word in typing.get_args(words)} == {

@@ -89,7 +89,7 @@ def test_explain_gives_the_selection_the_anchors_the_near_misses_and_the_turn_th
     selection = gatekeeper.explain(query)
     value = shown_json("explain", chat, query, "--budget", "300", "--mode", mode)
     assert value["selection"] == json.loads(json.dumps(selection.to_dict()))
-    assert value["anchors_by_turn"] == grid_of(selection).to_dict()
+    assert value["anchors_by_turn"] == json.loads(json.dumps(grid_of(selection)._asdict()))
     assert [near["turn_id"] for near in value["near_misses"]] == [near.turn_id for near in near_misses(selection)]
     assert sum(value["budget"].values()) == 300
     assert value["why_not"]["turn_id"] == 0

@@ -21,8 +21,9 @@ from gatekeeper_core import (
     ThreadMemories,
     ToolCall,
 )
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.result import BuildTrace, Fate
-from gatekeeper_core.context.tool_results.thread_compressor import ThreadResultCompressor
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryStore
 
 LOG = "calls the tool read_log"
@@ -172,11 +173,16 @@ def places(trace: BuildTrace, fate: Fate) -> str:
 def main() -> None:
     """Go through the conversation, and print a table for some of the prompts."""
     store = Memories()
+    memories = ThreadMemories(InMemoryBlobStore(), secret=b"a secret of this example")
     builder = ContextBuilder(
         ContextBuilderConfig(
-            total_budget=1_000, passthrough_below=0, memory_categories=(), cache_friendly=True, locale="en"
+            total_budget=1_000,
+            history=HistoryConfig(mode="hybrid", passthrough_below=0),
+            memory_categories=(),
+            cache_friendly=True,
+            locale="en",
         ),
-        tool_results=ThreadResultCompressor(ThreadMemories(InMemoryBlobStore(), secret=b"a secret of this example")),
+        tool_results=ToolResultCompressor(working_memory=memories),
         session_key=b"a key of this example",
     )
     said: list[Message] = []

@@ -17,6 +17,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.checkpoint.memory import InMemorySaver
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from langchain_gatekeeper import GatekeeperMiddleware
 
 
@@ -57,7 +58,7 @@ class ScriptedModel(BaseChatModel):
 def main() -> None:
     """Fill a thread with tool results, then ask for something that was said before them."""
     model = ScriptedModel()
-    gatekeeper = GatekeeperMiddleware(token_budget=600, passthrough_below=0)
+    gatekeeper = GatekeeperMiddleware(HistoryConfig(token_budget=600, passthrough_below=0))
     agent = create_agent(
         model,
         tools=[weather],

@@ -13,6 +13,7 @@ from typing import Any
 from langchain_classic.chains import ConversationChain
 from langchain_core.language_models.llms import LLM
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from langchain_gatekeeper import GatekeeperChatMemory
 
 
@@ -38,7 +39,7 @@ def main() -> None:
     """Talk about three things, then go back to the first."""
     model = ScriptedModel()
     # The one line: ConversationBufferWindowMemory(k=5) stood here.
-    memory = GatekeeperChatMemory(token_budget=400, passthrough_below=0)
+    memory = GatekeeperChatMemory(config=HistoryConfig(token_budget=400, passthrough_below=0))
     chain = ConversationChain(llm=model, memory=memory)
 
     chain.predict(input="The port is 6380 for the Redis cache.")

@@ -16,6 +16,7 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock, ToolCallBlock
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ async def main() -> None:
     """Fill a memory with the results of tools, then ask for something that was said before them."""
     model = MockFunctionCallingLLM(response_generator=script, is_chat_model=True)
     agent = FunctionAgent(llm=model, tools=[weather], system_prompt="You plan journeys.")
-    memory = GatekeeperMemoryBuffer.from_defaults(token_limit=600, passthrough_below=0)
+    memory = GatekeeperMemoryBuffer.from_defaults(config=HistoryConfig(token_budget=600, passthrough_below=0))
 
     async def ask(text: str) -> str:
         return str(await agent.run(text, memory=memory))  # the one argument

@@ -2,13 +2,11 @@
 
 A turn is found by its *terms* (what the index stores): English words (case-folded, lightly stemmed), identifiers and
 versions as a whole and by their parts, pairs of neighbouring characters in scripts without spaces, and single Han
-characters. :func:`count_terms` gives just these, fast. :func:`extract_anchors` gives everything that a reader would
-call an anchor, with what was written and of which kind: also triples of characters, quoted phrases and back-tick code,
-which are not indexed but looked for in the text of the best candidates.
+characters. :func:`extract_anchors` also gives triples of characters, quoted phrases and back-tick code, which are not
+indexed but looked for in the text of the best candidates.
 
-Nothing crosses punctuation, and no anchor is longer than 120 characters. A text of any length is bounded: at most
-100,000 characters of it are read (three quarters from its beginning, one quarter from its end), and at most
-``limit`` different anchors are kept, the first ones seen.
+Nothing crosses punctuation, and no anchor is longer than 120 characters. At most 100,000 characters of a text are read
+(three quarters from its beginning, one quarter from its end), and the first ``limit`` different anchors are kept.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import re
 from functools import cache, lru_cache
 from itertools import chain, islice
 from operator import add
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, HAN_LIGHT, HAN_PARTICLES, KANA_PARTICLES
 from gatekeeper_core.selection.quantities import quantities
@@ -26,7 +24,8 @@ from gatekeeper_core.selection.word_forms import UNINFLECTED, family_heads, irre
 from gatekeeper_core.text import HAN, LazyPattern, clean, is_wide, word_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from functools import _lru_cache_wrapper
 
     from gatekeeper_core.selection.quantities import Quantity
 
@@ -47,6 +46,7 @@ __all__ = [
     "without_ending",
 ]
 
+_T = TypeVar("_T")
 AnchorKind = Literal[
     "word", "number", "identifier", "version", "pair", "character", "date", "amount", "triple", "quote", "code"
 ]
@@ -115,7 +115,7 @@ def count_terms(text: str, *, limit: int = MAX_TURN_ANCHORS, with_quantities: bo
     """
     readable = _readable(text)
     counts: dict[str, int] = {}
-    terms = chain.from_iterable(_terms_by_piece(readable))
+    terms = chain.from_iterable(_by_piece(readable, _terms, _ascii_terms))
     for term in terms:
         counts[term] = counts.get(term, 0) + 1
         if len(counts) > limit:
@@ -131,16 +131,14 @@ def count_terms(text: str, *, limit: int = MAX_TURN_ANCHORS, with_quantities: bo
 
 
 def telling_terms(text: str) -> set[str]:
-    """Return the indexed terms of a text that have more than one character and weigh 1; see :func:`term_weight`.
-
-    They are the same as those among :func:`count_terms`, found without counting all the others.
+    """Return the terms of :func:`count_terms` that have more than one character and weigh 1, without counting others.
 
     >>> sorted(telling_terms("我们 deploy 缓存 7 days"))
     ['day', 'deploy', '缓存']
     """
     readable = _readable(text)
     if readable.isascii() or 2 * len(readable) > MAX_TURN_ANCHORS:
-        pieces: Iterator[Iterable[str]] = _terms_by_piece(readable)
+        pieces: Iterator[Iterable[str]] = _by_piece(readable, _terms, _ascii_terms)
     else:  # no character begins more than two terms: none is one too many
         pieces = map(_telling_terms, word_strings(_simplified(readable)))
     found = islice(dict.fromkeys(chain.from_iterable(pieces)), MAX_TURN_ANCHORS)
@@ -157,16 +155,20 @@ def extract_anchors(text: str, *, limit: int = MAX_QUERY_ANCHORS) -> tuple[Ancho
     [('v1.2', 'version'), ('fix', 'word'), ('get_user', 'identifier'), ('user', 'word'), ('get_user', 'code')]
     """
     readable = _readable(text)
-    found: dict[str | tuple[str], Anchor] = {}
-    for anchor in chain(chain.from_iterable(_anchors_by_piece(readable)), _quantity_anchors(readable)):
-        if len(found) == limit:
-            return tuple(found.values())
-        found.setdefault(anchor.term, anchor)
-    for match in _quotes(readable):
-        for anchor in _quoted_anchor(match):
-            if len(found) < limit:
-                found.setdefault((anchor.term,), anchor)
-    return tuple(found.values())
+    anchors: dict[str | tuple[str], Anchor] = {}
+    in_pieces = chain.from_iterable(_by_piece(readable, _anchors, _ascii_anchors))
+    amounts = (Anchor(found.term, found.text, found.kind, _QUANTITY_WEIGHT) for found in _quantities(readable))
+    for anchor in chain(in_pieces, amounts):
+        if len(anchors) == limit:
+            return tuple(anchors.values())
+        anchors.setdefault(anchor.term, anchor)
+    may_quote = _QUOTE.search(readable) or readable.count("'") > 1
+    for match in _QUOTED.finditer(readable) if may_quote else ():
+        written = " ".join(match[match.lastindex or 0].split())
+        if len(anchors) < limit and any(map(str.isalnum, written)):
+            kind: AnchorKind = "code" if match.lastindex == 1 else "quote"
+            anchors.setdefault((written.casefold(),), Anchor(written.casefold(), written, kind, 1.0))
+    return tuple(anchors.values())
 
 
 def query_terms(text: str, *, counts: Mapping[str, int] | None = None) -> Collection[str]:
@@ -197,9 +199,10 @@ def has_whole(phrase: str, folded: str) -> bool:
     """
     at = folded.find(phrase)
     while at >= 0:
-        if _free_before(phrase, folded, at) and _free_after(phrase, folded, at + len(phrase)):
+        end = at + len(phrase)
+        if _is_free(phrase[0], folded[max(0, at - 2) : at][::-1]) and _is_free(phrase[-1], folded[end : end + 2]):
             return True
-        at = folded.find(phrase, at + len(phrase))
+        at = folded.find(phrase, end)
     return False
 
 
@@ -290,24 +293,18 @@ def _readable(text: str) -> str:
     return clean(text)
 
 
-def _terms_by_piece(readable: str) -> Iterator[tuple[str, ...]]:
-    """Return the terms of a text, piece by piece: what stands between white space, in another script than ASCII words.
+def _by_piece(
+    readable: str, in_token: Callable[[str], Iterable[_T]], in_piece: _lru_cache_wrapper[tuple[_T, ...]]
+) -> Iterator[Iterable[_T]]:
+    """Return what a text holds: of ASCII by piece, what stands between white space, of other scripts by token.
 
     No word goes over white space and none looks over it, so what a piece holds is known from the last time.
     """
     if not readable.isascii():
-        return map(_terms, word_strings(readable))
+        return map(in_token, word_strings(readable))
     pieces = readable.split()
     long = max(map(len, pieces), default=0) > _MAX_TOKEN
-    return map(_ascii_terms.__wrapped__ if long else _ascii_terms, pieces)
-
-
-def _anchors_by_piece(readable: str) -> Iterator[Iterable[Anchor]]:
-    if not readable.isascii():
-        return map(_anchors, word_strings(readable))
-    pieces = readable.split()
-    long = max(map(len, pieces), default=0) > _MAX_TOKEN
-    return map(_ascii_anchors.__wrapped__ if long else _ascii_anchors, pieces)
+    return map(in_piece.__wrapped__ if long else in_piece, pieces)
 
 
 @lru_cache(maxsize=32_768)
@@ -338,29 +335,15 @@ def _anchors(token: str) -> Iterable[Anchor]:
     return _wide_anchors(token) if token[0] >= _FIRST_WIDE and _starts_wide(token[0]) else _word_anchors(token)
 
 
-def _quantity_anchors(readable: str) -> Iterator[Anchor]:
-    for quantity in _quantities(readable):
-        yield Anchor(quantity.term, quantity.text, quantity.kind, _QUANTITY_WEIGHT)
-
-
 def _quantities(readable: str) -> Iterable[Quantity]:
     return quantities(readable) if _DIGIT.search(readable) else ()
 
 
-def _quotes(readable: str) -> Iterable[re.Match[str]]:
-    may_quote = _QUOTE.search(readable) or readable.count("'") > 1
-    return _QUOTED.finditer(readable) if may_quote else ()
-
-
-def _quoted_anchor(match: re.Match[str]) -> Iterator[Anchor]:
-    written = " ".join(match[match.lastindex or 0].split())
-    if any(char.isalnum() for char in written):
-        yield Anchor(written.casefold(), written, "code" if match.lastindex == 1 else "quote", 1.0)
-
-
 def _wide_anchors(run: str) -> Iterator[Anchor]:
     plain = _simplified(run)
-    written = _written_wide(run, plain) if plain != run else {}
+    written: dict[str, str] = {}  # how each pair and character was first written
+    if plain != run:
+        written = {plain[at : at + size]: run[at : at + size] for size in (2, 1) for at in reversed(range(len(run)))}
     for term in _wide_terms(run):
         if len(term) == 2:
             yield Anchor(term, written.get(term, term), "pair", _pair_weight(term))
@@ -371,14 +354,9 @@ def _wide_anchors(run: str) -> Iterator[Anchor]:
             yield Anchor(triple, run[at : at + 3], "triple", 1.0)
 
 
-def _written_wide(run: str, plain: str) -> dict[str, str]:
-    """Return how each pair and character of a run was first written."""
-    return {plain[at : at + size]: run[at : at + size] for size in (2, 1) for at in reversed(range(len(run)))}
-
-
 def _word_anchors(token: str) -> Iterator[Anchor]:
-    whole = (token.isalpha() and not _is_camel(token)) or "'" in token or "’" in token
     camel = _is_camel(token)
+    whole = (token.isalpha() and not camel) or "'" in token or "’" in token
     for term in _known_terms(token):
         is_token = term == token.casefold()
         kind: AnchorKind = "identifier" if camel and is_token else _kind(term)
@@ -478,17 +456,8 @@ def _is_token_character(char: str) -> bool:
     return (char.isalnum() or char == "_") and not _starts_wide(char)
 
 
-def _free_before(phrase: str, folded: str, at: int) -> bool:
-    if at == 0 or not _is_token_character(phrase[0]):
+def _is_free(edge: str, beside: str) -> bool:
+    """Return whether a token may end at its edge, given up to two characters beside it, the nearest first."""
+    if not beside or not _is_token_character(edge):
         return True
-    if folded[at - 1] in "./-:@" and at > 1:
-        return not _is_token_character(folded[at - 2])
-    return not _is_token_character(folded[at - 1])
-
-
-def _free_after(phrase: str, folded: str, end: int) -> bool:
-    if end >= len(folded) or not _is_token_character(phrase[-1]):
-        return True
-    if folded[end] in "./-:@" and end + 1 < len(folded):
-        return not _is_token_character(folded[end + 1])
-    return not _is_token_character(folded[end])
+    return not _is_token_character(beside[1] if len(beside) > 1 and beside[0] in "./-:@" else beside[0])

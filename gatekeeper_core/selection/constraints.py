@@ -1,92 +1,53 @@
 """Stable constraints: a small fixed zone of what the user has laid down for good.
 
-Output language, style, prohibited items: a plain key-value zone, ordered, capped, never gated, never searched. It is
-no memory.
+Output language, style, prohibited items: plain keys and values in the order in which they were first set, capped, never
+gated, never searched. They are no memory.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.errors import ConfigError, ConstraintLimitError, check_range
+from gatekeeper_core.errors import ConfigError, ConstraintLimitError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["ConstraintConfig", "Constraints", "render_constraints"]
+__all__ = ["CONSTRAINT_TOKENS", "render_constraints", "with_constraint"]
 
-_HEADING = "Constraints:"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConstraintConfig:
-    """How large the zone may grow.
-
-    Attributes:
-        max_tokens: cap of the rendered zone, >= 1. Source: ours; the specification says "small".
-    """
-
-    max_tokens: int = 512
-
-    def __post_init__(self) -> None:
-        check_range(self, "max_tokens", low=1, whole=True)
+CONSTRAINT_TOKENS = 512
+"""Cap of the rendered constraints. Source: ours; the specification says "small"."""
 
 
-class Constraints:
-    """The zone itself: keys and values in the order in which they were first set.
+def with_constraint(
+    constraints: Mapping[str, str], key: str, value: str, *, max_tokens: int, count: TokenCounter
+) -> dict[str, str]:
+    """Return the constraints with one more; a key that is there gets the new value and keeps its place.
 
     Args:
-        config: how large it may grow.
+        constraints: those so far.
+        key: any text that is not empty.
+        value: any text.
+        max_tokens: cap of the rendered constraints.
         count: counts a text.
-        values: what is in it already.
 
-    >>> zone = Constraints(config=ConstraintConfig(), count=len)
-    >>> zone.set("language", "Chinese")
-    >>> zone.as_dict()
-    {'language': 'Chinese'}
+    Raises:
+        TypeError: the key or the value is no text.
+        ConfigError: the key is empty.
+        ConstraintLimitError: the constraints would outgrow the cap.
     """
-
-    __slots__ = ("_config", "_count", "_values")
-
-    def __init__(
-        self, *, config: ConstraintConfig, count: TokenCounter, values: Mapping[str, str] | None = None
-    ) -> None:
-        self._config = config
-        self._count = count
-        self._values = dict(values or {})
-
-    def set(self, key: str, value: str) -> None:
-        """Set one constraint; the same key again replaces its value and keeps its place.
-
-        Raises:
-            TypeError: the key or the value is no text.
-            ConfigError: the key is empty.
-            ConstraintLimitError: the zone would outgrow its cap; it stays as it was.
-        """
-        for name, text in (("key", key), ("value", value)):
-            if not isinstance(text, str):
-                raise TypeError(f"{name} must be a str, got {type(text).__name__}")
-        if not key.strip():
-            raise ConfigError("a constraint needs a key that is not empty")
-        changed = {**self._values, key: value}
-        needed = self._count(render_constraints(changed))
-        if needed > self._config.max_tokens:
-            raise ConstraintLimitError(needed_tokens=needed, available_tokens=self._config.max_tokens)
-        self._values = changed
-
-    def remove(self, key: str) -> bool:
-        """Remove one constraint and return whether it was there."""
-        if key not in self._values:
-            return False
-        self._values = {name: value for name, value in self._values.items() if name != key}
-        return True
-
-    def as_dict(self) -> dict[str, str]:
-        """Return a copy of all constraints, in their order."""
-        return dict(self._values)
+    for name, text in (("key", key), ("value", value)):
+        if not isinstance(text, str):
+            raise TypeError(f"{name} must be a str, got {type(text).__name__}")
+    if not key.strip():
+        raise ConfigError("a constraint needs a key that is not empty")
+    changed = {**constraints, key: value}
+    needed = count(render_constraints(changed))
+    if needed > max_tokens:
+        raise ConstraintLimitError(needed_tokens=needed, available_tokens=max_tokens)
+    return changed
 
 
 def render_constraints(constraints: Mapping[str, str]) -> str:
@@ -100,4 +61,4 @@ def render_constraints(constraints: Mapping[str, str]) -> str:
     if not constraints:
         return ""
     lines = [f"- {key}: {value}".replace("\n", "\n  ") for key, value in constraints.items()]
-    return "\n".join([_HEADING, *lines])
+    return "\n".join(["Constraints:", *lines])

@@ -21,21 +21,18 @@ mention per anchor stops long before the evidence is together.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
-
-from gatekeeper_core.errors import check_range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
     from gatekeeper_core.selection.retrieval import Score
 
-__all__ = ["ALPHA", "CoverageConfig", "coverage_without", "likeness", "value_of", "worths"]
+__all__ = ["ALPHA", "coverage_without", "likeness", "value_of", "worths"]
 
 ALPHA = 0.85
-"""How much length counts against a turn, 0..1. Source: the form is the specification's, the value ours."""
+"""The exponent of a turn's length in its value, 0..1. Source: the form is the specification's, the value ours."""
 
 _SHARPNESS = 3.0  # how fast the likely share of the evidence falls with the score; ours
 _POOL = 40  # of how many of the best turns the shares are taken
@@ -43,52 +40,27 @@ _UNIT_TOKENS = 90  # the length at which a turn costs nothing extra: a usual tur
 _LEAST_TOKENS = 30  # what the shortest turn counts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoverageConfig:
-    """How much evidence is asked of a turn, and where selection stops.
-
-    Attributes:
-        eta: the coverage at which ``minimal`` selection stops, 0..1; lower gives fewer turns. Source: the
-            specification (3.4).
-        evidence_share: share of the query's information, 0..1, from which on a turn is evidence, as is one that holds a
-            whole identifier, version, quote or piece of code of it; half of it where another turn has as much or the
-            user returns to an earlier topic, thrice where the user says that the topic is new. Source: ours.
-    """
-
-    eta: float = 0.85
-    evidence_share: float = 0.08
-
-    def __post_init__(self) -> None:
-        check_range(self, "eta", "evidence_share", low=0, high=1)
-
-
-def worths(scores: Sequence[Score], *, sharpness: float = _SHARPNESS) -> dict[int, float]:
+def worths(scores: Sequence[Score]) -> dict[int, float]:
     """Return by turn the share of the evidence that it is likely to hold, 0..1, rounded to nine digits.
 
     Args:
         scores: those of all turns that share a term with the query, best first.
-        sharpness: how fast the share falls with the score, > 0.
     """
     best = scores[0].total if scores else 0.0
     if best <= 0:
         return {}
-    sharp = {score.turn_id: (max(0.0, score.total) / best) ** sharpness for score in scores}
+    sharp = {score.turn_id: (max(0.0, score.total) / best) ** _SHARPNESS for score in scores}
     mass = math.fsum(islice(sharp.values(), _POOL))
     return {turn_id: round(share / mass, 9) for turn_id, share in sharp.items()}
 
 
-def value_of(worth: float, tokens: int, *, alpha: float | None = None) -> float:
+def value_of(worth: float, tokens: int) -> float:
     """Return the value of a candidate: its worth per length, rounded to nine digits.
 
-    Args:
-        worth: its share of the evidence, 0..1.
-        tokens: what it costs.
-        alpha: how much length counts, 0..1; None takes ``ALPHA``.
-
-    >>> value_of(0.5, 90, alpha=0.7), value_of(0.5, 180, alpha=1.0)
-    (0.5, 0.25)
+    >>> value_of(0.5, 90), value_of(0.5, 180)
+    (0.5, 0.277392368)
     """
-    price: float = (_UNIT_TOKENS / max(_LEAST_TOKENS, tokens)) ** (ALPHA if alpha is None else alpha)
+    price: float = (_UNIT_TOKENS / max(_LEAST_TOKENS, tokens)) ** ALPHA
     return round(worth * price, 9)
 
 

@@ -20,6 +20,8 @@ from gatekeeper_core.text import LazyPattern, clean, is_question, sentences
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gatekeeper_core.selection.lexicon import Wordings
+
 __all__ = ["Cues", "ends_with_question", "read_cues", "without_cues"]
 
 _MAX_READ = 2_000
@@ -85,11 +87,12 @@ def read_cues(text: str) -> Cues:
     ('back to', '换个话题')
     """
     folded = clean(text[:_MAX_READ]).casefold().replace("’", "'").replace("ı", "i").strip()
-    search = _Search(folded)
+    search, parts = _Search(folded), _sentences(folded)
     found = search.first
     request = found(lexicon.REQUEST_OPENERS) or found(lexicon.REQUEST_VERBS)
+    continues = _CONTINUATION.match(folded) or _TRAILING.search(folded)
     return Cues(
-        referring=_referring(search) if search.may_hold(_REFERRING) else None,
+        referring=_referring(folded, parts) if search.may_hold(lexicon.REFERRING) or "that" in folded else None,
         pronoun=_pronoun(search),
         switch=found(lexicon.EXPLICIT_SWITCH),
         said=found(lexicon.SAID_BEFORE),
@@ -102,9 +105,9 @@ def read_cues(text: str) -> Cues:
         request=request,
         about_you=found(lexicon.QUESTIONS_ABOUT_YOU),
         correction=found(lexicon.CORRECTIONS),
-        asks=request or ("?" if _asks(search) else None),
+        asks=request or ("?" if any(map(is_question, parts[-2:])) else None),
         about_conversation=_about_conversation(folded),
-        continues=_continues(folded),
+        continues=continues[0] if continues else None,
         edit=found(lexicon.EDITS),
         newest_state=found(lexicon.NEWEST_STATE),
         asked_before=found(lexicon.ASKED_BEFORE),
@@ -129,6 +132,10 @@ def without_cues(text: str) -> str:
     return head + tail
 
 
+def _sentences(text: str) -> list[str]:
+    return [text[start:stop] for start, stop in sentences(text)]
+
+
 def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
     """Return a text with one space in place of each span."""
     edges = [0, *chain.from_iterable(spans), len(text)]
@@ -145,9 +152,6 @@ _STEERING = (
 )
 
 
-_REFERRING = (lexicon.REFERRING[0], lexicon.REFERRING[1] + r"|that\w*")  # only what it begins with is read
-
-
 def ends_with_question(text: str) -> bool:
     """Return whether the end of a text asks something.
 
@@ -158,213 +162,70 @@ def ends_with_question(text: str) -> bool:
 
 
 class _Search:
-    """A lower-case text in which many wordings are looked for, each only where one of its beginnings stands."""
+    """A lower-case text in which many wordings are looked for, each only where a word or character may begin it."""
 
-    __slots__ = ("_characters", "_sentences", "_words", "text")
+    __slots__ = ("_pieces", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._characters = frozenset(text)
-        self._words = frozenset(_ENGLISH_WORDS.findall(text))
-        self._sentences: list[str] | None = None
+        self._pieces = frozenset(_PIECE.findall(text))
 
-    @property
-    def sentences(self) -> list[str]:
-        """The sentences of the text."""
-        if self._sentences is None:
-            self._sentences = [self.text[span.start : span.stop] for span in sentences(self.text)]
-        return self._sentences
+    def may_hold(self, wordings: Wordings) -> bool:
+        """Return whether the text holds what one of the wordings begins with."""
+        return not _begins(wordings).isdisjoint(self._pieces)
 
-    def may_hold(self, words: tuple[str, str]) -> bool:
-        """Return whether the text holds the beginning of one of the wordings."""
-        begins = _beginnings(words)
-        if not begins.characters.isdisjoint(self._characters) or not begins.words.isdisjoint(self._words):
-            return True
-        return any(part in self.text for part in begins.parts)
+    def matches(self, wordings: Wordings) -> Iterator[re.Match[str]]:
+        """Return the places of the wordings in the text, in order, none inside another."""
+        return _pattern(wordings).finditer(self.text) if self.may_hold(wordings) else iter(())
 
-    def first(self, words: tuple[str, str]) -> str | None:
+    def first(self, wordings: Wordings) -> str | None:
         """Return the first of the wordings in the text, or None."""
-        match = next(self.matches(words), None)
+        match = next(self.matches(wordings), None)
         return match[0] if match else None
 
-    def matches(self, words: tuple[str, str]) -> Iterator[re.Match[str]]:
-        """Yield the places of the wordings in the text, in order, none inside another."""
-        if not self.may_hold(words):
-            return
-        begins, stop = _beginnings(words), 0
-        found = chain(begins.words & self._words, begins.characters & self._characters, begins.parts)
-        starts = chain.from_iterable([_places(self.text, part) for part in found])
-        match_at = _pattern(words).match
-        for start in sorted(starts):
-            if start >= stop and (match := match_at(self.text, start)):
-                stop = match.end()
-                yield match
 
-
-def _places(text: str, part: str) -> list[int]:
-    """Return where a part stands in a text."""
-    places = []
-    at = text.find(part)
-    while at >= 0:
-        places.append(at)
-        at = text.find(part, at + 1)
-    return places
-
-
-class _Beginnings(NamedTuple):
-    """What one of a group of wordings must begin with: a character beyond ASCII, a whole word, or a part of a word."""
-
-    characters: frozenset[str]
-    words: frozenset[str]
-    parts: tuple[str, ...]
-
-
-_ENGLISH_WORDS = LazyPattern(r"[0-9a-z_']+")
+_PIECE = LazyPattern(r"[0-9a-z_']+|[^\x00-\x7f]")
+_ENGLISH_PIECE = LazyPattern(r"[a-z']+|[^\sa-z']")
+_CONTINUATION = LazyPattern(lexicon.CONTINUATION)
+_TRAILING = LazyPattern(lexicon.TRAILING)
+_REACTION = LazyPattern(lexicon.REACTION)
+_NAMED_THING = LazyPattern(lexicon.NAMED_THING)
+_NEW_THING = LazyPattern(lexicon.NEW_THING)
+_ABOUT_CONVERSATION = LazyPattern(lexicon.ABOUT_CONVERSATION)
 
 
 @cache
-def _pattern(words: tuple[str, str]) -> re.Pattern[str]:
+def _begins(wordings: Wordings) -> frozenset[str]:
+    return frozenset([*wordings.begins.split(), *(word[0] for word in wordings.chinese.split())])
+
+
+@cache
+def _pattern(wordings: Wordings) -> re.Pattern[str]:
     """Return one pattern for both languages: Chinese anywhere, longest first, English as whole words.
 
     A Chinese character beside an English word is no part of it: "back to缓存" goes back.
     """
-    chinese = sorted(words[0].split(), key=lambda word: (-len(word), word))
-    english = rf"(?<![0-9a-z_'])(?:{words[1]})(?![0-9a-z_'])"
+    chinese = sorted(wordings.chinese.split(), key=lambda word: (-len(word), word))
+    english = rf"(?<![0-9a-z_'])(?:{wordings.english})(?![0-9a-z_'])"
     return re.compile("|".join(map(re.escape, chinese)) + "|" + english)
 
 
-@cache
-def _beginnings(words: tuple[str, str]) -> _Beginnings:
-    whole, parts, characters = set(), set(), {word[0] for word in words[0].split()}
-    for prefix in _beginnings_of(words[1]):
-        match = _ENGLISH_WORDS.match(prefix)
-        if match is None and prefix:
-            characters.add(prefix[0])
-        elif match is not None and match.end() < len(prefix):
-            whole.add(match[0])
-        else:
-            parts.add(prefix)
-    return _Beginnings(frozenset(characters), frozenset(whole), tuple(sorted(parts)))
-
-
-_BEYOND_WORDS = LazyPattern(r"[^0-9a-z_']")
-_OPTION = LazyPattern(r"\?|\{0,[0-9]+\}")
-_NOT_SPELT_OUT = LazyPattern(r"\\|\.|\[[^\]]+-|\[\^")
-
-
-def _beginnings_of(pattern: str) -> Iterator[str]:
-    for alternative in _alternatives(pattern):
-        yield from _prefixes(alternative + " ")  # a wording ends where a word ends
-
-
-def _prefixes(pattern: str, done: str = "") -> Iterator[str]:
-    """Yield what matches of a pattern begin with, up to the end of their first word or to where that is not known.
-
-    Reads what the lexicon is written in: letters, groups, lists of characters, optional parts, looks ahead and back.
-    """
-    if not pattern or _BEYOND_WORDS.search(done):
-        yield done
-        return
-    size = _closing(pattern) + 1 if pattern[0] in "([" else 1
-    atom, rest = pattern[:size], pattern[size:]
-    option = _OPTION.match(rest)
-    after = rest[option.end() :] if option else rest
-    if option or atom.startswith(("(?=", "(?!", "(?<")):
-        yield from _prefixes(after, done)
-    if atom.startswith("(?:"):
-        for inner in _alternatives(atom[3:-1]):
-            yield from _prefixes(inner + after, done)
-    elif _NOT_SPELT_OUT.match(atom) or after[:1] in ("+", "*", "{"):
-        yield done
-    elif atom[0] != "(":
-        for char in atom[1:-1] if size > 1 else atom:
-            yield from _prefixes(after, done + char)
-
-
-def _closing(pattern: str) -> int:
-    """Return where the bracket closes that a pattern begins with."""
-    depth, at, in_list = 0, 0, False
-    while True:
-        char = pattern[at]
-        if char == "\\":
-            at += 1
-        elif in_list or char == "[":
-            in_list = char != "]"
-        else:
-            depth += (char == "(") - (char == ")")
-        if not depth and not in_list:
-            return at
-        at += 1
-
-
-def _alternatives(pattern: str) -> Iterator[str]:
-    """Yield the alternatives of a pattern."""
-    start = at = 0
-    while at < len(pattern):
-        if pattern[at] in "([":
-            at += _closing(pattern[at:])
-        elif pattern[at] == "\\":
-            at += 1
-        elif pattern[at] == "|":
-            yield pattern[start:at]
-            start = at + 1
-        at += 1
-    yield pattern[start:]
-
-
-@cache
-def _about_pattern() -> re.Pattern[str]:
-    return re.compile("|".join(lexicon.ABOUT_CONVERSATION))
-
-
-@cache
-def _about_beginnings() -> tuple[str, ...]:
-    return tuple({prefix.strip(): None for half in lexicon.ABOUT_CONVERSATION for prefix in _beginnings_of(half)})
-
-
-@cache
-def _english_pieces() -> re.Pattern[str]:
-    return re.compile(r"[a-z']+|[^\sa-z']")
-
-
-def _at_start(words: tuple[str, str], folded: str) -> str | None:
-    match = _pattern(words).match(folded)
+def _at_start(wordings: Wordings, folded: str) -> str | None:
+    match = _pattern(wordings).match(folded)
     return match[0] if match else None
 
 
-def _continues(folded: str) -> str | None:
-    """Return the beginning or the end of a text that goes on with what was said."""
-    match = _continuation().match(folded) or _trailing().search(folded)
-    return match[0] if match else None
-
-
-@cache
-def _continuation() -> re.Pattern[str]:
-    return re.compile(lexicon.CONTINUATION)
-
-
-@cache
-def _trailing() -> re.Pattern[str]:
-    return re.compile(lexicon.TRAILING)
-
-
-def _asks(search: _Search) -> bool:
-    """Return whether one of the last two sentences is a question."""
-    return any(map(is_question, search.sentences[-2:]))
-
-
-def _referring(search: _Search) -> str | None:
+def _referring(text: str, parts: list[str]) -> str | None:
     """Return the first word that points back at an earlier turn, not at what the text itself has named before it."""
-    rest = _without_reaction(search.text)
-    parts = search.sentences if rest == search.text else _Search(rest).sentences
-    if len(parts) > 1 and _opens_about_you(parts[-1]):
+    reaction = _REACTION.match(text)  # an opening that only comments on what was said, where something follows it
+    if reaction and count_terms(rest := text[reaction.end() :]):
+        parts = _sentences(rest)
+    asks_about_you = is_question(parts[-1]) and _pattern(lexicon.QUESTIONS_ABOUT_YOU).search(parts[-1])
+    if asks_about_you and count_terms(parts[-1]):  # with words of its own
         parts = parts[-1:]
     before: list[str] = []  # sentences without such a word
     for part in parts:
         search = _Search(part)
-        if not search.may_hold(_REFERRING):
-            before.append(part)
-            continue
         if spans := [match.span() for match in search.matches(lexicon.NOT_REFERRING)]:
             search = _Search(_blanked(part, spans))
         guarded = search.text
@@ -378,7 +239,7 @@ def _referring(search: _Search) -> str | None:
             return None  # the text itself holds what the word stands for
         if word not in lexicon.INNER_POINTERS or match is None:
             return word
-        if not _new_thing().search(lead) and not any(map(_names_something, before)):
+        if not _NEW_THING.search(lead) and not any(map(_names_something, before)):
             return word
     return None
 
@@ -391,40 +252,14 @@ def _tells_enough(text: str) -> bool:
 def _pronoun(search: _Search) -> str | None:
     """Return the first pronoun, unless the text itself has named before whom or what it stands for ("my daughter")."""
     match = next(search.matches(lexicon.PRONOUNS), None)
-    if match is None or _named_thing().search(search.text[: match.start()]):
+    if match is None or _NAMED_THING.search(search.text[: match.start()]):
         return None
     return None if _tells_enough(search.text[: match.start()]) else match[0]
 
 
-def _opens_about_you(part: str) -> bool:
-    """Return whether a sentence asks about the other side with words of its own."""
-    return is_question(part) and bool(_pattern(lexicon.QUESTIONS_ABOUT_YOU).search(part)) and bool(count_terms(part))
-
-
-def _without_reaction(folded: str) -> str:
-    """Return a text without an opening that only comments on what was said, where something follows it."""
-    match = _reaction().match(folded)
-    return folded[match.end() :] if match and count_terms(folded[match.end() :]) else folded
-
-
-@cache
-def _reaction() -> re.Pattern[str]:
-    return re.compile(lexicon.REACTION)
-
-
-@cache
-def _named_thing() -> re.Pattern[str]:
-    return re.compile(lexicon.NAMED_THING)
-
-
-@cache
-def _new_thing() -> re.Pattern[str]:
-    return re.compile(lexicon.NEW_THING)
-
-
 def _names_something(part: str) -> bool:
     """Return whether a sentence names a thing that a pronoun after it would stand for."""
-    if _named_thing().search(part):
+    if _NAMED_THING.search(part):
         return True
     for words in (lexicon.THANKS, lexicon.ACKNOWLEDGEMENTS, lexicon.GREETINGS):
         part = _pattern(words).sub(" ", part)
@@ -433,7 +268,7 @@ def _names_something(part: str) -> bool:
 
 def _referring_that(folded: str) -> str | None:
     """Return "that" where it stands for something said before, not where it joins a clause or points at a noun."""
-    pieces = ["", "", *_english_pieces().findall(folded), ""]
+    pieces = ["", "", *_ENGLISH_PIECE.findall(folded), ""]
     for at in range(2, len(pieces) - 1):
         if pieces[at].split("'")[0] == "that" and _points_back(*pieces[at - 2 : at + 2]):
             return "that"
@@ -456,7 +291,7 @@ def _points_back(second_before: str, before: str, that: str, after: str) -> bool
 
 def _about_conversation(folded: str) -> str | None:
     """Return the wording of a question about the conversation, unless the text also asks about something in it."""
-    match = _about_pattern().search(folded) if any(map(folded.__contains__, _about_beginnings())) else None
+    match = _ABOUT_CONVERSATION.search(folded)
     if not match:
         return None
     rest = folded[: match.start()] + " . " + folded[match.end() :]

@@ -111,10 +111,11 @@ def _meant(match: re.Match[str], asked_on: date) -> tuple[str, ...]:
         return (_term("day", asked_on.weekday() - weekday + 7 * _BACK[match["wide_back"]], asked_on),)
     if match["weekend"]:
         return tuple(_term("day", asked_on.weekday() + back, asked_on) for back in (2, 1))
-    month = match["month"] or match["lone_month"]
-    if month or match["month2"]:
-        number = MONTHS.index(month[:3]) + 1 if month else _number(match["month2"])
-        return (_month(number, match["year"] or match["year2"], asked_on),) if 1 <= number <= 12 else ()
+    if month := match["month"] or match["lone_month"] or match["month2"]:
+        number = _number(month) if match["month2"] else MONTHS.index(month[:3]) + 1
+        # A month of no year is the last one that had begun.
+        year = match["year"] or match["year2"] or f"{asked_on.year - (number > asked_on.month):04}"
+        return (f"@{year}-{number:02}",) if 1 <= number <= 12 else ()
     named = match["back"] or match["back2"] or match["back3"]
     if named:
         return (_term(match["unit"] or match["unit2"] or match["unit3"], _BACK[named], asked_on),)
@@ -124,13 +125,6 @@ def _meant(match: re.Match[str], asked_on: date) -> tuple[str, ...]:
 
 def _number(written: str) -> int:
     return int(written) if written.isdecimal() else numeral(written)
-
-
-def _month(number: int, year: str | None, asked_on: date) -> str:
-    """Return the term of a month of a year; of no year: of the last one that had begun."""
-    if year is None:
-        year = f"{asked_on.year - (number > asked_on.month):04}"
-    return f"@{year}-{number:02}"
 
 
 def _term(unit: str, back: int, day: date) -> str:

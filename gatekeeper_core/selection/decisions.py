@@ -102,11 +102,9 @@ class Decisions:
         covered: dict[str, None] = {}
         uncovered: dict[str, None] = {}
         for anchor in self._plan.query.anchors:
-            if anchor.kind in ("quote", "code"):
-                found = any(has_whole(anchor.term, text) for text in folded)
-            else:
-                found = anchor.term in held
             if anchor.kind in _SHOWN_KINDS:
+                as_a_whole = anchor.kind in ("quote", "code")
+                found = any(has_whole(anchor.term, text) for text in folded) if as_a_whole else anchor.term in held
                 (covered if found else uncovered)[anchor.text] = None
         return tuple(covered), tuple(text for text in uncovered if text not in covered)
 
@@ -149,8 +147,6 @@ class Decisions:
 
     def _written(self, turn_id: int, terms: frozenset[str]) -> tuple[str, ...]:
         """Return the words of a turn that a set of terms stands for, as the turn writes them."""
-        if not terms:
-            return ()
-        texts = self._plan.records.text_of(turn_id)
+        texts = self._plan.records.text_of(turn_id) if terms else ()
         words = (anchor for text in texts for anchor in extract_anchors(text, limit=MAX_TURN_ANCHORS))
         return tuple(dict.fromkeys(anchor.text for anchor in words if anchor.term in terms))

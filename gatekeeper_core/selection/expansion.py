@@ -8,6 +8,7 @@ term that it stands for: its weight is a share of the smaller of both idf.
 from __future__ import annotations
 
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.anchors import stem
@@ -16,7 +17,7 @@ from gatekeeper_core.selection.thesaurus import kinds, synonyms
 from gatekeeper_core.selection.word_filter import MIN_WORD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from gatekeeper_core.selection.index import TurnIndex
 
@@ -24,6 +25,12 @@ __all__ = ["MAX_RELATED", "Related", "kind_terms", "member_terms", "one_edit_awa
 
 MAX_RELATED = 40
 """Related terms of one query at most, the weightiest. Source: ours: a bound on the cost of a query."""
+
+# What a related term counts in place of its own, 0..1; 0 switches it off for a measurement. Ours, fitted; the gains are
+# measured as in :mod:`gatekeeper_core.selection.retrieval`.
+_SYNONYM_WEIGHT = 0.3  # gain 0.6
+_KIND_WEIGHT = 0.4  # gain 0.7
+_MISSPELLING_WEIGHT = 0.7  # gain 0.1, where hardly a word is misspelt
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _MIN_MISSPELLED = 5
@@ -46,22 +53,20 @@ class Related(NamedTuple):
     credit: float
 
 
-def related_terms(
-    idf: Mapping[str, float], index: TurnIndex, *, synonym: float, kind: float, misspelling: float
-) -> tuple[Related, ...]:
+def related_terms(idf: Mapping[str, float], index: TurnIndex) -> tuple[Related, ...]:
     """Return the related terms of a query that stand in the conversation, the weightiest first, each once.
 
     Args:
         idf: the query's own terms with what they weigh.
         index: the conversation.
-        synonym: credit of a synonym, 0..1; 0 leaves them out.
-        kind: credit of a member of a kind that is named, 0..1.
-        misspelling: credit of a word one edit away from an unknown one, 0..1.
     """
     found: dict[str, Related] = {}
     for term, weight in idf.items():
-        for other, credit in _others(term, index, synonym=synonym, kind=kind, misspelling=misspelling):
-            if credit and other not in idf and index.document_frequency(other):
+        others = [(other, _SYNONYM_WEIGHT) for other in synonym_terms(term)]
+        others += [(other, _KIND_WEIGHT) for other in member_terms(term)]
+        others += [(other, _MISSPELLING_WEIGHT) for other in _spellings(term, index)]
+        for other, credit in others:
+            if other not in idf and index.document_frequency(other):
                 worth = round(credit * min(weight, index.idf(other)), 6)
                 if worth > 0 and (other not in found or worth > found[other].weight):
                     found[other] = Related(other, term, worth, credit)
@@ -92,24 +97,13 @@ def one_edit_away(word: str) -> set[str]:
     return {first + other for other in found if len(other) + 1 >= MIN_WORD}
 
 
-def _others(
-    term: str, index: TurnIndex, *, synonym: float, kind: float, misspelling: float
-) -> Iterator[tuple[str, float]]:
-    yield from ((other, synonym) for other in synonym_terms(term))
-    yield from ((other, kind) for other in member_terms(term))
-    if misspelling and len(term) >= _MIN_MISSPELLED and term.isascii() and term.isalpha():
-        yield from ((other, misspelling) for other in _spellings(term, index))
-
-
-def _spellings(term: str, index: TurnIndex) -> tuple[str, ...]:
+def _spellings(term: str, index: TurnIndex) -> list[str]:
     """Return the words of the conversation that an unknown word may be meant for, the commonest first."""
-    if index.document_frequency(term) or term in background_frequencies():
-        return ()
-    return tuple(
-        sorted(index.known_words(one_edit_away(term)), key=lambda word: (-index.document_frequency(word), word))[
-            :_MAX_SPELLINGS
-        ]
-    )
+    known = index.document_frequency(term) or term in background_frequencies()
+    if known or len(term) < _MIN_MISSPELLED or not (term.isascii() and term.isalpha()):
+        return []
+    found = index.known_words(one_edit_away(term))
+    return sorted(found, key=lambda word: (-index.document_frequency(word), word))[:_MAX_SPELLINGS]
 
 
 def synonym_terms(term: str) -> tuple[str, ...]:
@@ -118,7 +112,7 @@ def synonym_terms(term: str) -> tuple[str, ...]:
     >>> "cinema" in synonym_terms("film")
     True
     """
-    return _stemmed_synonyms().get(term, ())
+    return _tables().synonyms.get(term, ())
 
 
 def member_terms(term: str) -> tuple[str, ...]:
@@ -127,7 +121,7 @@ def member_terms(term: str) -> tuple[str, ...]:
     >>> "football" in member_terms("sport")
     True
     """
-    return _stemmed_kinds().get(term, ())
+    return _tables().members.get(term, ())
 
 
 def kind_terms(term: str) -> tuple[str, ...]:
@@ -136,35 +130,29 @@ def kind_terms(term: str) -> tuple[str, ...]:
     >>> "sport" in kind_terms("football")
     True
     """
-    return _stemmed_members().get(term, ())
+    return _tables().kinds.get(term, ())
+
+
+class _Tables(NamedTuple):
+    synonyms: Mapping[str, tuple[str, ...]]
+    members: Mapping[str, tuple[str, ...]]
+    kinds: Mapping[str, tuple[str, ...]]
 
 
 @cache
-def _stemmed_synonyms() -> Mapping[str, tuple[str, ...]]:
-    return _stemmed(synonyms())
-
-
-@cache
-def _stemmed_kinds() -> Mapping[str, tuple[str, ...]]:
-    return _stemmed(kinds())
-
-
-@cache
-def _stemmed_members() -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = {}
-    for kind, members in _stemmed_kinds().items():
-        for member in members:
-            found.setdefault(member, {})[kind] = None
-    return {member: tuple(kinds_of) for member, kinds_of in found.items()}
+def _tables() -> _Tables:
+    members = _stemmed(kinds())
+    kinds_of: dict[str, dict[str, None]] = {}
+    for kind, of_kind in members.items():
+        for member in of_kind:
+            kinds_of.setdefault(member, {})[kind] = None
+    return _Tables(_stemmed(synonyms()), members, {member: tuple(of_it) for member, of_it in kinds_of.items()})
 
 
 def _stemmed(table: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Return a table of words as one of terms: English stemmed, of a longer Chinese word its first pair."""
+    terms = {word: stem(word) if word.isascii() else word[:2] for word in chain(table, *table.values())}
     found: dict[str, dict[str, None]] = {}
     for word, others in table.items():
-        found.setdefault(_term(word), {}).update(dict.fromkeys(map(_term, others)))
+        found.setdefault(terms[word], {}).update(dict.fromkeys(terms[other] for other in others))
     return {term: tuple(other for other in others if other != term) for term, others in found.items()}
-
-
-def _term(word: str) -> str:
-    return stem(word) if word.isascii() else word[:2]

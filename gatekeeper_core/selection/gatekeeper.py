@@ -1,7 +1,7 @@
 """The gatekeeper: text in, the turns that the model needs out.
 
-One query goes one way: anchors, scores of the turns that share them, the gate's verdict with its link to the newest
-turn, excerpts with their costs, the minimum cover (:mod:`gatekeeper_core.selection.planner` says in which order).
+A query becomes anchors, scores of the turns that share them, the gate's verdict with its link to the newest turn, and
+a choice of excerpts (:mod:`gatekeeper_core.selection.planner`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import threading
 from array import array
 from collections.abc import Sequence
-from datetime import date, datetime
+from dataclasses import astuple
+from datetime import datetime
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -18,12 +19,12 @@ from gatekeeper_core.events import GATE, SELECTION
 from gatekeeper_core.messages import Turn, common_beginning
 from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, query_terms
-from gatekeeper_core.selection.constraints import Constraints
+from gatekeeper_core.selection.constraints import with_constraint
 from gatekeeper_core.selection.cues import read_cues, without_cues
 from gatekeeper_core.selection.dates import date_terms
 from gatekeeper_core.selection.decisions import explained
 from gatekeeper_core.selection.index import TurnIndex
-from gatekeeper_core.selection.planner import CHAIN_STEP, GatekeeperConfig, Planner
+from gatekeeper_core.selection.planner import GatekeeperConfig, Planner, chain_of_links
 from gatekeeper_core.selection.records import Record, Records, days_of, ends_open
 from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates, with_earlier
 from gatekeeper_core.selection.snapshot import read_sections, write_sections
@@ -35,8 +36,9 @@ from gatekeeper_core.text import split_thinking
 from gatekeeper_core.tokens import checked_counter, count_messages, describe_counter, is_ours
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
+    from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
 
@@ -44,6 +46,7 @@ __all__ = ["Block", "ContextGatekeeper"]
 
 _SNAPSHOT = b"history"
 _EARLIER_SHARE = 0.3  # what the words of the question before weigh, where the question hangs on it wholly
+_GATE_FACTS = ("decision", "reason", "staying", "link")
 _DIGESTED = 1024  # texts that are joined at a time
 _DEFAULT_CONFIG = GatekeeperConfig()  # one for all: a hundred thousand gatekeepers may be held at the same time
 
@@ -68,15 +71,8 @@ class Block(NamedTuple):
     turn_id: int
 
 
-class _Asked(NamedTuple):
-    """What the gate says of the newest question to the turns as they are; mostly it is the next turn's user text."""
-
-    text: str
-    verdict: Verdict
-
-
 class _Blocks(Sequence[Block]):
-    """The turns as blocks, each made when it is asked for."""
+    """The turns as blocks, each made on demand."""
 
     def __init__(self, records: Sequence[Record], turn_count: int) -> None:
         self._records = records
@@ -97,20 +93,9 @@ class _Blocks(Sequence[Block]):
 
     def _block(self, turn_id: int) -> Block:
         record = self._records[turn_id]
-        anchors = [
-            anchor.text
-            for text in (record.user, record.assistant)
-            for anchor in extract_anchors(text, limit=MAX_TURN_ANCHORS)
-            if anchor.kind != "character"
-        ]
-        return Block(
-            user_text=record.user,
-            assistant_text=record.assistant,
-            tokens_user=record.tokens_user,
-            tokens_assistant=record.tokens_assistant,
-            anchors=list(dict.fromkeys(anchors)),
-            turn_id=turn_id,
-        )
+        sides = (extract_anchors(text, limit=MAX_TURN_ANCHORS) for text in (record.user, record.assistant))
+        anchors = dict.fromkeys(anchor.text for side in sides for anchor in side if anchor.kind != "character")
+        return Block(*record[:4], anchors=list(anchors), turn_id=turn_id)
 
 
 class ContextGatekeeper:
@@ -147,7 +132,7 @@ class ContextGatekeeper:
         self._token_budget = _checked_budget(token_budget)
         self._config = config or _DEFAULT_CONFIG
         self._count = checked_counter(token_counter)
-        self._constraints = Constraints(config=self._config.constraints, count=self._count)
+        self._constraints: dict[str, str] = {}
         self._lock = threading.RLock()
         self._records = Records()
         self._verdicts = VerdictLog()
@@ -155,11 +140,11 @@ class ContextGatekeeper:
         self._topic_map = TopicMap()
         self._history_tokens = 0
         self._synced: tuple[object, ...] | None = None
-        self._asked: _Asked | None = None
+        self._judged: tuple[str, Verdict] | None = None
 
     @property
     def token_budget(self) -> int:
-        """What the chosen turns may cost together."""
+        """The token limit of the chosen turns together."""
         return self._token_budget
 
     @property
@@ -169,12 +154,12 @@ class ContextGatekeeper:
 
     @property
     def token_counter(self) -> TokenCounter:
-        """What counts the tokens of a text here."""
+        """The token counter."""
         return self._count
 
     @property
     def turn_tokens(self) -> tuple[int, ...]:
-        """What each turn costs as a whole, oldest first; each at least 1."""
+        """The cost of each whole turn in tokens, oldest first; each at least 1."""
         with self._lock:
             return self._records.tokens
 
@@ -191,13 +176,13 @@ class ContextGatekeeper:
         Made anew each time, in time linear in the conversation.
         """
         with self._lock:
-            found = self._topic_map.topics
-            texts = list(self._records.texts())
-            named = titles([texts[topic.start : topic.stop] for topic in found])
-            return tuple(
-                topic._replace(title=title, returns_to=self._returns_to(topic))
-                for topic, title in zip(found, named, strict=True)
-            )
+            texts, topics = list(self._records.texts()), []
+            for topic in self._topic_map.topics:
+                resumed = self._verdicts[topic.start].resumed_topic
+                earlier = resumed if resumed is not None and resumed < topic.topic_id else None
+                topics.append(topic._replace(returns_to=earlier))
+            named = titles([texts[topic.start : topic.stop] for topic in topics])
+            return tuple(topic._replace(title=title) for topic, title in zip(topics, named, strict=True))
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -224,8 +209,7 @@ class ContextGatekeeper:
     def sync(self, turns: Iterable[Turn | tuple[str, str]]) -> None:
         """Make the history equal to the given turns, at the price of what differs.
 
-        The longest common beginning stays as it is; what comes after it is cut back and what is new is added.
-        Repeating a call changes nothing.
+        The longest common beginning stays; what comes after it is cut back and what is new is added.
 
         Args:
             turns: all turns, oldest first: ``Turn`` values or ``(user, assistant)`` pairs.
@@ -278,10 +262,10 @@ class ContextGatekeeper:
 
         Args:
             query: the new question.
-            token_budget: another budget for this call; None takes the gatekeeper's.
+            token_budget: another budget for this call.
             trim: whether long messages are cut, for this call; None takes the configured value.
-            asked_at: when it is asked: "yesterday" and "last week" count from that day. None takes the day of the
-                newest turn; where that tells none, such words are words like others.
+            asked_at: when it is asked: "yesterday" counts from that day. None takes the day of the newest turn; where
+                that tells none, such words are words like others.
 
         Raises:
             TypeError: the query is no text, or ``asked_at`` no datetime.
@@ -293,11 +277,9 @@ class ContextGatekeeper:
             raise TypeError(f"asked_at must be a datetime or None, got {type(asked_at).__name__}")
         with stage(SELECTION) as seen, self._lock:
             read, cues = read_query(query, self._index, about=without_cues(query)), read_cues(query)
-            with stage(GATE) as judged:
-                verdict = judge(read.idf, cues, self._topic_map, self._index, config=self._config.gate)
-                judged.tell(lambda: _facts(verdict, self._topic_map.topic_count))
-            self._asked = _Asked(query, verdict)
-            dated = with_dates(read, self._index, self._asked_on(asked_at))
+            verdict = self._judge(query, read.idf, cues)
+            newest_day = self._records[-1].day if self._records else None
+            dated = with_dates(read, self._index, newest_day if asked_at is None else asked_at.date())
             whole = with_earlier(dated, self._index, self._asked_before(verdict))
             planner = Planner(
                 query=expand_query(whole, self._index),
@@ -314,7 +296,8 @@ class ContextGatekeeper:
                 count=self._count,
             )
             planner.choose()
-            seen.tell((selection := explained(planner, self._constraints.as_dict())).facts)
+            selection = explained(planner, self._constraints)
+            seen.tell(selection.facts)
             return selection
 
     def to_bytes(self) -> bytes:
@@ -332,9 +315,9 @@ class ContextGatekeeper:
                 "index": self._index.to_bytes(),
                 "tokens_user": tokens_user,
                 "tokens_assistant": tokens_assistant,
+                **self._verdicts.sections(),
+                **self._topic_map.sections(),
             }
-            for prefix, columns in (("verdicts", self._verdicts.columns()), ("topics", self._topic_map.columns())):
-                sections.update({f"{prefix}.{name}": column for name, column in columns.items()})
             return write_sections(_SNAPSHOT, sections)
 
     @classmethod
@@ -354,7 +337,7 @@ class ContextGatekeeper:
             data: what :meth:`to_bytes` returned.
             turns: the same turns as then, oldest first.
             token_budget: as for a new one.
-            config: as for a new one; ``config.gate`` must be what it was.
+            config: the settings; ``config.gate`` must be what it was.
             token_counter: what counted the tokens then; its counts are taken from the snapshot. One of our own is told
                 from every other; two counters of yours are not told apart.
             recount: whether to count all turns anew: then it does not matter what counted them.
@@ -383,24 +366,18 @@ class ContextGatekeeper:
             ConstraintLimitError: the zone would outgrow its cap; nothing is changed.
         """
         with self._lock:
-            self._constraints.set(key, value)
+            cap, before = self._config.constraint_tokens, self._constraints
+            self._constraints = with_constraint(before, key, value, max_tokens=cap, count=self._count)
 
     def remove_constraint(self, key: str) -> bool:
         """Remove a stable constraint and return whether it was there."""
         with self._lock:
-            return self._constraints.remove(key)
+            return self._constraints.pop(key, None) is not None
 
     def get_constraints(self) -> dict[str, str]:
         """Return a copy of all constraints, in the order in which they were first set."""
         with self._lock:
-            return self._constraints.as_dict()
-
-    def _returns_to(self, topic: Topic) -> int | None:
-        """Return the topic that a topic goes back to by the verdict on its first turn."""
-        resumed = self._verdicts[topic.start].resumed_topic
-        if resumed is None:
-            return None
-        return resumed if resumed < topic.topic_id else None
+            return dict(self._constraints)
 
     def _restore(self, sections: Mapping[str, Any], turns: Sequence[Turn | tuple[str, str]]) -> None:
         """Take over what a snapshot holds, together with the turns that it was made of."""
@@ -420,8 +397,8 @@ class ContextGatekeeper:
                 sources=sources,
             )
             self._index = TurnIndex.from_bytes(sections["index"])
-            self._verdicts = VerdictLog.from_columns(_under("verdicts", sections), turn_count=len(turns))
-            self._topic_map = TopicMap.from_columns(_under("topics", sections), len(turns), **self._newest())
+            self._verdicts = VerdictLog.from_sections(sections, turn_count=len(turns))
+            self._topic_map = TopicMap.from_sections(sections, len(turns), **self._newest())
         except SnapshotError:
             raise
         except (LookupError, AttributeError, TypeError, ValueError) as error:
@@ -430,8 +407,7 @@ class ContextGatekeeper:
 
     def _gate_name(self) -> bytes:
         """Return the settings that verdicts depend on."""
-        gate = self._config.gate
-        return repr((gate.continue_above, gate.switch_below, gate.new_above)).encode("ascii")
+        return repr(astuple(self._config.gate)).encode("ascii")
 
     def _counter_name(self) -> bytes:
         """Return what tells our own counters from each other and from those of others."""
@@ -448,7 +424,12 @@ class ContextGatekeeper:
 
     def _append(self, record: Record) -> None:
         user_terms, assistant_terms = count_terms(record.user), count_terms(record.assistant)
-        verdict = self._judged(record.user, user_terms)
+        if self._judged is not None and self._judged[0] == record.user:
+            verdict = self._judged[1]
+        else:
+            about = without_cues(record.user)
+            asked = query_terms(about, counts=user_terms if about == record.user else None)
+            verdict = judge(asked, read_cues(record.user), self._topic_map, self._index, config=self._config.gate)
         terms = {**user_terms, **assistant_terms}
         verdict = mended(verdict, terms, self._topic_map, self._index)
         self._index.add(_date_terms(record) | user_terms, assistant_terms, texts=_openings(record))
@@ -456,45 +437,33 @@ class ContextGatekeeper:
         self._verdicts.append(verdict)
         self._records.append(record)
         self._history_tokens += record.tokens
-        self._synced = self._asked = None
+        self._synced = self._judged = None
 
-    def _judged(self, user_text: str, user_terms: Mapping[str, int]) -> Verdict:
-        """Return the gate's verdict on the next turn's user text, known from asking it or not."""
-        asked = self._asked
-        if asked is not None and asked.text == user_text:
-            return asked.verdict
-        about = without_cues(user_text)
-        terms = query_terms(about, counts=user_terms if about == user_text else None)
-        return judge(terms, read_cues(user_text), self._topic_map, self._index, config=self._config.gate)
+    def _judge(self, query: str, terms: Collection[str], cues: Cues) -> Verdict:
+        """Return the gate's verdict on a question, and keep it: mostly the question is the next turn's user text."""
+        with stage(GATE) as seen:
+            verdict = judge(terms, cues, self._topic_map, self._index, config=self._config.gate)
+            topics = self._topic_map.topic_count
+            seen.tell(lambda: {"topics": topics, **{name: getattr(verdict, name) for name in _GATE_FACTS}})
+        self._judged = query, verdict
+        return verdict
 
     def _asked_before(self, verdict: Verdict) -> Iterator[tuple[str, float]]:
         """Yield the questions that a question goes on from, the newest first, with the share that their words weigh."""
-        need, turn_id = verdict.link, len(self._records) - 1
-        while turn_id >= 0 and need >= self._config.gate.whole_above:
+        for turn_id, need in chain_of_links(verdict.link, len(self._records) - 1, self._verdicts.link):
             yield without_cues(self._records[turn_id].user), _EARLIER_SHARE * need
-            need *= CHAIN_STEP * self._verdicts.link(turn_id)
-            turn_id -= 1
-
-    def _asked_on(self, asked_at: datetime | None) -> date | None:
-        """Return the day from which the words of a question count."""
-        if asked_at is not None:
-            return asked_at.date()
-        return self._records[-1].day if self._records else None
 
     def _cut(self, turn_count: int) -> None:
         """Keep the first turns; what reads the list of records from before keeps its own."""
         if turn_count == len(self._records):
             return
-        self._asked = None
-        removed = [
-            _date_terms(record) | count_terms(record.user) | count_terms(record.assistant)
-            for record in self._records[turn_count:]
-        ]
-        self._history_tokens -= sum(self._records.tokens[turn_count:])
+        self._judged = None
+        for record in reversed(self._records[turn_count:]):
+            terms = count_terms(record.user) | count_terms(record.assistant)
+            self._index.remove_last(_date_terms(record) | terms)
+            self._history_tokens -= record.tokens
         self._records = self._records.first(turn_count)
         self._verdicts.cut(turn_count)
-        for terms in reversed(removed):
-            self._index.remove_last(terms)
         self._topic_map.cut(turn_count, **self._newest())
 
     def _newest(self) -> dict[str, Any]:
@@ -502,11 +471,6 @@ class ContextGatekeeper:
         newest = self._records[-TopicMap.NEWEST :]
         terms = [count_terms(record.user).keys() | count_terms(record.assistant).keys() for record in newest]
         return {"newest": terms, "question_open": bool(newest) and ends_open(newest[-1])}
-
-
-def _facts(verdict: Verdict, topic_count: int) -> dict[str, Any]:
-    values = {name: getattr(verdict, name) for name in ("decision", "reason", "staying", "link")}
-    return {**values, "topics": topic_count}
 
 
 def _texts_of(turn: Turn | tuple[str, str]) -> tuple[str, str]:
@@ -527,12 +491,6 @@ def _digest(texts: Iterable[tuple[str, str]], days: Iterable[tuple[int, str]]) -
     return digest.digest()
 
 
-def _under(prefix: str, sections: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the sections whose names begin with a prefix and a dot, without it."""
-    start = len(prefix) + 1
-    return {name[start:]: content for name, content in sections.items() if name.startswith(f"{prefix}.")}
-
-
 def _date_terms(record: Record) -> dict[str, int]:
     """Return the terms of the day on which a turn was written, where it is known."""
     return dict.fromkeys(date_terms(record.day), 1) if record.day is not None else {}
@@ -542,12 +500,11 @@ def _openings(record: Record) -> tuple[str, str]:
     """Return how both sides of a turn begin, with the names that its messages carry."""
     if record.source is None:
         return record.user, record.assistant
-    names: dict[bool, str] = {}
+    names: dict[str, str] = {}
     for message in record.source.messages:
-        if message.name and message.role in ("user", "assistant"):
-            names.setdefault(message.role == "user", message.name)
-    user, assistant = (names.get(is_user, "") for is_user in (True, False))
-    return f"{user}: " if user else record.user, f"{assistant}: " if assistant else record.assistant
+        if message.name:
+            names.setdefault(message.role, f"{message.name}: ")
+    return names.get("user", record.user), names.get("assistant", record.assistant)
 
 
 def _check_text(name: str, text: object) -> None:

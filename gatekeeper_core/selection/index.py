@@ -144,7 +144,7 @@ class TurnIndex:
         self._live_turns = live_turns
         self._live: _Live = {}
         self._live_start = 0
-        self._frozen: _Frozen | None = None
+        self._frozen: _Live | None = None  # turns from the last segment on that are being packed
         self._segments: list[Segment] = []
         self._work: _Work | None = None
         self._spent: _Live | None = None  # packed: nothing reads it any more
@@ -163,12 +163,12 @@ class TurnIndex:
     @property
     def mean_user_length(self) -> float:
         """Terms of a user's text on average, at least 1."""
-        return max(1.0, self._user_total / len(self)) if len(self) else 1.0
+        return max(1.0, self._user_total / (len(self) or 1))
 
     @property
     def mean_assistant_length(self) -> float:
         """Terms of an assistant's text on average, at least 1."""
-        return max(1.0, self._assistant_total / len(self)) if len(self) else 1.0
+        return max(1.0, self._assistant_total / (len(self) or 1))
 
     @property
     def segment_count(self) -> int:
@@ -206,7 +206,11 @@ class TurnIndex:
         for term, count in assistant_terms.items():
             if term not in both:
                 _append(live, term, base | (count if count < MAX_COUNT else MAX_COUNT))
-        self._record_lengths(sum(user_terms.values()), sum(assistant_terms.values()))
+        user_length, assistant_length = sum(user_terms.values()), sum(assistant_terms.values())
+        self.user_lengths.append(user_length)
+        self.assistant_lengths.append(assistant_length)
+        self._user_total += user_length
+        self._assistant_total += assistant_length
         self._pack()
 
     def remove_last(self, terms: Iterable[str]) -> None:
@@ -221,14 +225,28 @@ class TurnIndex:
         self.speakers.remove_last()
         self._user_total -= self.user_lengths.pop()
         self._assistant_total -= self.assistant_lengths.pop()
-        turn_id = len(self.user_lengths)
-        if turn_id < self._live_start and self._frozen is not None:
-            self._thaw(self._frozen)
+        turn_id = len(self)
+        if turn_id < self._live_start and self._frozen is not None:  # the frozen turns are the newest again
+            self._live, self._live_start = self._frozen, self._packed_turns
+            self._frozen = self._work = None
+            self._looked_up.clear()
         if turn_id < self._live_start:
-            self._cut_segment(turn_id)
+            self._work = None
+            self._looked_up.clear()
+            self._live_start = turn_id
+            self._segments[-1].cut(turn_id)
+            if self._segments[-1].start == turn_id:
+                self._segments.pop()
             return
         for term in terms:
-            _take_back(self._live, term, turn_id)
+            held = self._live.get(term)
+            if isinstance(held, int):
+                if held >> TURN_BITS == turn_id:
+                    del self._live[term]
+            elif held is not None and held[-1] >> TURN_BITS == turn_id:
+                held.pop()
+                if len(held) == 1:
+                    self._live[term] = held[0]
 
     def postings(self, term: str) -> list[int]:
         """Return the packed postings of a term, oldest turn first; empty for an unknown term."""
@@ -285,7 +303,7 @@ class TurnIndex:
         """Return those of some words (as :class:`WordFilter` has them) that stand in a turn, in any order."""
         known = {*(self._live.keys() & words)}
         if self._frozen is not None:
-            known.update(self._frozen.live.keys() & words)
+            known.update(self._frozen.keys() & words)
         if self._segments:
             maybe = self._words.may_hold(words)
             known.update(word for word in maybe if word not in known and self.document_frequency(word))
@@ -300,20 +318,23 @@ class TurnIndex:
     def to_bytes(self) -> bytes:
         """Return a snapshot: everything packed, as flat arrays; see :mod:`gatekeeper_core.selection.snapshot`.
 
-        The index itself stays as it is. A snapshot is the same for the same turns packed alike, not for the same turns.
+        It is the same for the same turns packed alike, not for the same turns.
         """
-        packed = [finished(merging([segment])) if segment.is_cut else segment for segment in self._segments]
-        unpacked = self._unpacked()
-        segments = [*packed, *(finished(sealing(live, start=start, stop=stop)) for live, start, stop in unpacked)]
+        unpacked: list[tuple[_Live, int, int]] = []  # each with its first turn and the one after its last
+        if self._frozen is not None:
+            unpacked.append((self._frozen, self._packed_turns, self._live_start))
+        if len(self) > self._live_start:
+            unpacked.append((self._live, self._live_start, len(self)))
+        segments = [finished(merging([segment])) if segment.is_cut else segment for segment in self._segments]
+        segments += [finished(sealing(live, start=start, stop=stop)) for live, start, stop in unpacked]
         names, ids = self.speakers.columns()
-        bounds = array("Q", [bound for segment in segments for bound in (segment.start, segment.stop)])
         sections: dict[str, array[Any] | bytes] = {
             "user_lengths": self.user_lengths,
             "assistant_lengths": self.assistant_lengths,
             "words": self._words.column(term for live, _, _ in unpacked for term in live),
             "names": json.dumps(names).encode("ascii"),
             "speakers": ids,
-            "bounds": bounds,
+            "bounds": array("Q", [bound for segment in segments for bound in (segment.start, segment.stop)]),
         }
         for place, segment in enumerate(segments):
             for column in _SEGMENT_COLUMNS:
@@ -322,7 +343,7 @@ class TurnIndex:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> TurnIndex:
-        """Return the index that a snapshot was made of; it gives the same answers and grows and is cut as ever.
+        """Return the index that a snapshot was made of.
 
         Raises:
             TypeError: ``data`` is not bytes.
@@ -333,8 +354,7 @@ class TurnIndex:
         try:
             made.user_lengths, made.assistant_lengths = sections["user_lengths"], sections["assistant_lengths"]
             made._words = WordFilter.from_column(sections["words"])
-            names = json.loads(sections["names"])
-            made.speakers = Speakers.from_columns(names, sections["speakers"])
+            made.speakers = Speakers.from_columns(json.loads(sections["names"]), sections["speakers"])
             bounds = sections["bounds"]
             for place in range(len(bounds) // 2):
                 columns = [sections[f"{column}{place}"] for column in _SEGMENT_COLUMNS]
@@ -342,27 +362,14 @@ class TurnIndex:
                 made._segments.append(Segment(*columns, start=start, stop=stop))
         except (LookupError, AttributeError, TypeError, ValueError) as error:
             raise SnapshotError("this snapshot does not hold an index") from error
-        if not made._fits_together():
+        stops = [0, *(segment.stop for segment in made._segments)]
+        lengths = {stops[-1], len(made), len(made.assistant_lengths), len(made.speakers)}
+        in_turn = [segment.start for segment in made._segments] == stops[:-1]
+        if len(lengths) > 1 or not in_turn or not all(segment.fits_together() for segment in made._segments):
             raise SnapshotError("the parts of this snapshot do not fit together")
         made._user_total, made._assistant_total = sum(made.user_lengths), sum(made.assistant_lengths)
         made._live_start = len(made)
         return made
-
-    def _fits_together(self) -> bool:
-        """Return whether everything that was read is of the same turns."""
-        at, turn_count = 0, len(self)
-        for segment in self._segments:
-            if segment.start != at or not segment.fits_together():
-                return False
-            at = segment.stop
-        return at == turn_count == len(self.assistant_lengths) == len(self.speakers)
-
-    def _unpacked(self) -> list[tuple[_Live, int, int]]:
-        """Return the postings of the turns that are not packed yet, each time with the first turn and the one after."""
-        parts = [] if self._frozen is None else [(self._frozen.live, self._frozen.start, self._live_start)]
-        if len(self) > self._live_start:
-            parts.append((self._live, self._live_start, len(self)))
-        return parts
 
     # --- where postings stand ----------------------------------------------------------------------------------------
 
@@ -370,37 +377,22 @@ class TurnIndex:
         """Return the stretches of postings of a term, oldest first: a sequence, where it begins, where it ends."""
         runs = self._earlier_runs(term) if self._live_start else []
         live = self._live.get(term)
-        if live is None:
-            return runs
-        return [*runs, ((live,), 0, 1) if isinstance(live, int) else (live, 0, len(live))]
+        return runs if live is None else [*runs, _run_of(live)]
 
     def _earlier_runs(self, term: str) -> list[_Run]:
         """Return the stretches that are no longer in the dictionary; a query asks for the same ones several times."""
         runs = self._looked_up.get(term)
         if runs is None:
+            key = term_key(term)
+            found = [(segment.postings, *segment.find(key)) for segment in self._segments]
+            runs = [run for run in found if run[1] < run[2]]
+            frozen = self._frozen.get(term) if self._frozen is not None else None
+            if frozen is not None:
+                runs.append(_run_of(frozen))
             if len(self._looked_up) >= _MAX_LOOKED_UP:
                 self._looked_up.clear()
-            runs = self._looked_up[term] = self._look_up(term)
+            self._looked_up[term] = runs
         return runs
-
-    def _look_up(self, term: str) -> list[_Run]:
-        runs: list[_Run] = []
-        if self._segments:
-            key = term_key(term)
-            for segment in self._segments:
-                begin, end = segment.find(key)
-                if begin < end:
-                    runs.append((segment.postings, begin, end))
-        frozen = self._frozen.live.get(term) if self._frozen is not None else None
-        if frozen is not None:
-            runs.append(((frozen,), 0, 1) if isinstance(frozen, int) else (frozen, 0, len(frozen)))
-        return runs
-
-    def _record_lengths(self, user_length: int, assistant_length: int) -> None:
-        self.user_lengths.append(user_length)
-        self.assistant_lengths.append(assistant_length)
-        self._user_total += user_length
-        self._assistant_total += assistant_length
 
     # --- packing -----------------------------------------------------------------------------------------------------
 
@@ -409,9 +401,8 @@ class TurnIndex:
         if self._spent:
             release(self._spent)
         if self._frozen is None and len(self) - self._live_start >= self._live_turns:
-            self._frozen = _Frozen(self._live, self._live_start)
+            self._frozen, self._live, self._live_start = self._live, {}, len(self)
             self._looked_up.clear()
-            self._live, self._live_start = {}, len(self)
         if self._work is None:
             self._work = self._next_work()
             return
@@ -420,22 +411,22 @@ class TurnIndex:
         except StopIteration as done:
             self._segments[self._work.first : self._work.last] = [done.value]
             self._looked_up.clear()
-            if self._work.seals and self._frozen is not None:
-                self._spent, self._frozen = self._frozen.live, None
+            if self._work.first == self._work.last:  # it replaces no segment but the frozen turns
+                self._spent, self._frozen = self._frozen, None
             self._work = None
 
     def _next_work(self) -> _Work | None:
         """Return what is to be packed next: the frozen turns first, then ``FAN_OUT`` neighbours of a size."""
         count = len(self._segments)
         if self._frozen is not None:
-            steps = sealing(self._frozen.live, start=self._frozen.start, stop=self._live_start, on_term=self._words.add)
-            return _Work(steps, count, count, seals=True)
+            start, stop = self._packed_turns, self._live_start
+            return _Work(sealing(self._frozen, start=start, stop=stop, on_term=self._words.add), count, count)
         first = 0
         for last in range(1, count + 1):
             if self._size_class(last - 1) != self._size_class(first):
                 first = last - 1
             if last - first == FAN_OUT:
-                return _Work(merging(self._segments[first:last]), first, last, seals=False)
+                return _Work(merging(self._segments[first:last]), first, last)
         return None
 
     def _size_class(self, place: int) -> int:
@@ -446,27 +437,9 @@ class TurnIndex:
             size, merged = size // FAN_OUT, merged + 1
         return merged
 
-    def _thaw(self, frozen: _Frozen) -> None:
-        """Make the frozen turns the newest again; no newer one is left."""
-        self._live, self._live_start = frozen.live, frozen.start
-        self._frozen = self._work = None
-        self._looked_up.clear()
-
-    def _cut_segment(self, turn_id: int) -> None:
-        """Take the newest packed turn back."""
-        self._work = None
-        self._looked_up.clear()
-        self._live_start = turn_id
-        self._segments[-1].cut(turn_id)
-        if self._segments[-1].start == turn_id:
-            self._segments.pop()
-
-
-class _Frozen(NamedTuple):
-    """Turns that are being packed, from ``start`` on."""
-
-    live: _Live
-    start: int
+    @property
+    def _packed_turns(self) -> int:
+        return self._segments[-1].stop if self._segments else 0
 
 
 class _Work(NamedTuple):
@@ -475,7 +448,10 @@ class _Work(NamedTuple):
     steps: Generator[None, None, Segment]
     first: int
     last: int
-    seals: bool
+
+
+def _run_of(held: int | array[int]) -> _Run:
+    return ((held,), 0, 1) if isinstance(held, int) else (held, 0, len(held))
 
 
 def _append(live: _Live, term: str, packed: int) -> None:
@@ -486,14 +462,3 @@ def _append(live: _Live, term: str, packed: int) -> None:
         live[term] = array("I", (held, packed))
     else:
         held.append(packed)
-
-
-def _take_back(live: _Live, term: str, turn_id: int) -> None:
-    held = live.get(term)
-    if isinstance(held, int):
-        if held >> TURN_BITS == turn_id:
-            del live[term]
-    elif held is not None and held[-1] >> TURN_BITS == turn_id:
-        held.pop()
-        if len(held) == 1:
-            live[term] = held[0]

@@ -25,10 +25,10 @@ _UNLISTED_FREQUENCY = 3e-5
 _COMMONEST = 4.0  # nats: about what the commonest listed word tells
 _GENERIC = 0.25
 RARE_WORD = 6.4
-"""What an unlisted word tells above the commonest, in nats: -ln(3e-5) - 4."""
+"""The information of an unlisted word above the commonest, in nats: -ln(3e-5) - 4."""
 
 LEAST_INFORMATION = 2 * RARE_WORD
-"""What a question tells at least, in nats, so that "two" alone is no evidence. Source: ours: two rare words."""
+"""The least information of a question, in nats, so that "two" alone is no evidence. Source: ours: two rare words."""
 
 
 def information(terms: Iterable[str], index: TurnIndex) -> dict[str, float]:

@@ -5,68 +5,49 @@ Every list is general language, written for this library; none is drawn from a d
 
 from __future__ import annotations
 
-__all__ = [
-    "ABOUT_CONVERSATION",
-    "ACKNOWLEDGEMENTS",
-    "ASKED_BEFORE",
-    "CHANGE_MARKERS",
-    "CONTINUATION",
-    "CORRECTIONS",
-    "EDITS",
-    "ENGLISH_STOP_WORDS",
-    "EXPLICIT_RETURN",
-    "EXPLICIT_SWITCH",
-    "GENERIC_WORDS",
-    "GREETINGS",
-    "HAN_GENERIC",
-    "HAN_LIGHT",
-    "HAN_PARTICLES",
-    "INNER_POINTERS",
-    "KANA_PARTICLES",
-    "NAMED_THING",
-    "NEWEST_STATE",
-    "NEW_THING",
-    "NOT_REFERRING",
-    "PRONOUNS",
-    "QUESTIONS_ABOUT_YOU",
-    "QUESTION_WORDS",
-    "REACTION",
-    "REFERRING",
-    "REQUEST_OPENERS",
-    "REQUEST_VERBS",
-    "SAID_BEFORE",
-    "SMALL_TALK",
-    "THANKS",
-    "THAT_AFTER",
-    "THAT_AUXILIARIES",
-    "THAT_BEFORE",
-    "THAT_OPENERS",
-    "THAT_VERBS",
-    "TRAILING",
-]
+from typing import NamedTuple
 
-ENGLISH_STOP_WORDS = frozenset(
+
+class Wordings(NamedTuple):
+    """A group of wordings with one meaning.
+
+    Attributes:
+        chinese: wordings that are found anywhere in a text, separated by spaces.
+        english: alternatives of a pattern, found as whole words.
+        begins: the words that ``english`` may begin with, separated by spaces; of a script without spaces, characters.
+            The pattern is tried only on a text that holds one of them, or a first character of ``chinese``.
     """
-    a about above across actually after again against ago ain all almost along already also although always am among an
-    and another any anybody anyone anything anyway are aren aren't around as aside at away b be became because become
-    becomes been before being below besides between beyond both but by bye c came can can't cannot come could couldn
-    couldn't d did didn didn't do does doesn doesn't doing don don't done down during e each either else enough etc even
-    ever every everybody everyone everything except f few for from further g get gets getting give given go goes going
-    gone gonna got gotten h had hadn hadn't has hasn hasn't have haven haven't having he he'd he'll he's hello hence her
-    here here's hers herself hey hi him himself his hmm how how's however i i'd i'll i'm i've if im in indeed instead into
-    is isn isn't it it'd it'll it's its itself ive j just k keep kind l lately least less let let's like likely ll lol lot
-    lots m made make makes many may maybe me might mine more most much must mustn my myself n near nearly need neither
-    never nevertheless no nobody none nor not nothing now o of off often oh ok okay on once one ones only onto or other
-    others otherwise ought our ours ourselves out over own p per perhaps please pretty probably q quite r rather re
-    really s said same say says see seem seemed seems shall shan she she'd she'll she's should shouldn shouldn't since so
-    some somebody somehow someone something sometimes somewhat soon still such sure t take tell than thank thanks that
-    that's thats the their theirs them themselves then there there's therefore these they they'd they'll they're they've
-    thing things this those though through thus to together too took toward towards u under unless until up upon us use
-    used using usually v ve very via w wanna want wants was wasn wasn't way we we'd we'll we're we've well went were weren
-    weren't what what's whatever when when's whenever where where's whether which whichever while who who's whoever whole
-    whom whose why why's will with within without won't would wouldn wouldn't wow x y ya yeah yep yes yet you you'd
-    you'll you're you've your yours yourself yourselves z
-    """.split()  # noqa: SIM905 - a list of 300 quoted words would be unreadable
+
+    chinese: str
+    english: str
+    begins: str
+
+
+def _set_of(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+ENGLISH_STOP_WORDS = _set_of(
+    """a about above across actually after again against ago ain all almost along already also although always am among
+    an and another any anybody anyone anything anyway are aren aren't around as aside at away b be became because
+    become becomes been before being below besides between beyond both but by bye c came can can't cannot come could
+    couldn couldn't d did didn didn't do does doesn doesn't doing don don't done down during e each either else
+    enough etc even ever every everybody everyone everything except f few for from further g get gets getting give
+    given go goes going gone gonna got gotten h had hadn hadn't has hasn hasn't have haven haven't having he he'd
+    he'll he's hello hence her here here's hers herself hey hi him himself his hmm how how's however i i'd i'll i'm
+    i've if im in indeed instead into is isn isn't it it'd it'll it's its itself ive j just k keep kind l lately
+    least less let let's like likely ll lol lot lots m made make makes many may maybe me might mine more most much
+    must mustn my myself n near nearly need neither never nevertheless no nobody none nor not nothing now o of off
+    often oh ok okay on once one ones only onto or other others otherwise ought our ours ourselves out over own p
+    per perhaps please pretty probably q quite r rather re really s said same say says see seem seemed seems shall
+    shan she she'd she'll she's should shouldn shouldn't since so some somebody somehow someone something sometimes
+    somewhat soon still such sure t take tell than thank thanks that that's thats the their theirs them themselves
+    then there there's therefore these they they'd they'll they're they've thing things this those though through
+    thus to together too took toward towards u under unless until up upon us use used using usually v ve very via w
+    wanna want wants was wasn wasn't way we we'd we'll we're we've well went were weren weren't what what's whatever
+    when when's whenever where where's whether which whichever while who who's whoever whole whom whose why why's
+    will with within without won't would wouldn wouldn't wow x y ya yeah yep yes yet you you'd you'll you're you've
+    your yours yourself yourselves z"""
 )
 """English function words: never anchors. Source: ours (closed word classes, contractions, chat fillers)."""
 
@@ -79,19 +60,17 @@ HAN_LIGHT = frozenset(
 )
 """Chinese function characters: a pair that holds one weighs less. Source: ours (pronouns, copulas, adverbs, measure words)."""
 
-GENERIC_WORDS = frozenset(
-    """
-    one two three four five six seven eight nine ten eleven twelve twenty thirty fifty hundred thousand million first
-    second third fourth fifth last half quarter double couple dozen twice minute hour day week weekend month year today
-    tomorrow yesterday morning afternoon evening tonight night noon midnight time moment date euro dollar pound cent buck
-    metre meter km kilometre kilometer mile cm mm inch foot feet gram kg kilo litre liter degree percent good better best
-    great nice bad worse worst big small large little tiny long short high low new old young fast slow quick easy hard
-    cheap cheaper expensive early late right wrong left full empty same different normal real main whole next start stop
-    begin end finish keep work help need try find buy cost price pay look check change turn run move bring put set leave
-    call ask tell show send make happen mean matter add people person man woman guy kid part place point bit lot number
-    side line case reason question answer problem idea stuff order amount sure fine worth often usually maybe probably
-    currently recently home hand name word write read
-    """.split()  # noqa: SIM905 - as above
+GENERIC_WORDS = _set_of(
+    """one two three four five six seven eight nine ten eleven twelve twenty thirty fifty hundred thousand million
+    first second third fourth fifth last half quarter double couple dozen twice minute hour day week weekend month
+    year today tomorrow yesterday morning afternoon evening tonight night noon midnight time moment date euro dollar
+    pound cent buck metre meter km kilometre kilometer mile cm mm inch foot feet gram kg kilo litre liter degree
+    percent good better best great nice bad worse worst big small large little tiny long short high low new old
+    young fast slow quick easy hard cheap cheaper expensive early late right wrong left full empty same different
+    normal real main whole next start stop begin end finish keep work help need try find buy cost price pay look
+    check change turn run move bring put set leave call ask tell show send make happen mean matter add people person
+    man woman guy kid part place point bit lot number side line case reason question answer problem idea stuff order
+    amount sure fine worth often usually maybe probably currently recently home hand name word write read"""
 )
 """English words that hardly tell one topic from another: numbers, units, times, plain verbs and adjectives. Source: ours."""
 
@@ -104,28 +83,28 @@ HAN_GENERIC = HAN_LIGHT | frozenset(
 KANA_PARTICLES = frozenset("はがをにでとものへやかねよなさしてたますいるれ")
 """Hiragana that mostly carry grammar: a pair made of two of them is no anchor. Source: ours (particles, endings)."""
 
-REFERRING = (
+REFERRING = Wordings(
     "这个 那个 这些 那些 它 上面 上述 前面 刚才 刚刚 继续 接着说 接着讲 展开 详细说 细说 再说说 再讲讲 还有呢 然后呢 为什么呢 "
     "第一点 第二点 第三点 第一种 第二种 第三种 后者 前者 這個 那個 這些 剛才 剛剛 繼續 展開 "
     "それ これ さっき 先ほど 上記の 続けて 続きを もっと詳しく もう少し詳しく 그거 그것 그건 이것 이건 아까 방금 계속해 자세히",
     "this|these|those|it|its|above|earlier|previously|continue|continuing|go on|keep going|carry on|expand|elaborate"
     "|same|tell me more|say more|more details?|more about that|and then|what else|the former|the latter"
     "|the (?:previous|first|second|third|last) (?:one|point|option|method|suggestion)",
+    "this the these those it its above earlier previously continue continuing go keep carry expand elaborate "
+    "same tell more say and what",
 )
-"""Words that point back, Chinese (separated by spaces) and English (alternatives of a pattern, whole words).
+"""Words that point back; of ``that`` its neighbours decide, see ``THAT_BEFORE``. Source: specification 3.2, extended."""
 
-``that`` is decided by its neighbours, see ``THAT_BEFORE``. Source: specification 3.2, with its gaps resolved.
-"""
-
-PRONOUNS = (
+PRONOUNS = Wordings(
     "她 他们 她们 那里 那边 那儿 这里 这边 这儿 其中 这样 那样 这种 那种 他們 她們 那裡 那邊 這裡 這邊 這樣 那樣 這種 那種 "
     "そこで そこの あそこ そんな こんな 彼女 거기 저기 그런 이런",
     "(?<![其吉])他(?!人|乡)|he|she|they|him|her|them|his|their|theirs"
     "|(?<!is )(?<!are )(?<!was )there(?! (?:is|are|was|were|will|has|have)(?![a-z]))(?!')",
+    "he she they him her them his their theirs there",
 )
 """Words for persons and places, which mostly stand for something said before. Source: ours."""
 
-NOT_REFERRING = (
+NOT_REFERRING = Wordings(
     "其它 其他 吉它 这个月 这个星期 这个礼拜 这个周末 这个周 这个季度 这个世界 这个时代 这个学期 这个春天 这个夏天 这个秋天 这个冬天 "
     "这个暑假 这个寒假 这个假期 这个春节 这个国庆 这些天 这些年 那些年 那个时候 那个年代 继续教育 继续医学教育 "
     "画展开 花展开 车展开 书展开 漫展开 影展开 展开幕 展开放 展开馆 网上面 线上面 晚上面 早上面 以上面 街上面 马上面 海上面积 "
@@ -142,52 +121,46 @@ NOT_REFERRING = (
     "|(?:does )?it(?:'s| is| was| will)? (?:rains?|raining|snows?|snowing|seems|depends|turns out|takes|possible|important"
     "|likely)|got it|i get it|it department|it support|it is time"
     "|all the same|at the same time|same here|same to you",
+    "this these those above all earlier continuing continue same expand i what is it how does how's what's "
+    "it's was got at expanding",
 )
 """Wordings that hold a referring word and do not point back; they are taken out before the search. Source: ours."""
 
-THAT_BEFORE = frozenset(
-    """
-    about after against around at before behind besides by change check compare describe do explain fix for from handle
-    improve inside into like of on over rename repeat rewrite run save send shorten simplify summarise summarize than to
-    translate try use using with without
-    """.split()  # noqa: SIM905 - as above
+THAT_BEFORE = _set_of(
+    """about after against around at before behind besides by change check compare describe do explain fix for from
+    handle improve inside into like of on over rename repeat rewrite run save send shorten simplify summarise
+    summarize than to translate try use using with without"""
 )
 """Verbs and prepositions whose object ``that`` points back ("explain that again", "about that"). Source: ours."""
 
-THAT_AFTER = frozenset(
-    """
-    again already also and as better but by can did do does exactly for from happened has if in instead into is more now
-    one or part please so step then thing to too twice using was way when will with without would you
-    """.split()  # noqa: SIM905 - as above
+THAT_AFTER = _set_of(
+    """again already also and as better but by can did do does exactly for from happened has if in instead into is more
+    now one or part please so step then thing to too twice using was way when will with without would you"""
 )
 """Words that may follow such an object; a noun may not ("about that movie"). Source: ours."""
 
-THAT_OPENERS = frozenset(
-    "after and because before but if maybe no oh ok okay once since so then well when where while yeah yes".split()  # noqa: SIM905
+THAT_OPENERS = _set_of(
+    "after and because before but if maybe no oh ok okay once since so then well when where while yeah yes"
 )
 """Words after which a clause begins: ``that`` and a verb then point back ("if that fails"). Source: ours."""
 
-THAT_VERBS = frozenset(
-    """
-    broke broken can can't changed changes could couldn't did didn't does doesn't explains failed fails fixed fixes
+THAT_VERBS = _set_of(
+    """broke broken can can't changed changes could couldn't did didn't does doesn't explains failed fails fixed fixes
     happened happens has helped helps is isn't looked looks made makes means meant might must needs one seems should
-    shouldn't solved sounded sounds was wasn't way will won't worked works would wouldn't
-    """.split()  # noqa: SIM905 - as above
+    shouldn't solved sounded sounds was wasn't way will won't worked works would wouldn't"""
 )
 """What follows a ``that`` that opens a clause and points back; a noun may not ("that evening"). Source: ours."""
 
-THAT_AUXILIARIES = frozenset(
-    """
-    can can't could couldn't did didn't do does doesn't don't has hasn't is isn't may might must should shouldn't was
-    wasn't will won't would wouldn't
-    """.split()  # noqa: SIM905 - as above
+THAT_AUXILIARIES = _set_of(
+    """can can't could couldn't did didn't do does doesn't don't has hasn't is isn't may might must should shouldn't
+    was wasn't will won't would wouldn't"""
 )
 """Verbs that stand before ``that`` in a question ("is that safe?"), after an opening or a question word. Source: ours."""
 
-QUESTION_WORDS = frozenset("far how how's long many much often what when where which who why".split())  # noqa: SIM905
+QUESTION_WORDS = _set_of("far how how's long many much often what when where which who why")
 """What stands before the verb of an English question. Source: ours."""
 
-INNER_POINTERS = frozenset("it its 它 它们".split())  # noqa: SIM905
+INNER_POINTERS = _set_of("it its 它 它们")
 """Words that stand for what the same text has named in a sentence before, where there is one. Source: ours."""
 
 NAMED_THING = r"(?<![a-z'])(?:an?|the|my|our|your|his|her|their)(?: [a-z]+)? [a-z]{3}"
@@ -205,7 +178,7 @@ REACTION = (
 )
 """An opening that only comments on what was said ("that is great, ..."), as a pattern. Source: ours."""
 
-EXPLICIT_SWITCH = (
+EXPLICIT_SWITCH = Wordings(
     "换个话题 换一个话题 换下话题 换话题 聊点别的 说点别的 谈点别的 聊聊别的 说说别的 聊别的 说别的事 聊个别的 问个别的 问点别的 "
     "新话题 另一个话题 另外一个话题 先不说这个 不说这个了 不聊这个了 先把这个放 先把这个放一放 先把这个放一边 这个先放 这个先放一放 这个先放一边 先放一放 换个问题 跟这个无关 与此无关 "
     "無關的問題 換個話題 聊點別的 話は変わ 話を変え 話題を変え 別の話",
@@ -217,10 +190,12 @@ EXPLICIT_SWITCH = (
     "(?:else|different) now|talk about something else|unrelated (?:question|topic|note|matter)|unrelated(?= ?[:,])|off[- ]topic|moving on to"
     "|forget (?:about )?(?:that|this|it) for now|on (?:a|an) (?:different|unrelated|another) note"
     "|(?:put|park) (?:that|this|it)(?: aside| for now|(?=[.,;!]|$))|leave (?:that|this|it) (?:aside|for now)|(?<!have )(?<!know )(?<!not )(?<!is )enough about",
+    "주 화 다 a new on another different separate change changing switch something talk unrelated off moving "
+    "forget put park leave enough switching",
 )
 """Wordings that open a new topic; they win over referring words. Source: ours."""
 
-EXPLICIT_RETURN = (
+EXPLICIT_RETURN = Wordings(
     "说回 再说回 话说回 回头说 回过头 接着之前 继续之前 最开始说 最开始聊 一开始说 一开始聊 最初说 我说的是 我指的是 我问的是 "
     "說回 話說回 我說的是 我問的是 話を戻 話に戻 얘기로 이야기로",
     "回到(?!家|学校|公司|酒店|宿舍|老家|国内|过去|从前|现实|首页|主页|顶部|上一页)"
@@ -228,10 +203,11 @@ EXPLICIT_RETURN = (
     "|go(?:ing)? back(?! (?:home|in|and forth|to (?:school|work|sleep|bed|normal)))|circl(?:e|ing) back|revisit(?:ing)?"
     "|(?:at|in) the (?:start|beginning)(?! of)|at the (?:start|beginning) of (?:our|this|the) (?:conversation|chat|discussion)"
     "|i mean(?:t)? the|i was asking about",
+    "back return i in go revisit at circle circling going returning revisiting",
 )
 """Wordings that go back to an earlier topic; they win over referring words. Source: ours."""
 
-CORRECTIONS = (
+CORRECTIONS = Wordings(
     "我问的不是 我说的不是 我指的不是 我不是问 我不是说 不是这个意思 不是那个意思 不是说这个 不是问这个 理解错了 误会了 误解了 搞错了话题 "
     "我問的不是 我說的不是 我不是問 我不是說 不是這個意思 不是那個意思 理解錯了 誤會了 "
     "そうじゃなくて そうではなくて その話じゃ その話ではな そういう意味じゃ そういう意味では",
@@ -239,22 +215,25 @@ CORRECTIONS = (
     "|no[,.!]? i(?:'m| am| was)? (?:meant?|talking about|asking about|referring to)"
     "|not what i (?:meant?|asked|was asking|said|wanted)|(?:wasn't|was not|am not|i'm not|didn't|did not) (?:asking|ask) about (?:that|this|it)"
     "|you misunderstood|you(?:'ve| have)? got me wrong|wrong (?:topic|subject)",
+    "그 错 錯 no am was not wasn't i'm did didn't you wrong you've",
 )
 """Wordings by which a user says that the last answer took him wrong. Source: ours."""
 
-SAID_BEFORE = (
+SAID_BEFORE = Wordings(
     "之前说的 之前聊的 之前提到 之前讲的 之前问的 刚才说的 刚才聊的 刚才提到 刚刚说的 刚刚聊的 刚刚提到 前面说的 前面聊的 前面提到 前面讲的 "
     "上次说的 接着刚才 继续刚才 剛才說的 之前說的",
     "as (?:we|i|you) (?:discussed|said|mentioned)|from before"
     "|(?:you|we|i) (?:mentioned|discussed|talked about|said|told me|asked) (?:earlier|before|previously|at the start)"
     "|(?:earlier|before|previously),? (?:you|we|i) (?:mentioned|discussed|talked about|said|asked)",
+    "as we i you from before earlier previously",
 )
 """Wordings for what was said before: in an earlier topic where one holds it, else in the last turns. Source: ours."""
 
-CHANGE_MARKERS = (
+CHANGE_MARKERS = Wordings(
     "对了 另外 顺便 话说 哎对 还有个问题 还有一个问题 还想问 再问一下 另一个问题 换 别的 接下来 然后我 好了 對了 順便",
     "by the way|btw|anyway|anyways|also i|oh,? and|one more (?:thing|question)|another (?:thing|question)|next question"
     "|speaking of|changing|now,? (?:let's|i)|so,? tell me",
+    "by btw anyway anyways also oh one another next speaking changing now so",
 )
 """Weaker signs of a change. Source: ours."""
 
@@ -271,70 +250,84 @@ CONTINUATION = (
 TRAILING = r"(?:呢|的话|来着|來著)[？?。！!~\s]*$|(?<![a-z'])(?:then|though|too|instead|as well|either)[?.! ]*$"
 """How a text ends that goes on with what was said (…呢, "then?"), as a pattern. Source: ours."""
 
-EDITS = (
+EDITS = Wordings(
     "改成 改一 改得 改下 换成 换一 删掉 去掉 加上 加一 缩短 缩到 精简 压缩 写得 语气 润色 翻成 译成 正式点 口语 短一点 短点 长一点 长点 "
     "写错了 说错了 记错了 看错了 弄错了 打错了 不对 更正 纠正 改為 換成 刪掉 縮短 精簡 寫錯了 說錯了 不對",
     "cut (?:it|this|that|the)|shorten|swap|replace|drop the|soften|trim|rewrite|rephrase|reword|shorter|longer|warmer"
     "|softer|simpler|more formal|less formal|more casual|tighten|tone (?:it|down)|lower case|make it|change (?:the|it)"
     "|instead|(?:i|you) (?:misread|misheard|got (?:it|that) wrong)|typo|my mistake|that's wrong|should be",
+    "cut i shorten swap replace drop soften trim rewrite rephrase reword shorter longer warmer softer simpler "
+    "more less tighten tone lower make change instead you typo my that's should",
 )
 """Wordings that change or correct what was written before. Source: ours."""
 
-NEWEST_STATE = (
+NEWEST_STATE = Wordings(
     "现在 目前 最新 最终 完整 全部 整个 全文 再来一遍 再发 重新发 合并 改完 現在 最終 整個",
     "now|current|currently|latest|final|whole|full|entire|complete|all the changes|so far|up to now|updated|again",
+    "now current currently latest final whole full entire complete all so up updated again",
 )
 """Wordings that ask for the state of a thing after all changes: the turns that changed it are wanted, too. Source: ours."""
 
-ASKED_BEFORE = (
+ASKED_BEFORE = Wordings(
     "我问了 我问过 我问的 我问你 我还问 我都问 我一共问 我总共问 我中途问 我中间问 我最开始问 我一开始问 我刚才问 我今天问 我第一个问 我第一次问 我第二次问 我中间插 "
     "我跟你说过 我说过 我提过 我们聊了 我们聊过 我们说了 我问过哪 聊过哪 聊了几 問了 問過",
     "(?:did|have|had) (?:i|we) (?:ever |first |also |just |originally )?"
     "(?:ask|asked|say|said|tell|told|mention|mentioned|cover|covered|discuss|discussed|talk|talked|change|changed)"
     "|my (?:first|second|third|last|original) (?:question|message)|(?<!as )(?:i|we) (?:first )?(?:asked|discussed|covered)"
     "|how many (?:different )?(?:topics|subjects|questions)|question did i",
+    "did have had i we my question how",
 )
 """Wordings that ask what the user asked or said, or what was talked about. Source: ours."""
 
-SMALL_TALK = (
+SMALL_TALK = Wordings(
     "今天天气 明天天气 周末天气 讲个笑话 讲一个笑话 说个笑话 写首诗 写一首诗 今天星期几 现在几点 今天的新闻",
     "weather (?:like )?(?:today|tomorrow|outside)|what's the weather|what is the weather|how's the weather"
     "|tell me a joke|tell me a story|write (?:me )?a poem|what day is it|what time is it|today's news",
+    "weather what what's how's tell write today's",
 )
 """Requests that people bring up out of the blue. Source: ours."""
 
-GREETINGS = (
+GREETINGS = Wordings(
     "您好 早上好 下午好 晚上好 嗨 哈喽 在吗 早安",
     "你好(?![像吃看听玩用厉漂久多慢坏奇几])|hi|hello|hey|good (?:morning|afternoon|evening)|greetings|hiya",
+    "你 hi hello hey good greetings hiya",
 )
 """Greetings, as they open a text. Source: ours."""
 
-THANKS = (
+THANKS = Wordings(
     "谢谢 感谢 多谢 再见 拜拜 不客气 辛苦了 謝謝 再見",
     "thanks|thank you|thx|bye|goodbye|see you|good night|take care|you're welcome|nice talking",
+    "thank thanks thx bye good goodbye see take you're nice",
 )
 """Thanks and goodbyes, after which a topic tends to end. Source: ours."""
 
-ACKNOWLEDGEMENTS = (
+ACKNOWLEDGEMENTS = Wordings(
     "好的 好吧 好啊 好呀 好嘞 嗯 嗯嗯 是的 对的 对啊 可以的 行吧 明白 明白了 知道了 了解了 没错 原来如此 哦 谢谢",
     "(?:好|对|行|可以|了解)(?!\\w)|ok|okay|yes|yeah|yep|sure|right|great|cool|nice|perfect|got it|i see|makes sense|sounds good|thanks|thank you|no|nope",
+    "ok okay yes yeah yep sure right great cool nice perfect got i makes sounds thank thanks no nope",
 )
 """Short answers that keep a topic going when they open a text. Source: ours."""
 
-REQUEST_OPENERS = (
+REQUEST_OPENERS = Wordings(
     "请问 我想 我要 帮我 请帮 推荐 能不能 可不可以 可以帮 麻烦 有没有 想问 想找 给我 请推荐 请给 教我 怎么才能 怎么做 怎样做 怎麼做 如何",
     "can you|could you|would you|please|i want|i need|i would like|i'd like|i am looking|i'm looking|help me|how do i"
     "|how can i|how to|give me|find me|show me|what is the best|is there",
+    "can could would please i i'd i'm help how give find show what is",
 )
 """How a request begins; these words say nothing of what is asked for. Source: ours."""
 
-REQUEST_VERBS = ("写 翻译 介绍 解释", "recommend|suggest|write|draft|translate|explain|tell me about")
+REQUEST_VERBS = Wordings(
+    "写 翻译 介绍 解释",
+    "recommend|suggest|write|draft|translate|explain|tell me about",
+    "recommend suggest write draft translate explain tell",
+)
 """What a request asks to be done. Source: ours."""
 
-QUESTIONS_ABOUT_YOU = (
+QUESTIONS_ABOUT_YOU = Wordings(
     "你喜欢 你平时 你有 你是 你会 你们 您喜欢",
     "(?:do|did|will) you(?! (?:mean|think|know|remember|say))|(?<!how )(?:are|were) you|have you|(?:do|did|are|is) your|what's your|whats your|what is your|what are your"
     "|would you ever|you (?:have|like|ever|got)",
+    "do did will you are were have is what what's whats would",
 )
 """Questions about the other side, which open topics in small talk. Source: ours."""
 
@@ -343,13 +336,13 @@ ABOUT_CONVERSATION = (
     r"|(?:我们|咱们)(?:之前|刚才|刚刚|今天|目前|到现在|这次)?(?:聊|讨论|谈|说)[过了到]?的(?:内容|话题|事情|东西|要点)"
     r"|(?<!怎么)(?<!如何)(?:总结|回顾|概括|梳理|归纳|小结)(?:一下|下)?(?:我们|咱们)?(?:的|这次|这段|今天|以上|上面|上述|刚才|整个|全部|之前)*(?:对话|聊天|谈话|讨论|会话|内容|话题|交流|要点)"
     r"|(?:聊天|对话|会话)(?:记录|历史)?(?:里|中)?(?:都)?(?:有|聊了|说了|提到了?)(?:什么|哪些)(?:话题|内容)?|(?:聊|讨论|谈)过(?:哪些|什么)(?:话题|事情|东西|内容)"
-    r"|(?:總結|回顧)(?:一下)?(?:我們|這次)?(?:的)?(?:對話|討論|聊天)",
-    r"what (?:topics |subjects |things |points )?(?:have|did|were) (?:we|you and i) (?:been )?"
+    r"|(?:總結|回顧)(?:一下)?(?:我們|這次)?(?:的)?(?:對話|討論|聊天)"
+    r"|what (?:topics |subjects |things |points )?(?:have|did|were) (?:we|you and i) (?:been )?"
     r"(?:discuss(?:ed|ing)?|talk(?:ed|ing)?|chat(?:ted|ting)?|cover(?:ed|ing)?|go over|gone over)(?: about)?(?![a-z])"
     r"|what we(?:'ve| have)? (?:been )?(?:discuss(?:ed|ing)|talk(?:ed|ing)|chatt(?:ed|ing)|covered)(?: about)?(?![a-z])"
     r"|(?:summari[sz]e|recap|review|sum up|outline) (?:everything(?! in)|(?:(?:our|this|the|all of) ?)?(?:whole |entire |this |our |the )?(?:conversation|chat|discussion|session|thread|dialogue|dialog))"
     r"|(?:summary|recap|overview) of (?:our|this|the) (?:whole |entire )?(?:conversation|chat|discussion|session|thread)"
     r"|(?:what|which) (?:topics|subjects|things|points) (?:have|did) we|list (?:all )?(?:of )?(?:the |our )?(?:topics|subjects)"
-    r"|so far in (?:this|our) (?:conversation|chat|discussion)",
+    r"|so far in (?:this|our) (?:conversation|chat|discussion)"
 )
-"""Questions about the conversation itself, as patterns. Source: ours; no repetition stands inside another."""
+"""Questions about the conversation itself, as a pattern. Source: ours; no repetition stands inside another."""

@@ -10,8 +10,8 @@ One :class:`Planner` serves one query. In ``minimal`` mode it takes, in this ord
    answer, where it ends with a question;
 5. **an overview**, where the question asks what was said: a snippet of each turn.
 
-In ``fill`` mode the same turns come first and the rest of the budget is filled with their surroundings. What became of
-each turn, and why, is told by :mod:`gatekeeper_core.selection.decisions`.
+In ``fill`` mode the same turns come first and the rest of the budget is filled with their surroundings.
+:mod:`gatekeeper_core.selection.decisions` explains each choice.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.events import CANDIDATES, COVER
 from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.anchors import count_terms
-from gatekeeper_core.selection.constraints import ConstraintConfig
-from gatekeeper_core.selection.coverage import CoverageConfig, coverage_without, likeness, value_of, worths
+from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS
+from gatekeeper_core.selection.coverage import coverage_without, likeness, value_of, worths
 from gatekeeper_core.selection.information import LEAST_INFORMATION, information, is_generic
 from gatekeeper_core.selection.records import ends_open
 from gatekeeper_core.selection.retrieval import RetrievalConfig, score_turns
@@ -37,7 +37,7 @@ from gatekeeper_core.selection.trimming import Forms, Trimmer, TrimmingConfig
 from gatekeeper_core.token_estimate import budget_within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
@@ -48,15 +48,15 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.verdicts import Verdict
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["CHAIN_STEP", "GatekeeperConfig", "Planner", "Reason"]
-
-CHAIN_STEP = 0.7
-"""What the need for a turn keeps of the need for the turn after it, if that hangs on it wholly. Source: ours."""
+__all__ = ["GatekeeperConfig", "Planner", "Reason", "chain_of_links"]
 
 # All ours, fitted on conversations with labelled needs (benchmarks.everyday) and on LoCoMo (benchmarks.selection).
-_FORMED_ABOVE = 0.0225  # value from which on a turn goes as its excerpt: that of a coverage of 0.85
-_CHAIN_ABOVE = 0.3
+_WHOLE_ABOVE = 0.30  # link from which on a turn is sent as its excerpt
+_SNIPPET_ABOVE = 0.12  # link from which on a snippet of the newest turn is sent
+_CHAIN_STEP = 0.7  # what the need for a turn keeps of the need for the turn after it, if that hangs on it wholly
 _CHAIN_TURNS = 3
+_EVIDENCE_SHARE = 0.08  # of the query's information, from which on a turn is evidence
+_FORMED_ABOVE = 0.0225  # value from which on a turn goes as its excerpt: that of a coverage of 0.85
 _STATE_LINK = 0.4
 _FOLLOWED = 2  # of the best evidence
 _WEAK_SHARE = 0.01  # of the query's information, with each doubling of the turns: more of them share a word by chance
@@ -76,28 +76,44 @@ class GatekeeperConfig:
     Attributes:
         mode: ``minimal`` gives the smallest set, ``fill`` uses the budget, best turns first.
         trim: whether long messages are cut to the sentences that matter.
+        eta: the coverage at which ``minimal`` stops, 0..1; lower gives fewer turns. Source: specification 3.4.
+        constraint_tokens: cap of the rendered constraints, >= 1. Source: ours; the specification says "small".
         retrieval: weights of the score, candidates.
-        gate: thresholds of the topic gate and of the link to the newest turn.
-        coverage: what counts as evidence, where selection stops.
-        trimming: what counts as long, and how much is left of it.
-        constraints: cap of the constraint zone.
+        gate: thresholds of the topic gate.
+        trimming: how much is left of long turns.
     """
 
     mode: Literal["minimal", "fill"] = "minimal"
     trim: bool = True
+    eta: float = 0.85
+    constraint_tokens: int = CONSTRAINT_TOKENS
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
     gate: GateConfig = field(default_factory=GateConfig)
-    coverage: CoverageConfig = field(default_factory=CoverageConfig)
     trimming: TrimmingConfig = field(default_factory=TrimmingConfig)
-    constraints: ConstraintConfig = field(default_factory=ConstraintConfig)
 
     def __post_init__(self) -> None:
+        check_range(self, "eta", low=0, high=1)
+        check_range(self, "constraint_tokens", low=1, whole=True)
         if self.mode not in ("minimal", "fill"):
             raise ConfigError(f'GatekeeperConfig.mode must be "minimal" or "fill", got {self.mode!r}')
 
 
+def chain_of_links(link: float, newest: int, links: Callable[[int], float]) -> Iterator[tuple[int, float]]:
+    """Yield the turns that a question goes on from, the newest first, with how firmly it needs each.
+
+    Args:
+        link: how firmly the question hangs on the newest turn, 0..1.
+        newest: the newest turn.
+        links: gives how firmly a turn hung on the turn before it, 0..1.
+    """
+    while newest >= 0 and link >= _WHOLE_ABOVE:
+        yield newest, link
+        link *= _CHAIN_STEP * links(newest)
+        newest -= 1
+
+
 class Reason(NamedTuple):
-    """What became of a turn and why: the stage, the reason, and the tokens of all turns offered up to this one."""
+    """The reason for keeping or dropping a turn, with the tokens of all turns offered up to this one."""
 
     stage: Stage
     why: Why
@@ -111,22 +127,16 @@ class Planner:
     Attributes:
         query: what is looked for, expanded.
         cues: those of its wording.
-        verdict: the gate's verdict on it, with its link to the newest turn.
+        verdict: the gate's verdict on it.
         starts: the first turn of each topic, ascending.
         links: gives how firmly the user's text of a turn hung on the turn before it, 0..1.
-        index: the conversation's index.
-        records: its turns.
         history_tokens: what all turns cost.
         token_budget: what the chosen ones may cost.
-        trim: whether long messages are cut.
-        config: the settings.
-        count: the token counter.
         scores: those of the turns that were scored in full.
         kept: the chosen turns as they are sent, in the order in which they were taken.
-        reasons: what became of each candidate and each chosen turn.
+        reasons: one for each candidate and each chosen turn.
         values: what the cover ranked turns by.
         missing: the value of the most valuable turn that was not taken.
-        forms: the forms in which the turns can be sent.
     """
 
     query: Query
@@ -152,7 +162,7 @@ class Planner:
     _left: int = field(init=False)
     _offered: int = field(default=0, init=False)
     _worths: dict[int, float] = field(default_factory=dict, init=False)
-    _weak: frozenset[int] = field(default=frozenset(), init=False)
+    _weak: set[int] = field(default_factory=set, init=False)
     _as_snippet: set[int] = field(default_factory=set, init=False)
     _novelties: dict[int, tuple[int, float]] = field(default_factory=dict, init=False)
     _open: list[tuple[float, int]] = field(default_factory=list, init=False)
@@ -164,9 +174,8 @@ class Planner:
         self._newest = len(self.records) - 1
         self._left = budget_within(self.count, self.token_budget)
         self.forms = Forms(
-            Trimmer(self.query, config=self.config.trimming, count=self.count),
+            Trimmer(self.query, neighbours=self.config.trimming.neighbours, count=self.count),
             self.records,
-            config=self.config.trimming,
             trim=self.trim,
             two_people=self.index.speakers.are_two_people(),
             room=self._left,
@@ -195,22 +204,26 @@ class Planner:
         limit = self.config.retrieval.candidates
         if self._fill and self.records:
             limit = max(limit, 2 * self._left * len(self.records) // max(1, self.history_tokens))
-        scores = score_turns(
-            self.query, self.index, config=self.config.retrieval, depth=limit, texts=self.records.text_of
-        )
+        config, texts = self.config.retrieval, self.records.text_of
+        scores = score_turns(self.query, self.index, config=config, depth=limit, texts=texts)
         self.scores = {score.turn_id: score for score in scores}
-        told = self._told_by(scores)
+        told, worth = self._told_by(scores), worths(scores)
         enough, least = self._floors(scores, told)
-        for score in scores[limit:]:
-            self._drop(score.turn_id, "recall", "not_a_candidate")
-        worth = worths(scores)
-        for score in scores[:limit]:
-            if score.whole or (told[score.turn_id] >= least and not self._shares_by_chance(score)):
-                self._worths[score.turn_id] = worth.get(score.turn_id, 0.0)
-            else:
-                self._drop(score.turn_id, "cover", "little_evidence")
-        whole = {score.turn_id for score in scores if score.whole}
-        self._weak = frozenset(turn_id for turn_id in self._worths if told[turn_id] < enough and turn_id not in whole)
+        hangs = not self._fill and self.verdict.link >= _WHOLE_ABOVE
+        for place, score in enumerate(scores):
+            turn_id = score.turn_id
+            if place >= limit:
+                self._drop(turn_id, "recall", "not_a_candidate")
+                continue
+            # What hangs on the newest turn shares generic words with turns of other topics by chance.
+            elsewhere = hangs and not score.related and self.topic_of(turn_id) < len(self.starts) - 1
+            by_chance = elsewhere and all(map(is_generic, score.matched))
+            if not score.whole and (told[turn_id] < least or by_chance):
+                self._drop(turn_id, "cover", "little_evidence")
+                continue
+            self._worths[turn_id] = worth.get(turn_id, 0.0)
+            if not score.whole and told[turn_id] < enough:
+                self._weak.add(turn_id)
 
     def _told_by(self, scores: Sequence[Score]) -> dict[int, float]:
         """Return by turn the share of the query's information that it holds, 0..1; a related term counts its credit."""
@@ -223,16 +236,19 @@ class Planner:
             for term in score.related:
                 own, credit = credit_of[term]
                 held[own] = max(held.get(own, 0.0), credit)
-            told[score.turn_id] = round(
-                math.fsum(worth.get(term, 0.0) * credit for term, credit in held.items()) / mass, 6
-            )
+            shares = math.fsum(worth.get(term, 0.0) * credit for term, credit in held.items())
+            told[score.turn_id] = round(shares / mass, 6)
         return told
 
     def _floors(self, scores: Sequence[Score], told: Mapping[int, float]) -> tuple[float, float]:
-        """Return the share of the query that is evidence, and the share that is worth a snippet."""
-        enough = self.config.coverage.evidence_share
+        """Return the share of the query that is evidence, and the share that is worth a snippet.
+
+        Evidence is half of the share where another turn has as much or the user returns to an earlier topic, and thrice
+        where the user says that the topic is new.
+        """
+        enough = _EVIDENCE_SHARE
         if self.cues.switch:
-            return min(1.0, 3 * enough), min(1.0, 3 * enough)
+            return 3 * enough, 3 * enough
         if self._fill:
             return 0.0, 0.0  # what is left of the budget costs nothing
         others = (score for score in scores if score.turn_id != self._newest)
@@ -240,20 +256,14 @@ class Planner:
             enough /= 2
         return enough, min(enough, _WEAK_SHARE * math.log2(len(self.records) + 1))
 
-    def _shares_by_chance(self, score: Score) -> bool:
-        """Return whether a turn of another topic shares only generic terms with a question that hangs on the newest."""
-        if self._fill or self.verdict.link < self.config.gate.whole_above or score.related:
-            return False
-        return self.topic_of(score.turn_id) < len(self.starts) - 1 and all(map(is_generic, score.matched))
-
     # --- the ways to choose --------------------------------------------------------------------------------------
 
     def _continuity(self, *, in_full: bool) -> None:
         """Take the newest turn and those before it, as firmly as the question hangs on them."""
-        gate, need, newest = self.config.gate, self.verdict.link, self._newest
-        if self.cues.switch or need < gate.snippet_above:
+        link, newest = self.verdict.link, self._newest
+        if self.cues.switch or link < _SNIPPET_ABOVE:
             return
-        if need < gate.whole_above or not in_full:
+        if link < _WHOLE_ABOVE or not in_full:
             self._take_snippet(newest, "link", "newest_turn")
             return
         part = self.forms.at_most(self.forms.excerpt(newest), newest, _NEWEST_TOKENS)
@@ -261,16 +271,17 @@ class Planner:
         vague = not self.verdict.overlap or self.cues.referring or self.cues.said
         if vague and newest > self.starts[-1]:  # it may point further back
             self._take_snippet(newest - 1, "link", "earlier_turn")
-        for turn_id in range(newest - 1, max(-1, newest - 1 - _CHAIN_TURNS), -1):
-            need *= CHAIN_STEP * self.links(turn_id + 1)
-            if need < _CHAIN_ABOVE:
-                return
+        for turn_id, _ in islice(chain_of_links(link, newest, self.links), 1, 1 + _CHAIN_TURNS):
             self._take(turn_id, self._form(turn_id), "link", "earlier_turn")
 
     def _cover(self) -> list[int]:
         """Take the evidence, by value, until it is covered; return what was offered, the most valuable first."""
-        eta = 2.0 if self._fill else self.config.coverage.eta
-        self._open = [(-self._bound(turn_id), -turn_id) for turn_id in self._worths if turn_id not in self.kept]
+        eta = 2.0 if self._fill else self.config.eta
+        two_people = self.index.speakers.are_two_people()
+        for turn_id, worth in self._worths.items():
+            if turn_id not in self.kept:  # it waits by its highest value: new, and at the price of its cheapest form
+                cheap = self.trim and not self._fill and (two_people or self.forms.is_long(turn_id))
+                self._open.append((-value_of(worth, 1 if cheap else self.records.tokens_of(turn_id)), -turn_id))
         heapify(self._open)
         offered: list[int] = []  # with or without room, or a larger budget would offer others before the rest
         weak = 0
@@ -299,7 +310,7 @@ class Planner:
         Minoux 1978, "Accelerated greedy algorithms for maximizing submodular set functions".
 
         Args:
-            candidates: the heap, not empty: negative values and turns.
+            candidates: the heap, not empty: negative values and negative turns.
             told: the turns that are kept.
         """
         while True:
@@ -339,12 +350,6 @@ class Planner:
         if turn_id in self._as_snippet:
             return self.forms.least(turn_id)
         return min(self.forms.excerpt(turn_id).tokens, self.config.trimming.max_tokens)
-
-    def _bound(self, turn_id: int) -> float:
-        """Return the value that a turn has at most: new, and at the price of its cheapest form."""
-        can_be_cut = self.forms.is_long(turn_id) or self.index.speakers.are_two_people()
-        cheap = self.trim and not self._fill and can_be_cut
-        return value_of(self._worths[turn_id], 1 if cheap else self.records.tokens_of(turn_id))
 
     def _novelty(self, turn_id: int, told: Sequence[int]) -> float:
         """Return what the kept turns leave of a turn's worth, 0..1; a longer row of them goes on with the last one."""

@@ -49,16 +49,13 @@ class Prefilter:
     def __init__(self, text: str, terms: Iterable[str]) -> None:
         cleaned = clean(text)
         low = _searchable(cleaned)
+        listed = list(terms)
         self._text = text
         self._low = low
         self._in_place = len(text) == len(cleaned) == len(low)
-        pairs: list[str] = []
-        words: list[str] = []
-        for term in terms:
-            (pairs if _is_pair(term) else words).append(term)
-        self._pairs = [pair for pair in pairs if pair in low]
-        self._words = words
-        self._literals = [literal for word in words for literal in literals(word) if literal in low]
+        self._pairs = [term for term in listed if _is_pair(term) and term in low]
+        self._words = [term for term in listed if not _is_pair(term)]
+        self._literals = [literal for word in self._words for literal in literals(word) if literal in low]
         self.empty = not self._pairs and not self._literals
 
     def holds(self, span: Span) -> bool | None:

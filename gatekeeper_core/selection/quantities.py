@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from gatekeeper_core.text import LazyPattern
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator
 
 __all__ = ["MONTHS", "MONTH_NAME", "Quantity", "numeral", "quantities"]
@@ -82,21 +81,13 @@ def quantities(text: str) -> Iterator[Quantity]:
     if len(low) != len(text):
         return
     for match in _DATE.finditer(low) if _DATE_SIGN.search(low) else ():
-        yield from _dated(match, text)
+        month, day = (next(filter(None, (match[f"{part}{at}"] for at in "1234"))) for part in "md")
+        number = int(month) if month.isdigit() else MONTHS.index(month[:3]) + 1
+        if 1 <= number <= 12 and 1 <= int(day) <= 31:
+            yield Quantity(f"@{number:02}-{int(day):02}", text[slice(*match.span())], "date")
     for match in _AMOUNT.finditer(low):
-        number = match["n1"] or str(numeral(match["n2"]))
-        yield Quantity(f"#{number}{_UNIT_OF[match['u1'] or match['u2']]}", _written(match, text), "amount")
-
-
-def _dated(match: re.Match[str], text: str) -> Iterator[Quantity]:
-    month, day = (next(filter(None, (match[f"{part}{at}"] for at in "1234"))) for part in "md")
-    number = int(month) if month.isdigit() else MONTHS.index(month[:3]) + 1
-    if 1 <= number <= 12 and 1 <= int(day) <= 31:
-        yield Quantity(f"@{number:02}-{int(day):02}", _written(match, text), "date")
-
-
-def _written(match: re.Match[str], text: str) -> str:
-    return text[match.start() : match.end()]
+        amount = match["n1"] or str(numeral(match["n2"]))
+        yield Quantity(f"#{amount}{_UNIT_OF[match['u1'] or match['u2']]}", text[slice(*match.span())], "amount")
 
 
 def numeral(written: str) -> int:

@@ -23,7 +23,7 @@ __all__ = ["Record", "Records", "days_of", "ends_open"]
 
 
 class Record(NamedTuple):
-    """A turn as the gatekeeper keeps it: both texts, what they cost, and the turn that they came from, if any."""
+    """Both texts of a turn, what they cost, and the turn that they came from, if any."""
 
     user: str
     assistant: str
@@ -82,8 +82,14 @@ class Records(Sequence[Record]):
         """Return one record or several."""
         places = range(len(self))[index]
         if isinstance(places, range):
-            return tuple(map(self._record, places))
-        return self._record(places)
+            return tuple(map(self.__getitem__, places))
+        return Record(
+            self._users[places],
+            self._assistants[places],
+            self._tokens_user[places],
+            self._tokens_assistant[places],
+            self._sources[places] if places < len(self._sources) else None,
+        )
 
     def append(self, record: Record) -> None:
         """Take in the next turn."""
@@ -141,25 +147,16 @@ class Records(Sequence[Record]):
         Raises:
             ValueError: there is not one of each for each turn, or the counts are of another type.
         """
-        made = cls()
-        columns = (tokens_user, tokens_assistant)
-        if [len(sources), *map(len, columns)] != [len(texts)] * 3 or any(c.typecode != "Q" for c in columns):
+        lengths = {len(texts), len(tokens_user), len(tokens_assistant), len(sources)}
+        if len(lengths) > 1 or (tokens_user.typecode, tokens_assistant.typecode) != ("Q", "Q"):
             raise ValueError("the columns of the turns do not fit together")
+        made = cls()
         made._users = [user for user, _ in texts]
         made._assistants = [assistant for _, assistant in texts]
-        made._tokens_user, made._tokens_assistant = columns
+        made._tokens_user, made._tokens_assistant = tokens_user, tokens_assistant
         if any(sources):
             made._sources = list(sources)
         return made
-
-    def _record(self, place: int) -> Record:
-        return Record(
-            self._users[place],
-            self._assistants[place],
-            self._tokens_user[place],
-            self._tokens_assistant[place],
-            self._sources[place] if place < len(self._sources) else None,
-        )
 
 
 def days_of(turns: Iterable[Turn | None]) -> Iterator[tuple[int, str]]:

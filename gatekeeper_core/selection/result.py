@@ -1,4 +1,4 @@
-"""What a selection gives back: the turns, the figures, and the reason for every choice."""
+"""The result of a selection: the turns, the figures, and the reason for every choice."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.retrieval import Score
     from gatekeeper_core.selection.verdicts import Verdict
 
-__all__ = ["SCHEMA_VERSION", "Account", "Decision", "Outcome", "SelectedTurn", "Selection", "Stage", "Why"]
+__all__ = ["SCHEMA_VERSION", "Account", "Decision", "DecisionOutcome", "SelectedTurn", "Selection", "Stage", "Why"]
 
 SCHEMA_VERSION = 2
 """Version of the JSON that :meth:`Selection.to_dict` gives; it grows when a field changes its meaning or goes."""
 
-Outcome = Literal["kept", "trimmed", "dropped"]
+DecisionOutcome = Literal["kept", "trimmed", "dropped"]
 Stage = Literal["recall", "link", "cover", "overview"]
 Why = Literal[
     "evidence",
@@ -73,17 +73,16 @@ class Decision(NamedTuple):
         related: its words that stand for one of the query's (a synonym, a member of a kind, a corrected spelling).
         score: the parts of its score, or None where nothing was scored.
         value: what the cover stage ranked it by, or None.
-        kept_from_tokens: a token budget with room for it and for every turn that was offered before it, each in the
-            form in which it was offered: with that it is kept, unless a turn that it repeats is, or enough is covered
-            without it. A bound, mostly the smallest such budget; where a turn was offered twice, or may be cut
-            further, less can do. None where room was not the reason.
+        kept_from_tokens: a token budget with room for it and for every turn that was offered before it: with that it is
+            kept, unless a turn that it repeats is, or enough is covered without it. A bound: where a turn was offered
+            twice, or may be cut further, less can do. None where room was not the reason.
         kept_from_eta: a coverage ``eta`` from which on it (or a turn that it repeats) would have been kept, or None
             where that was not the reason.
         kept_with: anchors of the turn that, named in the query, would have made it a candidate.
     """
 
     turn_id: int
-    outcome: Outcome
+    outcome: DecisionOutcome
     stage: Stage
     why: Why
     topic_id: int
@@ -98,7 +97,7 @@ class Decision(NamedTuple):
 
 
 class Account(Protocol):
-    """Whoever made a selection and can say why."""
+    """The planner behind a selection, as far as it explains itself."""
 
     def decisions(self) -> tuple[Decision, ...]:
         """Return a decision for each candidate and each kept turn, by turn."""
@@ -185,13 +184,10 @@ class Selection:
         Args:
             query: what to ask in place of the query of the selection.
         """
-        messages = []
-        rules = render_constraints(self.constraints)
-        if rules:
-            messages.append({"role": "system", "content": rules})
+        texts = [("system", render_constraints(self.constraints))]
         for turn in self.turns:
-            pair = (("user", turn.user), ("assistant", turn.assistant))
-            messages.extend({"role": role, "content": text} for role, text in pair if text)
+            texts += ("user", turn.user), ("assistant", turn.assistant)
+        messages = [{"role": role, "content": text} for role, text in texts if text]
         return [*messages, {"role": "user", "content": self.query if query is None else query}]
 
     def facts(self) -> dict[str, Any]:
@@ -234,20 +230,18 @@ class Selection:
 
     def _repr_html_(self) -> str:
         """Return the kept turns as a table for a notebook: plain HTML, escaped, without script."""
-        gate = f"{self.gate.decision} ({self.gate.reason})"
         caption = (
             f"{len(self.turns):,} of {self.turn_count:,} turns, {self.tokens:,} of {self.history_tokens:,} tokens, "
-            f"budget {self.token_budget:,}, coverage {self.coverage:.2f}, gate: {gate}"
+            f"budget {self.token_budget:,}, coverage {self.coverage:.2f}, "
+            f"gate: {self.gate.decision} ({self.gate.reason})"
         )
-        rows = [(turn.turn_id, turn.tokens, *self._notes(turn), turn.user, turn.assistant) for turn in self.turns]
+        rows = []
+        for turn in self.turns:
+            decision = self._account.decision(turn.turn_id) if self._account else None
+            notes = (decision.why, ", ".join(decision.shared)) if decision else ("", "")
+            part = "trimmed" if turn.trimmed else "whole"
+            rows.append((turn.turn_id, turn.tokens, part, *notes, turn.user, turn.assistant))
         return notebook_table(caption, ("turn", "tokens", "part", "why", "shared", "user", "assistant"), rows)
-
-    def _notes(self, turn: SelectedTurn) -> tuple[str, str, str]:
-        part = "trimmed" if turn.trimmed else "whole"
-        if self._account is None:
-            return part, "", ""
-        decision = self._account.decision(turn.turn_id)
-        return part, decision.why, ", ".join(decision.shared)
 
 
 def _decision_dict(decision: Decision) -> dict[str, Any]:

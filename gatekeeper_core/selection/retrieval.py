@@ -5,15 +5,9 @@
     score(turn, query) = 1.5 * lex(user text) + 0.7 * lex(assistant text) + 1.0 * exact_match + 0.2 * recency
 
 ``lex`` is BM25 on its raw scale, ``exact_match`` the idf of what the turn holds word for word, ``recency`` runs from 0
-to 1 and only breaks ties. What else is known of a conversation works on the lexical part:
-
-* **related terms** (synonyms, members of a kind that is named, a misspelt word) count as the terms that they stand for,
-  at a share of their weight;
-* **feedback**: words that the best turns tell beside the query's own;
-* **neighbours**: a conversation goes on from turn to turn, so a turn gets a share of the evidence on either side of it;
-* **reach**: how much of the query the turn and its neighbours hold together;
-* **answers**: whether a time or a number stands where the query asks for one;
-* **speakers**: between two named people both sides count alike, and those whom the query names count more.
+to 1 and only breaks ties. To the lexical part comes what else is known of a conversation: related terms, words that the
+best turns tell (feedback), a share of the evidence on either side (neighbours), how much of the query a turn holds
+together with these (reach), whether it holds the time or number that is asked for (answers), and who speaks (speakers).
 
 All turns that share a term are scored by the lexical part; the best of them are scored in full. A turn that shares
 nothing, not even a related term, has no score at all, however new.
@@ -22,6 +16,7 @@ nothing, not even a related term, has no score at all, however new.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from heapq import heappush, heappushpop, nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -44,15 +39,13 @@ from gatekeeper_core.selection.thesaurus import MANY_ANSWER, TIME_ANSWER
 from gatekeeper_core.text import LazyPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import date
 
     from gatekeeper_core.selection.index import TurnIndex
     from gatekeeper_core.selection.scan import Hits
 
 __all__ = [
-    "CONSTANTS",
-    "Constants",
     "Query",
     "RetrievalConfig",
     "Score",
@@ -65,20 +58,30 @@ __all__ = [
 ]
 
 SCORED_IN_FULL = 40
-"""How many turns are at least scored in full. Source: ours, twice the candidates that the specification takes."""
+"""Turns that are at least scored in full. Source: ours, twice the candidates that the specification takes."""
+
+# Ours, fitted; a weight of 0 switches its part off for a measurement. A gain is what evidence recall loses without the
+# part, in points: the mean over 250 to 4,000 tokens in ``fill`` mode on LoCoMo (benchmarks.selection --ablate).
+_NEIGHBOUR_WEIGHT = 0.2  # share of the weighted ``lex`` of the turns on either side that a turn gets; gain 2.7
+_SECOND_NEIGHBOUR = 0.35  # of that, for the next but one
+_REACH_WEIGHT = 0.7  # how much depends on what a turn and its neighbours hold together, 0..1; gain 1.0
+_FEEDBACK_WEIGHT = 0.3  # of the query's mean term, for the best word of feedback; gain 0.2; the idea: Rocchio 1971
+_ANSWER_WEIGHT = 0.25  # what a turn gains that holds the time or the number that the query asks for; gain 0.2
+_SPEAKER_WEIGHT = 1.0  # how much more the messages of a speaker count whom the query names; gain 0.7
+_K1 = 1.2  # how fast repeated terms stop to count: Lucene's default
+_B = 0.75  # how much long texts are damped, 0..1: Lucene's default
+_POSTING_BUDGET = 2500  # postings that are read in full, the rarest terms first
 
 _INDEXED_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "character", "date", "amount"})
-_LONG_BITS = 14
+_LONG_BITS = 14  # a conversation of 16,384 turns or more is long
 _MOST_DOUBLINGS = 3
 _READ_GROWTH = 1.6  # of the posting budget, with each doubling of a long conversation
 _LEADING_GROWTH = 1.25  # of the turns that lead, likewise
 _LEADING = 4  # times as many turns as are scored in full
-_READ = 20
-_NOTHING: frozenset[str] = frozenset()
+_READ = 20  # texts of the best turns that are searched for whole hits, at least
 _UNPAIRED_WEIGHT = 0.35
 _TRIPLE_SHARE = 0.25
 _WORD_SHARE = 0.5
-_SECOND_NEIGHBOUR = 0.35
 _FEEDBACK_TURNS = 2
 _FEEDBACK_TERMS = 10
 _FEEDBACK_CHARACTERS = 2_000
@@ -115,52 +118,6 @@ class RetrievalConfig:
         check_range(self, "candidates", low=1, whole=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Constants:
-    """The fitted constants of the score: no settings, and a weight of 0 switches its part off for a measurement.
-
-    Gains are points of evidence recall that the rest loses without the part: the mean over 250 to 4,000 tokens in
-    ``fill`` mode on LoCoMo (``benchmarks.selection --ablate``; ``docs/benchmarks.md`` has them by budget).
-
-    Attributes:
-        neighbour_weight: share of the weighted ``lex`` of the turns before and after that a turn gets (a third of it
-            from the next but one), 0..0.5. Gain 2.7. Source: ours.
-        reach_weight: how much of the score depends on the share of the query that a turn and its neighbours hold
-            together, 0..1. Gain 1.0. Source: ours.
-        synonym_weight: what a synonym counts, 0..1. Gain 0.6. Source: ours.
-        kind_weight: what a member of a kind that the query names counts, 0..1. Gain 0.7. Source: ours.
-        misspelling_weight: what a word one edit away counts where the conversation does not know the query's word,
-            0..1. Gain 0.1 where hardly a word is misspelt. Source: ours.
-        feedback_weight: what the best word of feedback counts, as a share of the query's mean term, 0..1. Gain 0.2.
-            Source: ours; the idea is Rocchio's (1971, "Relevance feedback in information retrieval").
-        answer_weight: what a turn gains that holds a time or a number where the query asks for one, 0..1. Gain 0.2.
-            Source: ours.
-        speaker_weight: how much more the messages of a speaker count whom the query names, 0..4. Gain 0.7. Source:
-            ours.
-        posting_budget: postings that one query reads in full, the rarest terms first, >= 1; where its terms have more,
-            the frequent ones are only looked up in the turns that the rarer ones lead to. It grows by six
-            tenths with each doubling of a conversation beyond 16,383 turns, up to 131,071. Source: ours.
-        k1: how fast repeated terms stop to count, >= 0. Source: Lucene's default.
-        b: how much long texts are damped, 0..1. Source: Lucene's default.
-    """
-
-    neighbour_weight: float = 0.2
-    reach_weight: float = 0.7
-    synonym_weight: float = 0.3
-    kind_weight: float = 0.4
-    misspelling_weight: float = 0.7
-    feedback_weight: float = 0.3
-    answer_weight: float = 0.25
-    speaker_weight: float = 1.0
-    posting_budget: int = 2500
-    k1: float = 1.2
-    b: float = 0.75
-
-
-CONSTANTS = Constants()
-"""What is used where nothing else is given."""
-
-
 class Query(NamedTuple):
     """A query as the stages read it.
 
@@ -168,7 +125,6 @@ class Query(NamedTuple):
         text: what was asked.
         anchors: all its anchors, in the order in which they stand.
         idf: by term of an indexed anchor, its idf in this conversation times its weight.
-        mass: sum of ``idf`` over the terms.
         related: terms of the conversation that may stand for its own; see :func:`expand_query`.
         earlier: the terms of ``idf`` that only the questions before it hold; see :func:`with_earlier`.
     """
@@ -176,13 +132,17 @@ class Query(NamedTuple):
     text: str
     anchors: tuple[Anchor, ...]
     idf: dict[str, float]
-    mass: float
     related: tuple[Related, ...] = ()
     earlier: frozenset[str] = frozenset()
 
+    @property
+    def mass(self) -> float:
+        """The sum of ``idf`` over the terms, to six digits."""
+        return round(sum(self.idf.values()), 6)
+
 
 class Score(NamedTuple):
-    """How well one turn answers a query; ``total`` is what turns are ranked by.
+    """The score of one turn for a query; turns are ranked by ``total``.
 
     ::
 
@@ -240,7 +200,7 @@ def read_query(text: str, index: TurnIndex, *, about: str | None = None) -> Quer
         if kind in _INDEXED_KINDS:
             weighed = max(weight, _UNPAIRED_WEIGHT) if kind == "character" and term not in held else weight
             idf[term] = round(weighed * index.idf(term), 6)
-    return Query(text=text, anchors=anchors, idf=idf, mass=round(sum(idf.values()), 6))
+    return Query(text, anchors, idf)
 
 
 def with_earlier(query: Query, index: TurnIndex, before: Iterable[tuple[str, float]]) -> Query:
@@ -257,8 +217,7 @@ def with_earlier(query: Query, index: TurnIndex, before: Iterable[tuple[str, flo
             if anchor.kind in _INDEXED_KINDS and anchor.term not in query.idf:
                 weight = round(share * anchor.weight * index.idf(anchor.term), 6)
                 earlier[anchor.term] = max(earlier.get(anchor.term, 0.0), weight)
-    idf = {**query.idf, **earlier}
-    return query._replace(idf=idf, mass=round(sum(idf.values()), 6), earlier=frozenset(earlier))
+    return query._replace(idf={**query.idf, **earlier}, earlier=frozenset(earlier))
 
 
 def with_dates(query: Query, index: TurnIndex, asked_on: date | None) -> Query:
@@ -281,14 +240,12 @@ def with_dates(query: Query, index: TurnIndex, asked_on: date | None) -> Query:
     idf = {term: weight for term, weight in query.idf.items() if term not in words}
     idf |= {term: index.idf(term) for term in dates}
     anchors = tuple(anchor for anchor in query.anchors if anchor.term not in words)
-    return query._replace(anchors=anchors, idf=idf, mass=round(sum(idf.values()), 6))
+    return query._replace(anchors=anchors, idf=idf)
 
 
-def expand_query(query: Query, index: TurnIndex, *, constants: Constants | None = None) -> Query:
+def expand_query(query: Query, index: TurnIndex) -> Query:
     """Return a query with the related terms that stand in the conversation."""
-    fitted = constants or CONSTANTS
-    weights = {"synonym": fitted.synonym_weight, "kind": fitted.kind_weight, "misspelling": fitted.misspelling_weight}
-    return query._replace(related=related_terms(query.idf, index, **weights))
+    return query._replace(related=related_terms(query.idf, index))
 
 
 def recency(position: int, turn_count: int) -> float:
@@ -318,7 +275,6 @@ def score_turns(
     config: RetrievalConfig,
     depth: int,
     texts: Callable[[int], tuple[str, str]],
-    constants: Constants | None = None,
 ) -> tuple[Score, ...]:
     """Return the best turns with their scores, best first; of equal turns the newer one first.
 
@@ -328,46 +284,47 @@ def score_turns(
         config: the weights.
         depth: how many turns are scored in full and returned at most; at least ``SCORED_IN_FULL`` are.
         texts: gives the user's and the assistant's text of a turn.
-        constants: others than ``CONSTANTS``, for a measurement.
     """
-    return _Scoring(query, index, config, constants or CONSTANTS, texts).best(max(depth, SCORED_IN_FULL))
+    return _Scoring(query, index, config, texts).best(max(depth, SCORED_IN_FULL))
+
+
+class _Held(NamedTuple):
+    """The share of the query's idf, 0..1, the own and the related terms that some hits stand for."""
+
+    share: float
+    terms: frozenset[str]
+    related: frozenset[str]
 
 
 class _Scoring:
     """Scores the turns of a conversation for one query."""
 
     def __init__(
-        self,
-        query: Query,
-        index: TurnIndex,
-        config: RetrievalConfig,
-        fitted: Constants,
-        texts: Callable[[int], tuple[str, str]],
+        self, query: Query, index: TurnIndex, config: RetrievalConfig, texts: Callable[[int], tuple[str, str]]
     ) -> None:
         self._query = query
         self._index = index
         self._config = config
-        self._fitted = fitted
         self._texts = texts
-        self._own = list(query.idf)
-        self._held = _Held(query)
-        self._named = index.speakers.named(query.idf) if fitted.speaker_weight else frozenset()
+        self._held = _held_by(query)
+        self._named = index.speakers.named(query.idf) if _SPEAKER_WEIGHT else frozenset()
         user, assistant = config.user_weight, config.assistant_weight
         if user and assistant and index.speakers.are_two_people():  # between two people both sides weigh alike
             user = assistant = (user + assistant) / 2
-        self._bm25 = Bm25(user, assistant, fitted.k1, fitted.b)
+        self._bm25 = Bm25(user, assistant, _K1, _B)
         self._even = (
             user / config.user_weight if config.user_weight else 1.0,
             assistant / config.assistant_weight if config.assistant_weight else 1.0,
         )
         self._phrases = _phrases(query)
-        self._answer = _answer_pattern(query.text) if fitted.answer_weight else None
+        asked = query.text[:_FEEDBACK_CHARACTERS].casefold()
+        self._answer = _TIME if _ASKS_TIME.search(asked) else _MANY if _ASKS_MANY.search(asked) else None
 
     def best(self, depth: int) -> tuple[Score, ...]:
         """Return the best turns with their scores, best first."""
         weighted = [*self._query.idf.items(), *((related.term, related.weight) for related in self._query.related)]
         longer = min(_MOST_DOUBLINGS, max(0, len(self._index).bit_length() - _LONG_BITS))
-        budget = round(self._fitted.posting_budget * _READ_GROWTH**longer)
+        budget = round(_POSTING_BUDGET * _READ_GROWTH**longer)
         scan = Scan(weighted, self._index, bm25=self._bm25, budget=budget)
         leading = scan.leading(round(_LEADING * depth * _LEADING_GROWTH**longer) * (2 if self._named else 1))
         hits = scan.hits(leading if self._named else highest(leading, 2 * depth))
@@ -375,7 +332,7 @@ class _Scoring:
         fed = self._feedback(own, scan)
         near = self._neighbours({turn: value + fed.get(turn, 0.0) for turn, value in own.items()} if fed else own, scan)
         best = highest({turn: value + fed.get(turn, 0.0) + near.get(turn, 0.0) for turn, value in own.items()}, depth)
-        beside = {turn + step for turn in best for step in (-1, 1)} if self._fitted.reach_weight else set()
+        beside = {turn + step for turn in best for step in (-1, 1)}
         hits |= scan.hits((beside & scan.sums.keys() | {*best}) - hits.keys())
         parts = [self._parts(turn, hits, fed.get(turn, 0.0), near.get(turn, 0.0)) for turn in best]
         parts.sort(key=_rank)
@@ -396,20 +353,18 @@ class _Scoring:
 
     def _speaker_factors(self, turn: int) -> tuple[float, float]:
         """Return what each side of a turn counts for who speaks there, 1.0 where nobody is named."""
-        speakers, more = self._index.speakers.of(turn), 1.0 + self._fitted.speaker_weight
+        speakers, more = self._index.speakers.of(turn), 1.0 + _SPEAKER_WEIGHT
         return more if speakers[0] in self._named else 1.0, more if speakers[1] in self._named else 1.0
 
     def _feedback(self, own: Mapping[int, float], scan: Scan) -> dict[int, float]:
         """Return what the most telling words of the turns with the most evidence add to the others."""
-        if not self._fitted.feedback_weight or len(own) < 2:
+        if not _FEEDBACK_WEIGHT or len(own) < 2:
             return {}
         best = nlargest(_FEEDBACK_TURNS, ((round(value, 6), turn) for turn, value in own.items()))
         if best[0][0] <= 0:
             return {}
-        turns = sorted(own)
-        held = [
-            (0, weight, self._index.postings_among(term, turns, own)) for term, weight in self._feedback_words(best)
-        ]
+        words, turns = self._feedback_words(best), sorted(own)
+        held = [(0, weight, self._index.postings_among(term, turns, own)) for term, weight in words]
         reached = {posting >> TURN_BITS for _, _, postings in held for posting in postings}
         return self._weighted(scan.by_field(held, reached))
 
@@ -418,7 +373,7 @@ class _Scoring:
 
         The idf of a word is looked up only where it might be among the first: no word tells more than in one turn.
         """
-        known = {*self._own, *(related.term for related in self._query.related)}
+        known = {*self._query.idf, *(related.term for related in self._query.related)}
         shares: dict[str, list[float]] = {}
         for value, turn in best:
             names = {term for name in self._index.speakers.of(turn) for term in count_terms(name)}
@@ -438,14 +393,12 @@ class _Scoring:
         top.sort(reverse=True)
         if not top or not top[0][0]:
             return []
-        mean = self._query.mass / len(self._own)
-        return [(term, self._fitted.feedback_weight * mean * value / top[0][0]) for value, term in top]
+        mean = self._query.mass / len(self._query.idf)
+        return [(term, _FEEDBACK_WEIGHT * mean * value / top[0][0]) for value, term in top]
 
     def _neighbours(self, own: Mapping[int, float], scan: Scan) -> dict[int, float]:
         """Return what each turn gets of the two turns on either side; others count by what was read."""
-        near, far = self._fitted.neighbour_weight, self._fitted.neighbour_weight * _SECOND_NEIGHBOUR
-        if not near:
-            return {}
+        near, far = _NEIGHBOUR_WEIGHT, _NEIGHBOUR_WEIGHT * _SECOND_NEIGHBOUR
         get = (own if len(own) == len(scan) else {**scan.sums, **own}).get
         return {
             turn: near * (get(turn - 1, 0.0) + get(turn + 1, 0.0)) + far * (get(turn - 2, 0.0) + get(turn + 2, 0.0))
@@ -454,14 +407,12 @@ class _Scoring:
 
     def _parts(self, turn: int, hits: Mapping[int, Hits], fed: float, near: float) -> Score:
         """Return the score of a turn as far as the index knows it."""
-        config, held, (user, assistant, bits) = self._config, self._held, hits[turn]
-        fit, reach = 1.0, self._fitted.reach_weight
-        if reach:
-            around = bits
-            for beside in (turn - 1, turn + 1):
-                if beside in hits:
-                    around |= hits[beside].bits
-            fit -= reach * (1.0 - held.share(around))
+        config, (user, assistant, bits) = self._config, hits[turn]
+        around = bits
+        for beside in (turn - 1, turn + 1):
+            if beside in hits:
+                around |= hits[beside].bits
+        fit = 1.0 - _REACH_WEIGHT * (1.0 - self._held(around).share)
         late = recency(turn, len(self._index))
         user_factor, assistant_factor = self._even  # what the weights of both sides were multiplied with
         if self._named:
@@ -470,8 +421,8 @@ class _Scoring:
         lex_user, lex_assistant = user_factor * user, assistant_factor * assistant
         lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
         total = round(fit * (lexical + fed + near) + config.recency_weight * late, 6)
-        share, matched, related = held.share(bits), held.terms(bits), held.related(bits)
-        return Score(turn, lex_user, lex_assistant, 0.0, late, fed, near, fit, total, share, matched, related, _NOTHING)
+        whole: frozenset[str] = frozenset()
+        return Score(turn, lex_user, lex_assistant, 0.0, late, fed, near, fit, total, *self._held(bits), whole)
 
     def _read(self, score: Score) -> Score:
         """Return a score with its whole hits, and raised where its text holds what is asked for."""
@@ -479,7 +430,7 @@ class _Scoring:
         exact, whole = _exact_match(self._phrases, score.matched, texts)
         raised = 0.0
         if self._answer is not None and any(self._answer.search(t[:_FEEDBACK_CHARACTERS].casefold()) for t in texts):
-            raised = self._fitted.answer_weight
+            raised = _ANSWER_WEIGHT
         if not exact and not raised:
             return score
         lexical = score.total - self._config.recency_weight * score.recency
@@ -496,62 +447,38 @@ def _rank(score: Score) -> tuple[float, int]:
     return -score.total, -score.turn_id
 
 
-class _Held:
-    """What the hits of a turn stand for, worked out once for each pattern of hits."""
+def _held_by(query: Query) -> Callable[[int], _Held]:
+    """Return a function from the hits of a turn, as bits, to what they stand for; it works out each pattern once."""
+    terms, idf, mass = list(query.idf), list(query.idf.values()), query.mass
+    places = {term: place for place, term in enumerate(terms)}
+    stand_ins = [(places[related.stands_for], related.credit) for related in query.related]
 
-    def __init__(self, query: Query) -> None:
-        self._query = query
-        self._idf = list(query.idf.values())
-        self._terms = list(query.idf)
-        places = {term: place for place, term in enumerate(self._terms)}
-        self._credits = [(places[related.stands_for], related.credit) for related in query.related]
-        self._own = (1 << len(self._idf)) - 1
-        self._shares: dict[int, float] = {}
-        self._sets: dict[int, frozenset[str]] = {}
+    @cache
+    def held(bits: int) -> _Held:
+        own: list[int] = []
+        others: list[int] = []
+        while bits:
+            place = bits.bit_length() - 1
+            bits ^= 1 << place
+            if place < len(terms):
+                own.append(place)
+            else:
+                others.append(place - len(terms))
+        credit_of = dict.fromkeys(own, 1.0)
+        for stands_for, credit in [stand_ins[place] for place in others]:
+            credit_of[stands_for] = max(credit_of.get(stands_for, 0.0), credit)
+        known = sum([idf[place] * credit_of[place] for place in sorted(credit_of)])
+        return _Held(
+            share=round(min(1.0, known / mass), 6) if mass else 0.0,
+            terms=frozenset([terms[place] for place in own]),
+            related=frozenset([query.related[place].term for place in others]),
+        )
 
-    def share(self, bits: int) -> float:
-        """Return which part of the query's idf some hits stand for, 0..1."""
-        share = self._shares.get(bits)
-        if share is None:
-            held = dict.fromkeys(_places(bits & self._own), 1.0)
-            for place in _places(bits >> len(self._idf)):
-                stands_for, credit = self._credits[place]
-                held[stands_for] = max(held.get(stands_for, 0.0), credit)
-            known = sum([self._idf[place] * held[place] for place in sorted(held)])
-            share = self._shares[bits] = round(min(1.0, known / self._query.mass), 6) if self._query.mass else 0.0
-        return share
-
-    def terms(self, bits: int) -> frozenset[str]:
-        """Return the query's own terms among some hits."""
-        own = bits & self._own
-        if own not in self._sets:
-            self._sets[own] = frozenset([self._terms[place] for place in _places(own)])
-        return self._sets[own]
-
-    def related(self, bits: int) -> frozenset[str]:
-        """Return the related terms among some hits."""
-        others = bits >> len(self._idf)
-        return frozenset([self._query.related[place].term for place in _places(others)]) if others else _NOTHING
-
-
-def _places(bits: int) -> Iterator[int]:
-    """Yield the places of the bits that are set, rising."""
-    while bits:
-        lowest = bits & -bits
-        yield lowest.bit_length() - 1
-        bits ^= lowest
-
-
-def _answer_pattern(text: str) -> LazyPattern | None:
-    """Return what the answer to a question looks like, where it asks for a time or a number."""
-    asked = text[:_FEEDBACK_CHARACTERS].casefold()
-    if _ASKS_TIME.search(asked):
-        return _TIME
-    return _MANY if _ASKS_MANY.search(asked) else None
+    return held
 
 
 class _Phrase(NamedTuple):
-    """What is looked for in the text of a turn.
+    """A phrase that is looked for in the text of a turn.
 
     Attributes:
         needs: the indexed term without which it cannot be there; "" where the index does not tell.
@@ -584,7 +511,9 @@ def _phrases(query: Query) -> list[_Phrase]:
         elif kind == "word":
             phrase = _Phrase(term, False, folded(text), True, "", _WORD_SHARE * query.idf.get(term, 0.0))
         elif kind in ("quote", "code"):
-            phrase = _Phrase("", False, folded(text), True, text, _phrase_idf(term, text, query))
+            terms = [term] if term in query.idf else dict.fromkeys(part.term for part in extract_anchors(text))
+            idf = sum(query.idf.get(part, 0.0) for part in terms)
+            phrase = _Phrase("", False, folded(text), True, text, idf)
         elif kind in ("identifier", "version", "number"):
             phrase = _Phrase(term, True, "", True, text if len(term) > 2 else "", query.idf.get(term, 0.0))
         else:
@@ -592,12 +521,6 @@ def _phrases(query: Query) -> list[_Phrase]:
         if phrase.idf > 0:
             found.append(phrase)
     return found
-
-
-def _phrase_idf(term: str, text: str, query: Query) -> float:
-    if term in query.idf:
-        return query.idf[term]
-    return sum(query.idf.get(term, 0.0) for term in dict.fromkeys(part.term for part in extract_anchors(text)))
 
 
 def _exact_match(

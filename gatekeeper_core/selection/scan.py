@@ -64,7 +64,18 @@ class Scan:
         self._led: Collection[int] = ()
         self._among_led: dict[int, list[int]] = {}
         self._sums: dict[int, float] = {}
-        self._read_terms(weighted, budget)
+        # The rarest terms first; of the rarest of all at least the newest turns that the budget allows.
+        for frequency, place in sorted((index.document_frequency(term), at) for at, (term, _) in enumerate(weighted)):
+            term, weight = weighted[place]
+            if 0 < frequency <= budget:
+                postings = index.postings(term)
+                self._add(self._sums, weight, postings)
+                self._read.append((place, weight, postings))
+            elif frequency:
+                if not self._sums:
+                    self._sums = {posting >> TURN_BITS: 0.0 for posting in index.newest_postings(term, budget)}
+                self._looked_up.append((place, weight, term))
+            budget -= frequency
 
     def __len__(self) -> int:
         """Return how many turns were reached."""
@@ -123,25 +134,8 @@ class Scan:
                     assistant[turn] += best * count / (count + flat + assistant_slope * assistant_lengths[turn])
         return {turn: Hits(user[turn], assistant[turn], hit) for turn, hit in bits.items()}
 
-    def _read_terms(self, weighted: Sequence[tuple[str, float]], budget: int) -> None:
-        """Read the rarest terms; of the rarest of all at least the newest turns that the budget allows."""
-        index = self._index
-        counted = sorted((index.document_frequency(term), place) for place, (term, _) in enumerate(weighted))
-        for frequency, place in counted:
-            term, weight = weighted[place]
-            if 0 < frequency <= budget:
-                postings = index.postings(term)
-                self._add(self._sums, weight, postings)
-                self._read.append((place, weight, postings))
-            elif frequency:
-                if not self._sums:
-                    for posting in index.newest_postings(term, budget):
-                        self._sums[posting >> TURN_BITS] = 0.0
-                self._looked_up.append((place, weight, term))
-            budget -= frequency
-
     def _add(self, sums: dict[int, float], weight: float, postings: Iterable[int]) -> None:
-        """Add what a term counts in a text of mean length to the turns that hold it: the loop that a query spends."""
+        """Add what a term counts in a text of mean length to the turns that hold it: where most time is spent."""
         values, known = _values(self._bm25), sums.get
         for posting in postings:
             turn = posting >> TURN_BITS

@@ -63,9 +63,10 @@ class Segment:
         postings: packed postings by term, oldest turn first; ``array("I")``.
         start: its first turn.
         stop: the turn after its last.
+        is_cut: whether it holds postings of turns that were taken back.
     """
 
-    __slots__ = ("_cut", "ends", "keys", "postings", "start", "stop")
+    __slots__ = ("ends", "is_cut", "keys", "postings", "start", "stop")
 
     def __init__(self, keys: array[int], ends: array[int], postings: array[int], *, start: int, stop: int) -> None:
         self.keys = keys
@@ -73,12 +74,7 @@ class Segment:
         self.postings = postings
         self.start = start
         self.stop = stop
-        self._cut = False
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether it holds postings of turns that were taken back."""
-        return self._cut
+        self.is_cut = False
 
     def fits_together(self) -> bool:
         """Return whether its columns have the right types and lengths."""
@@ -89,19 +85,19 @@ class Segment:
     def cut(self, stop: int) -> None:
         """Take back the turns from ``stop`` on."""
         self.stop = stop
-        self._cut = True
+        self.is_cut = True
 
     def find(self, key: int) -> tuple[int, int]:
         """Return where the postings of a term begin and end; both alike where it has none."""
         at = bisect_left(self.keys, key)
         if at == len(self.keys) or self.keys[at] != key:
             return (0, 0)
-        return self.bounds(at) if self._cut else (self.ends[at], self.ends[at + 1])
+        return self.bounds(at) if self.is_cut else (self.ends[at], self.ends[at + 1])
 
     def bounds(self, at: int) -> tuple[int, int]:
         """Return where the postings of the term in place ``at`` begin and end."""
         begin, end = self.ends[at], self.ends[at + 1]
-        return begin, bisect_left(self.postings, self.stop << TURN_BITS, begin, end) if self._cut else end
+        return begin, bisect_left(self.postings, self.stop << TURN_BITS, begin, end) if self.is_cut else end
 
 
 def sealing(
@@ -155,10 +151,7 @@ def merging(segments: Sequence[Segment]) -> Generator[None, None, Segment]:
     keys, ends, postings = array("Q"), array("I", [0]), array("I")
     places = [0] * len(segments)
     heads = [segment.keys[0] if segment.keys else None for segment in segments]
-    while True:
-        known = [head for head in heads if head is not None]
-        if not known:
-            break
+    while known := [head for head in heads if head is not None]:
         key = min(known)
         for at, head in enumerate(heads):
             if head == key:

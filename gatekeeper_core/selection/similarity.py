@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["KIND_CREDIT", "SYNONYM_CREDIT", "TermVector", "related_to", "text_similarity"]
 
 SYNONYM_CREDIT = 0.3
-"""What a pair of synonyms counts beside one and the same word. Source: as in ``retrieval.Constants``."""
+"""What a pair of synonyms counts beside one and the same word. Source: as in ``expansion``."""
 
 KIND_CREDIT = 0.4
 """What a kind and a member of it count. Source: as above."""
@@ -60,11 +60,7 @@ class TermVector:
         return tuple(sorted(self._values, key=lambda term: (-self._values[term], term)))
 
     def similarity(self, counts: Mapping[str, int]) -> float:
-        """Return the cosine with another text, 0.0 to 1.0, rounded to six digits.
-
-        Args:
-            counts: the counts of the other text's terms.
-        """
+        """Return the cosine with another text, given the counts of its terms: 0.0 to 1.0, rounded to six digits."""
         values = self._valued(counts)
         both = self._length * _length(values)
         if not both:
@@ -85,15 +81,12 @@ class TermVector:
         return _length(matching) / self._length if self._length else 0.0
 
     def _valued(self, counts: Mapping[str, float]) -> dict[str, float]:
-        return {term: (1.0 + math.log(n) if n > 1 else n) * self._weight(term) for term, n in counts.items() if n > 0}
-
-    def _weight(self, term: str) -> float:
-        weight = self._weights.get(term)
-        if weight is None:
+        for term in counts.keys() - self._weights.keys():
             frequency = min(self._documents, max(1, self._frequencies.get(term, 1)))
             idf = idf_among(term, documents=self._documents, frequency=frequency)
-            weight = self._weights[term] = idf * term_weight(term)
-        return weight
+            self._weights[term] = idf * term_weight(term)
+        weights = self._weights
+        return {term: (1.0 + math.log(n) if n > 1 else n) * weights[term] for term, n in counts.items() if n > 0}
 
     def _by_related(self, values: Mapping[str, float]) -> float:
         """Return what pairs of related terms add, the best pairs first, no term in two of them."""
@@ -124,7 +117,7 @@ def related_to(terms: Collection[str]) -> tuple[str, ...]:
 
 
 def related_credits(term: str) -> dict[str, float]:
-    """Return what other terms count where a term stands in one text and they in the other; the same both ways.
+    """Return what other terms count where a term stands in one text and they in the other.
 
     >>> related_credits("trip")["journey"], related_credits("football")["sport"], related_credits("sport")["football"]
     (0.3, 0.4, 0.4)

@@ -86,16 +86,15 @@ def _sections(view: memoryview, count: int) -> dict[str, Any]:
         at += name_length + length
         if at > len(view):
             raise ValueError(name)
-        sections[name] = bytes(content) if code == _BYTES else _array(code.decode("ascii"), size, content)
+        if code == _BYTES:
+            sections[name] = bytes(content)
+            continue
+        numbers = array(code.decode("ascii"))
+        if numbers.itemsize != size:
+            raise ValueError(name)
+        numbers.frombytes(content)
+        sections[name] = _little_endian(numbers)
     return sections
-
-
-def _array(typecode: str, size: int, content: memoryview) -> array[Any]:
-    numbers = array(typecode)
-    if numbers.itemsize != size:
-        raise ValueError(typecode)
-    numbers.frombytes(content)
-    return _little_endian(numbers)
 
 
 def _little_endian(numbers: array[Any]) -> array[Any]:

@@ -75,7 +75,22 @@ class Speakers:
 
     def add(self, user_text: str, assistant_text: str) -> None:
         """Add the next turn."""
-        self._count(speaker_of(user_text), speaker_of(assistant_text))
+        pair = speaker_of(user_text), speaker_of(assistant_text)
+        if not any(pair):
+            self._turn_count += 1
+            return
+        self._ids += self._unnamed()
+        self._turn_count += 1
+        self._labelled += all(pair)
+        for name in pair:
+            place = self._places.setdefault(name, len(self._names))
+            if place == len(self._names):
+                self._names.append(name)
+            self._ids.append(place)
+            if name:
+                self._counts[name] = count = self._counts.get(name, 0) + 1
+                if count == MIN_MESSAGES:
+                    self._newcomers.append(name)
 
     def remove_last(self) -> None:
         """Take the newest turn back.
@@ -88,7 +103,7 @@ class Speakers:
         pair = self.of(self._turn_count - 1)
         self._turn_count -= 1
         del self._ids[2 * self._turn_count :]
-        self._labelled -= _is_labelled(pair)
+        self._labelled -= all(pair)
         for name in filter(None, pair):
             self._counts[name] -= 1
             if not self._counts[name]:
@@ -120,48 +135,23 @@ class Speakers:
         """Return the places of the names that are not held, of the turns after the last one with a name."""
         return array("I", [0]) * (2 * self._turn_count - len(self._ids))
 
-    def _count(self, user: str, assistant: str) -> None:
-        if not user and not assistant:
-            self._turn_count += 1
-            return
-        self._ids += self._unnamed()
-        self._turn_count += 1
-        for name in (user, assistant):
-            place = self._places.setdefault(name, len(self._names))
-            if place == len(self._names):
-                self._names.append(name)
-            self._ids.append(place)
-            if name:
-                self._counts[name] = count = self._counts.get(name, 0) + 1
-                if count == MIN_MESSAGES:
-                    self._newcomers.append(name)
-        self._labelled += bool(user and assistant)
-
     def are_two_people(self) -> bool:
         """Return whether most turns name both sides."""
         return 2 * self._labelled > len(self) and len(self._counts) > 1
 
     def named(self, terms: Collection[str]) -> frozenset[str]:
         """Return the speakers whose whole name stands among the given terms."""
-        self._list_newcomers()
-        found = {name for term in terms for name in self._by_term.get(term, ())}
-        return frozenset(
-            name for name in found if self._speaks(name) and all(map(terms.__contains__, self._terms[name]))
-        )
-
-    def _speaks(self, name: str) -> bool:
-        return self._counts.get(name, 0) >= MIN_MESSAGES
-
-    def _list_newcomers(self) -> None:
-        """List the names that became a speaker's under one term of each."""
-        for name in self._newcomers:
+        for name in self._newcomers:  # each under one term of it
             if name not in self._terms:
                 held = frozenset(term for term in count_terms(name) if len(term) > 1 or term.isdigit())
                 self._terms[name] = held
                 if held:
                     self._by_term.setdefault(min(held), []).append(name)
         self._newcomers.clear()
+        found = {name for term in terms for name in self._by_term.get(term, ())}
+        return frozenset(
+            name for name in found if self._speaks(name) and all(term in terms for term in self._terms[name])
+        )
 
-
-def _is_labelled(pair: tuple[str, str]) -> bool:
-    return bool(pair[0] and pair[1])
+    def _speaks(self, name: str) -> bool:
+        return self._counts.get(name, 0) >= MIN_MESSAGES

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 __all__ = ["MANY_ANSWER", "TIME_ANSWER", "kinds", "simplified_characters", "synonyms"]
 
@@ -24,7 +24,7 @@ def synonyms() -> Mapping[str, tuple[str, ...]]:
     (('film', 'cinema'), ('宾馆', '旅馆', '饭店'))
     """
     found: dict[str, dict[str, None]] = {}
-    for group in (row.split() for row in (_SYNONYMS + _CHINESE_SYNONYMS).strip().splitlines()):
+    for group in map(str.split, f"{_SYNONYMS}|{_CHINESE_SYNONYMS}".split("|")):
         for word in group:
             found.setdefault(word, {}).update(dict.fromkeys(other for other in group if other != word))
     return MappingProxyType({word: tuple(others) for word, others in found.items()})
@@ -52,163 +52,45 @@ def simplified_characters() -> Mapping[str, str]:
     >>> "".join(simplified_characters().get(char, char) for char in "訂單與發貨")
     '订单与发货'
     """
-    return MappingProxyType(dict(_variant_pairs()))
-
-
-def _variant_pairs() -> Iterator[tuple[str, str]]:
     pairs = "".join(_VARIANTS.split())
-    for at in range(0, len(pairs), 2):
-        yield pairs[at], pairs[at + 1]
+    return MappingProxyType(dict(zip(pairs[::2], pairs[1::2], strict=True)))
 
 
 _SYNONYMS = """
-buy purchase
-begin start launch
-finish complete end
-job work career profession occupation employment
-boss manager supervisor
-colleague coworker teammate
-kid child
-baby newborn infant
-parent mom dad mother father
-mom mum mother
-dad father
-grandma grandmother granny
-grandpa grandfather
-wife husband spouse partner
-boyfriend girlfriend partner
-sibling brother sister
-marry wedding marriage
-friend buddy pal
-house home apartment flat
-move relocate
-reside live
-trip travel vacation holiday journey tour getaway
-photo picture image photograph pic snapshot
-movie film cinema
-show series tv
-author writer
-write writing story essay
-song music tune track
-concert gig performance show
-doctor physician hospital clinic medical
-sick ill illness disease
-hurt injury injure pain wound
-workout exercise gym fitness
-car vehicle automobile
-bike bicycle cycle
-flight plane fly airline
-money cash fund
-price cost fee charge
-cheap affordable inexpensive
-bill invoice
-refund reimburse
-discount coupon
-food meal dish
-cook recipe bake
-dinner lunch breakfast meal
-restaurant cafe diner
-drink beverage
-school college university
-class course lesson
-student pupil
-teacher instructor tutor professor
-learn study
-exam test quiz
-big large huge
-small little tiny
-quick fast rapid
-happy glad joy excited thrilled
-sad upset unhappy depressed
-angry mad annoyed
-afraid scared fear
-nervous anxious worry stress
-stress destress relax unwind calm
-tired exhausted
-love adore
-enjoy favorite prefer
-hate dislike
-help support assist aid
-gift present
-win victory
-lose defeat
-prize award trophy medal
-competition contest tournament match
-hobby interest pastime
-dog puppy
-cat kitten
-pet dog cat
-garden plant flower
-paint painting draw art
-art artist artwork
-beach ocean sea coast
-mountain hike trail
-forest wood
-volunteer charity donate
-goal plan aim intend
-dream aspiration ambition
-advice tip suggest recommend
-idea suggestion
-problem issue trouble difficulty challenge
-error bug fault failure exception
-crash outage downtime
-fix repair solve resolve
-change alter modify update
-create build develop
-delete remove erase drop
-company firm startup business
-store shop
-customer client
-meeting appointment
-birthday anniversary
-religion church faith
-clothes clothing outfit
-phone mobile cellphone
-computer laptop
-website site page
-town city
-country nation
-weather forecast
-lawyer attorney
-died death die
-important significant
-difficult hard challenging
-beautiful gorgeous
-clever smart intelligent
-funny humorous hilarious
-strange weird odd
-accident crash
-old age
-inspire motivate inspiration motivation
-promote advertise market
-organize host arrange hold
-attend join participate
-database db
-repository repo
-documentation docs
-configuration config setting
-environment env
-authentication auth login signin
-password credential
-permission access privilege
-deploy deployment release rollout ship
-rollback revert
-server host machine
-request call
-latency delay slow
-cache caching memoize
-queue broker
-schedule cron timetable
-backup snapshot
-employee staff worker
-salary wage pay
-deadline due
-doc document
-email mail
-address location
-allergy allergic
+buy purchase | begin start launch | finish complete end | job work career profession occupation employment |
+boss manager supervisor | colleague coworker teammate | kid child | baby newborn infant |
+parent mom dad mother father | mom mum mother | dad father | grandma grandmother granny | grandpa grandfather |
+wife husband spouse partner | boyfriend girlfriend partner | sibling brother sister | marry wedding marriage |
+friend buddy pal | house home apartment flat | move relocate | reside live |
+trip travel vacation holiday journey tour getaway | photo picture image photograph pic snapshot | movie film cinema |
+show series tv | author writer | write writing story essay | song music tune track | concert gig performance show |
+doctor physician hospital clinic medical | sick ill illness disease | hurt injury injure pain wound |
+workout exercise gym fitness | car vehicle automobile | bike bicycle cycle | flight plane fly airline |
+money cash fund | price cost fee charge | cheap affordable inexpensive | bill invoice | refund reimburse |
+discount coupon | food meal dish | cook recipe bake | dinner lunch breakfast meal | restaurant cafe diner |
+drink beverage | school college university | class course lesson | student pupil |
+teacher instructor tutor professor | learn study | exam test quiz | big large huge | small little tiny |
+quick fast rapid | happy glad joy excited thrilled | sad upset unhappy depressed | angry mad annoyed |
+afraid scared fear | nervous anxious worry stress | stress destress relax unwind calm | tired exhausted | love adore |
+enjoy favorite prefer | hate dislike | help support assist aid | gift present | win victory | lose defeat |
+prize award trophy medal | competition contest tournament match | hobby interest pastime | dog puppy | cat kitten |
+pet dog cat | garden plant flower | paint painting draw art | art artist artwork | beach ocean sea coast |
+mountain hike trail | forest wood | volunteer charity donate | goal plan aim intend | dream aspiration ambition |
+advice tip suggest recommend | idea suggestion | problem issue trouble difficulty challenge |
+error bug fault failure exception | crash outage downtime | fix repair solve resolve | change alter modify update |
+create build develop | delete remove erase drop | company firm startup business | store shop | customer client |
+meeting appointment | birthday anniversary | religion church faith | clothes clothing outfit |
+phone mobile cellphone | computer laptop | website site page | town city | country nation | weather forecast |
+lawyer attorney | died death die | important significant | difficult hard challenging | beautiful gorgeous |
+clever smart intelligent | funny humorous hilarious | strange weird odd | accident crash | old age |
+inspire motivate inspiration motivation | promote advertise market | organize host arrange hold |
+attend join participate | database db | repository repo | documentation docs | configuration config setting |
+environment env | authentication auth login signin | password credential | permission access privilege |
+deploy deployment release rollout ship | rollback revert | server host machine | request call | latency delay slow |
+cache caching memoize | queue broker | schedule cron timetable | backup snapshot | employee staff worker |
+salary wage pay | deadline due | doc document | email mail | address location | allergy allergic
 """
-"""English groups, one a line; their words count as one another at a low weight. Source: ours."""
+"""English groups, between bars; their words count as one another at a low weight. Source: ours."""
 
 _KINDS = """
 sport: football soccer basketball tennis baseball hockey golf volleyball swim run
@@ -270,105 +152,23 @@ plant: flower rose tree vegetable herb cactus
 """English kinds with common members. Source: ours."""
 
 _CHINESE_SYNONYMS = """
-酒店 宾馆 旅馆 饭店
-餐馆 餐厅 饭店 饭馆
-电影 影片 片子
-演员 主演 明星
-歌手 演唱
-歌曲 音乐 曲子
-价格 价钱 费用 票价
-便宜 实惠 优惠
-贵的 昂贵
-打折 折扣 优惠
-退款 退钱 退费
-退货 退换
-订单 下单
-发货 寄出 物流 快递
-地址 住址 位置
-电话 手机 号码
-工作 上班 职业
-公司 单位 企业
-老板 领导 经理 上司
-同事 同伴 搭档
-老师 教师 导师
-学生 同学
-考试 测验 考卷
-学习 复习 功课
-学校 校园 大学
-孩子 小孩 儿子 女儿
-爸爸 父亲 老爸
-妈妈 母亲 老妈
-父母 爸妈 家长
-爷爷 祖父
-奶奶 祖母
-妻子 老婆 太太
-丈夫 老公 先生
-男友 女友 对象
-朋友 好友 伙伴
-结婚 婚礼 婚姻
-生日 寿辰
-礼物 礼品
-旅行 旅游 出游 度假
-景点 景区 名胜
-地铁 公交 交通
-飞机 航班 机票
-火车 高铁 列车
-汽车 车子 轿车
-医院 诊所 医生 大夫
-生病 患病 疾病
-过敏 敏感
-疼痛 疼的 受伤
-吃药 药物 服药
-锻炼 健身 运动
-跑步 慢跑
-减肥 瘦身
-开心 高兴 快乐 愉快 兴奋
-难过 伤心 悲伤 沮丧
-生气 愤怒 恼火
-害怕 恐惧 担心
-紧张 焦虑 压力
-放松 休息 减压
-孤独 寂寞
-喜欢 喜爱 爱好 最爱
-讨厌 不喜
-帮助 帮忙 协助
-问题 故障 毛病
-错误 报错 异常 出错
-修复 修好 解决
-修改 更改 变更 调整
-删除 移除 去掉
-创建 新建 建立
-部署 上线 发布
-回滚 撤回
-配置 设置 参数
-密码 口令
-账号 帐号 账户
-登录 登陆
-权限 授权
-缓存 高速
-数据 资料
-文档 说明 手册
-服务 服务器
-内存 存储
-延迟 卡顿 缓慢
-比赛 竞赛 赛事
-冠军 第一 夺冠
-奖品 奖励 获奖
-表演 演出 晚会
-动画 动漫 卡通
-宠物 小狗 小猫
-小狗 狗狗
-小猫 猫咪
-家里 家中 房子
-搬家 搬到
-钱包 现金
-会议 开会
-计划 打算 安排
-时间 日期
-截止 期限
+酒店 宾馆 旅馆 饭店 | 餐馆 餐厅 饭店 饭馆 | 电影 影片 片子 | 演员 主演 明星 | 歌手 演唱 | 歌曲 音乐 曲子 |
+价格 价钱 费用 票价 | 便宜 实惠 优惠 | 贵的 昂贵 | 打折 折扣 优惠 | 退款 退钱 退费 | 退货 退换 | 订单 下单 |
+发货 寄出 物流 快递 | 地址 住址 位置 | 电话 手机 号码 | 工作 上班 职业 | 公司 单位 企业 | 老板 领导 经理 上司 |
+同事 同伴 搭档 | 老师 教师 导师 | 学生 同学 | 考试 测验 考卷 | 学习 复习 功课 | 学校 校园 大学 | 孩子 小孩 儿子 女儿 |
+爸爸 父亲 老爸 | 妈妈 母亲 老妈 | 父母 爸妈 家长 | 爷爷 祖父 | 奶奶 祖母 | 妻子 老婆 太太 | 丈夫 老公 先生 |
+男友 女友 对象 | 朋友 好友 伙伴 | 结婚 婚礼 婚姻 | 生日 寿辰 | 礼物 礼品 | 旅行 旅游 出游 度假 | 景点 景区 名胜 |
+地铁 公交 交通 | 飞机 航班 机票 | 火车 高铁 列车 | 汽车 车子 轿车 | 医院 诊所 医生 大夫 | 生病 患病 疾病 | 过敏 敏感 |
+疼痛 疼的 受伤 | 吃药 药物 服药 | 锻炼 健身 运动 | 跑步 慢跑 | 减肥 瘦身 | 开心 高兴 快乐 愉快 兴奋 |
+难过 伤心 悲伤 沮丧 | 生气 愤怒 恼火 | 害怕 恐惧 担心 | 紧张 焦虑 压力 | 放松 休息 减压 | 孤独 寂寞 |
+喜欢 喜爱 爱好 最爱 | 讨厌 不喜 | 帮助 帮忙 协助 | 问题 故障 毛病 | 错误 报错 异常 出错 | 修复 修好 解决 |
+修改 更改 变更 调整 | 删除 移除 去掉 | 创建 新建 建立 | 部署 上线 发布 | 回滚 撤回 | 配置 设置 参数 | 密码 口令 |
+账号 帐号 账户 | 登录 登陆 | 权限 授权 | 缓存 高速 | 数据 资料 | 文档 说明 手册 | 服务 服务器 | 内存 存储 |
+延迟 卡顿 缓慢 | 比赛 竞赛 赛事 | 冠军 第一 夺冠 | 奖品 奖励 获奖 | 表演 演出 晚会 | 动画 动漫 卡通 | 宠物 小狗 小猫 |
+小狗 狗狗 | 小猫 猫咪 | 家里 家中 房子 | 搬家 搬到 | 钱包 现金 | 会议 开会 | 计划 打算 安排 | 时间 日期 | 截止 期限 |
 推荐 建议
 """
-"""Chinese groups of words of two characters, one group a line. Source: ours."""
+"""Chinese groups of words of two characters, between bars. Source: ours."""
 
 _CHINESE_KINDS = """
 水果: 苹果 香蕉 橙子 芒果 葡萄 西瓜 草莓 桃子 梨子 菠萝

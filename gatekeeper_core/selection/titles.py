@@ -18,16 +18,17 @@ from gatekeeper_core.selection.lexicon import HAN_LIGHT, HAN_PARTICLES, KANA_PAR
 from gatekeeper_core.text import clean, is_wide, word_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["TITLE_ANCHORS", "titles"]
 
 TITLE_ANCHORS = 3
-"""How many anchors a title has at most. Source: ours."""
+"""Anchors of a title at most. Source: ours."""
 
 _MAX_READ = 2_000  # characters of one side of a turn
 _LONGEST = 6  # characters of a stretch that is taken for a word
 _UNLISTED = 3e-5
+_ONCE = 0.3  # what a pair of characters counts that stands once
 _KINDS = frozenset({"word", "identifier", "version"})
 _GRAMMAR = HAN_PARTICLES | HAN_LIGHT | KANA_PARTICLES
 
@@ -49,23 +50,17 @@ def titles(segments: Sequence[Sequence[tuple[str, str]]]) -> tuple[tuple[str, ..
 def _title(turns: Sequence[Mapping[str, str]], everywhere: Mapping[str, int]) -> tuple[str, ...]:
     """Return the title of one segment, given the terms of each of its turns."""
     here = Counter(term for terms in turns for term in terms)
-    written: dict[str, str] = {}
-    for terms in turns:
-        for term, text in terms.items():
-            written.setdefault(term, text)
-    worth = {term: _steadiness(term, count) / everywhere[term] * _telling(term) for term, count in here.items()}
+    written = {term: text for terms in reversed(turns) for term, text in terms.items()}
+    worth = {}
+    for term, count in here.items():
+        half_a_word = count == 1 and len(term) == 2 and is_wide(term[0])
+        steadiness = _ONCE if half_a_word else float(count * count)
+        worth[term] = round(steadiness / everywhere[term] * _telling(term), 6)
     chosen: list[str] = []
-    for term in sorted(worth, key=lambda term: (-round(worth[term], 6), -len(term), term)):
-        if len(chosen) == TITLE_ANCHORS:
-            break
-        if worth[term] > 0 and not any(_overlap(term, other) for other in chosen):
+    for term in sorted(worth, key=lambda term: (-worth[term], -len(term), term)):
+        if len(chosen) < TITLE_ANCHORS and worth[term] > 0 and not any(_overlap(term, other) for other in chosen):
             chosen.append(term)
     return tuple(written[term] for term in chosen)
-
-
-def _steadiness(term: str, count: int) -> float:
-    """Return the weight of how many turns hold a term; a pair of characters that stands once may be half a word."""
-    return 0.3 if count == 1 and len(term) == 2 and is_wide(term[0]) else float(count * count)
 
 
 def _overlap(term: str, other: str) -> bool:
@@ -99,13 +94,9 @@ def _terms_of(user: str, assistant: str) -> dict[str, str]:
 
 def _stretches(run: str) -> Iterator[str]:
     """Yield what may be words in a run of a script without spaces."""
-    for stretch in _between_grammar(run):
+    for stretch in "".join(" " if char in _GRAMMAR else char for char in run).split():
         if 2 <= len(stretch) <= _LONGEST:
             yield stretch
         if len(stretch) > 2:
             yield stretch[:2]
             yield stretch[-2:]
-
-
-def _between_grammar(run: str) -> Iterable[str]:
-    return "".join(" " if char in _GRAMMAR else char for char in run).split()

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import SnapshotError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence, Set
@@ -44,18 +44,21 @@ class TopicMap:
 
     The map after ``n`` turns is the same however it came about; the newest turns can be taken back. It holds 4 bytes a
     topic, and the terms of three turns.
+
+    Attributes:
+        question_open: whether the last words said in the newest turn are a question.
     """
 
     NEWEST = 3
-    """How many turns of the active topic the gate reads a question against. Source: ours."""
+    """Turns of the active topic that the gate reads a question against. Source: ours."""
 
-    __slots__ = ("_newest", "_question_open", "_starts", "_turn_count")
+    __slots__ = ("_newest", "_starts", "_turn_count", "question_open")
 
     def __init__(self) -> None:
         self._turn_count = 0
         self._starts = array("I")
         self._newest: list[Set[str]] = []
-        self._question_open = False
+        self.question_open = False
 
     def __len__(self) -> int:
         """Return the number of turns."""
@@ -67,13 +70,8 @@ class TopicMap:
         return self._newest[max(-self.NEWEST, self._starts[-1] - self._turn_count) :] if self._newest else ()
 
     @property
-    def question_open(self) -> bool:
-        """Whether the newest turn ended with a question."""
-        return self._question_open
-
-    @property
     def topic_count(self) -> int:
-        """How many topics there are; the last one is active."""
+        """The number of topics; the last one is active."""
         return len(self._starts)
 
     @property
@@ -104,51 +102,39 @@ class TopicMap:
         return bisect_right(self._starts, turn_id) - 1
 
     def add(self, verdict: Verdict, terms: Set[str], *, question_open: bool) -> None:
-        """Add the next turn.
-
-        Args:
-            verdict: the gate's on its user's text, mended or not.
-            terms: the terms of both its sides.
-            question_open: whether the last words said in it are a question.
-        """
+        """Add the next turn, given the verdict on its user's text and the terms of both its sides."""
         if verdict.opens_topic:
             self._starts.append(self._turn_count)
         self._turn_count += 1
         self._newest = [*self._newest, terms][-self.NEWEST :]
-        self._question_open = question_open
+        self.question_open = question_open
 
     def cut(self, turn_count: int, *, newest: Iterable[Set[str]], question_open: bool) -> None:
-        """Keep only the first turns.
-
-        Args:
-            turn_count: how many turns stay.
-            newest: the terms of the last three turns that stay, oldest first.
-            question_open: whether the last of them ends with a question.
-        """
+        """Keep only the first turns, given the terms of the last three of them, oldest first."""
         self._turn_count = turn_count
         del self._starts[bisect_left(self._starts, turn_count) :]
         self._newest = list(newest)[-self.NEWEST :]
-        self._question_open = question_open
+        self.question_open = question_open
 
-    def columns(self) -> dict[str, array[Any]]:
-        """Return a copy of the borders, for a snapshot: ``starts``, an ``array("I")`` with one item for each topic."""
-        return {"starts": self._starts[:]}
+    def sections(self) -> dict[str, array[int]]:
+        """Return the section of a snapshot: a copy of the borders."""
+        return {"topics.starts": self._starts[:]}
 
     @classmethod
-    def from_columns(
-        cls, columns: Mapping[str, Any], turn_count: int, *, newest: Iterable[Set[str]], question_open: bool
+    def from_sections(
+        cls, sections: Mapping[str, Any], turn_count: int, *, newest: Iterable[Set[str]], question_open: bool
     ) -> TopicMap:
-        """Return the map whose columns these are; the arguments are those of :meth:`cut`.
+        """Return the map whose :meth:`sections` a snapshot holds; the other arguments are those of :meth:`cut`.
 
         Raises:
-            ConfigError: the column is missing, of another type, or no rising row of turns that begins with the first.
+            SnapshotError: the borders are missing or do not fit, or do not rise from the first turn.
         """
-        made, starts = cls(), columns.get("starts")
+        made, starts = cls(), sections.get("topics.starts")
         if not isinstance(starts, array) or starts.typecode != "I" or len(starts) > turn_count:
-            raise ConfigError(f"columns['starts'] must be an array('I') that fits {turn_count} turns")
+            raise SnapshotError(f"the borders of the topics must be an array('I') that fits {turn_count} turns")
         rising = all(one < other for one, other in pairwise([*starts, turn_count]))
         if bool(starts) != bool(turn_count) or (starts and (starts[0] or not rising)):
-            raise ConfigError("columns['starts'] must rise from the first turn")
+            raise SnapshotError("the borders of the topics must rise from the first turn")
         made._starts = starts[:]
         made.cut(turn_count, newest=newest, question_open=question_open)
         return made

@@ -31,7 +31,7 @@ from gatekeeper_core.selection.segments import TURN_BITS
 from gatekeeper_core.selection.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
@@ -51,33 +51,26 @@ _MENDING_SHARE = 0.15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateConfig:
-    """The thresholds of the gate and of the link.
+    """The thresholds of the gate.
 
     Attributes:
         continue_above: overlap above which a question continues, 0..1. Source: specification 3.2.
         switch_below: overlap below which a question may switch, 0..1. Source: specification 3.2.
         new_above: share of new terms above which it does, 0..1. Source: specification 3.2.
-        whole_above: link from which on the newest turn is sent as its excerpt, 0..1. Source: ours.
-        snippet_above: link from which on a snippet of the newest turn is sent, 0..1. Source: ours.
     """
 
     continue_above: float = 0.45
     switch_below: float = 0.20
     new_above: float = 0.70
-    whole_above: float = 0.30
-    snippet_above: float = 0.12
 
     def __post_init__(self) -> None:
         check_range(self, "continue_above", "switch_below", "new_above", low=0, high=1)
-        check_range(self, "whole_above", "snippet_above", low=0, high=1)
         if self.switch_below > self.continue_above:
             raise ConfigError("GateConfig.switch_below must not be above continue_above")
-        if self.snippet_above > self.whole_above:
-            raise ConfigError("GateConfig.snippet_above must not be above whole_above")
 
 
 class _Signs(NamedTuple):
-    """What a question's terms tell of the conversation; shares of its information, 0..1.
+    """The signs in a question's terms; shares are of its information, 0..1.
 
     Attributes:
         terms: how many indexed terms it has.
@@ -111,15 +104,18 @@ def judge(terms: Collection[str], cues: Cues, topic_map: TopicMap, index: TurnIn
     if not len(topic_map):
         return Verdict("switch", "first_turn", overlap=0.0, new_ratio=1.0)
     signs = _read(terms, topic_map, index)
-    z = _link(signs, cues)
+    link = _link(signs, cues)
+    staying = 3.0 + 0.6 * link + 1.4 * topic_map.question_open - 1.85 * min(1.0, signs.size / 4)
+    staying -= 0.9 * bool(cues.asks) + 0.55 * bool(cues.request)
+    staying -= 1.5 * bool(cues.about_you) + bool(cues.small_talk)
     measured = Verdict(
         "continue",
         "ambiguous",
         overlap=round(signs.near, 4),
         new_ratio=round(signs.new_ratio, 4),
         active_topic=topic_map.topic_count - 1,
-        staying=round(_logistic(_staying(z, signs, cues, question_open=topic_map.question_open)), 4),
-        link=round(_logistic(z), 4),
+        staying=round(_logistic(staying), 4),
+        link=round(_logistic(link), 4),
     )
     return _decided(measured, signs, cues, topic_map, config)
 
@@ -135,20 +131,6 @@ def _link(signs: _Signs, cues: Cues) -> float:
     if cues.back or not (cues.referring or cues.said):
         return z
     return max(z + 0.8, _POINTING if ahead < _NAMED_ELSEWHERE and signs.size < _NAMES_ITSELF else _POINTING_BACK)
-
-
-def _staying(link: float, signs: _Signs, cues: Cues, *, question_open: bool) -> float:
-    """Return the log odds that a question stays with the active topic.
-
-    Args:
-        link: the log odds of its link.
-        signs: those of its terms.
-        cues: those of its wording.
-        question_open: whether the newest turn ended with a question.
-    """
-    z = 3.0 + 0.6 * link + 1.4 * question_open - 1.85 * min(1.0, signs.size / 4)
-    z -= 0.9 * bool(cues.asks) + 0.55 * bool(cues.request)
-    return z - 1.5 * bool(cues.about_you) - bool(cues.small_talk)
 
 
 def _decided(measured: Verdict, signs: _Signs, cues: Cues, topic_map: TopicMap, config: GateConfig) -> Verdict:
@@ -183,13 +165,7 @@ def mended(verdict: Verdict, terms: Mapping[str, int], topic_map: TopicMap, inde
     """Return the verdict on a finished turn, mended where its answer shows that the switch was none.
 
     A switch that no wording says is taken back where the newest turns of the topic before hold 0.15 or more of the
-    turn's information, question and answer together. Source: ours.
-
-    Args:
-        verdict: the verdict on the user's text.
-        terms: the terms of both sides.
-        topic_map: the conversation before the turn.
-        index: the same.
+    information of the turn's terms, question and answer together. Source: ours.
     """
     if verdict.reason not in ("new_topic", "return"):
         return verdict
@@ -199,7 +175,7 @@ def mended(verdict: Verdict, terms: Mapping[str, int], topic_map: TopicMap, inde
 
 
 def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Signs:
-    """Return what the terms of a question tell of the conversation."""
+    """Return the signs in the terms of a question."""
     worth = information(terms, index)
     mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
     *_, newest = near = topic_map.newest_turns
@@ -208,7 +184,7 @@ def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Sig
     # What two of them hold is what the topic is about, however often the conversation says it.
     told = [max(value, surprise(term)) if times[term] > 1 else value for term, value in worth.items() if times[term]]
     telling = {term for term in worth if term_weight(term) == 1.0}
-    shares = _shares(worth, _newest_postings(worth, index), before=len(index) - 1)
+    shares = _shares(worth, index)
     most = max(shares.values(), default=0.0) - 1e-9  # sums in another order may differ in their last digits
     best = max((turn for turn, share in shares.items() if share >= most), default=None)
     earlier = None if best is None else topic_map.topic_of(best)
@@ -223,30 +199,27 @@ def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Sig
     )
 
 
-def _newest_postings(terms: Iterable[str], index: TurnIndex) -> dict[str, Sequence[int]]:
-    """Return the postings of each term that are read: the newest 400, and of all terms together 2,000 or little more.
+def _shares(worth: Mapping[str, float], index: TurnIndex) -> dict[int, float]:
+    """Return by turn before the newest how much information of the terms it holds.
 
-    So a question costs the same at any length of the conversation; the most frequent terms give way first.
+    Of each term the newest 400 postings are read, and of all together 2,000 or little more: a question costs the same
+    at any length of the conversation, and the most frequent terms give way first.
     """
-    newest: dict[str, Sequence[int]] = {term: index.newest_postings(term, _MAX_POSTINGS) for term in terms}
-    left = _MAX_ALL_POSTINGS - sum(map(len, newest.values()))
-    for term in sorted(newest, key=lambda term: (-len(newest[term]), term)):
+    postings: dict[str, Sequence[int]] = {term: index.newest_postings(term, _MAX_POSTINGS) for term in worth}
+    left = _MAX_ALL_POSTINGS - sum(map(len, postings.values()))
+    for term in sorted(postings, key=lambda term: (-len(postings[term]), term)):
         if left >= 0:
             break
-        left += len(newest[term])
-        newest[term] = ()
-    return newest
-
-
-def _shares(worth: Mapping[str, float], postings: Mapping[str, Sequence[int]], *, before: int) -> dict[int, float]:
-    """Return by turn before a position how much information of the terms it holds."""
+        left += len(postings[term])
+        postings[term] = ()
     shares: dict[int, float] = {}
+    newest = len(index) - 1
     for term, value in worth.items():
         for posting in postings[term]:
             turn = posting >> TURN_BITS
             if turn in shares:
                 shares[turn] += value
-            elif turn < before:
+            elif turn < newest:
                 shares[turn] = value
     return shares
 

@@ -34,40 +34,37 @@ if TYPE_CHECKING:
 __all__ = ["GAP", "Excerpt", "Forms", "Trimmer", "TrimmingConfig", "is_cuttable"]
 
 GAP = " … "
-"""What stands where sentences were left out. Source: ours."""
+"""The mark where sentences were left out. Source: ours."""
 
+# In tokens; all ours.
+_MIN_TOKENS = 120  # a message of at most so many is left whole: trimming short turns costs evidence and saves little
+_SNIPPET_TOKENS = 60  # what a turn is cut to that says little of the question
 _WORTH_LEAVING = 15
-_SMALLEST_CUT = 40  # tokens, or a quarter of a turn that is shorter than 160: less of a turn says nothing
-_CODE_FENCES = ("```", "~~~")
+_SMALLEST_CUT = 40  # or a quarter of a turn that is shorter than 160: less of a turn says nothing
 
-_LONGEST_BREAK = 100
-"""Characters of white space that are kept between two sentences; more is a gap. Source: ours."""
+_LONGEST_BREAK = 100  # characters of white space that are kept between two sentences; more is a gap
+_CODE_FENCES = ("```", "~~~")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrimmingConfig:
-    """When and how turns are trimmed.
+    """The size of excerpts.
 
     Attributes:
-        min_tokens: a message of at most so many tokens is left whole, >= 0. Source: ours; trimming short turns costs
-            evidence and saves little.
         max_tokens: what a turn is cut to that is taken for its evidence, >= 1. Source: ours.
-        snippet_tokens: what a turn is cut to that tells little of the question, >= 1. Source: ours.
         neighbours: sentences kept on either side of one that matches, >= 0. Source: ours.
     """
 
-    min_tokens: int = 120
     max_tokens: int = 220
-    snippet_tokens: int = 60
     neighbours: int = 1
 
     def __post_init__(self) -> None:
-        check_range(self, "min_tokens", "neighbours", low=0, whole=True)
-        check_range(self, "max_tokens", "snippet_tokens", low=1, whole=True)
+        check_range(self, "max_tokens", low=1, whole=True)
+        check_range(self, "neighbours", low=0, whole=True)
 
 
 class Excerpt(NamedTuple):
-    """What would be sent of a turn.
+    """The part of a turn that would be sent.
 
     Attributes:
         user: the user's text, or what is left of it.
@@ -87,7 +84,7 @@ class Excerpt(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        """What both sides cost together, at least 1."""
+        """The cost of both sides together, at least 1."""
         return max(1, self.tokens_user + self.tokens_assistant)
 
 
@@ -118,59 +115,54 @@ class Trimmer:
 
     Args:
         query: what is looked for; a query without anchors takes from the beginning.
-        config: what counts as long, and how much stays around a match.
+        neighbours: sentences kept on either side of one that matches.
         count: the token counter.
     """
 
-    def __init__(self, query: Query, *, config: TrimmingConfig, count: TokenCounter) -> None:
-        self._query = query
-        self._config = config
+    def __init__(self, query: Query, *, neighbours: int, count: TokenCounter) -> None:
+        self._neighbours = neighbours
         self._counter = count
         self._count = cache(count)
-        own = [term for term, idf in query.idf.items() if idf > 0 and (len(term) > 1 or len(query.idf) == 1)]
-        self._wanted = [*own, *(related.term for related in query.related)]
-        self._passages: dict[str, _Passage] = {}
+        alone = len(query.idf) == 1
+        wanted = {term: idf for term, idf in query.idf.items() if idf > 0 and (len(term) > 1 or alone)}
+        wanted |= {related.term: related.weight for related in query.related}
+        self._wanted = wanted
+        self._passage = cache(lambda text: _Passage(text, wanted))
 
     def excerpt(self, whole: Excerpt, *, source: Turn | None = None) -> Excerpt:
         """Return a turn without the sentences of its long messages that have nothing to do with the query.
 
         Args:
             whole: the turn as it is.
-            source: the messages that the turn is made of; None: it is a pair of texts.
+            source: the messages that it is made of; None: it is a pair of texts.
         """
-        least, count = self._config.min_tokens, self._count
-        if whole.tokens <= least:
+        user, assistant, count = whole.user, whole.assistant, self._count
+        if whole.tokens <= _MIN_TOKENS:
             return whole
         if source is None:
-            user = whole.user if whole.tokens_user <= least else self._trimmed(whole.user, questions=True)
-            long_answer = whole.tokens_assistant > least
-            return self._cut(
-                whole, user, self._trimmed(whole.assistant, questions=False) if long_answer else whole.assistant
-            )
+            if whole.tokens_user > _MIN_TOKENS:
+                user = self._trimmed(user, questions=True)
+            if whole.tokens_assistant > _MIN_TOKENS:
+                assistant = self._trimmed(assistant, questions=False)
+            return self._cut(whole, user, assistant)
         texts = {}
         for at, message in enumerate(source.messages):
-            asked, text = message.role == "user", message.text
-            side = whole.tokens_user if asked else whole.tokens_assistant
-            if side > least and is_cuttable(message) and count(text) > least:
-                rest = self._trimmed(text, questions=asked)
-                if rest != text and count(rest) < count(text):
+            by_user, text = message.role == "user", message.text
+            side = whole.tokens_user if by_user else whole.tokens_assistant
+            if side > _MIN_TOKENS and is_cuttable(message) and count(text) > _MIN_TOKENS:
+                rest = self._trimmed(text, questions=by_user)
+                if count(rest) < count(text):
                     texts[at] = rest
         return self._cut_messages(whole, source, texts)
 
     def tight(self, whole: Excerpt, *, budget_tokens: int, source: Turn | None = None) -> Excerpt | None:
         """Return the best part of a turn that fits a budget, or None where no sentence of it does.
 
-        The user's question comes first, then the sentences that share most of the query's idf, each with its follower
-        as far as they fit; where nothing is shared, the beginning of the assistant's text. Whole sentences only, but
-        for a text that is one sentence: that is cut at its end and marked.
+        The user's side gets half of the room at most. Of each side the sentences that share most of the query's idf;
+        where nothing is shared, the beginning. A text that is one sentence is cut at its end and marked.
 
         Of a turn made of messages, those that may be cut share what the others leave: a short one stays whole, the rest
         get equal parts. Every message keeps some text, so that the turn stays one that a provider takes.
-
-        Args:
-            whole: the turn as it is.
-            budget_tokens: what the result may cost.
-            source: the messages that the turn is made of; None: it is a pair of texts.
         """
         if source is not None:
             part = self._tight_messages(whole, source, budget_tokens)
@@ -188,9 +180,6 @@ class Trimmer:
         """Return a turn of two people without the side that shares nothing with the query, where that saves 15 tokens.
 
         The answer to a question stays. Source: ours.
-
-        Args:
-            part: the turn, whole or cut.
         """
         wanted = {term for term in self._wanted if len(term) > 1}
         user, assistant = (not wanted.isdisjoint(count_terms(text)) for text in (part.user, part.assistant))
@@ -245,8 +234,7 @@ class Trimmer:
         matching = [at for at, held in enumerate(passage.held) if (held is None and passage.shared(at) > 0) or held]
         if not matching:
             return text
-        around = range(-self._config.neighbours, self._config.neighbours + 1)
-        keep = {at + step for at in matching for step in around}
+        keep = {near for at in matching for near in range(at - self._neighbours, at + self._neighbours + 1)}
         if questions:
             keep.update(at for at, span in enumerate(passage.spans) if is_question(text[span.start : span.stop]))
         return _joined(text, passage.spans, keep)
@@ -275,25 +263,17 @@ class Trimmer:
             joined = _joined(text, spans, set(keep))
         return joined
 
-    def _passage(self, text: str) -> _Passage:
-        passage = self._passages.get(text)
-        if passage is None:
-            passage = self._passages[text] = _Passage(text, self._query, self._wanted)
-        return passage
-
 
 class _Passage:
     """A text as one query reads it: its sentences, and what each of them shares with the query.
 
     Args:
         text: the text.
-        query: what is looked for.
-        wanted: the terms that a sentence is kept for; single characters do not count by themselves.
+        wanted: the terms that a sentence is kept for, each with its weight; single characters do not count.
     """
 
-    def __init__(self, text: str, query: Query, wanted: Sequence[str]) -> None:
+    def __init__(self, text: str, wanted: Mapping[str, float]) -> None:
         self._text = text
-        self._query = query
         self._wanted = wanted
         self._shares: dict[int, float] = {}
 
@@ -310,23 +290,19 @@ class _Passage:
 
     @cached_property
     def prefilter(self) -> Prefilter:
-        """What tells at once that a sentence holds none of the wanted terms."""
+        """The quick check that rules out sentences without a wanted term."""
         return Prefilter(self._text, self._wanted)
 
     @cached_property
     def held(self) -> list[bool | None]:
-        """Whether each sentence holds a wanted term, or None where only :meth:`shared` can tell."""
+        """For each sentence, if it holds a wanted term; None where only :meth:`shared` can tell."""
         return list(map(self.prefilter.holds, self.spans))
 
     def shared(self, at: int) -> float:
-        """Return how much of the query's idf a sentence holds, to six digits; a related term counts its weight."""
+        """Return what the wanted terms of a sentence weigh together, to six digits."""
         if at not in self._shares:
-            query, span = self._query, self.spans[at]
-            terms = count_terms(self._text[span.start : span.stop])
-            alone = len(query.idf) == 1
-            own = sum(idf for term, idf in query.idf.items() if term in terms and (len(term) > 1 or alone))
-            others = sum(related.weight for related in query.related if related.term in terms)
-            self._shares[at] = round(own + others, 6)
+            terms = count_terms(self._text[self.spans[at].start : self.spans[at].stop])
+            self._shares[at] = round(sum(weight for term, weight in self._wanted.items() if term in terms), 6)
         return self._shares[at]
 
 
@@ -353,18 +329,14 @@ class Forms:
     Args:
         trimmer: cuts texts for the query.
         records: the turns.
-        config: the lengths.
         trim: whether long turns are cut at all.
         two_people: whether the conversation is one between two named people.
         room: what the chosen turns may cost together: the newest turn of a list of messages stays as it is if it fits.
     """
 
-    def __init__(
-        self, trimmer: Trimmer, records: Records, *, config: TrimmingConfig, trim: bool, two_people: bool, room: int
-    ) -> None:
+    def __init__(self, trimmer: Trimmer, records: Records, *, trim: bool, two_people: bool, room: int) -> None:
         self._trimmer = trimmer
         self._records = records
-        self._config = config
         self._trim = trim
         self._two_people = two_people
         self._room = room
@@ -383,31 +355,29 @@ class Forms:
         return self._excerpts[turn_id]
 
     def snippet(self, turn_id: int, tokens: int | None = None) -> Excerpt:
-        """Return the best of a long turn within some tokens (None: those of the settings), of a short one all of it."""
+        """Return the best of a long turn within some tokens (None: 60), of a short one all of it."""
         return self.at_most(self._whole(turn_id), turn_id, self.least(turn_id) if tokens is None else tokens)
 
     def at_most(self, part: Excerpt, turn_id: int, tokens: int) -> Excerpt:
         """Return a part of a turn, or the best of the turn within some tokens where it costs more and can be cut."""
-        return part if part.tokens <= tokens else self.tight(turn_id, tokens) or part
-
-    def tight(self, turn_id: int, tokens: int) -> Excerpt | None:
-        """Return the best of a turn within some tokens, or None where it cannot be cut to them."""
+        if part.tokens <= tokens or not self._trim:
+            return part
         record = self._records[turn_id]
         least = _SMALLEST_CUT if record.source else max(1, min(_SMALLEST_CUT, record.tokens // 4))
-        if not self._trim or tokens < least or self._stays_whole(turn_id):
-            return None
+        if tokens < least or self._stays_whole(turn_id):
+            return part
         if (turn_id, tokens) not in self._cuts:
-            whole, source = self._whole(turn_id), self._records[turn_id].source
+            whole, source = self._whole(turn_id), record.source
             self._cuts[turn_id, tokens] = self._trimmer.tight(whole, budget_tokens=tokens, source=source)
-        return self._cuts[turn_id, tokens]
+        return self._cuts[turn_id, tokens] or part
 
     def least(self, turn_id: int) -> int:
         """Return what the smallest form of a turn costs at most."""
-        return self._config.snippet_tokens if self.is_long(turn_id) else self._records.tokens_of(turn_id)
+        return _SNIPPET_TOKENS if self.is_long(turn_id) else self._records.tokens_of(turn_id)
 
     def is_long(self, turn_id: int) -> bool:
         """Return whether a turn is cut."""
-        return self._trim and self._records.tokens_of(turn_id) > self._config.min_tokens
+        return self._trim and self._records.tokens_of(turn_id) > _MIN_TOKENS
 
     def _stays_whole(self, turn_id: int) -> bool:
         record = self._records[turn_id]

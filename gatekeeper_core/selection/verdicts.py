@@ -1,16 +1,15 @@
-"""Verdicts: what the gate says of a question, and of every turn so far, kept in columns of 21 bytes a turn."""
+"""The gate's verdict on a question, and those on every turn so far, in columns of 21 bytes a turn."""
 
 from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from gatekeeper_core.errors import SnapshotError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 __all__ = ["GateReason", "Verdict", "VerdictLog"]
 
@@ -40,7 +39,7 @@ _COLUMNS = {"rules": "B", "cues": "i", "active": "i", "resumed": "i", **dict.fro
 
 
 class Verdict(NamedTuple):
-    """What the gate says of a query.
+    """The gate's verdict on a query.
 
     Attributes:
         decision: ``continue`` or ``switch``.
@@ -73,7 +72,7 @@ class Verdict(NamedTuple):
         return self.decision == "switch" and not self.mended
 
 
-class VerdictLog(Sequence[Verdict]):
+class VerdictLog:
     """Verdicts in the order of the turns; each is made when it is asked for, its measures with four digits.
 
     >>> log = VerdictLog()
@@ -82,92 +81,79 @@ class VerdictLog(Sequence[Verdict]):
     (1, 'new_topic', 'new topic')
     """
 
-    __slots__ = ("_cue_places", "_cue_texts", *(f"_{name}" for name in _COLUMNS))
-
-    _rules: array[int]
-    _cues: array[int]
-    _active: array[int]
-    _resumed: array[int]
-    _link: array[int]
+    __slots__ = ("_columns", "_cues")
 
     def __init__(self) -> None:
-        for name, typecode in _COLUMNS.items():
-            setattr(self, f"_{name}", array(typecode))
-        self._cue_texts: list[str] = []
-        self._cue_places: dict[str, int] = {}
+        self._columns = {name: array(typecode) for name, typecode in _COLUMNS.items()}
+        self._cues: list[str] = []  # each once
 
     def __len__(self) -> int:
         """Return the number of turns."""
-        return len(self._rules)
+        return len(self._columns["rules"])
 
-    @overload
-    def __getitem__(self, index: int) -> Verdict: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Verdict]: ...
-    def __getitem__(self, index: int | slice) -> Verdict | Sequence[Verdict]:
-        """Return one verdict or several."""
-        places = range(len(self))[index]
-        if isinstance(places, range):
-            return tuple(self._verdict(place) for place in places)
-        return self._verdict(places)
+    def __iter__(self) -> Iterator[Verdict]:
+        """Yield the verdicts, oldest first."""
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, turn_id: int) -> Verdict:
+        """Return the verdict on one turn."""
+        values = {name: column[turn_id] for name, column in self._columns.items()}
+        reason, rule = divmod(values["rules"], len(_DECISIONS))
+        decision, mended = _DECISIONS[rule]
+        cue, active, resumed = values["cues"], values["active"], values["resumed"]
+        return Verdict(
+            decision,
+            _REASONS[reason],
+            cue=None if cue == _NONE else self._cues[cue],
+            active_topic=None if active == _NONE else active,
+            resumed_topic=None if resumed == _NONE else resumed,
+            mended=mended,
+            **{name: values[name] / _DIGITS for name in _MEASURES},
+        )
 
     def append(self, verdict: Verdict) -> None:
         """Take in the verdict on the next turn."""
+        if verdict.cue is not None and verdict.cue not in self._cues:
+            self._cues.append(verdict.cue)
         decision = _DECISIONS.index((verdict.decision, verdict.mended))
-        self._rules.append(_REASONS.index(verdict.reason) * len(_DECISIONS) + decision)
-        self._cues.append(_NONE if verdict.cue is None else self._place(verdict.cue))
-        self._active.append(_NONE if verdict.active_topic is None else verdict.active_topic)
-        self._resumed.append(_NONE if verdict.resumed_topic is None else verdict.resumed_topic)
-        for name in _MEASURES:
-            getattr(self, f"_{name}").append(round(getattr(verdict, name) * _DIGITS))
-
-    def cut(self, turn_count: int) -> None:
-        """Keep only the verdicts on the first turns."""
-        for name in _COLUMNS:
-            del getattr(self, f"_{name}")[turn_count:]
-
-    def columns(self) -> dict[str, array[Any] | bytes]:
-        """Return copies of the columns and of the cues' texts, for a snapshot."""
-        columns: dict[str, array[Any] | bytes] = {name: getattr(self, f"_{name}")[:] for name in _COLUMNS}
-        return {**columns, "cue_texts": json.dumps(self._cue_texts).encode("ascii")}
+        values = {
+            "rules": _REASONS.index(verdict.reason) * len(_DECISIONS) + decision,
+            "cues": _NONE if verdict.cue is None else self._cues.index(verdict.cue),
+            "active": _NONE if verdict.active_topic is None else verdict.active_topic,
+            "resumed": _NONE if verdict.resumed_topic is None else verdict.resumed_topic,
+            **{name: round(getattr(verdict, name) * _DIGITS) for name in _MEASURES},
+        }
+        for name, value in values.items():
+            self._columns[name].append(value)
 
     def link(self, turn_id: int) -> float:
         """Return how firmly the user's text of a turn hung on the turn before it, 0..1."""
-        return self._link[turn_id] / _DIGITS
+        return self._columns["link"][turn_id] / _DIGITS
+
+    def cut(self, turn_count: int) -> None:
+        """Keep only the verdicts on the first turns."""
+        for column in self._columns.values():
+            del column[turn_count:]
+
+    def sections(self) -> dict[str, array[int] | bytes]:
+        """Return the sections of a snapshot: copies of the columns, and the cues."""
+        columns: dict[str, array[int] | bytes] = {
+            f"verdicts.{name}": column[:] for name, column in self._columns.items()
+        }
+        return {**columns, "verdicts.cue_texts": json.dumps(self._cues).encode("ascii")}
 
     @classmethod
-    def from_columns(cls, columns: Mapping[str, Any], *, turn_count: int) -> VerdictLog:
-        """Return the verdicts whose :meth:`columns` these are.
+    def from_sections(cls, sections: Mapping[str, Any], *, turn_count: int) -> VerdictLog:
+        """Return the verdicts whose :meth:`sections` a snapshot holds.
 
         Raises:
             SnapshotError: a column is missing, of another type or not of so many turns.
         """
         made = cls()
         for name, typecode in _COLUMNS.items():
-            column = columns.get(name)
+            column = sections.get(f"verdicts.{name}")
             if not isinstance(column, array) or column.typecode != typecode or len(column) != turn_count:
                 raise SnapshotError(f"the column {name!r} of the verdicts is missing or does not fit")
-            setattr(made, f"_{name}", column[:])
-        for text in json.loads(columns.get("cue_texts", b"[]")):
-            made._place(text)
+            made._columns[name] = column[:]
+        made._cues = json.loads(sections.get("verdicts.cue_texts", b"[]"))
         return made
-
-    def _place(self, cue: str) -> int:
-        place = self._cue_places.setdefault(cue, len(self._cue_texts))
-        if place == len(self._cue_texts):
-            self._cue_texts.append(cue)
-        return place
-
-    def _verdict(self, place: int) -> Verdict:
-        reason, rule = divmod(self._rules[place], len(_DECISIONS))
-        decision, mended = _DECISIONS[rule]
-        cue, active, resumed = self._cues[place], self._active[place], self._resumed[place]
-        return Verdict(
-            decision,
-            _REASONS[reason],
-            cue=None if cue == _NONE else self._cue_texts[cue],
-            active_topic=None if active == _NONE else active,
-            resumed_topic=None if resumed == _NONE else resumed,
-            mended=mended,
-            **{name: getattr(self, f"_{name}")[place] / _DIGITS for name in _MEASURES},
-        )

@@ -1,8 +1,8 @@
 """A set filter for the words of a conversation: it rules out an unknown word without a look-up in the index.
 
 A Bloom filter with one hash, 22 bits of a word's CRC-32: a word that was added is always found, and another one is
-found only where both share these bits. In a snapshot of a conversation of which nothing was packed, and in what comes
-back from it, the hashes are a sorted array, 4 bytes each; once words are added one by one, half a megabyte of bits.
+found only where both share these bits. Until words are added one by one, as after a snapshot of turns that were not
+packed, the hashes are a sorted array, 4 bytes each; then they are half a megabyte of bits.
 
 Source: Bloom 1970, "Space/time trade-offs in hash coding with allowable errors".
 """

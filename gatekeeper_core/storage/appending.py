@@ -1,10 +1,4 @@
-"""Which messages of an append are new: the rules that every store follows, without a store.
-
-::
-
-    messages ──encoded──> given ─┐
-    stored under their ids ──────┴─plan_append──> new ones and the answer, or ConflictError
-"""
+"""The rules that every store follows, without a store: checked arguments, and which messages of an append are new."""
 
 from __future__ import annotations
 
@@ -13,10 +7,20 @@ from typing import NamedTuple
 
 from gatekeeper_core.errors import ConfigError, ConflictError, StaleReadError
 from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.base import DerivedRecord
 from gatekeeper_core.storage.codec import encode_message
 from gatekeeper_core.tokens import check_tokens
 
-__all__ = ["AppendPlan", "EncodedMessage", "StoredMessage", "check_name", "encoded", "plan_append", "reading_range"]
+__all__ = [
+    "AppendPlan",
+    "EncodedMessage",
+    "StoredMessage",
+    "check_name",
+    "encoded",
+    "next_record",
+    "plan_append",
+    "reading_range",
+]
 
 
 class EncodedMessage(NamedTuple):
@@ -34,12 +38,7 @@ class StoredMessage(NamedTuple):
 
 
 class AppendPlan(NamedTuple):
-    """What an append has to do.
-
-    Attributes:
-        new: the messages to store behind the thread's last one, in order.
-        seq: sequence number of the last message given: the answer.
-    """
+    """What an append has to do: the messages to store at the thread's end, and the number of the last one given."""
 
     new: tuple[EncodedMessage, ...]
     seq: int
@@ -57,6 +56,14 @@ def check_name(what: str, name: object) -> str:
     if not name:
         raise ConfigError(f"{what} must not be empty")
     return name
+
+
+def next_record(body: str, *, upto_seq: int, expected_version: int) -> DerivedRecord:
+    """Return the record that a save makes of its arguments, which are checked."""
+    if not isinstance(body, str):
+        raise TypeError(f"body must be a str, got {type(body).__name__}")
+    check_tokens("upto_seq", upto_seq, at_least=-1)
+    return DerivedRecord(body, upto_seq, expected_version + 1)
 
 
 def encoded(messages: Sequence[Message], *, expected_seq: int | None) -> list[EncodedMessage]:
@@ -111,27 +118,31 @@ def plan_append(
         stored: those of them that the thread holds under their id.
         last_seq: sequence number of the thread's last message, -1 for none.
         expected_seq: what the caller believes ``last_seq`` to be, or None.
-        bodies: gives the bytes of stored messages from a sequence number up to another one, that one not included.
+        bodies: returns the bytes of stored messages from a sequence number up to another one, that one not included.
 
     Raises:
         ConflictError: see ``MessageStore.append_messages``.
     """
     if stored and not all(message.message_id for message in given):
-        return AppendPlan((), _seq_of_repetition(given, stored, bodies))
+        # Without an id to recognise each one by, they must stand side by side.
+        start = next(stored[m.message_id or ""].seq - at for at, m in enumerate(given) if m.message_id in stored)
+        if start < 0 or list(bodies(start, start + len(given))) != [message.body for message in given]:
+            raise _other_content()
+        return AppendPlan((), start + len(given) - 1)
     new: list[EncodedMessage] = []
-    seqs = {message_id: message.seq for message_id, message in stored.items()}
-    known = {message_id: message.body for message_id, message in stored.items()}
+    known = dict(stored)
     seq = last_seq
     for message in given:
-        if not message.message_id:
+        before = known.get(message.message_id) if message.message_id else None
+        if before is None:
             new.append(message)
-        elif message.message_id not in known:
-            new.append(message)
-            known[message.message_id] = message.body
-            seqs[message.message_id] = last_seq + len(new)
-        elif known[message.message_id] != message.body:
+            seq = last_seq + len(new)
+            if message.message_id:
+                known[message.message_id] = StoredMessage(seq, message.body)
+        elif before.body == message.body:
+            seq = before.seq
+        else:
             raise _other_content()
-        seq = seqs[message.message_id] if message.message_id else last_seq + len(new)
     if expected_seq not in (None, last_seq) and (new or not given):
         reason = (
             f"the thread ends with message {last_seq}, not {expected_seq}: read what another writer has added, and "
@@ -139,17 +150,6 @@ def plan_append(
         )
         raise ConflictError("thread", expected_version=expected_seq or 0, stored_version=last_seq, reason=reason)
     return AppendPlan(tuple(new), seq)
-
-
-def _seq_of_repetition(
-    given: Sequence[EncodedMessage],
-    stored: Mapping[str, StoredMessage],
-    bodies: Callable[[int, int], Sequence[bytes]],
-) -> int:
-    start = next(stored[m.message_id].seq - at for at, m in enumerate(given) if m.message_id and m.message_id in stored)
-    if start < 0 or list(bodies(start, start + len(given))) != [message.body for message in given]:
-        raise _other_content()
-    return start + len(given) - 1
 
 
 def _other_content() -> ConflictError:

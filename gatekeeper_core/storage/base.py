@@ -1,29 +1,21 @@
-"""What a store has to do: protocols that any class fits, and the records that they give back.
+"""The protocols of stores, which any class fits, and the records that stores give back.
 
 ::
 
-    Store ── MessageStore   the messages of threads            tenant, thread, seq
-          ── RecordStore    what a thread is boiled down to    tenant, thread, kind
-          ── MemoryStore    what is known about users          tenant, user, id
-          ── blobs_of       BlobStore of one thread            tenant, thread, scope, id
+    Store ── MessageStore   the messages of threads                       tenant, thread, seq
+          ── RecordStore    what a thread comes to: summary, task ...     tenant, thread, kind
+          ── MemoryStore    what is known about users                     tenant, user, id
+          ── blobs_of       BlobStore of one thread                       tenant, thread, scope, id
           ── forget, begin_anew
 
-A *message* is stored once and never changed. Its sequence number (``seq``) counts the messages of its thread from 0,
-without a gap.
+A *message* is stored once and never changed; its sequence number (``seq``) counts the messages of its thread from 0,
+without a gap. A *derived record* says up to which message it has read, so that whoever loads it can catch up. A
+*memory* is one thing worth knowing about a user; one that another memory replaced is *closed*: its id still reads it,
+but no search finds it. A *scope* of blobs is an opaque text that the caller derives from a secret (see
+``context/tool_results/working_memory.py``): who does not hold the secret cannot name the scope.
 
-A *scope* keeps the blobs of one conversation apart from those of all others. It is an opaque text that the caller
-derives from a secret (see ``context/tool_results/working_memory.py``): who does not hold the secret cannot name the
-scope.
-
-A *derived record* is what a conversation is boiled down to: its summary, its active task. It says up to which message
-it has read (``upto_seq``: the 0-based sequence number of that message, -1 for none), so that whoever loads it can catch
-up.
-
-A *memory* is one thing worth knowing about a user, across conversations. One that another memory took the place of is
-*closed*: it stays where it is, to be read by its id, and is found no more. A store finds memories; others rank them.
-
-The methods of the protocols have names of their own, so that one class can be all of them: a ``Store``. There the
-tenant is the first key of everything, and an empty name of a tenant, thread or user is refused.
+The methods are safe to call from several threads and, behind one file or server, processes. A failure to store raises,
+and nothing is half stored. A ``Store`` refuses an empty name of a tenant, thread or user.
 """
 
 from __future__ import annotations
@@ -69,46 +61,33 @@ class BlobRecord(NamedTuple):
 
 
 class BlobStore(Protocol):
-    """Bytes by scope and id. Safe to call from several threads; a failure to store raises, and nothing is half stored.
-
-    A put of an id that is there replaces its bytes and makes it the newest.
-    """
+    """Bytes by scope and id."""
 
     def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
-        """Store a blob under an id of a scope."""
-        ...
+        """Store a blob under an id of a scope, as its newest and in the place of one that has the id."""
 
     def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
         """Return the bytes from ``start`` up to ``end`` (None: to the last); positions past the end give fewer or none.
 
-        An empty range of a blob that is there is ``b""``: so one can ask whether it is, at no cost.
-
-        Args:
-            scope: whose blob.
-            blob_id: which of its blobs.
-            start: first byte, at least 0.
-            end: the byte after the last one, at least 0.
+        An empty range of a blob that is there is ``b""``, so asking whether it is there costs nothing.
 
         Raises:
             KeyError: the scope has no such id.
         """
-        ...
 
     def delete(self, scope: str, blob_id: str | None = None, /) -> None:
-        """Delete one blob, or with None everything of the scope. What is not there is no error."""
-        ...
+        """Delete one blob, or with None all of the scope; a missing one is no error."""
 
     def used_bytes(self, scope: str, /) -> int:
         """Return the sum of the sizes of the scope's blobs."""
-        ...
+        return sum(record.size_bytes for record in self.records(scope))
 
     def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
-        """Return the blobs of a scope, the one that was put first standing first."""
-        ...
+        """Return the blobs of a scope, oldest first."""
 
 
 class DerivedRecord(NamedTuple):
-    """What is kept of a conversation's derived state.
+    """What a conversation comes to: its summary, its active task ...
 
     Attributes:
         body: JSON text; whoever wrote it reads it.
@@ -122,14 +101,13 @@ class DerivedRecord(NamedTuple):
 
 
 class RecordStore(Protocol):
-    """Derived records by tenant, thread and kind. Safe to call from several threads.
+    """Derived records by tenant, thread and kind.
 
     Two writers of one record cannot undo each other: a save names the version that it was made from.
     """
 
     def load_record(self, tenant: str, thread: str, kind: str, /) -> DerivedRecord | None:
-        """Return the newest record of a kind ("summary", "task"), or None where there is none."""
-        ...
+        """Return the newest record of a kind ("summary", "task"), or None."""
 
     def save_record(
         self, tenant: str, thread: str, kind: str, body: str, /, *, upto_seq: int, expected_version: int
@@ -145,32 +123,20 @@ class RecordStore(Protocol):
             expected_version: version of the record that was loaded, 0 where there was none.
 
         Raises:
+            TypeError: the body is no text.
             ConflictError: another version is stored by now; nothing was changed.
         """
-        ...
 
 
 class MemoryScope(NamedTuple):
-    """Whose memories; nothing is shared between two scopes.
-
-    Attributes:
-        tenant: whose system it is.
-        user: who is remembered.
-    """
+    """Whose memories: a user of a tenant. Nothing is shared between two scopes."""
 
     tenant: str
     user: str
 
 
 class EarlierText(NamedTuple):
-    """How a memory read before it was reworded.
-
-    Attributes:
-        text: what it said.
-        valid_from: since when, in seconds of the clock that the memory was made with.
-        thread: the conversation that it came from, or None.
-        seq: the message that it came from, or None.
-    """
+    """How a memory read before it was reworded; the fields are those of ``Memory``."""
 
     text: str
     valid_from: float
@@ -186,13 +152,13 @@ class Memory(NamedTuple):
         text: what is remembered.
         category: what it is about.
         key: the question that it answers ("name", "residence"): of one category and key only the newest memory is
-            current; None: no other memory takes its place by that.
+            current. None: it replaces no other one that way.
         thread: the conversation that the text came from, or None.
         seq: sequence number of the message that it came from, or None.
         valid_from: since when, in seconds of the clock that it was made with.
         valid_to: until when; None: until further notice.
-        supersedes: id of the memory whose place it took, or None.
-        superseded_by: id of the memory that took its place, or None: it is current.
+        supersedes: id of the memory that it replaced, or None.
+        superseded_by: id of the memory that replaced it, or None: it is current.
         earlier: how it read before, oldest first.
         version: 1 for the first one put, one more with each change.
     """
@@ -215,7 +181,7 @@ class MemoryRecord(NamedTuple):
     """A memory with what it is found by.
 
     Attributes:
-        memory: what is remembered.
+        memory: the memory.
         terms: the indexed terms of its text, each once.
         vector: the embedding of its text, of length 1, or None.
         vector_of: which text and embedder the vector is of, "" without one; whoever wrote it reads it.
@@ -228,19 +194,14 @@ class MemoryRecord(NamedTuple):
 
 
 class TermCounts(NamedTuple):
-    """How common terms are among the memories of a scope.
-
-    Attributes:
-        memories: how many memories are current.
-        by_term: in how many of them each term stands; a term that none holds may be missing.
-    """
+    """How many memories of a scope are current, and how many of them hold each term; one with 0 may be missing."""
 
     memories: int
     by_term: Mapping[str, int]
 
 
 class MemoryStore(Protocol):
-    """Memories by scope and id. Safe to call from several threads; a failure to store raises.
+    """Memories by scope and id. A store finds memories; others rank them.
 
     Two writers of one memory cannot undo each other: a put names the version that it makes.
     """
@@ -248,25 +209,18 @@ class MemoryStore(Protocol):
     def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
         """Store memories, new ones and new versions of stored ones: all of them or none.
 
-        Args:
-            scope: whose memories.
-            records: each with a version one above the stored one's, 1 where nothing is stored under its id.
+        The version of each is one above the stored one's, 1 where nothing is stored under its id.
 
         Raises:
+            TypeError: one is no ``MemoryRecord``.
             ConflictError: a memory is stored in another version by now; nothing was changed.
         """
-        ...
 
     def get_memory(self, scope: MemoryScope, memory_id: str, /) -> MemoryRecord | None:
         """Return the memory of an id, current or closed, or None."""
-        ...
 
     def delete_memories(self, scope: MemoryScope, memory_ids: Collection[str] | None = None, /) -> int:
-        """Delete memories, or with None all of the scope, closed ones too; return how many there were.
-
-        What is not there is no error.
-        """
-        ...
+        """Delete memories, or with None all of the scope, closed ones too; return how many there were."""
 
     def find_memories(
         self,
@@ -280,9 +234,9 @@ class MemoryStore(Protocol):
     ) -> Sequence[MemoryRecord]:
         """Return current memories, each once, in any order.
 
-        Those that hold a term: of more than ``limit`` the ones that hold a term that stands earlier, of one term the
-        newest put. Then those nearest to the vector (by the cosine), again at most ``limit``; one of another dimension
-        is near to none. With neither, the newest put.
+        Those that hold a term: of more than ``limit`` the ones that hold a term named earlier, of one term the newest
+        put. Then those nearest to the vector (by the cosine), again at most ``limit``; one of another dimension is near
+        to none. With neither, the newest put.
 
         Args:
             scope: whose memories.
@@ -292,15 +246,13 @@ class MemoryStore(Protocol):
             categories: only memories of these categories; empty: of all.
             limit: how many for the terms and how many for the vector, at least 1.
         """
-        ...
 
     def count_memories(self, scope: MemoryScope, terms: Collection[str], /) -> TermCounts:
         """Return how many current memories there are, and how many of them hold each term."""
-        ...
 
 
 class MessageStore(Protocol):
-    """The messages of threads. Safe to call from several threads and, behind one file or server, processes.
+    """The messages of threads.
 
     Messages come back equal to what was given, whatever their texts hold: lone surrogates, NUL, any character.
     """
@@ -310,10 +262,9 @@ class MessageStore(Protocol):
     ) -> int:
         """Store messages at the end of a thread, all or none, and return the sequence number of the last one given.
 
-        The sequence numbers are assigned in the transaction that stores the messages. An append may be repeated when
-        its answer was lost: a message whose id is stored with the same content is not stored again, and keeps its
-        number. One without an id cannot be recognised by itself: where a part of the messages is stored already and
-        one has no id, all of them must stand in the thread as they are given, side by side.
+        An append may be repeated when its answer was lost: a message whose id is stored with the same content is not
+        stored again, and keeps its number. One without an id cannot be recognised by itself: where some of the messages
+        are stored already and one has no id, all of them must stand in the thread as they are given, side by side.
 
         Args:
             tenant: whose thread.
@@ -329,7 +280,6 @@ class MessageStore(Protocol):
                 other content; nothing was changed.
             ForgottenError: the thread was forgotten, and not begun anew.
         """
-        ...
 
     def read_messages(
         self, tenant: str, thread: str, /, *, from_seq: int = 0, limit: int | None = None, min_seq: int | None = None
@@ -348,27 +298,17 @@ class MessageStore(Protocol):
             StaleReadError: the thread is not stored up to ``min_seq``.
             CorruptionError: what is stored is damaged.
         """
-        ...
 
     def last_seq(self, tenant: str, thread: str, /) -> int:
-        """Return the sequence number of the newest message of a thread, -1 where there is none.
-
-        Raises:
-            ConfigError: a name is empty.
-        """
-        ...
+        """Return the sequence number of the newest message of a thread, -1 where there is none."""
 
 
 class Forgotten(NamedTuple):
-    """What a store deleted for good.
+    """How much a store deleted for good.
 
-    Attributes:
-        messages: how many messages.
-        records: how many derived records.
-        memories: how many memories were deleted or lost an earlier text.
-        blobs: how many blobs.
-        is_purged: whether the bytes are gone from where they lay, too. False: they can be found no more, but another
-            reader kept the store from clearing its file; forget once more.
+    ``memories`` counts those that only lost an earlier text, too. ``is_purged`` says whether the bytes are gone from
+    where they lay. False: nobody finds them any more, but another reader kept the store from clearing its file; forget
+    once more.
     """
 
     messages: int
@@ -379,19 +319,14 @@ class Forgotten(NamedTuple):
 
 
 class Store(MessageStore, RecordStore, MemoryStore, Protocol):
-    """Everything that is kept, in one place, so that it can be forgotten in one call.
+    """Everything in one place, so that one call can forget it.
 
-    What is forgotten leaves a tombstone without content. With it, a job that is late cannot bring back what was
-    deleted: its save raises ``ForgottenError``.
+    What is forgotten leaves a tombstone without content, so that a late job cannot bring it back: its save raises
+    ``ForgottenError``.
     """
 
     def blobs_of(self, tenant: str, thread: str, /) -> BlobStore:
-        """Return the blobs of one thread as a store of their own, which is deleted when the thread is forgotten.
-
-        Raises:
-            ConfigError: a name is empty.
-        """
-        ...
+        """Return the blobs of one thread as a store of their own, which is deleted when the thread is forgotten."""
 
     def forget(
         self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
@@ -408,28 +343,23 @@ class Store(MessageStore, RecordStore, MemoryStore, Protocol):
                          that do
         ================ ===============================================================================================
 
-        What is not there is no error: it leaves its tombstone as well. Forgetting is idempotent.
+        What is not there leaves its tombstone as well: forgetting is idempotent.
 
         Raises:
             ConfigError: a name is empty, or more than one of thread, user and source is named.
         """
-        ...
 
     def begin_anew(
         self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
     ) -> bool:
-        """Take a tombstone away, so that what bears the name can be saved again; return whether there was one.
+        """Remove a tombstone, so that its name can be used again; return whether there was one; errors as ``forget``.
 
-        It brings nothing back: a thread begins with sequence number 0. A thread takes its tombstone as a source along.
-
-        Raises:
-            ConfigError: a name is empty, or more than one of thread, user and source is named.
+        It brings nothing back: a thread begins with sequence number 0. A thread's tombstone as a source goes with it.
         """
-        ...
 
 
 def is_in_process(store: object) -> bool:
-    """Return whether asking a store waits for nobody: it says so itself, by an ``is_in_process`` that is True."""
+    """Return whether calls of a store never wait, as an ``is_in_process`` that is True says."""
     return getattr(store, "is_in_process", False) is True
 
 

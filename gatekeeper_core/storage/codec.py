@@ -1,7 +1,8 @@
-"""How stores write texts, messages, memories and vectors as bytes, and how they notice a byte that changed.
+"""Texts, messages, memories and vectors as bytes, and the checksum by which a changed byte is noticed.
 
 Texts are UTF-8 with lone surrogates passed through, so that every ``str`` comes back as it went in, NUL included. All
-else is JSON that any program can read; reading it makes values, never objects of a class that it names.
+else is JSON that any program can read; reading it makes values, never objects of a class that it names. Bytes that are
+no encoded value are a ``ValueError``.
 """
 
 from __future__ import annotations
@@ -43,11 +44,7 @@ def encode_text(text: str) -> bytes:
 
 
 def decode_text(data: bytes) -> str:
-    """Return the text that was encoded.
-
-    Raises:
-        ValueError: the bytes are no encoded text.
-    """
+    """Return the text that was encoded."""
     return data.decode("utf-8", "surrogatepass")
 
 
@@ -67,11 +64,7 @@ def encode_message(message: Message) -> bytes:
 
 
 def decode_message(data: bytes) -> Message:
-    """Return the message that was encoded.
-
-    Raises:
-        ValueError: the bytes are no encoded message.
-    """
+    """Return the message that was encoded."""
     value = _value(data)
     if not isinstance(value, dict):
         raise MessageFormatError("must be an object")
@@ -88,11 +81,7 @@ def encode_memory(memory: Memory) -> bytes:
 
 
 def decode_memory(data: bytes) -> Memory:
-    """Return the memory that was encoded.
-
-    Raises:
-        ValueError: the bytes are no encoded memory.
-    """
+    """Return the memory that was encoded."""
     try:
         value = _value(data)
         value["earlier"] = tuple(EarlierText(*earlier) for earlier in value["earlier"])
@@ -110,11 +99,7 @@ def encode_terms(terms: tuple[str, ...]) -> bytes:
 
 
 def decode_terms(data: bytes) -> tuple[str, ...]:
-    """Return the terms that were encoded.
-
-    Raises:
-        ValueError: the bytes are no encoded terms.
-    """
+    """Return the terms that were encoded."""
     terms = _value(data)
     if not isinstance(terms, list) or not all(isinstance(term, str) for term in terms):
         raise ValueError("no encoded terms")
@@ -131,20 +116,14 @@ def encode_vector(vector: array[float]) -> bytes:
 
 
 def decode_vector(data: bytes) -> array[float]:
-    """Return the vector that was encoded.
-
-    Raises:
-        ValueError: the bytes are no encoded vector.
-    """
+    """Return the vector that was encoded."""
     return _lowest_first(array("f", data))
 
 
 def checksum(*fields: bytes | int | None) -> bytes:
     """Return what tells a row from every other: 8 bytes that depend on each field, its kind and its length.
 
-    Args:
-        fields: the values of the row, its keys among them, so that a row that turns up in the place of another one is
-            noticed as well.
+    The keys of the row are among its fields, so that a row in the place of another one is noticed as well.
 
     Raises:
         ValueError: a field is of another kind, as it happens where a row is damaged.

@@ -1,7 +1,8 @@
-"""What forgetting means, without a store: what was named, what stands in its place, what a memory loses."""
+"""The rules of forgetting, without a store: what was named, its tombstones, what a memory loses."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from gatekeeper_core.errors import ConfigError
@@ -9,20 +10,24 @@ from gatekeeper_core.storage.appending import check_name
 from gatekeeper_core.storage.base import MemoryRecord
 from gatekeeper_core.storage.codec import encode_text
 
-__all__ = ["TENANT", "Target", "named_target", "sources_of", "tombstone", "tombstones_of", "without_source"]
+__all__ = [
+    "TENANT",
+    "Target",
+    "named_target",
+    "sources_of",
+    "sources_of_all",
+    "tombstone",
+    "tombstones_against",
+    "tombstones_of",
+    "without_source",
+]
 
 TENANT = "tenant"
 """The kind of a target that is a whole tenant; the others are "thread", "user" and "source"."""
 
 
 class Target(NamedTuple):
-    """What is to be forgotten, or begun anew.
-
-    Attributes:
-        tenant: whose.
-        kind: "tenant", "thread", "user" or "source".
-        name: of the thread or the user; of a tenant "".
-    """
+    """What is to be forgotten, or begun anew: its kind is "tenant" (with the name ""), "thread", "user" or "source"."""
 
     tenant: str
     kind: str
@@ -30,11 +35,7 @@ class Target(NamedTuple):
 
 
 def named_target(tenant: str, *, thread: str | None, user: str | None, source: str | None) -> Target:
-    """Return what was named.
-
-    Raises:
-        TypeError: a name is no text.
-        ConfigError: a name is empty, or more than one of thread, user and source is named.
+    """Return what was named; errors as ``Store.forget``.
 
     >>> named_target("acme", thread=None, user="ann", source=None)
     Target(tenant='acme', kind='user', name='ann')
@@ -65,6 +66,14 @@ def tombstone(tenant: str, kind: str, name: str = "") -> bytes:
     return running.digest()
 
 
+def tombstones_against(
+    tenant: str, *, thread: str | None = None, user: str | None = None, sources: Iterable[str] = ()
+) -> dict[bytes, str]:
+    """Return the tombstones that forbid to save something, each with the kind of what was forgotten."""
+    named = [(TENANT, ""), ("thread", thread), ("user", user), *(("source", source) for source in sources)]
+    return {tombstone(tenant, kind, name): kind for kind, name in named if name is not None}
+
+
 def tombstones_of(target: Target) -> tuple[bytes, ...]:
     """Return the tombstones that a target leaves; a thread is a source as well."""
     kinds = ("thread", "source") if target.kind == "thread" else (target.kind,)
@@ -76,6 +85,20 @@ def sources_of(record: MemoryRecord) -> tuple[str, ...]:
     memory = record.memory
     threads = (memory.thread, *(earlier.thread for earlier in memory.earlier))
     return tuple(dict.fromkeys(thread for thread in threads if thread))
+
+
+def sources_of_all(records: Iterable[MemoryRecord]) -> set[str]:
+    """Return the threads that the texts of memories come from.
+
+    Raises:
+        TypeError: one is no ``MemoryRecord``.
+    """
+    sources: set[str] = set()
+    for record in records:
+        if not isinstance(record, MemoryRecord):
+            raise TypeError(f"records must be MemoryRecord, got {type(record).__name__}")
+        sources.update(sources_of(record))
+    return sources
 
 
 def without_source(record: MemoryRecord, source: str) -> MemoryRecord | None:

@@ -6,17 +6,27 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
-from threading import Lock
+from threading import RLock
 
 from gatekeeper_core.errors import ConflictError
-from gatekeeper_core.storage.base import BlobRecord, DerivedRecord, MemoryRecord, MemoryScope, TermCounts
-from gatekeeper_core.storage.forgetting import sources_of, without_source
+from gatekeeper_core.storage.base import (
+    BlobRecord,
+    BlobStore,
+    DerivedRecord,
+    MemoryRecord,
+    MemoryScope,
+    MemoryStore,
+    RecordStore,
+    TermCounts,
+)
+from gatekeeper_core.storage.forgetting import sources_of, sources_of_all, without_source
+from gatekeeper_core.storage.stored_rows import check_next_versions
 from gatekeeper_core.storage.vectors import cosine
 
-__all__ = ["InMemoryBlobStore", "InMemoryMemoryStore", "InMemoryRecordStore"]
+__all__ = ["InMemoryBlobStore", "InMemoryMemoryStore", "InMemoryRecordStore", "Shelf"]
 
 
-class InMemoryBlobStore:
+class InMemoryBlobStore(BlobStore):
     """A ``BlobStore`` in a dictionary.
 
     >>> store = InMemoryBlobStore()
@@ -25,63 +35,42 @@ class InMemoryBlobStore:
     (b'234', 10)
     """
 
-    __slots__ = ("_blobs", "_lock")
-
     is_in_process = True
-    """Putting something aside waits for nobody."""
 
     def __init__(self) -> None:
         self._blobs: dict[str, dict[str, bytes]] = {}
-        self._lock = Lock()
+        self._lock = RLock()
 
-    @property
-    def blob_count(self) -> int:
-        """How many blobs there are in all scopes."""
-        with self._lock:  # no __len__: an empty store is a store, and must not count as none
-            return sum(map(len, self._blobs.values()))
+    def _scopes(self) -> dict[str, dict[str, bytes]]:
+        return self._blobs
 
     def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
-        """Store a blob under an id of a scope; see ``BlobStore``.
-
-        Raises:
-            TypeError: ``data`` is no bytes.
-        """
         if not isinstance(data, bytes):
             raise TypeError(f"data must be bytes, got {type(data).__name__}")
         with self._lock:
-            blobs = self._blobs.setdefault(scope, {})
+            blobs = self._scopes().setdefault(scope, {})
             blobs.pop(blob_id, None)  # a dictionary keeps the place of a key that is there
             blobs[blob_id] = data
 
     def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
-        """Return a range of a blob's bytes; see ``BlobStore``."""
         with self._lock:
-            data = self._blobs.get(scope, {})[blob_id]
+            data = self._scopes().get(scope, {})[blob_id]
         return data if start == 0 and end is None else data[max(0, start) : None if end is None else max(0, end)]
 
     def delete(self, scope: str, blob_id: str | None = None, /) -> None:
-        """Delete one blob or the whole scope; see ``BlobStore``."""
         with self._lock:
-            if blob_id is None:
-                self._blobs.pop(scope, None)
-                return
-            blobs = self._blobs.get(scope, {})
-            blobs.pop(blob_id, None)
-            if not blobs:
-                self._blobs.pop(scope, None)
-
-    def used_bytes(self, scope: str, /) -> int:
-        """Return the sum of the sizes of the scope's blobs."""
-        with self._lock:
-            return sum(map(len, self._blobs.get(scope, {}).values()))
+            scopes = self._scopes()
+            if blob_id is not None:
+                scopes.get(scope, {}).pop(blob_id, None)
+            if blob_id is None or not scopes.get(scope):
+                scopes.pop(scope, None)
 
     def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
-        """Return the blobs of a scope, oldest first; see ``BlobStore``."""
         with self._lock:
-            return tuple(BlobRecord(blob_id, len(data)) for blob_id, data in self._blobs.get(scope, {}).items())
+            return tuple(BlobRecord(blob_id, len(data)) for blob_id, data in self._scopes().get(scope, {}).items())
 
 
-class InMemoryRecordStore:
+class InMemoryRecordStore(RecordStore):
     """A ``RecordStore`` in a dictionary.
 
     >>> store = InMemoryRecordStore()
@@ -91,28 +80,19 @@ class InMemoryRecordStore:
     DerivedRecord(body='{}', upto_seq=9, version=1)
     """
 
-    __slots__ = ("_lock", "_records")
-
     is_in_process = True
 
     def __init__(self) -> None:
         self._records: dict[tuple[str, str, str], DerivedRecord] = {}
-        self._lock = Lock()
+        self._lock = RLock()
 
     def load_record(self, tenant: str, thread: str, kind: str, /) -> DerivedRecord | None:
-        """Return the newest record of a kind, or None; see ``RecordStore``."""
         with self._lock:
             return self._records.get((tenant, thread, kind))
 
     def save_record(
         self, tenant: str, thread: str, kind: str, body: str, /, *, upto_seq: int, expected_version: int
     ) -> int:
-        """Save a record in the place of the version that it was made from; see ``RecordStore``.
-
-        Raises:
-            TypeError: the body is no text.
-            ConflictError: another version is stored by now.
-        """
         if not isinstance(body, str):
             raise TypeError(f"body must be a str, got {type(body).__name__}")
         key = (tenant, thread, kind)
@@ -124,16 +104,8 @@ class InMemoryRecordStore:
             self._records[key] = DerivedRecord(body, upto_seq, version + 1)
         return version + 1
 
-    def delete_records(self, tenant: str, thread: str | None = None) -> int:
-        """Delete the records of a thread, or with None of all threads of a tenant, and return how many there were."""
-        with self._lock:
-            keys = [key for key in self._records if key[0] == tenant and thread in (None, key[1])]
-            for key in keys:
-                del self._records[key]
-        return len(keys)
 
-
-class InMemoryMemoryStore:
+class InMemoryMemoryStore(MemoryStore):
     """A ``MemoryStore`` in dictionaries, with postings by term.
 
     >>> from gatekeeper_core.storage.base import Memory
@@ -143,51 +115,35 @@ class InMemoryMemoryStore:
     ['I like tea']
     """
 
-    __slots__ = ("_lock", "_shelves")
-
     is_in_process = True
-    """A search waits for nobody."""
 
     def __init__(self) -> None:
-        self._shelves: dict[MemoryScope, _Shelf] = {}
-        self._lock = Lock()
+        self._shelves: dict[MemoryScope, Shelf] = {}
+        self._lock = RLock()
+
+    def _shelf(self, scope: MemoryScope) -> Shelf:
+        return self._shelves.get(scope) or Shelf()
 
     def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
-        """Store memories, all or none; see ``MemoryStore``.
-
-        Raises:
-            TypeError: one is no ``MemoryRecord``.
-            ConflictError: one is stored in another version by now.
-        """
-        for record in records:
-            if not isinstance(record, MemoryRecord):
-                raise TypeError(f"records must be MemoryRecord, got {type(record).__name__}")
+        sources_of_all(records)  # which checks them
         with self._lock:
-            shelf = self._shelves.get(scope) or _Shelf()
-            shelf.check(records)
+            shelf = self._shelf(scope)
+            check_next_versions(records, shelf.record)
             for record in records:
                 shelf.put(record)
             if records:
                 self._shelves[scope] = shelf
 
     def get_memory(self, scope: MemoryScope, memory_id: str, /) -> MemoryRecord | None:
-        """Return the memory of an id, or None; see ``MemoryStore``."""
         with self._lock:
-            shelf = self._shelves.get(scope)
-            return shelf.record(memory_id) if shelf else None
+            return self._shelf(scope).record(memory_id)
 
     def delete_memories(self, scope: MemoryScope, memory_ids: Collection[str] | None = None, /) -> int:
-        """Delete memories or all of the scope; see ``MemoryStore``."""
         with self._lock:
-            shelf = self._shelves.get(scope)
-            if shelf is None:
-                return 0
-            if memory_ids is None:
-                del self._shelves[scope]
-                return len(shelf)
-            deleted = sum(map(shelf.delete, memory_ids))
-            if not len(shelf):
-                del self._shelves[scope]
+            shelf = self._shelf(scope)
+            deleted = len(shelf) if memory_ids is None else sum(map(shelf.delete, memory_ids))
+            if memory_ids is None or not len(shelf):
+                self._shelves.pop(scope, None)
             return deleted
 
     def find_memories(
@@ -200,11 +156,8 @@ class InMemoryMemoryStore:
         categories: Collection[str] = (),
         limit: int,
     ) -> tuple[MemoryRecord, ...]:
-        """Return current memories by term, by nearness, or the newest put; see ``MemoryStore``."""
         with self._lock:
-            shelf = self._shelves.get(scope)
-            if shelf is None:
-                return ()
+            shelf = self._shelf(scope)
             found: dict[str, MemoryRecord] = {}
             if terms or vector is None:
                 held = _wanted(shelf.holding(terms) if terms else shelf.newest(key), key, categories)
@@ -222,26 +175,8 @@ class InMemoryMemoryStore:
             return tuple(found.values())
 
     def count_memories(self, scope: MemoryScope, terms: Collection[str], /) -> TermCounts:
-        """Return how many current memories there are, and how many hold each term; see ``MemoryStore``."""
         with self._lock:
-            shelf = self._shelves.get(scope)
-            return shelf.counts(terms) if shelf else TermCounts(0, {})
-
-    def scopes_of(self, tenant: str) -> list[MemoryScope]:
-        """Return the scopes of a tenant that hold a memory."""
-        with self._lock:
-            return [scope for scope in self._shelves if scope[0] == tenant]
-
-    def forget_source(self, tenant: str, source: str) -> int:
-        """Delete what the memories of a tenant hold from a thread, and return how many were deleted or changed."""
-        touched = 0
-        for scope in self.scopes_of(tenant):
-            with self._lock:
-                shelf = self._shelves[scope]
-                touched += shelf.forget_source(source)
-                if not len(shelf):
-                    del self._shelves[scope]
-        return touched
+            return self._shelf(scope).counts(terms)
 
 
 def _wanted(records: Iterable[MemoryRecord], key: str | None, categories: Collection[str]) -> Iterator[MemoryRecord]:
@@ -251,7 +186,7 @@ def _wanted(records: Iterable[MemoryRecord], key: str | None, categories: Collec
             yield record
 
 
-class _Shelf:
+class Shelf:
     """The memories of one scope. Each put gets the next serial number, so that a falling number is "newest first"."""
 
     __slots__ = ("_current", "_keys", "_next", "_postings", "_serials", "_stored")
@@ -266,16 +201,6 @@ class _Shelf:
 
     def __len__(self) -> int:
         return len(self._stored)
-
-    def check(self, records: Iterable[MemoryRecord]) -> None:
-        """Raise ``ConflictError`` unless each record is the next version of what is stored."""
-        made: dict[str, int] = {}
-        for memory in (record.memory for record in records):
-            stored = self._stored.get(memory.id)
-            version = made.get(memory.id, stored.memory.version if stored else 0)
-            if memory.version != version + 1:
-                raise ConflictError("memory", expected_version=memory.version - 1, stored_version=version)
-            made[memory.id] = memory.version
 
     def put(self, record: MemoryRecord) -> None:
         memory = record.memory

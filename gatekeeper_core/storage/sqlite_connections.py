@@ -55,21 +55,11 @@ _inherited: list[sqlite3.Connection] = []
 class Connections:
     """Opens the file, and lends each thread its connection.
 
-    Args:
-        path: the file.
-        synchronous: "normal": what is acknowledged survives the end of the process; "full": also that of the system.
-        busy_timeout_ms: how long a call waits for another writer, at least 0.
-        create: whether to make a file where there is none. Once opened, a file that is gone is an error in any case.
-        migrate: whether to bring an older file up to date.
-        migrations: what makes the tables.
+    Arguments and errors are those of ``SQLiteStore``; ``migrations`` make the tables. Once opened, a file that is gone
+    is an error even with ``create``.
 
     Attributes:
         found_version: the schema version that the file had when it was opened, 0 for a new one.
-
-    Raises:
-        ConfigError: an argument is impossible.
-        StorageError: the file cannot be opened, or is none of ours.
-        CorruptionError: the file is damaged.
     """
 
     def __init__(
@@ -104,7 +94,8 @@ class Connections:
     def close(self) -> None:
         """Close all connections, when the calls that run are done; no call is answered after that."""
         self._is_closed = True
-        self._close_all()
+        self.hold()
+        self.let_go()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -188,17 +179,14 @@ class Connections:
             raise ConfigError("a number is too large to be stored") from error
         except sqlite3.Error as error:
             lent.discard()  # whatever state it is in, the next call gets a new one
-            raise self._translated(error) from error
-
-    def _translated(self, error: sqlite3.Error) -> StorageError:
-        words = str(error).lower()
-        for known, reason in _REASONS.items():
-            if words.startswith(known):
-                return StorageError(f"{self.path}: {reason}")
-        # SQLite calls a file that it cannot read a DatabaseError; a clash of keys that were looked up is damage, too.
-        if type(error) in (sqlite3.DatabaseError, sqlite3.IntegrityError):
-            return CorruptionError(f"{self.path}: the file is damaged, or no database; {_ADVICE}")
-        return StorageError(f"{self.path}: SQLite refused the call ({type(error).__name__})")
+            words = str(error).lower()
+            reason = next((reason for known, reason in _REASONS.items() if words.startswith(known)), None)
+            # SQLite calls a file that it cannot read a DatabaseError; a clash of keys that were looked up is damage.
+            if reason is None and type(error) in (sqlite3.DatabaseError, sqlite3.IntegrityError):
+                raise CorruptionError(f"{self.path}: the file is damaged, or no database; {_ADVICE}") from error
+            raise StorageError(
+                f"{self.path}: {reason or f'SQLite refused the call ({type(error).__name__})'}"
+            ) from error
 
     def _open(self) -> sqlite3.Connection:
         deadline = time.monotonic() + self._busy_timeout_ms / 1000
@@ -212,7 +200,14 @@ class Connections:
                 time.sleep(_RETRY_SECONDS)
 
     def _opened(self) -> sqlite3.Connection:
-        self._refuse_lost_file()
+        log_bytes = _size_of(f"{self.path}-wal")  # first: whoever makes a store makes its log last
+        if _size_of(self.path) == 0:
+            if log_bytes > 0:  # SQLite would delete the log
+                raise CorruptionError(
+                    f"{self.path}: the file is empty or gone, and its write-ahead log is not; {_ADVICE}"
+                )
+            if not self._create:
+                raise StorageError(f"{self.path}: there is no store")
         connection = sqlite3.connect(
             self.path,
             timeout=self._busy_timeout_ms / 1000,
@@ -226,17 +221,6 @@ class Connections:
             connection.close()
             raise
         return connection
-
-    def _refuse_lost_file(self) -> None:
-        """Refuse an empty file whose log is not empty (SQLite would delete the log), and one that must be there."""
-        log_bytes = _size_of(f"{self.path}-wal")  # first: whoever makes a store makes its log last
-        if _size_of(self.path) == 0:
-            if log_bytes > 0:
-                raise CorruptionError(
-                    f"{self.path}: the file is empty or gone, and its write-ahead log is not; {_ADVICE}"
-                )
-            if not self._create:
-                raise StorageError(f"{self.path}: there is no store")
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         connection.text_factory = bytes  # there is no text in the tables, but in damaged ones there may be
@@ -262,13 +246,6 @@ class Connections:
 
     def _newer(self) -> StorageError:
         return StorageError(f"{self.path}: it was written by a newer version of this library; install that one")
-
-    def _close_all(self) -> None:
-        with self._lock:
-            lent = list(self._lent)
-        for each in lent:
-            with each.lock:
-                each.discard()
 
     def hold(self) -> None:
         """Close all connections when the calls that run are done, and let no other one begin."""

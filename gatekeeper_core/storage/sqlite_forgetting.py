@@ -10,9 +10,9 @@ from gatekeeper_core.events import PURGE_FAILED
 from gatekeeper_core.observation import tell
 from gatekeeper_core.storage import sqlite_memories
 from gatekeeper_core.storage.base import Forgotten
-from gatekeeper_core.storage.codec import checksum, encode_text
-from gatekeeper_core.storage.forgetting import TENANT, Target, tombstone, tombstones_of
-from gatekeeper_core.storage.stored_rows import TABLES_OF_TENANT, TABLES_OF_THREAD, UserKey, verify
+from gatekeeper_core.storage.codec import encode_text
+from gatekeeper_core.storage.forgetting import TENANT, Target, tombstone, tombstones_against, tombstones_of
+from gatekeeper_core.storage.stored_rows import TABLES_OF_TENANT, TABLES_OF_THREAD, UserKey, sealed, verify
 
 __all__ = ["begin_anew", "forget", "purge", "refuse_forgotten"]
 
@@ -25,45 +25,38 @@ def refuse_forgotten(
     user: str | None = None,
     sources: Collection[str] = (),
 ) -> None:
-    """Refuse what is to be saved for something that was forgotten.
-
-    Raises:
-        ForgottenError: the tenant, the thread, the user or a source was.
-        DamagedRowError: a tombstone is damaged.
-    """
+    """Refuse what is to be saved for something that was forgotten, with a ``ForgottenError``."""
     of_tenant = tombstone(tenant, TENANT)
     query = "SELECT checksum FROM tombstones WHERE tenant = ?"
     if connection.execute(f"{query} LIMIT 1", (of_tenant,)).fetchone() is None:
         return
-    named = [(TENANT, ""), ("thread", thread), ("user", user), *(("source", source) for source in sources)]
-    for kind, name in named:
-        if name is None:
-            continue
-        stone = tombstone(tenant, kind, name)
+    for stone, kind in tombstones_against(tenant, thread=thread, user=user, sources=sources).items():
         row = connection.execute(f"{query} AND stone = ?", (of_tenant, stone)).fetchone()
         if row is not None:
-            verify(b"tombstones", row[0], of_tenant, stone)
+            verify(b"tombstones", of_tenant, stone, row[0])
             raise ForgottenError(kind)
 
 
 def forget(connection: sqlite3.Connection, target: Target) -> Forgotten:
     """Delete the rows of a target, leave its tombstones, and return how many rows there were."""
     of_tenant = tombstone(target.tenant, TENANT)
-    rows = [(of_tenant, stone, checksum(b"tombstones", of_tenant, stone)) for stone in tombstones_of(target)]
+    rows = [sealed(b"tombstones", of_tenant, stone) for stone in tombstones_of(target)]
     connection.executemany("INSERT OR REPLACE INTO tombstones VALUES (?, ?, ?)", rows)
     tenant, name = encode_text(target.tenant), encode_text(target.name)
+    gone: dict[str, int] = {}
     if target.kind == TENANT:
-        gone = _delete(connection, TABLES_OF_TENANT, "tenant = ?", (tenant,))
+        for table in TABLES_OF_TENANT:
+            query = f"DELETE FROM {table} WHERE tenant = ?"  # noqa: S608 - no input
+            gone[table] = connection.execute(query, (tenant,)).rowcount
     elif target.kind == "thread":
-        gone = _delete(connection, TABLES_OF_THREAD, "tenant = ? AND thread = ?", (tenant, name))
-    else:
-        gone = {}
-    memories = gone.get("memories", 0)
+        for table in TABLES_OF_THREAD:
+            query = f"DELETE FROM {table} WHERE tenant = ? AND thread = ?"  # noqa: S608 - no input
+            gone[table] = connection.execute(query, (tenant, name)).rowcount
     if target.kind == "user":
-        memories = sqlite_memories.delete_all(connection, UserKey(tenant, name))
+        gone["memories"] = sqlite_memories.delete_all(connection, UserKey(tenant, name))
     elif target.kind != TENANT:
-        memories = sqlite_memories.forget_source(connection, tenant, target.name)
-    return Forgotten(gone.get("messages", 0), gone.get("records", 0), memories, gone.get("blobs", 0))
+        gone["memories"] = sqlite_memories.forget_source(connection, tenant, target.name)
+    return Forgotten(gone.get("messages", 0), gone.get("records", 0), gone["memories"], gone.get("blobs", 0))
 
 
 def begin_anew(connection: sqlite3.Connection, target: Target) -> bool:
@@ -87,10 +80,3 @@ def purge(connection: sqlite3.Connection) -> bool:
         tell(PURGE_FAILED, error=type(error).__name__)
         return False
     return not busy
-
-
-def _delete(
-    connection: sqlite3.Connection, tables: Collection[str], where: str, keys: tuple[bytes, ...]
-) -> dict[str, int]:
-    query = "DELETE FROM {} WHERE {}"
-    return {table: connection.execute(query.format(table, where), keys).rowcount for table in tables}

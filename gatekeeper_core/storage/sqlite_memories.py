@@ -1,7 +1,8 @@
 """The memories of users, in the tables of a SQLite store.
 
 Terms are looked up in a table of postings; vectors lie beside their memory and are compared one by one. Each function
-works within the transaction that its caller has begun, and checks every row that it reads.
+works within the transaction that its caller has begun, and checks every row that it reads: one that is not as it was
+written is a ``DamagedRowError``.
 """
 
 from __future__ import annotations
@@ -16,11 +17,16 @@ from itertools import islice
 from gatekeeper_core.storage.base import MemoryRecord, TermCounts
 from gatekeeper_core.storage.codec import decode_terms, decode_text, decode_vector, encode_text, encode_vector
 from gatekeeper_core.storage.forgetting import sources_of, without_source
-from gatekeeper_core.storage.stored_rows import DamagedRowError, StoredMemory, UserKey, check_next_versions
+from gatekeeper_core.storage.stored_rows import (
+    MEMORY_COLUMNS,
+    DamagedRowError,
+    StoredMemory,
+    UserKey,
+    check_next_versions,
+)
 from gatekeeper_core.storage.vectors import cosine
 
 __all__ = [
-    "COLUMNS",
     "MAX_COMPARED_VECTORS",
     "count",
     "delete",
@@ -35,11 +41,8 @@ MAX_COMPARED_VECTORS = 10_000
 """Vectors that one search compares with at most: those of the newest memories. Source: ours; about 0.6 s with 384
 dimensions. Who has more needs a store with an index of vectors."""
 
-COLUMNS = "id, serial, is_current, key, category, body, terms, vector, vector_of, checksum"
-"""The columns of ``StoredMemory``, in its order."""
-
-_CURRENT = f"SELECT {COLUMNS} FROM memories WHERE tenant = ? AND user = ? AND is_current = 1"  # noqa: S608 - no input
-_JOINED = ", ".join(f"m.{name}" for name in COLUMNS.split(", "))
+_CURRENT = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE tenant = ? AND user = ? AND is_current = 1"  # noqa: S608 - no input
+_JOINED = ", ".join(f"m.{name}" for name in MEMORY_COLUMNS.split(", "))
 _HOLDING = f"""
 SELECT {_JOINED}, t.id, t.serial FROM memory_terms AS t
 JOIN memories AS m ON m.tenant = t.tenant AND m.user = t.user AND m.id = t.id
@@ -48,12 +51,7 @@ WHERE t.tenant = ? AND t.user = ? AND t.term = ? ORDER BY t.serial DESC
 
 
 def put(connection: sqlite3.Connection, key: UserKey, records: Sequence[MemoryRecord]) -> None:
-    """Store memories; see ``MemoryStore.put_memories``.
-
-    Raises:
-        ConflictError: one is stored in another version.
-        DamagedRowError: a stored one is damaged.
-    """
+    """Store memories; see ``MemoryStore.put_memories``."""
     check_next_versions(records, lambda memory_id: get(connection, key, memory_id))
     for record in records:
         delete(connection, key, record.memory.id)
@@ -63,11 +61,7 @@ def put(connection: sqlite3.Connection, key: UserKey, records: Sequence[MemoryRe
 
 
 def get(connection: sqlite3.Connection, key: UserKey, memory_id: str) -> MemoryRecord | None:
-    """Return the memory of an id, or None.
-
-    Raises:
-        DamagedRowError: it is not as it was written.
-    """
+    """Return the memory of an id, or None."""
     row = _row(connection, key, encode_text(memory_id))
     return row.record() if row else None
 
@@ -117,9 +111,6 @@ def find(
     """Return current memories by term, by nearness, or the newest put; see ``MemoryStore.find_memories``.
 
     Of more than ``MAX_COMPARED_VECTORS`` memories the newest are compared with a vector.
-
-    Raises:
-        DamagedRowError: one that was found is not as it was written.
     """
     wanted = None if memory_key is None else encode_text(memory_key)
     among = {encode_text(category) for category in categories}
@@ -180,7 +171,7 @@ def _insert(connection: sqlite3.Connection, key: UserKey, record: MemoryRecord, 
 
 
 def _row(connection: sqlite3.Connection, key: UserKey, name: bytes) -> StoredMemory | None:
-    query = f"SELECT {COLUMNS} FROM memories WHERE tenant = ? AND user = ? AND id = ?"  # noqa: S608 - no input
+    query = f"SELECT {MEMORY_COLUMNS} FROM memories WHERE tenant = ? AND user = ? AND id = ?"  # noqa: S608 - no input
     values = connection.execute(query, (*key, name)).fetchone()
     row = None if values is None else _checked(key, values)
     if row and row.id != name:

@@ -1,11 +1,9 @@
-"""What a row of a store with tables is: its keys, its checksum, and what is wrong with one that was changed.
+"""The rows of a store with tables, whatever the database: their keys, and the checksum that each one ends with.
 
 ::
 
-    names ──keys──> ThreadKey, UserKey, ScopeKey ──fields──> checksum beside them in the row
-    a row that is read ──check_…──> nothing, or DamagedRowError
-
-Nothing here knows which database holds the tables.
+    names ──> ThreadKey, UserKey, ScopeKey ──sealed──> the row, its checksum last
+    a row that is read ──verify──> nothing, or DamagedRowError
 """
 
 from __future__ import annotations
@@ -14,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from gatekeeper_core.errors import ConflictError
+from gatekeeper_core.storage.appending import check_name
 from gatekeeper_core.storage.base import MemoryRecord, MemoryScope
 from gatekeeper_core.storage.codec import (
     checksum,
@@ -26,43 +25,34 @@ from gatekeeper_core.storage.codec import (
     encode_text,
     encode_vector,
 )
+from gatekeeper_core.storage.forgetting import TENANT
 
 __all__ = [
     "CHUNK_BYTES",
     "DamagedRowError",
-    "RowSum",
+    "MEMORY_COLUMNS",
     "ScopeKey",
     "StoredMemory",
     "TABLES_OF_TENANT",
     "TABLES_OF_THREAD",
     "ThreadKey",
     "UserKey",
-    "check_blob",
-    "check_chunk",
-    "check_message",
     "check_next_versions",
-    "check_record",
-    "check_thread",
+    "sealed",
     "verify",
 ]
 
-TABLES_OF_TENANT = (
-    "messages",
-    "threads",
-    "records",
-    "memory_terms",
-    "memory_sources",
-    "memories",
-    "blob_chunks",
-    "blobs",
-)
-"""The tables that hold something of a tenant: all but the tombstones, in the order in which they are emptied."""
-
 TABLES_OF_THREAD = ("messages", "threads", "records", "blob_chunks", "blobs")
-"""Those that hold something of a thread."""
+"""The tables that hold something of a thread."""
+
+TABLES_OF_TENANT = (*TABLES_OF_THREAD, "memory_terms", "memory_sources", "memories")
+"""The tables that hold something of a tenant: all but the tombstones."""
+
+MEMORY_COLUMNS = "id, serial, is_current, key, category, body, terms, vector, vector_of, checksum"
+"""The columns of ``StoredMemory``, in its order."""
 
 CHUNK_BYTES = 32_768
-"""Bytes of one piece. Source: ours; eight pages of the file, read in 20 µs."""
+"""Bytes of one piece of a blob. Source: ours; eight pages of the file, read in 20 µs."""
 
 
 class DamagedRowError(Exception):
@@ -73,17 +63,18 @@ class DamagedRowError(Exception):
         super().__init__(table)
 
 
-def verify(table: bytes, stored: object, *fields: object) -> None:
-    """Check a row against its checksum.
+def sealed(table: bytes, *fields: bytes | int | None) -> tuple[bytes | int | None, ...]:
+    """Return the fields of a row, its keys first, with their checksum behind them."""
+    return (*fields, checksum(table, *fields))
 
-    Args:
-        table: the table's name.
-        stored: the checksum in the row.
-        fields: all else in the row, and the keys that it was asked for by.
+
+def verify(table: bytes, *row: object) -> None:
+    """Check a row against the checksum at its end.
 
     Raises:
         DamagedRowError: they do not belong together.
     """
+    *fields, stored = row
     try:
         matches = checksum(table, *fields) == stored  # type: ignore[arg-type]  # a damaged row may hold anything
     except ValueError:
@@ -100,33 +91,28 @@ class ThreadKey(NamedTuple):
 
     @classmethod
     def of(cls, tenant: str, thread: str, *, name: Callable[[str], bytes] = encode_text) -> ThreadKey:
-        """Return the keys of a thread by its names, as ``name`` writes them."""
-        return cls(name(tenant), name(thread))
+        """Return the keys of a thread by its names, which are checked, as ``name`` writes them."""
+        return cls(name(check_name(TENANT, tenant)), name(check_name("thread", thread)))
 
 
 class UserKey(NamedTuple):
-    """The keys of a scope, as they are stored."""
+    """The keys of a user, as they are stored."""
 
     tenant: bytes
     user: bytes
 
     @classmethod
     def of(cls, scope: MemoryScope, *, name: Callable[[str], bytes] = encode_text) -> UserKey:
-        """Return the keys of a scope, as ``name`` writes its names."""
-        return cls(name(scope.tenant), name(scope.user))
+        """Return the keys of a user by the names, which are checked, as ``name`` writes them."""
+        return cls(name(check_name(TENANT, scope.tenant)), name(check_name("user", scope.user)))
 
 
 class ScopeKey(NamedTuple):
-    """The keys of a scope, as they are stored."""
+    """The keys of a scope of a thread's blobs, as they are stored."""
 
     tenant: bytes
     thread: bytes
     scope: bytes
-
-    @classmethod
-    def of(cls, tenant: str, thread: str, scope: str, *, name: Callable[[str], bytes] = encode_text) -> ScopeKey:
-        """Return the keys of a scope of a thread, as ``name`` writes its names."""
-        return cls(name(tenant), name(thread), name(scope))
 
 
 class StoredMemory(NamedTuple):
@@ -147,14 +133,7 @@ class StoredMemory(NamedTuple):
     def of(
         cls, key: UserKey, record: MemoryRecord, serial: int, *, name: Callable[[str], bytes] = encode_text
     ) -> StoredMemory:
-        """Return the row of a memory.
-
-        Args:
-            key: whose memory.
-            record: the memory.
-            serial: counts the puts of the scope.
-            name: how the store writes a name that it looks rows up by.
-        """
+        """Return the row of a memory; ``name`` writes what the store looks rows up by."""
         memory = record.memory
         fields = (
             name(memory.id),
@@ -184,15 +163,11 @@ class StoredMemory(NamedTuple):
 
     def check(self, key: UserKey) -> None:
         """Check the row against its checksum."""
-        verify(b"memories", self.checksum, *key, *self[:-1])
+        verify(b"memories", *key, *self)
 
 
 def check_next_versions(records: Sequence[MemoryRecord], stored: Callable[[str], MemoryRecord | None]) -> None:
-    """Check that each memory of a put makes the version that follows the stored one.
-
-    Args:
-        records: the memories of the put, in order; one id may stand in it more than once.
-        stored: gives what is stored under an id, or None.
+    """Check that each memory of a put, which may hold an id more than once, makes the version after the stored one.
 
     Raises:
         ConflictError: one makes another version.
@@ -205,39 +180,3 @@ def check_next_versions(records: Sequence[MemoryRecord], stored: Callable[[str],
         if memory.version != versions[memory.id] + 1:
             raise ConflictError("memory", expected_version=memory.version - 1, stored_version=versions[memory.id])
         versions[memory.id] = memory.version
-
-
-def check_thread(key: ThreadKey, last: object, stored: object) -> None:
-    """Check a row of ``threads``."""
-    verify(b"threads", stored, *key, last)
-
-
-def check_message(key: ThreadKey, seq: object, message_id: object, body: object, stored: object) -> None:
-    """Check a row of ``messages``."""
-    verify(b"messages", stored, *key, seq, message_id, body)
-
-
-def check_record(key: ThreadKey, kind: bytes, body: object, upto_seq: object, version: object, stored: object) -> None:
-    """Check a row of ``records``."""
-    verify(b"records", stored, *key, kind, body, upto_seq, version)
-
-
-def check_blob(key: ScopeKey, name: object, serial: object, size: object, stored: object) -> None:
-    """Check a row of ``blobs``."""
-    verify(b"blobs", stored, *key, name, serial, size)
-
-
-def check_chunk(key: ScopeKey, name: object, serial: object, number: object, data: object, stored: object) -> None:
-    """Check a row of ``blob_chunks``; the serial number is that of its blob."""
-    verify(b"blob_chunks", stored, *key, name, serial, number, data)
-
-
-class RowSum:
-    """A sum over rows that is the same for the same rows in any order."""
-
-    def __init__(self) -> None:
-        self.total = 0
-
-    def add(self, *row: bytes | int) -> None:
-        """Add a row, by its checksum."""
-        self.total += int.from_bytes(checksum(*row), "big")

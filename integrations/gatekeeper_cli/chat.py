@@ -60,32 +60,21 @@ class Chat:
 
         Through a pipe nobody reads a note, so a question without an answer is told by status 1.
         """
-        status = None
-        while status is None:
-            status = self._step()
-        return status
-
-    def _step(self) -> int | None:
-        """Take one line; return the exit status where the chat ends with it."""
-        try:
-            self._take(self._terminal.read())
-        except EOFError:
-            self._terminal.write("\n" if self._terminal.interactive else "")
-            return self._status
-        except KeyboardInterrupt:
-            self._interrupted()
-            return None if self._terminal.interactive else _INTERRUPTED_STATUS
-        return self._status if self._over else None
-
-    @property
-    def _status(self) -> int:
-        return int(self._unanswered > 0 and not self._terminal.interactive)
-
-    def _interrupted(self) -> None:
-        if self._answering:
-            self._terminal.note(self._texts("chat.interrupted"))
-            self._answering = False
-        self._terminal.write("\n")
+        interactive = self._terminal.interactive
+        while not self._over:
+            try:
+                self._take(self._terminal.read())
+            except EOFError:  # noqa: PERF203 - each line may be the last one
+                self._terminal.write("\n" if interactive else "")
+                break
+            except KeyboardInterrupt:  # at a terminal it ends the line or the answer, not the chat
+                if self._answering:
+                    self._terminal.note(self._texts("chat.interrupted"))
+                    self._answering = False
+                self._terminal.write("\n")
+                if not interactive:
+                    return _INTERRUPTED_STATUS
+        return int(self._unanswered > 0 and not interactive)
 
     def _take(self, line: str) -> None:
         text = line.strip()

@@ -20,8 +20,7 @@ from gatekeeper_cli.output import File, show
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.texts import Language, spoken, texts_for
 from gatekeeper_cli.views import plain_table, visible, write_json
-from gatekeeper_cli.whole_file import write_whole
-from gatekeeper_cli.writing import STANDARD_INPUT
+from gatekeeper_cli.writing import STANDARD_INPUT, write_whole
 from gatekeeper_formats import SUFFIXES, WRITABLE, write_messages
 
 if TYPE_CHECKING:

@@ -104,7 +104,7 @@ def explanation_dict(selection: Selection, asked: Decision | None, texts: Texts)
     value: dict[str, Any] = {
         "selection": selection.to_dict(),
         "budget": budget_use(selection)._asdict(),
-        "anchors_by_turn": grid_of(selection).to_dict(),
+        "anchors_by_turn": grid_of(selection)._asdict(),
         "near_misses": near,
     }
     if asked is not None:

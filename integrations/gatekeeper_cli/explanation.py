@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_cli.question import QuestionAnchors
 from gatekeeper_cli.showable import visible
@@ -46,14 +46,6 @@ class Grid(NamedTuple):
     anchors: tuple[str, ...]
     turn_ids: tuple[int, ...]
     counts: tuple[tuple[int, ...], ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return JSON-ready values."""
-        return {
-            "anchors": list(self.anchors),
-            "turn_ids": list(self.turn_ids),
-            "counts": [list(row) for row in self.counts],
-        }
 
 
 def budget_use(selection: Selection) -> BudgetUse:

@@ -13,6 +13,7 @@ import os
 import re
 import stat
 from collections import Counter
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,11 +27,12 @@ from gatekeeper_formats.openai import message_of_item
 from gatekeeper_formats.reading import named_errors
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gatekeeper_core.messages import Message
 
 __all__ = ["HistoryFile", "turn_lines"]
 
-_OWNER_ONLY = 0o600
 _LINE_START = b'{"role"'
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -69,16 +71,12 @@ class HistoryFile:
             OSError: it could not be written.
         """
         lines = turn_lines(user_text, assistant_text)
-        descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _BINARY, _OWNER_ONLY)
-        try:
-            size = os.fstat(descriptor).st_size
-            if size:
+        with _descriptor(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT) as descriptor:
+            if os.fstat(descriptor).st_size:
                 os.lseek(descriptor, -1, os.SEEK_END)
                 if os.read(descriptor, 1) != b"\n":
                     lines = b"\n" + lines
-            _write_whole(descriptor, lines, size=size)
-        finally:
-            os.close(descriptor)
+            _write_whole(descriptor, lines)
 
     def _opened(self) -> tuple[Message, ...]:
         if self._path == STANDARD_INPUT:
@@ -105,21 +103,12 @@ class HistoryFile:
     def _set_aside(self, content: bytes, whole: int) -> None:
         """Move what follows the whole lines to the file of torn ends; it is there before it goes here."""
         torn, path = content[whole:], f"{self._path}.torn"
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _BINARY, _OWNER_ONLY)
-        try:
-            _write_whole(descriptor, torn + b"\n", size=os.fstat(descriptor).st_size)
-        finally:
-            os.close(descriptor)
-        descriptor = os.open(self._path, os.O_RDWR | _BINARY)
-        try:
+        with _descriptor(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as descriptor:
+            _write_whole(descriptor, torn + b"\n")
+        with _descriptor(self._path, os.O_RDWR) as descriptor:
             os.ftruncate(descriptor, whole)
             os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
         self.note = spoken()("history_torn", file=self._path, count=len(torn), torn=path)
-
-
-_BINARY = getattr(os, "O_BINARY", 0)
 
 
 def turn_lines(user_text: str, assistant_text: str) -> bytes:
@@ -161,8 +150,19 @@ def _other_form(value: object, *, spread: bool) -> str:
     return "pairs" if "user" in value or "assistant" in value else "other"
 
 
-def _write_whole(descriptor: int, content: bytes, *, size: int) -> None:
-    """Write everything at the end of a file of this size, or leave the file as it was."""
+@contextmanager
+def _descriptor(path: str, flags: int) -> Iterator[int]:
+    """Give a file that is open for bytes; a new one is readable by its owner alone."""
+    descriptor = os.open(path, flags | getattr(os, "O_BINARY", 0), 0o600)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _write_whole(descriptor: int, content: bytes) -> None:
+    """Write everything at the end of a file, or leave the file as it was."""
+    size = os.fstat(descriptor).st_size
     try:
         written = os.write(descriptor, content)
         if written < len(content):

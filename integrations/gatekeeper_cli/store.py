@@ -27,11 +27,7 @@ __all__ = ["store"]
 
 _HELP = texts_for(Language.auto)
 
-store = typer.Typer(
-    help=_HELP("help.store"),
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+store = typer.Typer(help=_HELP("help.store"), no_args_is_help=True, rich_markup_mode=None)
 
 _SERVER = ("postgresql://", "postgres://")
 
@@ -120,11 +116,9 @@ def _opened(
             else SQLiteStore(file, create=False, migrate=migrate) as opened
         ):
             yield opened
-    except CorruptionError as error:
-        if not refuse_damage:
-            raise
-        refuse(str(error))
     except GatekeeperError as error:
+        if isinstance(error, CorruptionError) and not refuse_damage:
+            raise
         refuse(str(error))
 
 

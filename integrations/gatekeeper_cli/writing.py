@@ -1,14 +1,21 @@
-"""Reports written whole or not at all, and never over a file that is something else."""
+"""Files written whole or not at all; reports never over a file that is something else."""
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 import sys
+import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gatekeeper_cli.texts import spoken
-from gatekeeper_cli.whole_file import write_whole
 
-__all__ = ["STANDARD_INPUT", "WriteError", "write_report"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["STANDARD_INPUT", "WriteError", "write_report", "write_whole"]
 
 STANDARD_INPUT = "-"
 """The file name that stands for standard input, or output."""
@@ -23,8 +30,7 @@ class WriteError(Exception):
 def write_report(path: str, page: str, *, mark: str, force: bool = False) -> int:
     """Write a page to a file and return its bytes; ``-`` is standard output.
 
-    The file is there whole or not at all: it is written beside its place and then moved. A new one can be read by its
-    owner alone, for it holds messages; one that is replaced keeps who may read it.
+    The file is there whole or not at all, see :func:`write_whole`.
 
     Args:
         path: where to.
@@ -64,3 +70,74 @@ def _may_be_replaced(path: str, *, mark: str, force: bool) -> bool:
     if beginning and mark.encode() not in beginning and not force:
         raise WriteError(spoken()("error.no_report", file=path))
     return True
+
+
+def write_whole(path: str, pieces: Iterable[bytes], *, replace: bool) -> None:
+    """Write a file that is there with all of its content, or as it was before.
+
+    It is written beside its place, forced to the disk and renamed. A new file can be read by its owner alone; one that
+    is replaced keeps its mode, and a link goes on pointing to it.
+
+    Args:
+        path: the file.
+        pieces: its content.
+        replace: whether a file that is there may be replaced.
+
+    Raises:
+        FileExistsError: there is one, and it may not be.
+        OSError: it could not be written; nothing was changed.
+        ValueError: the name holds a NUL or half a character.
+    """
+    target = Path(os.path.realpath(path))
+    mode = _mode(target, replace=replace)
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.writelines(pieces)
+            stream.flush()
+            if mode is not None:
+                Path(name).chmod(mode)
+            os.fsync(stream.fileno())
+        if replace:
+            Path(name).replace(target)
+        else:
+            _rename_new(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _mode(target: Path, *, replace: bool) -> int | None:
+    """Return the mode of the file that is to be replaced, or None where there is none."""
+    try:
+        found = target.stat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, spoken()("error.no_regular_out"))
+    if not replace:
+        raise FileExistsError(errno.EEXIST, spoken()("error.exists"))
+    return stat.S_IMODE(found.st_mode)
+
+
+def _rename_new(name: str, target: Path) -> None:
+    """Rename a file to a name that is still free, also when another process was faster."""
+    try:
+        os.link(name, target)
+    except FileExistsError:
+        raise FileExistsError(errno.EEXIST, spoken()("error.exists")) from None
+    except OSError:  # a file system without links
+        Path(name).rename(target)
+        return
+    Path(name).unlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # where a folder cannot be opened
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -32,6 +32,7 @@ __all__ = [
     "LeftOut",
     "Loaded",
     "PlaceError",
+    "Usage",
     "all_together",
     "checked_object",
     "content_of",
@@ -130,6 +131,24 @@ class Item(NamedTuple):
         return f"conversation {self.at + 1}" if noun == "conversation" else f"{noun} {self.at} (counting from 0)"
 
 
+class Usage(NamedTuple):
+    """What a provider reported for one call of a model, in tokens.
+
+    Attributes:
+        input_tokens: what was read, the cached part included.
+        output_tokens: what was written.
+        cached_tokens: the part of the input that came from a cache.
+        cache_written_tokens: the part of the input that was written to a cache.
+        model: the model's name, "" where it is not told.
+    """
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+    cache_written_tokens: int = 0
+    model: str = ""
+
+
 class Loaded(NamedTuple):
     """One conversation.
 
@@ -137,11 +156,13 @@ class Loaded(NamedTuple):
         messages: its messages, oldest first.
         left_out: what was left out of it.
         turns: its turns, where the format says itself what a turn is.
+        usage: what was reported for each call of a model, in order; empty where the format reports nothing.
     """
 
     messages: tuple[Message, ...]
     left_out: LeftOut
     turns: tuple[Turn, ...] | None = None
+    usage: tuple[Usage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,37 +190,44 @@ class Format:
     Attributes:
         name: what ``--from`` and ``--to`` call it.
         knows: whether the first value of a file (its text, for a format that is no JSON) is of this format.
-        entries: makes the conversations of the values of a file; the truth value says whether the one value is the
-            whole file.
-        read_text: reads a file that is no JSON, instead of ``entries``.
+        entries: makes the conversations of the values of a file (its one text, for a format that is no JSON); the truth
+            value says whether the one value is the whole file.
         write: makes the text of a file, and counts what the format cannot hold; None for a format that is only read.
     """
 
     name: str
     knows: Callable[[Any], bool]
-    entries: Callable[[Iterator[Item], bool], Iterator[Entry]] | None = None
-    read_text: Callable[[str], Entry] | None = None
+    entries: Callable[[Iterator[Item], bool], Iterator[Entry]]
     write: Callable[[Sequence[Message], LeftOut], Iterable[str]] | None = None
 
 
 # --- making entries -------------------------------------------------------------------------------------------------
 
 
-def loader(read: Callable[[LeftOut], Iterable[Message]], *, prefix: str = "") -> Callable[[], Loaded]:
-    """Return what loads a conversation; the prefix says in an error which one it is."""
+def loader(read: Callable[[LeftOut], Iterable[Message | Usage]], *, prefix: str = "") -> Callable[[], Loaded]:
+    """Return what loads a conversation from its messages and what is reported among them.
+
+    The prefix says in an error which conversation it is.
+    """
 
     def load() -> Loaded:
         left_out: LeftOut = Counter()
+        messages, usage = list[Message](), list[Usage]()
         try:
-            return Loaded(tuple(read(left_out)), left_out)
+            for value in read(left_out):
+                if isinstance(value, Usage):
+                    usage.append(value)
+                else:
+                    messages.append(value)
         except PlaceError as error:
             raise PlaceError(f"{prefix}{error}") from error.__cause__
+        return Loaded(tuple(messages), left_out, usage=tuple(usage))
 
     return load
 
 
 def all_together(
-    items: Iterator[Item], read: Callable[[Iterator[Item], LeftOut], Iterable[Message]]
+    items: Iterator[Item], read: Callable[[Iterator[Item], LeftOut], Iterable[Message | Usage]]
 ) -> Iterator[Entry]:
     """Yield the one conversation of a file that holds a message in each value.
 
@@ -210,7 +238,7 @@ def all_together(
 
 def one_per_item(
     items: Iterator[Item],
-    read: Callable[[Mapping[str, Any], LeftOut], Iterable[Message]],
+    read: Callable[[Mapping[str, Any], LeftOut], Iterable[Message | Usage]],
     *,
     whole_file: bool,
     id_keys: Sequence[str] = ("id",),
@@ -219,7 +247,7 @@ def one_per_item(
 ) -> Iterator[Entry]:
     """Yield a conversation for each value of a file; one that is broken breaks no other."""
 
-    def read_item(item: Item, left_out: LeftOut) -> Iterable[Message]:
+    def read_item(item: Item, left_out: LeftOut) -> Iterable[Message | Usage]:
         if not isinstance(item.value, dict):
             raise PlaceError(f"must be an object, got {kind_of(item.value)}")
         return read(item.value, left_out)

@@ -76,7 +76,8 @@ class TextSource:
         """
         if self._ended:
             return False
-        self._forget()
+        self._column, self._line = self._column_of(self.at), self.line()
+        self.text, self.at = self.text[self.at :], 0  # lets go of what was passed
         content = self._stream.read(max(_CHUNK_BYTES, len(self.text)))
         first = not self._bytes_read
         if first and content.startswith(_ZIP):
@@ -119,29 +120,24 @@ class TextSource:
         line, self.at = self.text[self.at : feed], feed + 1
         return line
 
-    def line(self) -> int:
-        """Return the line of what comes next, from 1."""
-        return self._line + self.text.count("\n", 0, self.at)
+    def line(self, at: int | None = None) -> int:
+        """Return the line of a position in ``text``, by default of what comes next, from 1."""
+        return self._line + self.text.count("\n", 0, self.at if at is None else at)
 
     def place(self, at: int) -> str:
         """Return the line and the column of a position in ``text``, for a reader."""
-        feed = self.text.rfind("\n", 0, at)
-        column = at - feed if feed >= 0 else self._column + at
-        return f"line {self._line + self.text.count(chr(10), 0, at)}, column {column}"
+        return f"line {self.line(at)}, column {self._column_of(at)}"
 
-    def _forget(self) -> None:
-        """Let go of what was passed."""
-        feed = self.text.rfind("\n", 0, self.at)
-        self._column = self.at - feed if feed >= 0 else self._column + self.at
-        self._line += self.text.count("\n", 0, self.at)
-        self.text, self.at = self.text[self.at :], 0
+    def _column_of(self, at: int) -> int:
+        feed = self.text.rfind("\n", 0, at)
+        return at - feed if feed >= 0 else self._column + at
 
     def _decoded(self, content: bytes) -> str:
         pending = len(self._decoder.getstate()[0])  # the beginning of a character, from the piece before
         try:
             return self._decoder.decode(content, final=not content)
         except UnicodeDecodeError as error:
-            line = self._line + self.text.count("\n") + error.object.count(b"\n", 0, error.start)
+            line = self.line(len(self.text)) + error.object.count(b"\n", 0, error.start)
             offset = self._bytes_read - pending + error.start
             raise PlaceError(
                 f"line {line}, byte {offset}: not UTF-8 (0x{error.object[error.start]:02x}); save it as UTF-8"
@@ -207,7 +203,8 @@ def _value(source: TextSource) -> object:
             value, stop = _decoder.raw_decode(source.text, source.at)
         except json.JSONDecodeError as error:
             behind = error.pos - source.at
-            if _may_be_cut(error, source) and source.more():
+            cut = error.msg.startswith("Unterminated string") or error.pos > len(source.text) - _LONGEST_WORD
+            if cut and source.more():
                 continue
             raise PlaceError(f"{source.place(source.at + behind)}: not JSON: {_lower(error.msg)}") from error
         except RecursionError as error:
@@ -222,10 +219,6 @@ def _value(source: TextSource) -> object:
         return found
 
 
-def _may_be_cut(error: json.JSONDecodeError, source: TextSource) -> bool:
-    return error.msg.startswith("Unterminated string") or error.pos > len(source.text) - _LONGEST_WORD
-
-
 def _lines_or_object(source: TextSource) -> Values:
     indent = source.at - source.text.rfind("\n", 0, source.at) - 1
     source.at -= indent  # columns count from the beginning of the line
@@ -238,18 +231,14 @@ def _lines_or_object(source: TextSource) -> Values:
     except ValueError:
         at_end = source.at == len(source.text) and not source.text.endswith("\n")
         source.at -= len(line) + (0 if at_end else 1)
-        return _object(source)
+        source.skip_white()
+        value = _value(source)
+        _check_end(source)
+        return Values(iter((Item(value, 0, source.line()),)), whole_file=True)
     if not source.skip_white():
         return Values(iter((Item(value, 0, number),)), whole_file=True)
     source.at = source.text.rfind("\n", 0, source.at) + 1
     return Values(_lines(source, value, number), whole_file=False)
-
-
-def _object(source: TextSource) -> Values:
-    source.skip_white()
-    value = _value(source)
-    _check_end(source)
-    return Values(iter((Item(value, 0, source.line()),)), whole_file=True)
 
 
 def _lines(source: TextSource, first: object, number: int) -> Iterator[Item]:

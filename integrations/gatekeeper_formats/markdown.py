@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.messages import Message
 from gatekeeper_formats.base import (
     Entry,
     Format,
+    Item,
     LeftOut,
     Loaded,
     PlaceError,
@@ -32,19 +32,8 @@ __all__ = ["FORMAT"]
 
 _SPEAKERS: Mapping[Role, tuple[str, ...]] = {
     "user": (
-        "user",
-        "you",
-        "you said",
-        "human",
-        "me",
-        "question",
-        "prompt",
-        "用户",
-        "你",
-        "你说",
-        "我",
-        "人类",
-        "提问",
+        *("user", "you", "you said", "human", "me", "question", "prompt"),
+        *("用户", "你", "你说", "我", "人类", "提问"),
     ),
     "assistant": (
         *("assistant", "ai", "bot", "model", "answer", "response", "chatgpt", "chatgpt said", "claude", "gemini"),
@@ -74,10 +63,11 @@ class _Label(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line of text, and whether it lies in a fenced code block."""
+    """A line of text, whether it lies in a fenced code block, and the fence that is open behind it, or nothing."""
 
     text: str
-    fenced: bool
+    fenced: bool = False
+    fence: str = ""
 
 
 def _knows(text: str) -> bool:
@@ -90,43 +80,36 @@ def _label(line: str) -> _Label | None:
     >>> _label("## 👤 User").role, _label("**Assistant:** hi").rest, _label("用户：你好").style
     ('user', 'hi', 'plain')
     """
-    heading = _HEADING.fullmatch(line.rstrip())
-    if heading:
-        role = _role(heading[2])
-        return _Label(heading[1], role, "") if role else None
-    bold = _BOLD.fullmatch(line)
-    if bold:
-        role = _role(bold[2])
-        return _Label("bold", role, bold[3]) if role else None
-    plain = _PLAIN.fullmatch(line)
-    role = _role(plain[1]) if plain else None
-    return _Label("plain", role, plain[2]) if plain and role else None
-
-
-def _role(name: str) -> Role | None:
-    """Return the role that a name stands for; a sign before it and a colon behind it are none of it."""
-    return _ROLES.get(re.sub(r"^[^\w]+|[^\w]+$", "", name).lower())
+    if found := _HEADING.fullmatch(line.rstrip()):
+        style, name, rest = found[1], found[2], ""
+    elif found := _BOLD.fullmatch(line):
+        style, name, rest = "bold", found[2], found[3]
+    elif found := _PLAIN.fullmatch(line):
+        style, name, rest = "plain", found[1], found[2]
+    else:
+        return None
+    # A sign before the name and a colon behind it are none of it.
+    role = _ROLES.get(re.sub(r"^[^\w]+|[^\w]+$", "", name).lower())
+    return _Label(style, role, rest) if role else None
 
 
 def _lines(text: str) -> Iterator[_Line]:
     """Yield the lines; a code block goes to the fence that closes it, or to the end."""
     fence = ""
     for line in text.split("\n"):
-        mark = _FENCE.match(line)
-        if fence:
-            yield _Line(line, fenced=True)
-            stripped = line.strip()
-            if mark and len(stripped) >= len(fence) and not stripped.strip(fence[0]):
-                fence = ""
-        else:
+        mark, inside = _FENCE.match(line), bool(fence)
+        if not inside:
             fence = mark[1] if mark else ""
-            yield _Line(line, fenced=bool(fence))
+        elif mark and len(line.strip()) >= len(fence) and not line.strip().strip(fence[0]):
+            fence = ""
+        yield _Line(line, inside or bool(fence), fence)
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-def _read_text(text: str) -> Entry:
+def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
+    text = str(next(items).value)
     if text.count("\r\n") == text.count("\n"):
         text = text.replace("\r\n", "\n")
     lines = list(_lines(text))
@@ -138,7 +121,7 @@ def _read_text(text: str) -> Entry:
     title = next((found[1].strip() for line in before if (found := _TITLE.fullmatch(line))), None)
     left_out["preface"] += any(line.strip() and not _TITLE.fullmatch(line) for line in before)
     messages = tuple(_messages(said, left_out))
-    return Entry(lambda: Loaded(messages, left_out), title=title)
+    yield Entry(lambda: Loaded(messages, left_out), title=title)
 
 
 def _parted(lines: list[_Line], style: str) -> tuple[list[str], list[tuple[Role, list[_Line]]]]:
@@ -148,7 +131,7 @@ def _parted(lines: list[_Line], style: str) -> tuple[list[str], list[tuple[Role,
     for line in lines:
         label = None if line.fenced else _label(line.text)
         if label and label.style == style:
-            said.append((label.role, [_Line(label.rest, fenced=False)]))
+            said.append((label.role, [_Line(label.rest)]))
         elif said:
             said[-1][1].append(line)
         else:
@@ -216,26 +199,10 @@ def _written(text: str, left_out: LeftOut) -> str:
     written = [
         f"\\{line.text}" if not line.fenced and _is_special(line.text.lstrip("\\")) else line.text for line in lines
     ]
-    fence = _open_fence(lines)
-    if fence:
+    if lines[-1].fence:
         left_out["closed_fence"] += 1
-        written.append(fence)
+        written.append(lines[-1].fence)
     return "\n".join(written)
 
 
-def _open_fence(lines: list[_Line]) -> str:
-    """Return the fence that would close the code block that the last line lies in, or nothing."""
-    if not lines or not lines[-1].fenced:
-        return ""
-    block = list(takewhile(lambda line: line.fenced, reversed(lines)))
-    mark = None
-    for line in reversed(block):
-        found = _FENCE.match(line.text)
-        if mark is None:
-            mark = found[1] if found else None
-        elif found and len(line.text.strip()) >= len(mark) and not line.text.strip().strip(mark[0]):
-            mark = None
-    return mark or ""
-
-
-FORMAT = Format(name="markdown", knows=_knows, read_text=_read_text, write=_write)
+FORMAT = Format(name="markdown", knows=_knows, entries=_entries, write=_write)

@@ -19,7 +19,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from gatekeeper_core.messages import Message, Turn, group_turns, validate_messages
-from gatekeeper_formats.base import AmbiguousConversationError, Entry, FormatError, Heading, LeftOut, PlaceError
+from gatekeeper_formats.base import (
+    AmbiguousConversationError,
+    Entry,
+    FormatError,
+    Heading,
+    Item,
+    LeftOut,
+    PlaceError,
+    Usage,
+)
 from gatekeeper_formats.json_values import TOO_DEEP, TextSource, read_values
 from gatekeeper_formats.registry import FORMATS, MARKDOWN, format_of_value
 
@@ -49,6 +58,7 @@ class Conversation:
         turns: its turns, oldest first.
         left_out: how many things of each kind the messages do not hold.
         odd: how many messages no provider accepts as they are, by the rule of ``validate_messages`` that they break.
+        usage: what was reported for each call of a model, in order; empty where the format reports nothing.
     """
 
     form: str
@@ -57,6 +67,7 @@ class Conversation:
     turns: tuple[Turn, ...]
     left_out: LeftOut = field(default_factory=Counter)
     odd: LeftOut = field(default_factory=Counter)
+    usage: tuple[Usage, ...] = ()
 
 
 # --- the door -------------------------------------------------------------------------------------------------------
@@ -103,15 +114,11 @@ def read_conversations(
 ) -> Iterator[Conversation]:
     """Yield every conversation of a file in its order; one is held in memory at a time.
 
-    Args:
-        file: a path, or an open binary file.
-        form: the name of its format, one of ``READABLE``; None tells it by the content.
-        name: the name of the file in errors; its path if None.
-        progress: is called with the number of bytes of each piece that is read.
+    Arguments as for :func:`read_conversation`. A conversation that is broken ends the iteration;
+    :func:`list_conversations` and :func:`read_conversation` read the others.
 
     Raises:
-        FormatError: the file cannot be opened, decoded or understood, or a conversation is broken, which ends the
-            iteration; :func:`list_conversations` and :func:`read_conversation` read the others.
+        FormatError: the file cannot be opened, decoded or understood.
     """
     with _opened(file, name) as (stream, _):
         form, entries = _entries(stream, form, progress)
@@ -128,14 +135,7 @@ def list_conversations(
 ) -> list[Heading]:
     """Return number, id, title and day of each conversation of a file, in its order.
 
-    Args:
-        file: a path, or an open binary file.
-        form: the name of its format, one of ``READABLE``; None tells it by the content.
-        name: the name of the file in errors; its path if None.
-        progress: is called with the number of bytes of each piece that is read.
-
-    Raises:
-        FormatError: the file cannot be opened, decoded or understood.
+    Arguments and errors as for :func:`read_conversation`.
     """
     with _opened(file, name) as (stream, _):
         entries = _entries(stream, form, progress)[1]
@@ -170,21 +170,14 @@ def write_messages(messages: Sequence[Message], form: str) -> tuple[str, LeftOut
 @contextmanager
 def _opened(file: str | os.PathLike[str] | BinaryIO, name: str | None) -> Iterator[tuple[BinaryIO, str]]:
     """Give the bytes of a file, and the file's name in errors."""
-    if not isinstance(file, (str, os.PathLike)):
-        shown_name = name or str(getattr(file, "name", "the file"))
-        with named_errors(shown_name):
-            yield file, shown_name
-        return
-    shown_name = name or os.fspath(file)
-    with ExitStack() as stack:
+    called = os.fspath(file) if isinstance(file, (str, os.PathLike)) else str(getattr(file, "name", "the file"))
+    shown_name = name or called
+    with named_errors(shown_name), ExitStack() as stack:
         try:
-            stream = stack.enter_context(Path(file).open("rb"))
-        except OSError as error:
-            raise FormatError(f"{shown_name}: {error.strerror or error}") from error
+            stream = stack.enter_context(Path(file).open("rb")) if isinstance(file, (str, os.PathLike)) else file
         except ValueError as error:  # a NUL or a lone surrogate in the name
             raise FormatError(f"{shown_name!a}: {error}") from error
-        with named_errors(shown_name):
-            yield stream, shown_name
+        yield stream, shown_name
 
 
 @contextmanager
@@ -209,20 +202,19 @@ def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None]
     if form == MARKDOWN.name or (form is None and first not in "[{"):
         text = source.rest()
         if form is not None or MARKDOWN.knows(text):
-            return MARKDOWN.name, iter((MARKDOWN.read_text(text),)) if MARKDOWN.read_text else iter(())
+            return MARKDOWN.name, MARKDOWN.entries(iter((Item(text, 0),)), True)
     values = read_values(source)
     start = next(values.items, None)
     known = FORMATS[form] if form else format_of_value(start.value if start else None, whole_file=values.whole_file)
     items = chain(() if start is None else (start,), values.items)
-    return known.name, known.entries(items, values.whole_file) if known.entries else iter(())
+    return known.name, known.entries(items, values.whole_file)
 
 
 def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:
     loaded = entry.load()
     turns = group_turns(loaded.messages) if loaded.turns is None else loaded.turns
-    violations = validate_messages(loaded.messages, provider="openai", open_run=True)
-    odd = Counter(violation.rule for violation in violations)
-    return Conversation(form, heading, loaded.messages, turns, +loaded.left_out, odd)
+    odd = Counter(broken.rule for broken in validate_messages(loaded.messages, provider="openai", open_run=True))
+    return Conversation(form, heading, loaded.messages, turns, +loaded.left_out, odd, loaded.usage)
 
 
 # --- one of many conversations --------------------------------------------------------------------------------------
@@ -272,7 +264,7 @@ def _wanted(entries: Iterator[Entry], wanted: str, name: str) -> tuple[Heading, 
 
 def _rank(heading: Heading, wanted: str) -> int | None:
     """Return how surely a name means a conversation, 0 surest, or None."""
-    plain, title = _plain(wanted), _plain(heading.title or "")
+    plain, title = (" ".join(text.split()).casefold() for text in (wanted, heading.title or ""))
     if plain == str(heading.number):
         return 0
     if wanted == heading.id:
@@ -280,7 +272,3 @@ def _rank(heading: Heading, wanted: str) -> int | None:
     if plain and plain == title:
         return 2
     return 3 if plain and plain in title else None
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold()

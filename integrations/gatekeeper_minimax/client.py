@@ -1,4 +1,4 @@
-"""The client: one request, one answer, whole or as it comes.
+"""The client: one request, one answer, whole or in pieces.
 
 The key stands in one place, :class:`_Bearer`, and goes into one header. Whatever ``requests`` raises may hold that
 header: such an error is told in words, and kept neither as a cause nor as a context.
@@ -56,11 +56,11 @@ _REASON_CHARACTERS = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MiniMaxConfig:
-    """How the model is asked.
+    """The settings of a client.
 
     Attributes:
-        base_url: where the API is; the path ``/chat/completions`` comes after it. ``https://api.minimax.io/v1`` is the
-            international one, ``https://api.minimaxi.com/v1`` the one in China: a key belongs to one of them.
+        base_url: where the API is. ``https://api.minimax.io/v1`` is the international one,
+            ``https://api.minimaxi.com/v1`` the one in China: a key belongs to one of them.
         model: the model's name.
         connect_timeout_seconds: how long a connection may take, > 0.
         read_timeout_seconds: how long the server may be silent, > 0; a model that thinks is silent for long.
@@ -194,8 +194,13 @@ class MiniMaxClient:
             MessageFormatError: a message cannot be sent; nothing was.
             MiniMaxError: there is no answer; the subclass says why.
         """
+
+        def answer() -> Reply:
+            with self._sent(body) as response:
+                return read_reply(_json(response, self._bearer), status=response.status_code)
+
         body = self._body(messages, tools, stream=False)
-        reply = self._tried(lambda: self._answer(body))
+        reply = self._tried(answer)
         self._note(body, reply)
         return reply
 
@@ -225,8 +230,6 @@ class MiniMaxClient:
     def __repr__(self) -> str:
         return f"MiniMaxClient(base_url={self._config.base_url!r}, model={self._config.model!r})"
 
-    # --- one request ------------------------------------------------------------------------------------------------
-
     def _body(
         self, messages: Iterable[Message | Mapping[str, Any]], tools: Sequence[Mapping[str, Any]], *, stream: bool
     ) -> dict[str, Any]:
@@ -241,10 +244,6 @@ class MiniMaxClient:
                 body[name] = getattr(config, name)
         return body
 
-    def _answer(self, body: dict[str, Any]) -> Reply:
-        with self._sent(body) as response:
-            return read_reply(_json(response, self._bearer), status=response.status_code)
-
     def _opened(self, body: dict[str, Any]) -> ReplyStream:
         response = self._sent(body)
         try:
@@ -255,36 +254,32 @@ class MiniMaxClient:
             raise
 
     def _note(self, body: dict[str, Any], reply: Reply) -> None:
-        _report(reply)
-        if self._calibrator and reply.usage:
+        usage = reply.usage
+        reported = usage.prompt_tokens if usage else None
+        completion = usage.completion_tokens if usage else None
+        tell(ANSWER, finish_reason=reply.finish_reason, prompt_tokens=reported, completion_tokens=completion)
+        if self._calibrator and reported is not None:
             estimated = prompt_tokens(body, self._calibrator.base)
-            reported = reply.usage.prompt_tokens
             self._calibrator.observe(self._config.model, estimated_tokens=estimated, reported_tokens=reported)
 
     def _sent(self, body: dict[str, Any]) -> requests.Response:
         """Return an answer with HTTP 200; its body is not read yet."""
-        response = self._posted(body)
-        if isinstance(response, MiniMaxError):
-            raise response
+        config = self._config
+        post = partial(
+            self._session.post,
+            f"{config.base_url.rstrip('/')}/chat/completions",
+            data=json.dumps(body, ensure_ascii=False).encode("utf-8", errors="replace"),
+            headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
+            auth=self._bearer,
+            timeout=(config.connect_timeout_seconds, config.read_timeout_seconds),
+            allow_redirects=False,  # the key goes to the given address alone
+            stream=True,
+        )
+        response = _told(post, self._bearer)
         if response.status_code == 200:
             return response
         with response:
             raise self._refused(response)
-
-    def _posted(self, body: dict[str, Any]) -> requests.Response | MiniMaxError:
-        config = self._config
-        try:
-            return self._session.post(
-                f"{config.base_url.rstrip('/')}/chat/completions",
-                data=json.dumps(body, ensure_ascii=False).encode("utf-8", errors="replace"),
-                headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
-                auth=self._bearer,
-                timeout=(config.connect_timeout_seconds, config.read_timeout_seconds),
-                allow_redirects=False,  # the key goes to the given address alone
-                stream=True,
-            )
-        except requests.RequestException as error:
-            return _failure(error, self._bearer)
 
     def _refused(self, response: requests.Response) -> MiniMaxError:
         status, wait = response.status_code, response.headers.get("Retry-After")
@@ -298,15 +293,18 @@ class MiniMaxClient:
             payload = None  # a proxy's page: the status has to do
         return error_in(payload, status, retry_after=wait) or refusal(status, retry_after=wait)
 
-    # --- again ------------------------------------------------------------------------------------------------------
-
     def _tried(self, attempt: Callable[[], Answered]) -> Answered:
+        def report(state: RetryCallState) -> None:
+            error = state.outcome.exception() if state.outcome else None
+            status, code = getattr(error, "status", None), getattr(error, "code", None)
+            tell(RETRY, attempt=state.attempt_number, wait_seconds=state.upcoming_sleep, http_status=status, code=code)
+
         retrying = Retrying(
             stop=stop_after_attempt(self._config.max_attempts),
             wait=self._wait,
             retry=retry_if_exception(lambda error: isinstance(error, MiniMaxError) and error.retryable),
             sleep=self._sleep,
-            before_sleep=_report_retry,
+            before_sleep=report,
             reraise=True,
         )
         return retrying(attempt)
@@ -386,31 +384,22 @@ class ReplyStream:
         failure: MiniMaxError | None = None
         try:
             with self._response:
-                yield from self._streamed() if _is_stream(self._response) else self._whole()
+                if "text/event-stream" in self._response.headers.get("Content-Type", "").lower():
+                    # Without chunks only a read of one byte returns as soon as there is something.
+                    chunked = getattr(self._response.raw, "chunked", False)
+                    body = self._response.iter_content(chunk_size=None if chunked else 1)
+                    yield from filter(None, map(self._assembly.add, map(self._bearer.redact, events(body))))
+                    piece, self._reply = self._assembly.end()
+                else:  # in one piece: errors come like that, and the answers of some gateways
+                    self._reply = read_reply(_json(self._response, self._bearer))
+                    piece = self._reply.text
+                if piece:
+                    yield piece
         except requests.RequestException as error:
             failure = _failure(error, self._bearer, partial=self.text)
         if failure:
             raise failure
         self._note(self.reply)
-
-    def _streamed(self) -> Iterator[str]:
-        chunked = getattr(self._response.raw, "chunked", False)
-        # Without chunks only a read of one byte returns as soon as there is something.
-        body = self._response.iter_content(chunk_size=None if chunked else 1)
-        for data in map(self._bearer.redact, events(body)):
-            piece = self._assembly.add(data)
-            if piece:
-                yield piece
-        piece, self._reply = self._assembly.end()
-        if piece:
-            yield piece
-
-    def _whole(self) -> Iterator[str]:
-        """Yield the text of an answer that came in one piece: errors do, and so do some gateways."""
-        reply = read_reply(_json(self._response, self._bearer))
-        if reply.text:
-            yield reply.text
-        self._reply = reply
 
 
 class _Bearer(AuthBase):
@@ -480,22 +469,20 @@ def _check_url(url: object) -> None:
         raise ConfigError("MiniMaxConfig.base_url must hold no name, password, query or fragment")
 
 
-def _is_stream(response: requests.Response) -> bool:
-    return "text/event-stream" in response.headers.get("Content-Type", "").lower()
-
-
 def _json(response: requests.Response, bearer: _Bearer) -> object:
-    """Return the body of an answer as JSON.
-
-    Raises:
-        MiniMaxResponseError: it is none, or it was cut off.
-        MiniMaxConnectionError: the server fell silent.
-    """
-    failure: MiniMaxError
+    """Return the body of an answer as JSON; a ``MiniMaxResponseError`` where it is none or was cut off."""
+    body = _told(lambda: response.content, bearer)
     try:
-        return json.loads(bearer.redact(response.content.decode("utf-8-sig", errors="replace")))
+        return json.loads(bearer.redact(body.decode("utf-8-sig", errors="replace")))
     except (ValueError, RecursionError):
         failure = MiniMaxResponseError("MiniMax sent something that is no JSON", status=response.status_code)
+    raise failure
+
+
+def _told(act: Callable[[], Answered], bearer: _Bearer) -> Answered:
+    """Return what a call of ``requests`` gives; an error of it is told in words, outside of its handler."""
+    try:
+        return act()
     except requests.RequestException as error:
         failure = _failure(error, bearer)
     raise failure
@@ -511,24 +498,3 @@ def _failure(error: requests.RequestException, bearer: _Bearer, *, partial: str 
         return MiniMaxConnectionError("MiniMax was silent for too long: raise read_timeout_seconds")
     words = bearer.redact(str(error))[:_REASON_CHARACTERS]
     return MiniMaxConnectionError(f"MiniMax could not be reached: {type(error).__name__}: {words}")
-
-
-def _report(reply: Reply) -> None:
-    usage = reply.usage
-    tell(
-        ANSWER,
-        finish_reason=reply.finish_reason,
-        prompt_tokens=usage.prompt_tokens if usage else None,
-        completion_tokens=usage.completion_tokens if usage else None,
-    )
-
-
-def _report_retry(state: RetryCallState) -> None:
-    error = state.outcome.exception() if state.outcome else None
-    tell(
-        RETRY,
-        attempt=state.attempt_number,
-        wait_seconds=state.upcoming_sleep,
-        http_status=getattr(error, "status", None),
-        code=getattr(error, "code", None),
-    )

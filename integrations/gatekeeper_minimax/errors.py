@@ -1,4 +1,4 @@
-r"""What can go wrong between here and the model; none of it ever holds the key.
+r"""The errors between here and the model; none of them ever holds the key.
 
 ::
 
@@ -44,7 +44,7 @@ __all__ = [
 
 
 class MiniMaxError(GatekeeperError):
-    """The base of all of them.
+    """The base of the family.
 
     Attributes:
         reason: what happened, in words.
@@ -168,12 +168,8 @@ def refusal(
 ) -> MiniMaxError:
     """Return the error for an answer that is none.
 
-    Args:
-        status: the HTTP status.
-        reason: what the server says.
-        code: MiniMax's code; without one, a number in round brackets at the end of the reason is taken for it.
-        request_id: what the server calls the request.
-        retry_after: the header of that name; a date in it is not read.
+    Without a ``code``, a number in round brackets at the end of the reason is taken for it. ``retry_after`` is the
+    header of that name; a date in it is not read.
 
     >>> type(refusal(400, reason="invalid params (2013)")).__name__, refusal(200, code=1002).retryable
     ('MiniMaxRequestError', True)

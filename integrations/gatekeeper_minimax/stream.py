@@ -4,8 +4,7 @@
 
     bytes ──events──> JSON chunks ──Assembly──> pieces of text (never thinking) …, then the Reply
 
-An event is one ``data:`` line. ``[DONE]`` may be missing: then the body ends after a chunk with a finish reason. A body
-that ends before that was cut off.
+An event is one ``data:`` line. ``[DONE]`` may be missing; a body that ends before a finish reason came was cut off.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from gatekeeper_minimax.errors import MiniMaxResponseError, error_in
-from gatekeeper_minimax.wire import Reply, first_choice, read_usage, reply_of, whole_message
+from gatekeeper_minimax.wire import Reply, read_usage, reply_of, whole_message
 
 __all__ = ["Assembly", "events"]
 
@@ -81,19 +80,35 @@ class Assembly:
             MiniMaxError: the chunk tells an error.
             MiniMaxResponseError: it is no JSON object.
         """
-        chunk = self._read(data)
-        error = error_in(chunk, 200)
-        if error:
-            raise error
-        self._facts.update(
-            {key: value for key in ("id", "usage") if (value := chunk.get(key)) and self._tells(key, value)}
-        )
+        try:
+            chunk = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise MiniMaxResponseError("MiniMax streamed something that is no JSON", partial=self.text) from error
+        if not isinstance(chunk, Mapping):
+            raise MiniMaxResponseError("MiniMax streamed something that is no JSON object", partial=self.text)
+        told = error_in(chunk, 200)
+        if told:
+            raise told
+        if chunk.get("id"):
+            self._facts["id"] = chunk["id"]
+        if read_usage(chunk.get("usage")):
+            self._facts["usage"] = chunk["usage"]
         whole, choice = whole_message(chunk)
         self._whole = whole or self._whole
         reason = choice.get("finish_reason")
         self.finish_reason = reason if isinstance(reason, str) and reason else self.finish_reason
-        delta = first_choice(chunk).get("delta")
-        return self._add_delta(delta) if isinstance(delta, Mapping) else ""
+        delta = choice.get("delta")
+        if not isinstance(delta, Mapping):
+            return ""
+        self._add_thoughts(delta)
+        calls = delta.get("tool_calls")
+        for at, call in enumerate(calls if isinstance(calls, list) else ()):
+            if isinstance(call, Mapping):
+                self._add_call(call, at)
+        content = delta.get("content")
+        if not isinstance(content, str):
+            return ""
+        return self._show(self._growth.add(content) if self._growth and content else content)
 
     def end(self) -> tuple[str, Reply]:
         """Return the last text to show, and the whole reply.
@@ -104,52 +119,21 @@ class Assembly:
         if self.finish_reason is None:
             raise MiniMaxResponseError("MiniMax's answer was cut off before its end", partial=self.text)
         if self._whole and not (self._content or self._calls):
-            self._content.append(str(self._whole.get("content") or ""))
-            piece = self._show(self._content[0])
+            piece = self._show(str(self._whole.get("content") or ""))
         else:
-            piece = self._grow(None)
-        piece += self._keep(self._visible.rest())
-        message = self._message()
-        return piece, reply_of(message, finish_reason=self.finish_reason, about=self._facts)
+            piece = self._show(self._growth.rest() if self._growth else "")
+        last = self._visible.rest()
+        self._shown.append(last)
+        piece += last
+        return piece, reply_of(self._message(), finish_reason=self.finish_reason, about=self._facts)
 
-    def _read(self, data: str) -> Mapping[str, Any]:
-        try:
-            chunk = json.loads(data)
-        except (ValueError, RecursionError) as error:
-            raise MiniMaxResponseError("MiniMax streamed something that is no JSON", partial=self.text) from error
-        if not isinstance(chunk, Mapping):
-            raise MiniMaxResponseError("MiniMax streamed something that is no JSON object", partial=self.text)
-        return chunk
-
-    @staticmethod
-    def _tells(key: str, value: object) -> bool:
-        return key != "usage" or read_usage(value) is not None
-
-    def _add_delta(self, delta: Mapping[str, Any]) -> str:
-        self._add_thoughts(delta)
-        calls = delta.get("tool_calls")
-        for at, call in enumerate(calls if isinstance(calls, list) else ()):
-            if isinstance(call, Mapping):
-                self._add_call(call, at)
-        content = delta.get("content")
-        return self._grow(content) if isinstance(content, str) and content else ""
-
-    def _grow(self, content: str | None) -> str:
-        """Take a text, or None at the end, and return what of it is new and may be shown."""
-        if self._growth:
-            content = self._growth.rest() if content is None else self._growth.add(content)
+    def _show(self, content: str) -> str:
+        """Take a text that is new, and return what may be shown now."""
         if not content:
             return ""
         self._content.append(content)
-        return self._show(content)
-
-    def _show(self, content: str) -> str:
-        return self._keep(self._visible.add(content))
-
-    def _keep(self, piece: str) -> str:
-        if piece:
-            self._shown.append(piece)
-        return piece
+        self._shown.append(self._visible.add(content))
+        return self._shown[-1]
 
     def _add_thoughts(self, delta: Mapping[str, Any]) -> None:
         details = delta.get("reasoning_details")

@@ -26,7 +26,6 @@ from gatekeeper_minimax.errors import MiniMaxResponseError, error_in
 __all__ = [
     "Reply",
     "Usage",
-    "first_choice",
     "prompt_tokens",
     "read_reply",
     "read_usage",
@@ -72,9 +71,6 @@ class Reply(NamedTuple):
     request_id: str | None
 
 
-# --- there ----------------------------------------------------------------------------------------------------------
-
-
 def wire_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return messages as MiniMax takes them; the given ones are not changed.
 
@@ -83,11 +79,8 @@ def wire_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[dict[
       assistant message of a finished turn that was nothing else is left out whole.
     * Empty arguments of a call become ``{}``. All other keys of a dict go through as they are.
 
-    Args:
-        messages: ``Message`` values or dicts in OpenAI's chat format.
-
     Raises:
-        TypeError: something else is among them.
+        TypeError: one is neither a ``Message`` nor a dict.
         MessageFormatError: a message cannot be read or sent, or breaks MiniMax's order rules; ``position`` says which.
 
     >>> talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "<think>greet</think>hello"}]
@@ -95,7 +88,16 @@ def wire_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[dict[
     ['hi', 'hello', 'and now?']
     """
     items = tuple(messages)
-    read = _read(items)
+    for at, item in enumerate(items):
+        if not isinstance(item, (Message, Mapping)):
+            raise TypeError(f"messages must hold Message values or dicts, got {type(item).__name__} at position {at}")
+    read = tuple(
+        item if isinstance(item, Message) else Message.from_dict(item, position=at) for at, item in enumerate(items)
+    )
+    if not any(message.role != "system" for message in read):
+        raise MessageFormatError("there is no message to answer: give at least one user message")
+    for violation in validate_messages(read, provider="minimax"):
+        raise MessageFormatError(f"{violation.rule}: {violation.detail}", position=violation.position)
     current = split_current_turn(read).current
     open_from = current.start if current else 0
     system = "\n\n".join(message.text for message in read if message.role == "system" and message.text)
@@ -134,20 +136,6 @@ def wire_tools(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return wired
 
 
-def _read(items: Sequence[Message | Mapping[str, Any]]) -> tuple[Message, ...]:
-    for at, item in enumerate(items):
-        if not isinstance(item, (Message, Mapping)):
-            raise TypeError(f"messages must hold Message values or dicts, got {type(item).__name__} at position {at}")
-    read = tuple(
-        item if isinstance(item, Message) else Message.from_dict(item, position=at) for at, item in enumerate(items)
-    )
-    if not any(message.role != "system" for message in read):
-        raise MessageFormatError("there is no message to answer: give at least one user message")
-    for violation in validate_messages(read, provider="minimax"):
-        raise MessageFormatError(f"{violation.rule}: {violation.detail}", position=violation.position)
-    return read
-
-
 def _as_dict(item: Message | Mapping[str, Any], message: Message, at: int) -> dict[str, Any]:
     if isinstance(item, Message):
         if not isinstance(item.content, str) and any(isinstance(part, MediaPart) for part in item.content):
@@ -155,15 +143,13 @@ def _as_dict(item: Message | Mapping[str, Any], message: Message, at: int) -> di
         data = item.to_dict(for_provider=True)
     else:
         data = {key: value for key, value in item.items() if key not in _NOT_SENT} | {"role": message.role}
-    calls = data.get("tool_calls")
-    return {**data, "tool_calls": [_with_arguments(call) for call in calls]} if calls else data
-
-
-def _with_arguments(call: Mapping[str, Any]) -> dict[str, Any]:
-    function = call.get("function") or {}
-    arguments = function.get("arguments") or "{}"
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return {**call, "function": {**function, "arguments": text}}
+    calls = []
+    for call in data.get("tool_calls") or ():
+        function = call.get("function") or {}
+        arguments = function.get("arguments") or "{}"
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+        calls.append({**call, "function": {**function, "arguments": text}})
+    return {**data, "tool_calls": calls} if calls else data
 
 
 def _without_thinking(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,17 +158,13 @@ def _without_thinking(data: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(content, str):
         kept["content"] = split_thinking(content)[1]
     elif content:
-        kept["content"] = [_part_without_thinking(part) for part in content]
+        kept["content"] = [
+            {**part, "text": split_thinking(part["text"])[1]}
+            if isinstance(part, Mapping) and isinstance(part.get("text"), str)
+            else part
+            for part in content
+        ]
     return kept
-
-
-def _part_without_thinking(part: Any) -> Any:
-    if isinstance(part, Mapping) and isinstance(part.get("text"), str):
-        return {**part, "text": split_thinking(part["text"])[1]}
-    return part
-
-
-# --- and back -------------------------------------------------------------------------------------------------------
 
 
 def read_reply(payload: object, *, status: int = 200) -> Reply:
@@ -202,27 +184,16 @@ def read_reply(payload: object, *, status: int = 200) -> Reply:
 
 
 def whole_message(payload: object) -> tuple[dict[str, Any] | None, Mapping[str, Any]]:
-    """Return the message of the first choice, or None, and that choice."""
-    choice = first_choice(payload)
+    """Return the message of the first choice of an answer or a chunk, or None, and that choice, empty for none."""
+    choices = payload.get("choices") if isinstance(payload, Mapping) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    choice = choice if isinstance(choice, Mapping) else {}
     message = choice.get("message")
     return (dict(message) if isinstance(message, Mapping) else None), choice
 
 
-def first_choice(payload: object) -> Mapping[str, Any]:
-    """Return the first choice of an answer or of a chunk; an empty one where there is none."""
-    choices = payload.get("choices") if isinstance(payload, Mapping) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    return choice if isinstance(choice, Mapping) else {}
-
-
 def reply_of(message: dict[str, Any], *, finish_reason: object, about: object) -> Reply:
-    """Return the reply that a whole assistant message is.
-
-    Args:
-        message: the message as the API gave it.
-        finish_reason: why it ended.
-        about: the answer, or the last chunk that tells: where usage and the id stand.
-    """
+    """Return the reply that a whole assistant message is; ``about`` holds its usage and id."""
     message = {**message, "role": "assistant"}
     try:
         (read,) = read_messages([message])

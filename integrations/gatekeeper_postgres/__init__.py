@@ -6,8 +6,7 @@ It needs the extra ``postgres``; importing it without says which line installs i
 from __future__ import annotations
 
 try:
-    from gatekeeper_postgres.async_store import AsyncPostgresStore, AsyncThreadBlobs
-    from gatekeeper_postgres.store import PostgresStore
+    from gatekeeper_postgres.store import AsyncPostgresStore, AsyncThreadBlobs, PostgresStore
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] not in ("psycopg", "psycopg_pool"):
         raise

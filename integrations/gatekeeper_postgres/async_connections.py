@@ -19,7 +19,7 @@ from gatekeeper_core.errors import ConfigError, GatekeeperError, StorageError
 from gatekeeper_postgres.connections import StaleError
 from gatekeeper_postgres.errors import EXPECTED, typed
 from gatekeeper_postgres.servers import Server
-from gatekeeper_postgres.statements import Answer, Call, Calls, Statement, beginning, observed, qualified
+from gatekeeper_postgres.statements import Answer, Call, Calls, beginning, observed, qualified
 
 __all__ = ["AsyncConnections"]
 
@@ -140,14 +140,12 @@ class AsyncConnections:
         try:
             statement = next(call.statements)
             while True:
-                statement = call.statements.send(await self._asked(cursor, statement))
+                await cursor.execute(qualified(statement.sql, self._schema), statement.values or None, binary=True)
+                rows = await cursor.fetchall() if cursor.description else ()
+                statement = call.statements.send(Answer(rows, cursor.rowcount))
         except StopIteration as stop:
             result: T = stop.value
             return result
-
-    async def _asked(self, cursor: psycopg.AsyncCursor[tuple[Any, ...]], statement: Statement) -> Answer:
-        await cursor.execute(qualified(statement.sql, self._schema), statement.values or None, binary=True)
-        return Answer(await cursor.fetchall() if cursor.description else (), cursor.rowcount)
 
     async def _give_back(self, pool: AsyncConnectionPool[Any], connection: psycopg.AsyncConnection[Any]) -> None:
         task = asyncio.create_task(_returned(pool, connection, is_autocommit=self._is_own))

@@ -1,17 +1,17 @@
 """Blobs in the tables of a PostgreSQL store, in pieces of one size, so that a range is read and checked by itself.
 
-Each function works within the transaction that its caller has begun, and checks every row that it reads. Who puts a
-blob holds the lock on its scope.
+Each function works within the transaction that its caller has begun, and checks every row that it reads: one that is
+missing, or not as it was written, is a ``DamagedRowError``. Who puts a blob holds the lock on its scope.
 """
 
 from __future__ import annotations
 
 from gatekeeper_core.storage.base import BlobRecord
 from gatekeeper_core.storage.codec import checksum, decode_text, encode_text
-from gatekeeper_core.storage.stored_rows import CHUNK_BYTES, DamagedRowError, ScopeKey, check_chunk, verify
+from gatekeeper_core.storage.stored_rows import CHUNK_BYTES, DamagedRowError, ScopeKey, sealed, verify
 from gatekeeper_postgres.statements import Statements, execute, name_key, rows_of
 
-__all__ = ["check_blob", "delete", "get", "put", "records"]
+__all__ = ["delete", "get", "put", "records"]
 
 _CHUNKS_AT_ONCE = 256
 
@@ -28,12 +28,11 @@ def put(key: ScopeKey, blob_id: str, data: bytes) -> Statements[None]:
     yield from delete(key, blob_id)
     ((last,),) = yield from rows_of(f"SELECT max(serial) FROM @blobs WHERE {_OF_SCOPE}", *key)  # noqa: S608 - no input
     name, serial = name_key(blob_id), (last or 0) + 1
-    fields = (*key, name, encode_text(blob_id), serial, len(data))
     insert = (
         "INSERT INTO @blobs (tenant, thread, scope, id, name, serial, size, checksum) "
         "VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
     )
-    yield from execute(insert, *fields, checksum(b"blobs", *fields))
+    yield from execute(insert, *sealed(b"blobs", *key, name, encode_text(blob_id), serial, len(data)))
     numbers = range(-(-len(data) // CHUNK_BYTES))
     for start in range(0, len(numbers), _CHUNKS_AT_ONCE):
         some = numbers[start : start + _CHUNKS_AT_ONCE]
@@ -47,22 +46,29 @@ def get(key: ScopeKey, blob_id: str, start: int, end: int | None) -> Statements[
 
     Raises:
         KeyError: there is none.
-        DamagedRowError: it is not as it was written.
     """
     name = name_key(blob_id)
     query = f"SELECT name, serial, size, checksum FROM @blobs WHERE {_OF_BLOB}"  # noqa: S608 - no input
     rows = yield from rows_of(query, *key, name)
     if not rows:
         raise KeyError(blob_id)
-    check_blob(key, name, *rows[0])
+    verify(b"blobs", *key, name, *rows[0])
     _, serial, size, _ = rows[0]
     start, end = max(0, start), size if end is None else min(max(0, end), size)
     if start >= end:
         return b""
-    wanted = range(start // CHUNK_BYTES, (end - 1) // CHUNK_BYTES + 1)
-    data = yield from _chunks(key, name, serial, wanted)
-    begin = wanted.start * CHUNK_BYTES
-    return data[start - begin : end - begin]
+    numbers = range(start // CHUNK_BYTES, (end - 1) // CHUNK_BYTES + 1)
+    query = (
+        f"SELECT number, data, checksum FROM @blob_chunks WHERE {_OF_BLOB} "  # noqa: S608 - no input
+        "AND number >= %s AND number < %s ORDER BY number"
+    )
+    chunks = yield from rows_of(query, *key, name, numbers.start, numbers.stop)
+    if [chunk[0] for chunk in chunks] != list(numbers):
+        raise DamagedRowError("blob_chunks")
+    for chunk in chunks:
+        verify(b"blob_chunks", *key, name, serial, *chunk)
+    begin = numbers.start * CHUNK_BYTES
+    return b"".join(chunk[1] for chunk in chunks)[start - begin : end - begin]
 
 
 def delete(key: ScopeKey, blob_id: str | None) -> Statements[None]:
@@ -75,32 +81,10 @@ def delete(key: ScopeKey, blob_id: str | None) -> Statements[None]:
 
 
 def records(key: ScopeKey) -> Statements[tuple[BlobRecord, ...]]:
-    """Return the blobs of a scope, the one that was put first standing first.
-
-    Raises:
-        DamagedRowError: one is not as it was written.
-    """
+    """Return the blobs of a scope, oldest first."""
     query = f"SELECT id, name, serial, size, checksum FROM @blobs WHERE {_OF_SCOPE} ORDER BY serial"  # noqa: S608
     found = []
     for name, *row in (yield from rows_of(query, *key)):
-        check_blob(key, name, *row)
+        verify(b"blobs", *key, name, *row)
         found.append(BlobRecord(decode_text(row[0]), row[2]))
     return tuple(found)
-
-
-def check_blob(key: ScopeKey, name: object, full: object, serial: object, size: object, stored: object) -> None:
-    """Check a row of ``blobs``, which has the id as it stands in the indexes and in full."""
-    verify(b"blobs", stored, *key, name, full, serial, size)
-
-
-def _chunks(key: ScopeKey, name: bytes, serial: int, numbers: range) -> Statements[bytes]:
-    query = (
-        f"SELECT number, data, checksum FROM @blob_chunks WHERE {_OF_BLOB} "  # noqa: S608 - no input
-        "AND number >= %s AND number < %s ORDER BY number"
-    )
-    rows = yield from rows_of(query, *key, name, numbers.start, numbers.stop)
-    if [row[0] for row in rows] != list(numbers):
-        raise DamagedRowError("blob_chunks")
-    for row in rows:
-        check_chunk(key, name, serial, *row)
-    return b"".join(row[1] for row in rows)

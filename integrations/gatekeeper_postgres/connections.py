@@ -18,7 +18,7 @@ from psycopg_pool import ConnectionPool
 from gatekeeper_core.errors import GatekeeperError, StorageError
 from gatekeeper_postgres.errors import EXPECTED, typed
 from gatekeeper_postgres.servers import Server
-from gatekeeper_postgres.statements import Answer, Call, Calls, Statement, beginning, observed, qualified
+from gatekeeper_postgres.statements import Answer, Call, Calls, beginning, observed, qualified
 
 __all__ = ["Connections", "StaleError"]
 
@@ -144,14 +144,12 @@ class Connections:
         try:
             statement = next(call.statements)
             while True:
-                statement = call.statements.send(self._asked(cursor, statement))
+                cursor.execute(qualified(statement.sql, self._schema), statement.values or None, binary=True)
+                rows = cursor.fetchall() if cursor.description else ()
+                statement = call.statements.send(Answer(rows, cursor.rowcount))
         except StopIteration as stop:
             result: T = stop.value
             return result
-
-    def _asked(self, cursor: psycopg.Cursor[tuple[Any, ...]], statement: Statement) -> Answer:
-        cursor.execute(qualified(statement.sql, self._schema), statement.values or None, binary=True)
-        return Answer(cursor.fetchall() if cursor.description else (), cursor.rowcount)
 
 
 class StaleError(psycopg.OperationalError):

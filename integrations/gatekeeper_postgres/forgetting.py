@@ -10,9 +10,8 @@ from collections.abc import Collection
 
 from gatekeeper_core.errors import ForgottenError
 from gatekeeper_core.storage.base import Forgotten
-from gatekeeper_core.storage.codec import checksum
-from gatekeeper_core.storage.forgetting import TENANT, Target, tombstone, tombstones_of
-from gatekeeper_core.storage.stored_rows import TABLES_OF_TENANT, TABLES_OF_THREAD, UserKey, verify
+from gatekeeper_core.storage.forgetting import TENANT, Target, tombstone, tombstones_against, tombstones_of
+from gatekeeper_core.storage.stored_rows import TABLES_OF_TENANT, TABLES_OF_THREAD, UserKey, sealed, verify
 from gatekeeper_postgres import memories
 from gatekeeper_postgres.schema import NEWEST, TABLES, newer_schema
 from gatekeeper_postgres.statements import Statements, execute, name_key, rows_of
@@ -54,25 +53,23 @@ def admit(
     Raises:
         UnfitTablesError: another process has brought the tables up to date in the meantime.
         ForgottenError: the tenant, the thread, the user or a source was forgotten.
-        DamagedRowError: a tombstone is damaged.
     """
     of_tenant = tombstone(tenant, TENANT)
-    named = [(TENANT, ""), ("thread", thread), ("user", user), *(("source", source) for source in sources)]
-    stones = {tombstone(tenant, kind, name): kind for kind, name in named if name is not None}
+    stones = tombstones_against(tenant, thread=thread, user=user, sources=sources)
     ((version, found),) = yield from rows_of(_ADMIT, of_tenant, list(stones))
     if version != NEWEST:
         raise newer_schema()
     standing = {row[:_STONE_BYTES]: row[_STONE_BYTES:] for row in found}
     for stone, kind in stones.items():
         if stone in standing:
-            verify(b"tombstones", standing[stone], of_tenant, stone)
+            verify(b"tombstones", of_tenant, stone, standing[stone])
             raise ForgottenError(kind)
 
 
 def forget(target: Target, vectors: VectorType | None) -> Statements[Forgotten]:
     """Delete the rows of a target, leave its tombstones, and return how many rows there were."""
     of_tenant, stones = tombstone(target.tenant, TENANT), tombstones_of(target)
-    sums = [checksum(b"tombstones", of_tenant, stone) for stone in stones]
+    sums = [sealed(b"tombstones", of_tenant, stone)[-1] for stone in stones]
     yield from execute(_INSERT_STONES, of_tenant, list(stones), sums)
     tenant, name = name_key(target.tenant), name_key(target.name)
     gone: dict[str, int] = {}

@@ -2,7 +2,8 @@
 
 Terms are looked up in a table of postings; vectors by pgvector, which holds a copy of each: what is given back are the
 bytes that were put. Each function works within the transaction that its caller has begun, and checks every row that it
-reads. Who changes the memories of a user holds the lock on them.
+reads: one that is not as it was written is a ``DamagedRowError``. Who changes the memories of a user holds the lock on
+them.
 """
 
 from __future__ import annotations
@@ -15,13 +16,18 @@ from typing import Any, NamedTuple
 from gatekeeper_core.storage.base import MemoryRecord, TermCounts
 from gatekeeper_core.storage.codec import decode_vector, encode_text
 from gatekeeper_core.storage.forgetting import sources_of, without_source
-from gatekeeper_core.storage.stored_rows import DamagedRowError, StoredMemory, UserKey, check_next_versions
+from gatekeeper_core.storage.stored_rows import (
+    MEMORY_COLUMNS,
+    DamagedRowError,
+    StoredMemory,
+    UserKey,
+    check_next_versions,
+)
 from gatekeeper_core.storage.vectors import cosine
 from gatekeeper_postgres.statements import Statements, execute, name_key, rows_of
 from gatekeeper_postgres.vectors import VectorType, as_text
 
 __all__ = [
-    "COLUMNS",
     "MAX_COMPARED_VECTORS",
     "Narrowing",
     "count",
@@ -44,10 +50,8 @@ EXACT_UP_TO = 1_000
 """Up to so many vectors of a user are compared one by one, by the server. Source: ours; some milliseconds, and none is
 missed."""
 
-COLUMNS = "id, serial, is_current, key, category, body, terms, vector, vector_of, checksum"
-"""The columns of ``StoredMemory``, in its order."""
-
 _OF_USER = "FROM @memories WHERE tenant = %s AND user_id = %s"
+_OF_USER_AS_M = "FROM @memories AS m WHERE tenant = %s AND user_id = %s"
 _INSERT = """
 INSERT INTO @memories (tenant, user_id, id, serial, is_current, key, category, body, terms, vector, vector_of, checksum,
     dimensions{column})
@@ -80,33 +84,14 @@ SELECT w.place, h.id, h.serial FROM unnest(%s::bytea[]) WITH ORDINALITY AS w (te
 
 
 class Narrowing(NamedTuple):
-    """Which memories a search is for: of a key, of some categories; None: of any."""
+    """Which memories a search is for: what its condition needs in addition, and the values of that."""
 
-    key: bytes | None
-    categories: list[bytes] | None
-
-    @property
-    def sql(self) -> str:
-        """What a condition needs in addition."""
-        return "".join(
-            condition
-            for condition, value in ((" AND m.key = %s", self.key), (" AND m.category = ANY(%s)", self.categories))
-            if value is not None
-        )
-
-    @property
-    def values(self) -> tuple[Any, ...]:
-        """The values of that."""
-        return tuple(value for value in self if value is not None)
+    sql: str
+    values: tuple[Any, ...]
 
 
 def put(key: UserKey, records: Sequence[MemoryRecord], vectors: VectorType | None) -> Statements[None]:
-    """Store memories; see ``MemoryStore.put_memories``.
-
-    Raises:
-        ConflictError: one is stored in another version.
-        DamagedRowError: a stored one is damaged.
-    """
+    """Store memories; see ``MemoryStore.put_memories``."""
     stored = yield from _rows(key, {name_key(record.memory.id) for record in records})
     check_next_versions(records, lambda memory_id: _record(stored.get(name_key(memory_id))))
     yield from _delete_rows(key, stored.values())
@@ -120,11 +105,7 @@ def put(key: UserKey, records: Sequence[MemoryRecord], vectors: VectorType | Non
 
 
 def get(key: UserKey, memory_id: str) -> Statements[MemoryRecord | None]:
-    """Return the memory of an id, or None.
-
-    Raises:
-        DamagedRowError: it is not as it was written.
-    """
+    """Return the memory of an id, or None."""
     rows = yield from _rows(key, [name_key(memory_id)])
     return _record(rows.get(name_key(memory_id)))
 
@@ -133,7 +114,12 @@ def delete(key: UserKey, memory_ids: Iterable[str]) -> Statements[int]:
     """Delete memories with their postings, damaged ones as well, and return how many there were."""
     gone = 0
     for name in dict.fromkeys(map(name_key, memory_ids)):
-        gone += yield from _delete_one(key, name)
+        try:
+            rows = yield from _rows(key, [name])
+            yield from _delete_rows(key, rows.values())
+            gone += len(rows)
+        except DamagedRowError:  # noqa: PERF203 - one that is damaged keeps no other one
+            gone += yield from _delete_damaged(key, name)
     return gone
 
 
@@ -145,13 +131,9 @@ def delete_all(key: UserKey) -> Statements[int]:
 
 
 def find(key: UserKey, *, terms: Sequence[str], among: Narrowing, limit: int) -> Statements[tuple[MemoryRecord, ...]]:
-    """Return current memories by term, or without terms the newest put; see ``MemoryStore.find_memories``.
-
-    Raises:
-        DamagedRowError: one that was found is not as it was written.
-    """
+    """Return current memories by term, or without terms the newest put; see ``MemoryStore.find_memories``."""
     if not terms:
-        query = f"{_current(among)} ORDER BY serial DESC LIMIT %s"
+        query = f"SELECT {MEMORY_COLUMNS} {_OF_USER_AS_M} AND is_current{among.sql} ORDER BY serial DESC LIMIT %s"
         rows = yield from rows_of(query, *key, *among.values, limit)
         return tuple(_checked(key, row).record() for row in rows)
     names = list(dict.fromkeys(map(name_key, terms)))
@@ -176,9 +158,6 @@ def nearest(
 
     Those that pgvector holds are found by it; the others, of which there are none where it is installed and the vectors
     are not too long for it, are compared here.
-
-    Raises:
-        DamagedRowError: one that was found is not as it was written.
     """
     asked = as_text(vector)
     names: list[bytes] = []
@@ -239,7 +218,7 @@ def _nearest_in_server(
     it gives up before that, they are compared one by one as well: whatever others have stored, nothing is lost.
     """
     dimensions = len(vector)
-    where = f"{_OF_USER.replace('@memories', '@memories AS m')} AND is_current AND dimensions = {dimensions:d}"
+    where = f"{_OF_USER_AS_M} AND is_current AND dimensions = {dimensions:d}"
     where += f" AND embedding IS NOT NULL{among.sql}"
     values = (*key, *among.values)
     distance = f"(embedding {vectors.distance} %s::{vectors.name})"
@@ -266,22 +245,18 @@ def _nearest_here(
     key: UserKey, vector: array[float], *, among: Narrowing, limit: int, vectors: VectorType | None
 ) -> Statements[list[bytes]]:
     """Return the ids of the nearest of the newest that pgvector does not hold."""
-    query = f"SELECT id, vector FROM @memories AS m WHERE tenant = %s AND user_id = %s AND is_current{among.sql}"  # noqa: S608
+    query = f"SELECT id, vector {_OF_USER_AS_M} AND is_current{among.sql}"
     query += " AND dimensions = %s" + (" AND embedding IS NULL" if vectors else "") + " ORDER BY serial DESC LIMIT %s"
     rows = yield from rows_of(query, *key, *among.values, len(vector), MAX_COMPARED_VECTORS)
     alike = [row for row in rows if len(row[1]) == 4 * len(vector)]
     return [row[0] for row in nlargest(limit, alike, key=lambda row: cosine(decode_vector(row[1]), vector))]
 
 
-def _current(among: Narrowing) -> str:
-    return f"SELECT {COLUMNS} FROM @memories AS m WHERE tenant = %s AND user_id = %s AND is_current{among.sql}"  # noqa: S608
-
-
 def _rows(key: UserKey, names: Collection[bytes]) -> Statements[dict[bytes, StoredMemory]]:
     """Return the rows of ids, as far as they are there, in the order of the ids."""
     if not names:
         return {}
-    rows = yield from rows_of(f"SELECT {COLUMNS} {_OF_USER} AND id = ANY(%s)", *key, list(names))
+    rows = yield from rows_of(f"SELECT {MEMORY_COLUMNS} {_OF_USER} AND id = ANY(%s)", *key, list(names))
     found = {row.id: row for row in (_checked(key, values) for values in rows)}
     return {name: found[name] for name in names if name in found}
 
@@ -337,15 +312,6 @@ def _delete_rows(key: UserKey, rows: Collection[StoredMemory]) -> Statements[Non
     yield from execute(f"DELETE {_OF_USER} AND id = ANY(%s)", *key, [row.id for row in rows])
 
 
-def _delete_one(key: UserKey, name: bytes) -> Statements[int]:
-    try:
-        rows = yield from _rows(key, [name])
-        yield from _delete_rows(key, rows.values())
-    except DamagedRowError:
-        return (yield from _delete_damaged(key, name))
-    return len(rows)
-
-
 def _delete_damaged(key: UserKey, name: bytes) -> Statements[int]:
     """Delete a memory of which nothing can be believed, wherever its id stands."""
     for table in ("memory_terms", "memory_sources"):
@@ -359,5 +325,13 @@ def _sources(record: MemoryRecord) -> list[bytes]:
 
 
 def narrowing(key: str | None, categories: Collection[str]) -> Narrowing:
-    """Return which memories a search is for, by the names of a key and of categories."""
-    return Narrowing(None if key is None else name_key(key), [encode_text(category) for category in categories] or None)
+    """Return the narrowing to the memories of a key (None: of any) and of some categories (empty: of all)."""
+    sql = ""
+    values: list[Any] = []
+    if key is not None:
+        sql += " AND m.key = %s"
+        values.append(name_key(key))
+    if categories:
+        sql += " AND m.category = ANY(%s)"
+        values.append([encode_text(category) for category in categories])
+    return Narrowing(sql, tuple(values))

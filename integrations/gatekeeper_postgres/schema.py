@@ -22,6 +22,7 @@ import re
 from typing import NamedTuple
 
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.storage.codec import decode_vector
 from gatekeeper_postgres.statements import Statements, execute, rows_of
 from gatekeeper_postgres.vectors import MAX_INDEXED_DIMENSIONS, OLDEST_PGVECTOR, VectorType, as_text
 
@@ -199,7 +200,11 @@ def schema_state(schema: str) -> Statements[SchemaState]:
             )
         version = rows[0][0]
     column = bool((yield from rows_of(_COLUMN, schema)))
-    return SchemaState(version, exists, (yield from _pgvector()), column)
+    vectors = None
+    for installed, place in (yield from rows_of(_PGVECTOR)):
+        if tuple(int(part) for part in re.findall(r"\d+", installed)[:2]) >= OLDEST_PGVECTOR:
+            vectors = VectorType(place)
+    return SchemaState(version, exists, vectors, column)
 
 
 def migrate(schema: str, migrations: tuple[str, ...] = MIGRATIONS) -> Statements[int]:
@@ -246,8 +251,6 @@ def copy_vectors(
     after: tuple[bytes, bytes, bytes], vectors: VectorType
 ) -> Statements[tuple[bytes, bytes, bytes] | None]:
     """Give some memories that were stored before pgvector was there their embedding; return the last one's keys."""
-    from gatekeeper_core.storage.codec import decode_vector
-
     rows = yield from rows_of(_UNCOPIED, *after, _COPIED_AT_ONCE)
     for tenant, user, name, vector in rows:
         text = as_text(decode_vector(vector))
@@ -262,12 +265,3 @@ def index_dimensions(schema: str, dimensions: int, vectors: VectorType) -> State
     others = sum(name.startswith("memories_near_") for name in names)
     if f"memories_near_{dimensions:d}" not in names and others < MAX_INDEXED_DIMENSIONS:
         yield from execute(vectors.making_index(dimensions))
-
-
-def _pgvector() -> Statements[VectorType | None]:
-    rows = yield from rows_of(_PGVECTOR)
-    if not rows:
-        return None
-    version, schema = rows[0]
-    numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
-    return VectorType(schema) if numbers >= OLDEST_PGVECTOR else None

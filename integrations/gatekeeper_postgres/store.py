@@ -1,9 +1,9 @@
-"""A whole store in PostgreSQL, for any number of threads, processes and hosts.
+"""A whole store in PostgreSQL, for any number of threads, processes and hosts: one that waits, one that is awaited.
 
 ::
 
-    store, async_store ── methods          what each method does, call by call
-                       ── connections, async_connections, servers, errors
+    store ── methods                       what each method does, call by call
+          ── connections, async_connections, servers, errors
     methods ── threads, memories (vectors), blobs, forgetting, check      statements of one transaction
             ── schema                                                     tables, migrations
     all of these ── statements             what is asked of the server, without a connection
@@ -11,32 +11,104 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Coroutine
+from functools import wraps
 from types import TracebackType
-from typing import Any
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
-from psycopg_pool import ConnectionPool
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
-from gatekeeper_core.messages import Message
-from gatekeeper_core.storage.base import (
-    BlobRecord,
-    BlobStore,
-    DerivedRecord,
-    Forgotten,
-    MemoryRecord,
-    MemoryScope,
-    TermCounts,
-)
-from gatekeeper_postgres.check import StoreInfo
+from gatekeeper_core.storage.base import BlobStore
+from gatekeeper_postgres.async_connections import AsyncConnections
 from gatekeeper_postgres.connections import Connections
-from gatekeeper_postgres.methods import Methods, thread_key
+from gatekeeper_postgres.methods import BlobMethods, Methods
 from gatekeeper_postgres.servers import Server
+from gatekeeper_postgres.statements import Calls
 
-__all__ = ["PostgresStore", "ThreadBlobs"]
+__all__ = ["AsyncPostgresStore", "AsyncThreadBlobs", "PostgresStore", "ThreadBlobs"]
+
+M = TypeVar("M")
+P = ParamSpec("P")
+T = TypeVar("T")
+Pool = TypeVar("Pool", bound="ConnectionPool[Any] | AsyncConnectionPool[Any]")
 
 
-class PostgresStore:
+class _Waiting(Protocol[M]):
+    _connections: Connections
+    _methods: M
+
+
+class _Awaited(Protocol[M]):
+    _connections: AsyncConnections
+    _methods: M
+
+
+def _waiting(method: Callable[Concatenate[M, P], Calls[T]]) -> Callable[Concatenate[_Waiting[M], P], T]:
+    """Return the method of a store that runs the calls of one of its ``methods`` and waits for the result."""
+
+    @wraps(method)
+    def run(self: _Waiting[M], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._connections.run(method(self._methods, *args, **kwargs))
+
+    return run
+
+
+def _awaited(
+    method: Callable[Concatenate[M, P], Calls[T]],
+) -> Callable[Concatenate[_Awaited[M], P], Coroutine[Any, Any, T]]:
+    """Return the same for a store that is awaited."""
+
+    @wraps(method)
+    async def run(self: _Awaited[M], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._connections.run(method(self._methods, *args, **kwargs))
+
+    return run
+
+
+class _OnServer(Generic[Pool]):
+    """The settings of both stores."""
+
+    def __init__(
+        self,
+        conninfo: str | None = None,
+        *,
+        pool: Pool | None = None,
+        schema: str = "gatekeeper",
+        statement_timeout_ms: int = 30_000,
+        lock_timeout_ms: int = 10_000,
+        connect_timeout_ms: int = 10_000,
+        min_connections: int = 1,
+        max_connections: int = 10,
+        create: bool = True,
+        migrate: bool = True,
+    ) -> None:
+        server = Server.of(
+            conninfo,
+            pool,
+            statement_timeout_ms=statement_timeout_ms,
+            lock_timeout_ms=lock_timeout_ms,
+            connect_timeout_ms=connect_timeout_ms,
+            min_connections=min_connections,
+            max_connections=max_connections,
+        )
+        self._methods = Methods(schema, server.place, create=create, migrate=migrate)
+        self._connect(server, pool)
+
+    def _connect(self, server: Server, pool: Pool | None) -> None:
+        raise NotImplementedError
+
+    @property
+    def place(self) -> str:
+        """The server and the database: ``host:port/database``."""
+        return self._methods.place
+
+    @property
+    def found_schema_version(self) -> int:
+        """The version of the tables when the store was opened, before they were brought up to date; 0: none."""
+        return self._methods.found_version
+
+
+class PostgresStore(_OnServer["ConnectionPool[Any]"]):
     """A ``Store`` in a PostgreSQL database.
 
     Every call is one transaction. A call that cannot be answered raises one of the ``StorageError`` family, which names
@@ -66,34 +138,9 @@ class PostgresStore:
             version's.
     """
 
-    __slots__ = ("_connections", "_methods")
-
-    def __init__(
-        self,
-        conninfo: str | None = None,
-        *,
-        pool: ConnectionPool[Any] | None = None,
-        schema: str = "gatekeeper",
-        statement_timeout_ms: int = 30_000,
-        lock_timeout_ms: int = 10_000,
-        connect_timeout_ms: int = 10_000,
-        min_connections: int = 1,
-        max_connections: int = 10,
-        create: bool = True,
-        migrate: bool = True,
-    ) -> None:
-        self._methods = Methods(schema)
-        server = Server.of(
-            conninfo,
-            pool,
-            statement_timeout_ms=statement_timeout_ms,
-            lock_timeout_ms=lock_timeout_ms,
-            connect_timeout_ms=connect_timeout_ms,
-            min_connections=min_connections,
-            max_connections=max_connections,
-        )
-        self._connections = Connections(server, schema, pool=pool)
-        self._connections.open(self._methods.open(create=create, migrate=migrate))
+    def _connect(self, server: Server, pool: ConnectionPool[Any] | None) -> None:
+        self._connections = Connections(server, self._methods.schema, pool=pool)
+        self._connections.open(self._methods.open())
 
     def __enter__(self) -> PostgresStore:
         return self
@@ -103,174 +150,107 @@ class PostgresStore:
     ) -> None:
         self.close()
 
-    @property
-    def place(self) -> str:
-        """The server and the database: ``host:port/database``."""
-        return self._connections.server.place
-
-    @property
-    def found_schema_version(self) -> int:
-        """The version of the tables when the store was opened, before they were brought up to date; 0: none."""
-        return self._methods.found_version
-
     def close(self) -> None:
         """Close the connections of this process, when the calls that run are done. Any later call is refused."""
         self._connections.close()
 
-    def append_messages(
-        self, tenant: str, thread: str, messages: Sequence[Message], /, *, expected_seq: int | None = None
-    ) -> int:
-        """Store messages at the end of a thread; see ``MessageStore``."""
-        return self._connections.run(self._methods.append_messages(tenant, thread, messages, expected_seq=expected_seq))
-
-    def read_messages(
-        self, tenant: str, thread: str, /, *, from_seq: int = 0, limit: int | None = None, min_seq: int | None = None
-    ) -> tuple[Message, ...]:
-        """Return the messages of a thread from a sequence number on; see ``MessageStore``."""
-        return self._connections.run(
-            self._methods.read_messages(tenant, thread, from_seq=from_seq, limit=limit, min_seq=min_seq)
-        )
-
-    def last_seq(self, tenant: str, thread: str, /) -> int:
-        """Return the sequence number of a thread's newest message, -1 for none; see ``MessageStore``."""
-        return self._connections.run(self._methods.last_seq(tenant, thread))
-
-    def load_record(self, tenant: str, thread: str, kind: str, /) -> DerivedRecord | None:
-        """Return the newest record of a kind, or None; see ``RecordStore``."""
-        return self._connections.run(self._methods.load_record(tenant, thread, kind))
-
-    def save_record(
-        self, tenant: str, thread: str, kind: str, body: str, /, *, upto_seq: int, expected_version: int
-    ) -> int:
-        """Save a record in the place of the version that it was made from; see ``RecordStore``.
-
-        Raises:
-            TypeError: the body is no text.
-            ConflictError: another version is stored by now.
-            ForgottenError: the thread was forgotten.
-        """
-        return self._connections.run(
-            self._methods.save_record(tenant, thread, kind, body, upto_seq=upto_seq, expected_version=expected_version)
-        )
-
-    def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
-        """Store memories, all or none; see ``MemoryStore``.
-
-        The first vector of a dimension makes its index, which other writers of memories wait for.
-
-        Raises:
-            TypeError: one is no ``MemoryRecord``.
-            ConflictError: one is stored in another version by now.
-            ForgottenError: the user, or a thread that a text comes from, was forgotten.
-        """
-        self._connections.run(self._methods.put_memories(scope, records))
-
-    def get_memory(self, scope: MemoryScope, memory_id: str, /) -> MemoryRecord | None:
-        """Return the memory of an id, or None; see ``MemoryStore``."""
-        return self._connections.run(self._methods.get_memory(scope, memory_id))
-
-    def delete_memories(self, scope: MemoryScope, memory_ids: Collection[str] | None = None, /) -> int:
-        """Delete memories or all of the scope; see ``MemoryStore``."""
-        return self._connections.run(self._methods.delete_memories(scope, memory_ids))
-
-    def find_memories(
-        self,
-        scope: MemoryScope,
-        *,
-        terms: Sequence[str] = (),
-        vector: array[float] | None = None,
-        key: str | None = None,
-        categories: Collection[str] = (),
-        limit: int,
-    ) -> tuple[MemoryRecord, ...]:
-        """Return current memories by term, by nearness, or the newest put; see ``MemoryStore``."""
-        return self._connections.run(
-            self._methods.find_memories(scope, terms=terms, vector=vector, key=key, categories=categories, limit=limit)
-        )
-
-    def count_memories(self, scope: MemoryScope, terms: Collection[str], /) -> TermCounts:
-        """Return how many current memories there are, and how many hold each term; see ``MemoryStore``."""
-        return self._connections.run(self._methods.count_memories(scope, terms))
-
     def blobs_of(self, tenant: str, thread: str, /) -> BlobStore:
-        """Return the blobs of one thread as a store of their own; see ``Store``."""
-        thread_key(tenant, thread)
-        return ThreadBlobs(self._connections, self._methods, tenant, thread)
+        """Return the blobs of one thread as a store of their own, which is deleted when the thread is forgotten."""
+        return ThreadBlobs(self._connections, BlobMethods(self._methods, tenant, thread))
 
-    def forget(
-        self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
-    ) -> Forgotten:
-        """Delete for good what belongs to a thread, a user or the tenant; see ``Store``.
-
-        Other writers of the tenant wait for it. Then the server clears the deleted rows from the tables (``VACUUM``);
-        where a transaction that can still see them, or the role's rights, keep it from that, ``is_purged`` is False:
-        the rows are gone for every reader that comes, and ``purge`` does the rest.
-        """
-        return self._connections.run(self._methods.forget(tenant, thread=thread, user=user, source=source))
-
-    def purge(self) -> bool:
-        """Let the server clear what was deleted from the tables, and return whether it has.
-
-        It waits up to a second for transactions that can still see it.
-        """
-        return self._connections.run(self._methods.purge())
-
-    def begin_anew(
-        self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
-    ) -> bool:
-        """Take a tombstone away; see ``Store``."""
-        return self._connections.run(self._methods.begin_anew(tenant, thread=thread, user=user, source=source))
-
-    def check(self) -> tuple[str, ...]:
-        """Return what is wrong with the tables, in words that hold nothing of their content; nothing: they are whole.
-
-        Every row against its checksum, and what the tables say of each other. Linear in the tables.
-        """
-        return self._connections.run(self._methods.check())
-
-    def info(self) -> StoreInfo:
-        """Return how much lies in the store; linear in its rows."""
-        return self._connections.run(self._methods.info(self.place))
+    append_messages = _waiting(Methods.append_messages)
+    read_messages = _waiting(Methods.read_messages)
+    last_seq = _waiting(Methods.last_seq)
+    load_record = _waiting(Methods.load_record)
+    save_record = _waiting(Methods.save_record)
+    put_memories = _waiting(Methods.put_memories)
+    get_memory = _waiting(Methods.get_memory)
+    delete_memories = _waiting(Methods.delete_memories)
+    find_memories = _waiting(Methods.find_memories)
+    count_memories = _waiting(Methods.count_memories)
+    forget = _waiting(Methods.forget)
+    purge = _waiting(Methods.purge)
+    begin_anew = _waiting(Methods.begin_anew)
+    check = _waiting(Methods.check)
+    info = _waiting(Methods.info)
 
 
 class ThreadBlobs:
-    """The blobs of one thread: a ``BlobStore``.
+    """The blobs of one thread: a ``BlobStore``."""
 
-    Args:
-        connections: those of the store.
-        methods: those of the store.
-        tenant: whose thread.
-        thread: which of its threads.
-    """
-
-    __slots__ = ("_connections", "_methods", "_owner")
-
-    def __init__(self, connections: Connections, methods: Methods, tenant: str, thread: str) -> None:
+    def __init__(self, connections: Connections, methods: BlobMethods) -> None:
         self._connections = connections
         self._methods = methods
-        self._owner = (tenant, thread)
 
-    def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
-        """Store a blob under an id of a scope; see ``BlobStore``.
+    put = _waiting(BlobMethods.put)
+    get = _waiting(BlobMethods.get)
+    delete = _waiting(BlobMethods.delete)
+    used_bytes = _waiting(BlobMethods.used_bytes)
+    records = _waiting(BlobMethods.records)
+
+
+class AsyncPostgresStore(_OnServer["AsyncConnectionPool[Any]"]):
+    """A ``Store`` in a PostgreSQL database whose methods are awaited.
+
+    Arguments, methods and errors are those of ``PostgresStore``; a server that cannot be reached is an error of
+    ``open``. The store belongs to the event loop that it was opened in. A task that is cancelled in the middle of a
+    call undoes the call, or has it done; the connection goes back in any case.
+    """
+
+    def _connect(self, server: Server, pool: AsyncConnectionPool[Any] | None) -> None:
+        self._connections = AsyncConnections(server, self._methods.schema, pool=pool)
+
+    async def open(self) -> AsyncPostgresStore:
+        """Connect, make the tables or bring them up to date, and return the store itself.
 
         Raises:
-            TypeError: ``data`` is no bytes.
-            ForgottenError: the thread was forgotten.
+            StorageError: the server cannot be reached, or the tables cannot be used.
         """
-        self._connections.run(self._methods.put_blob(*self._owner, scope, blob_id, data))
+        await self._connections.open(self._methods.open())
+        return self
 
-    def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
-        """Return a range of a blob's bytes; see ``BlobStore``."""
-        return self._connections.run(self._methods.get_blob(*self._owner, scope, blob_id, start, end))
+    async def __aenter__(self) -> AsyncPostgresStore:
+        return await self.open()
 
-    def delete(self, scope: str, blob_id: str | None = None, /) -> None:
-        """Delete one blob or the whole scope; see ``BlobStore``."""
-        self._connections.run(self._methods.delete_blob(*self._owner, scope, blob_id))
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
 
-    def used_bytes(self, scope: str, /) -> int:
-        """Return the sum of the sizes of the scope's blobs."""
-        return sum(record.size_bytes for record in self.records(scope))
+    async def close(self) -> None:
+        """Close the connections, when the calls that run are done. Any later call is refused."""
+        await self._connections.close()
 
-    def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
-        """Return the blobs of a scope, oldest first; see ``BlobStore``."""
-        return self._connections.run(self._methods.blob_records(*self._owner, scope))
+    def blobs_of(self, tenant: str, thread: str, /) -> AsyncThreadBlobs:
+        """Return the blobs of one thread as a store of their own, which is deleted when the thread is forgotten."""
+        return AsyncThreadBlobs(self._connections, BlobMethods(self._methods, tenant, thread))
+
+    append_messages = _awaited(Methods.append_messages)
+    read_messages = _awaited(Methods.read_messages)
+    last_seq = _awaited(Methods.last_seq)
+    load_record = _awaited(Methods.load_record)
+    save_record = _awaited(Methods.save_record)
+    put_memories = _awaited(Methods.put_memories)
+    get_memory = _awaited(Methods.get_memory)
+    delete_memories = _awaited(Methods.delete_memories)
+    find_memories = _awaited(Methods.find_memories)
+    count_memories = _awaited(Methods.count_memories)
+    forget = _awaited(Methods.forget)
+    purge = _awaited(Methods.purge)
+    begin_anew = _awaited(Methods.begin_anew)
+    check = _awaited(Methods.check)
+    info = _awaited(Methods.info)
+
+
+class AsyncThreadBlobs:
+    """The blobs of one thread; the methods of a ``BlobStore``, awaited."""
+
+    def __init__(self, connections: AsyncConnections, methods: BlobMethods) -> None:
+        self._connections = connections
+        self._methods = methods
+
+    put = _awaited(BlobMethods.put)
+    get = _awaited(BlobMethods.get)
+    delete = _awaited(BlobMethods.delete)
+    used_bytes = _awaited(BlobMethods.used_bytes)
+    records = _awaited(BlobMethods.records)

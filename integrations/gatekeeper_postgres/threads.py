@@ -1,25 +1,20 @@
 """The messages and the derived records of threads, in the tables of a PostgreSQL store.
 
-Each function works within the transaction that its caller has begun, and checks every row that it reads. Who appends to
-a thread holds its row to the end of the transaction; a reading is of one state of the tables.
+Each function works within the transaction that its caller has begun, and checks every row that it reads: one that is
+missing, or not as it was written, is a ``DamagedRowError``. Who appends to a thread holds its row to the end of the
+transaction; a reading is of one state of the tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.appending import EncodedMessage, StoredMessage, plan_append
 from gatekeeper_core.storage.base import DerivedRecord
-from gatekeeper_core.storage.codec import checksum, decode_message, decode_text, encode_text
-from gatekeeper_core.storage.stored_rows import (
-    DamagedRowError,
-    ThreadKey,
-    check_message,
-    check_record,
-    check_thread,
-)
+from gatekeeper_core.storage.codec import decode_message, decode_text, encode_text
+from gatekeeper_core.storage.stored_rows import DamagedRowError, ThreadKey, sealed, verify
 from gatekeeper_postgres.statements import Statements, execute, name_key, rows_of
 
 __all__ = ["append", "last_seq", "load_record", "read", "save_record"]
@@ -48,48 +43,40 @@ WHERE tenant = %s AND thread = %s AND kind = %s
 
 
 def last_seq(key: ThreadKey) -> Statements[int]:
-    """Return the sequence number of a thread's newest message, -1 where there is none.
-
-    Raises:
-        DamagedRowError: what is stored of the thread does not fit together.
-    """
+    """Return the sequence number of a thread's newest message, -1 where there is none."""
     ((last, stored, has_messages),) = yield from rows_of(_LAST, *key, *key)
     if last is not None:
-        return _checked_last(key, last, stored)
+        verify(b"threads", *key, last, stored)
+        return int(last)
     if has_messages:
         raise DamagedRowError("threads")
     return -1
 
 
 def append(key: ThreadKey, given: Sequence[EncodedMessage], *, expected_seq: int | None) -> Statements[int]:
-    """Store messages at the end of a thread; see ``MessageStore.append_messages``.
-
-    Raises:
-        ConflictError: see there.
-        DamagedRowError: what is stored of the thread does not fit together.
-    """
+    """Store messages at the end of a thread; see ``MessageStore.append_messages``."""
     last = yield from (_held_last(key) if given else last_seq(key))
-    stored = yield from _stored(key, given)
+    names = {name_key(message.message_id): message.message_id for message in given if message.message_id}
+    stored = {}
+    if names:
+        for row in (yield from rows_of(f"{_MESSAGES} AND message_id = ANY(%s)", *key, list(names))):
+            verify(b"messages", *key, *row)
+            stored[names[row[1]]] = StoredMessage(row[0], row[2])
     beside = yield from _beside(key, given, stored, last)
     plan = plan_append(given, stored, last_seq=last, expected_seq=expected_seq, bodies=lambda _start, _stop: beside)
     if plan.new:
-        rows = []
-        for seq, (name, body) in enumerate(plan.new, last + 1):
-            message_id = name_key(name) if name else None
-            rows.append((seq, message_id, body, checksum(b"messages", *key, seq, message_id, body)))
+        rows = [
+            sealed(b"messages", *key, seq, name_key(name) if name else None, body)[2:]
+            for seq, (name, body) in enumerate(plan.new, last + 1)
+        ]
         yield from execute(_INSERT_MESSAGES, *key, *map(list, zip(*rows, strict=True)))
-        last += len(rows)
         update = "UPDATE @threads SET last_seq = %s, checksum = %s WHERE tenant = %s AND thread = %s"
-        yield from execute(update, last, checksum(b"threads", *key, last), *key)
+        yield from execute(update, *sealed(b"threads", *key, last + len(rows))[2:], *key)
     return plan.seq
 
 
 def read(key: ThreadKey, seqs: range) -> Statements[tuple[Message, ...]]:
-    """Return messages by their sequence numbers.
-
-    Raises:
-        DamagedRowError: one is not there, or not as it was written.
-    """
+    """Return messages by their sequence numbers."""
     bodies = yield from _bodies(key, seqs)
     try:
         return tuple(map(decode_message, bodies))
@@ -98,22 +85,13 @@ def read(key: ThreadKey, seqs: range) -> Statements[tuple[Message, ...]]:
 
 
 def load_record(key: ThreadKey, kind: str, *, hold: bool = False) -> Statements[DerivedRecord | None]:
-    """Return the newest record of a kind, or None.
-
-    Args:
-        key: of which thread.
-        kind: which of its records.
-        hold: whether to keep others from changing it.
-
-    Raises:
-        DamagedRowError: it is not as it was written.
-    """
+    """Return the newest record of a kind, or None; ``hold`` keeps others from changing it."""
     name = name_key(kind)
     rows = yield from rows_of(f"{_RECORD} FOR UPDATE" if hold else _RECORD, *key, name)
     if not rows:
         return None
-    body, upto_seq, version, stored = rows[0]
-    check_record(key, name, body, upto_seq, version, stored)
+    verify(b"records", *key, name, *rows[0])
+    body, upto_seq, version, _ = rows[0]
     try:
         return DerivedRecord(decode_text(body), upto_seq, version)
     except ValueError as error:
@@ -125,13 +103,11 @@ def save_record(key: ThreadKey, kind: str, record: DerivedRecord, *, expected_ve
 
     Raises:
         ConflictError: another version is stored.
-        DamagedRowError: the one that is stored is damaged.
     """
     name = name_key(kind)
     stored = yield from load_record(key, kind, hold=True)
     _refuse_other(kind, stored, expected_version)
-    body = encode_text(record.body)
-    values = (body, record.upto_seq, record.version, checksum(b"records", *key, name, body, *record[1:]))
+    values = sealed(b"records", *key, name, encode_text(record.body), record.upto_seq, record.version)[3:]
     if stored:
         yield from execute(_UPDATE_RECORD, *values, *key, name)
     elif not (yield from execute(_INSERT_RECORD, *key, name, *values)):
@@ -150,32 +126,15 @@ def _held_last(key: ThreadKey) -> Statements[int]:
     rows = yield from rows_of(f"{_THREAD} FOR UPDATE", *key)
     if not rows:
         insert = (
-            "INSERT INTO @threads (tenant, thread, last_seq, checksum) VALUES (%s, %s, -1, %s) ON CONFLICT DO NOTHING"
+            "INSERT INTO @threads (tenant, thread, last_seq, checksum) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
         )
-        if (yield from execute(insert, *key, checksum(b"threads", *key, -1))):
+        if (yield from execute(insert, *sealed(b"threads", *key, -1))):
             if (yield from rows_of(_LAST, *key, *key))[0][2]:
                 raise DamagedRowError("threads")  # messages, and no row of their thread
             return -1
         rows = yield from rows_of(f"{_THREAD} FOR UPDATE", *key)  # another writer was faster
-    return _checked_last(key, *rows[0])
-
-
-def _checked_last(key: ThreadKey, last: int, stored: bytes) -> int:
-    check_thread(key, last, stored)
-    return last
-
-
-def _stored(key: ThreadKey, given: Collection[EncodedMessage]) -> Statements[dict[str, StoredMessage]]:
-    """Return those of the messages that the thread holds under their id."""
-    names = {name_key(message.message_id): message.message_id for message in given if message.message_id}
-    if not names:
-        return {}
-    rows = yield from rows_of(f"{_MESSAGES} AND message_id = ANY(%s)", *key, list(names))
-    found = {}
-    for row in rows:
-        check_message(key, *row)
-        found[names[row[1]]] = StoredMessage(row[0], row[2])
-    return found
+    verify(b"threads", *key, *rows[0])
+    return int(rows[0][0])
 
 
 def _beside(
@@ -196,5 +155,5 @@ def _bodies(key: ThreadKey, seqs: range) -> Statements[list[bytes]]:
     if [row[0] for row in rows] != list(seqs):
         raise DamagedRowError("messages")
     for row in rows:
-        check_message(key, *row)
+        verify(b"messages", *key, *row)
     return [row[2] for row in rows]

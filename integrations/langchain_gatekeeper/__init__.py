@@ -22,10 +22,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from langchain_gatekeeper.memory import GatekeeperChatMemory
     from langchain_gatekeeper.middleware import GatekeeperMiddleware
-    from langchain_gatekeeper.once import select_messages
-    from langchain_gatekeeper.recall import recall_tool
-    from langchain_gatekeeper.runnable import GatekeeperSelector
-    from langchain_gatekeeper.working_memory import working_memory_tool
+    from langchain_gatekeeper.runnable import GatekeeperSelector, select_messages
+    from langchain_gatekeeper.tools import recall_tool, working_memory_tool
 
 __all__ = [
     "GatekeeperChatMemory",
@@ -40,9 +38,9 @@ _MODULES = {
     "GatekeeperChatMemory": ("memory", "langchain-classic"),
     "GatekeeperMiddleware": ("middleware", "langchain"),
     "GatekeeperSelector": ("runnable", "langchain-core"),
-    "select_messages": ("once", "langchain-core"),
-    "recall_tool": ("recall", "langchain-core"),
-    "working_memory_tool": ("working_memory", "langchain-core"),
+    "select_messages": ("runnable", "langchain-core"),
+    "recall_tool": ("tools", "langchain-core"),
+    "working_memory_tool": ("tools", "langchain-core"),
 }
 _FRAMEWORK = frozenset({"langchain", "langchain_classic", "langchain_core", "langgraph"})
 

@@ -7,72 +7,42 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import BaseMessage, SystemMessage
 
 from gatekeeper_core.context.compaction.rounds import as_summary
-from gatekeeper_core.context.history.recall import NOTHING_EARLIER
-from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequest, ThreadRequests
-from langchain_gatekeeper.events import BUILT_EVENT
+from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequest, ThreadRequests, check_beside_builder
+from gatekeeper_core.errors import ConfigError
 from langchain_gatekeeper.owners import Owner, owner_of, provider_of, thread_of
 from langchain_gatekeeper.reading import is_summary, read_message
 from langchain_gatekeeper.schemas import SchemaTexts
 from langchain_gatekeeper.writing import write_built
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from langchain.agents.middleware.types import ModelRequest
 
-    from gatekeeper_core.context.history.modes import OnError
-    from gatekeeper_core.context.history.select import HistoryView
+    from gatekeeper_core.context.history.modes import HistoryConfig
     from gatekeeper_core.context.prompt.builder import ContextBuilder
-    from gatekeeper_core.context.prompt.result import BuiltContext
     from gatekeeper_core.messages import Message, Provider
+    from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["BuiltRequests"]
+__all__ = ["BuiltRequests", "check_beside"]
 
 
 class BuiltRequests:
     """Builds the requests of agents; the arguments are those of ``GatekeeperMiddleware``."""
 
-    event = BUILT_EVENT
-
     def __init__(
         self,
         builder: ContextBuilder,
+        config: HistoryConfig,
         *,
         user: Owner,
         tenant: Owner,
         provider: Provider | None,
-        reserve_tokens: int,
-        on_error: OnError,
     ) -> None:
-        self._requests = ThreadRequests[BaseMessage](builder, read=_read, write=write_built, on_error=on_error)
+        self.requests = ThreadRequests[BaseMessage](builder, read=_read, write=write_built, on_error=config.on_error)
         self._user = user
         self._tenant = tenant
         self._provider = provider
-        self._reserve_tokens = reserve_tokens
+        self._reserve_tokens = config.reserve_tokens
         self._schemas = SchemaTexts()
-
-    @property
-    def last_context(self) -> BuiltContext | None:
-        """What was built last, whatever the thread."""
-        return self._requests.last_context
-
-    @property
-    def last_view(self) -> HistoryView | None:
-        """What was selected in it."""
-        return self.last_context.trace.view if self.last_context else None
-
-    def context_of(self, thread: Hashable) -> BuiltContext | None:
-        """Return what was built last for a thread."""
-        return self._requests.context_of(thread)
-
-    def view_of(self, thread: Hashable) -> HistoryView | None:
-        """Return what was selected in it."""
-        context = self.context_of(thread)
-        return context.trace.view if context else None
-
-    def recall(self, query: str, thread: Hashable, max_tokens: int) -> str:  # noqa: ARG002 - as a selection's
-        """Return that there is nothing to recall: what is left out is in the summary."""
-        return NOTHING_EARLIER
 
     def prepared(self, request: ModelRequest[Any]) -> tuple[ThreadRequest[BaseMessage], ModelRequest[Any]]:
         """Return what is built, and the request with it."""
@@ -84,24 +54,24 @@ class BuiltRequests:
             reserve_tokens=self._reserve_tokens,
             provider=self._provider or provider_of(request.model),
         )
-        built = self._requests.request(request.messages, asked, system=_system_of(request))
-        return built, _with(request, built)
+        if not hasattr(request, "system_message"):  # LangChain 1.0
+            system = SystemMessage(request.system_prompt) if request.system_prompt else None
+        else:
+            system = request.system_message
+        built = self.requests.request(request.messages, asked, system=system)
+        messages: list[Any] = list(built.messages)
+        first = messages.pop(0) if messages and isinstance(messages[0], SystemMessage) else None
+        if hasattr(request, "system_message"):
+            return built, request.override(system_message=first, messages=messages)
+        text: Any = {"system_prompt": str(first.text) if first else None}
+        return built, request.override(messages=messages, **text)
 
 
-def _with(request: ModelRequest[Any], built: ThreadRequest[BaseMessage]) -> ModelRequest[Any]:
-    """Return a request with what was built; the first system message is the request's own."""
-    messages: list[Any] = list(built.messages)
-    system = messages.pop(0) if messages and isinstance(messages[0], SystemMessage) else None
-    if hasattr(request, "system_message"):
-        return request.override(system_message=system, messages=messages)
-    text: Any = {"system_prompt": str(system.text) if system else None}  # LangChain 1.0
-    return request.override(messages=messages, **text)
-
-
-def _system_of(request: ModelRequest[Any]) -> SystemMessage | None:
-    if hasattr(request, "system_message"):
-        return request.system_message
-    return SystemMessage(request.system_prompt) if request.system_prompt else None
+def check_beside(config: HistoryConfig, token_counter: TokenCounter | None) -> None:
+    """Check that nothing beside a builder says what the builder says; raise ``ConfigError`` where it does."""
+    if config.token_budget is not None:
+        raise ConfigError("token_budget: the builder has one; set HistoryConfig(token_budget=None) beside it")
+    check_beside_builder(config, token_budget=None, token_counter=token_counter)
 
 
 def _read(message: BaseMessage) -> Message:

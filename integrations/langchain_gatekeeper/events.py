@@ -10,34 +10,26 @@ from langchain_core.runnables.config import (
     get_callback_manager_for_config,
 )
 
+from gatekeeper_core.context.history.view import HistoryView
+
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
-    from gatekeeper_core.context.history.select import HistoryView
     from gatekeeper_core.context.prompt.adapter import ThreadRequest
 
-__all__ = ["BUILT_EVENT", "EVENT", "aannounce", "announce"]
-
-EVENT = "gatekeeper_selection"
-"""The name of the event; its data are ``HistoryView.facts()`` and ``shadow``: counts and ids, never text."""
-
-BUILT_EVENT = "gatekeeper_context"
-"""The name of the event where a context builder is at work; its data are ``ThreadRequest.facts()`` and ``shadow``."""
+__all__ = ["aannounce", "announce"]
 
 
 def announce(
-    view: HistoryView | ThreadRequest[Any],
-    *,
-    event: str = EVENT,
-    shadow: bool = False,
-    config: RunnableConfig | None = None,
+    view: HistoryView | ThreadRequest[Any], *, shadow: bool = False, config: RunnableConfig | None = None
 ) -> None:
-    """Tell the callbacks of the run around this call which messages were selected; outside a run, tell nobody.
+    """Tell the callbacks of the run around this call what was selected or built; outside a run, tell nobody.
+
+    The event is ``gatekeeper_selection`` or, of a context builder, ``gatekeeper_context``.
 
     Args:
-        view: the selection, or what was built.
-        event: the name of the event.
-        shadow: whether it is only reported, and something else is sent.
+        view: the selection, or what was built; its ``facts`` are the data of the event: counts and ids, never text.
+        shadow: whether it is only reported, and something else is sent; part of the data.
         config: the run's config, where it is at hand; None: the one that LangChain carries along.
 
     Raises:
@@ -45,15 +37,11 @@ def announce(
     """
     manager = get_callback_manager_for_config(ensure_config(config))
     if manager.parent_run_id is not None:
-        manager.on_custom_event(event, {**view.facts(), "shadow": shadow}, run_id=manager.parent_run_id)
+        manager.on_custom_event(_event(view), {**view.facts(), "shadow": shadow}, run_id=manager.parent_run_id)
 
 
 async def aannounce(
-    view: HistoryView | ThreadRequest[Any],
-    *,
-    event: str = EVENT,
-    shadow: bool = False,
-    config: RunnableConfig | None = None,
+    view: HistoryView | ThreadRequest[Any], *, shadow: bool = False, config: RunnableConfig | None = None
 ) -> None:
     """Do the same as :func:`announce`, with handlers awaited.
 
@@ -61,4 +49,8 @@ async def aannounce(
     """
     manager = get_async_callback_manager_for_config(ensure_config(config))
     if manager.parent_run_id is not None:
-        await manager.on_custom_event(event, {**view.facts(), "shadow": shadow}, run_id=manager.parent_run_id)
+        await manager.on_custom_event(_event(view), {**view.facts(), "shadow": shadow}, run_id=manager.parent_run_id)
+
+
+def _event(view: HistoryView | ThreadRequest[Any]) -> str:
+    return "gatekeeper_selection" if isinstance(view, HistoryView) else "gatekeeper_context"

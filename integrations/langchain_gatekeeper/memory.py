@@ -3,36 +3,79 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
-from langchain_core.messages import BaseMessage
+from langchain_classic.memory.chat_memory import BaseChatMemory
+from langchain_core.messages import BaseMessage, get_buffer_string
+from pydantic import Field, InstanceOf, PrivateAttr
+from typing_extensions import Self
 
+from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.messages import Message, Role
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.options import SelectionOptions
-from langchain_gatekeeper.reading import text_of
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.history.select import HistoryView
+from langchain_gatekeeper.reading import read_message, text_of
+from langchain_gatekeeper.selectors import selector_of_threads, whole_run
 
 __all__ = ["GatekeeperChatMemory"]
 
 
-class GatekeeperChatMemory(SelectionOptions):
+@dataclass(frozen=True)
+class _Kept:
+    """The selector of a memory, and what it was made for; it makes no difference between two memories."""
+
+    settings: tuple[object, ...] = field(compare=False)
+    selector: ThreadSelector[BaseMessage] = field(compare=False)
+
+
+class GatekeeperChatMemory(BaseChatMemory):
     r"""A chat memory that loads the turns that the new input needs, and keeps all of them in its history.
 
     It stands wherever a ``ConversationBufferMemory`` stands. Saving is the base class's: nothing is ever removed. The
-    options are the fields of :class:`SelectionOptions`; unknown arguments are ignored, as by every memory.
+    fields may be changed at any time, the next load goes by them; unknown arguments are ignored, as by every memory.
+
+    Attributes:
+        memory_key: the prompt's variable.
+        human_prefix, ai_prefix: the speakers, where the history is loaded as text.
+        config: the settings, for the loaded history; None: ``HistoryConfig()``. With ``shadow`` all of it is loaded.
+        token_counter: counts a text; None: ``TokenEstimator()``.
 
     Raises:
-        pydantic.ValidationError: a setting cannot work.
-        TypeError: ``gatekeeper_config`` is something else.
+        pydantic.ValidationError: a field has the wrong type.
+        ConfigError: ``config`` says how a run is to be made smaller.
 
-    >>> memory = GatekeeperChatMemory(floor_turns=0, passthrough_below=0)
+    >>> memory = GatekeeperChatMemory(config=HistoryConfig(passthrough_below=0))
     >>> memory.save_context({"input": "The Redis port is 6380."}, {"output": "Noted."})
     >>> memory.save_context({"input": "New topic: how do I bake bread?"}, {"output": "With patience."})
     >>> memory.load_memory_variables({"input": "Which port has Redis?"})
     {'history': 'Human: The Redis port is 6380.\nAI: Noted.'}
     """
+
+    memory_key: str = "history"
+    human_prefix: str = "Human"
+    ai_prefix: str = "AI"
+    config: InstanceOf[HistoryConfig] | None = Field(default=None, exclude=True)
+    token_counter: Callable[[str], int] | None = Field(default=None, exclude=True)
+
+    _kept: _Kept | None = PrivateAttr(default=None)
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Check the settings."""
+        super().model_post_init(context)
+        self._selector()
+
+    @property
+    def last_selection(self) -> HistoryView | None:
+        """What was selected last; None before the first load."""
+        return self._selector().last_view
+
+    def selection_for(self, thread_id: Hashable) -> HistoryView | None:
+        """Return what was selected last for the history with this ``session_id``; None where that is not known."""
+        return self._selector().view_of(thread_id)
 
     @property
     def memory_variables(self) -> list[str]:
@@ -42,12 +85,12 @@ class GatekeeperChatMemory(SelectionOptions):
     @property
     def buffer(self) -> Any:
         """The whole history, as text or as messages."""
-        return self._shown(self.buffer_as_messages)
+        return self.buffer_as_messages if self.return_messages else self.buffer_as_str
 
     @property
     def buffer_as_str(self) -> str:
         """The whole history as text."""
-        return self._as_str(self.buffer_as_messages)
+        return self._as_text(self.buffer_as_messages)
 
     @property
     def buffer_as_messages(self) -> list[BaseMessage]:
@@ -57,23 +100,22 @@ class GatekeeperChatMemory(SelectionOptions):
     def load_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the turns of the history that the input needs, under ``memory_key``.
 
-        Args:
-            inputs: the chain's inputs. The question is the one under ``input_key``, else the only one; where there is
-                none, the newest turns that fit are loaded.
+        The question is the input under ``input_key``, else the only one; without any, the newest turns that fit are
+        loaded.
 
         Raises:
             Exception: whatever the store of the history raises; a failed selection, where ``on_error`` is ``raise``.
         """
         messages = self.chat_memory.messages
         view = self._view(messages, inputs)
-        announce(view, shadow=self.shadow)
+        announce(view, shadow=self._selector().config.shadow)
         return self._loaded(messages, view)
 
     async def aload_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Do the same as ``load_memory_variables``; neither the store nor the selection blocks the event loop."""
         messages = await self.chat_memory.aget_messages()
         view = await asyncio.to_thread(self._view, messages, inputs)
-        await aannounce(view, shadow=self.shadow)
+        await aannounce(view, shadow=self._selector().config.shadow)
         return self._loaded(messages, view)
 
     def _view(self, messages: list[BaseMessage], inputs: dict[str, Any]) -> HistoryView:
@@ -87,4 +129,32 @@ class GatekeeperChatMemory(SelectionOptions):
         return text_of(inputs.get(keys[0])) if len(keys) == 1 else ""
 
     def _loaded(self, messages: list[BaseMessage], view: HistoryView) -> dict[str, Any]:
-        return {self.memory_key: self._shown(self._selector().kept(messages, view))}
+        kept = self._selector().kept(messages, view)
+        return {self.memory_key: kept if self.return_messages else self._as_text(kept)}
+
+    def _as_text(self, messages: list[BaseMessage]) -> str:
+        return get_buffer_string(messages, human_prefix=self.human_prefix, ai_prefix=self.ai_prefix)
+
+    def _selector(self) -> ThreadSelector[BaseMessage]:
+        """Return the selector for the settings as they are now."""
+        speakers: dict[Role, str] = {"user": self.human_prefix, "assistant": self.ai_prefix}
+        settings = (self.config, self.token_counter, self.return_messages, speakers)
+        kept = self._kept
+        if kept is None or kept.settings != settings:
+            read = read_message if self.return_messages else partial(_read_line, speakers=speakers)
+            selector = selector_of_threads(whole_run(self.config), self.token_counter, read=read)
+            kept = self._kept = _Kept(settings, selector)
+        return kept.selector
+
+    def __copy__(self) -> Self:
+        """Return a copy with a selector of its own."""
+        copied = super().__copy__()
+        copied._kept = None
+        copied._selector()
+        return copied
+
+
+def _read_line(message: BaseMessage, *, speakers: Mapping[Role, str]) -> Message:
+    """Return a message that is shown as a line of text: the name of its speaker costs as well."""
+    read = read_message(message)
+    return replace(read, name=f"{speakers.get(read.role, read.role)}: ")

@@ -1,29 +1,27 @@
-"""The gatekeeper as a step of a chain or a graph: messages in, messages out."""
+"""The gatekeeper as a step of a chain or a graph, and as a function: messages in, messages out."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, MessageLikeRepresentation
+from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryConfig
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
-from gatekeeper_core.context.history.selector import ThreadSelector
-from gatekeeper_core.selection.planner import GatekeeperConfig
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.reading import as_messages, read_message, text_of, write_message
-from langchain_gatekeeper.signs import signs_of
+from langchain_gatekeeper.reading import as_messages, text_of
+from langchain_gatekeeper.selectors import selector_of_threads, whole_run
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
-    from gatekeeper_core.context.history.modes import OnError
-    from gatekeeper_core.context.history.select import HistoryView
+    from gatekeeper_core.context.history.modes import HistoryConfig
+    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["GatekeeperSelector"]
+__all__ = ["GatekeeperSelector", "select_messages"]
 
 
 class GatekeeperSelector(Runnable[Any, Any]):
@@ -36,18 +34,17 @@ class GatekeeperSelector(Runnable[Any, Any]):
     The config names the conversation, by ``thread_id``, else ``session_id``. Keep the object: it remembers each one.
 
     Args:
+        config: the settings; None: ``HistoryConfig()``. The current run is always sent whole.
         messages_key: where a dict holds its history.
         query_key: where a dict holds its question: a text, a message, content blocks or messages.
-        token_budget: what the messages may cost, >= 1.
         token_counter: counts a text; None: ``TokenEstimator()``.
-        gatekeeper_config: settings of the selection itself.
-        reserve_tokens, floor_turns, passthrough_below, trim, shadow, on_error, max_bytes: as in ``HistoryConfig``.
 
     Raises:
-        ConfigError: a number is out of range, or ``on_error`` is unknown.
+        ConfigError: ``config`` says how a run is to be made smaller.
         TypeError: an argument has the wrong type.
 
-    >>> gate = GatekeeperSelector(passthrough_below=0)
+    >>> from gatekeeper_core import HistoryConfig
+    >>> gate = GatekeeperSelector(HistoryConfig(passthrough_below=0))
     >>> asked = {"input": "Which port has Redis?", "history": ["The Redis port is 6380.", ("ai", "Noted.")]}
     >>> [message.content for message in gate.invoke(asked)["history"]]
     ['The Redis port is 6380.', 'Noted.']
@@ -55,37 +52,15 @@ class GatekeeperSelector(Runnable[Any, Any]):
 
     def __init__(
         self,
+        config: HistoryConfig | None = None,
         *,
         messages_key: str = "history",
         query_key: str = "input",
-        token_budget: int = 4000,
-        reserve_tokens: int = 0,
-        floor_turns: int = 0,
-        passthrough_below: int = PASSTHROUGH_BELOW,
-        trim: bool = True,
-        shadow: bool = False,
-        on_error: OnError = "fallback",
         token_counter: TokenCounter | None = None,
-        gatekeeper_config: GatekeeperConfig | None = None,
-        max_bytes: int = 64 * 2**20,
     ) -> None:
         self._messages_key = messages_key
         self._query_key = query_key
-        config = HistoryConfig(
-            token_budget=token_budget,
-            reserve_tokens=reserve_tokens,
-            floor_turns=floor_turns,
-            passthrough_below=passthrough_below,
-            trim=trim,
-            shadow=shadow,
-            on_error=on_error,
-            max_bytes=max_bytes,
-            run=None,
-            gatekeeper=gatekeeper_config,
-        )
-        self._selector = ThreadSelector(
-            read_message, write=write_message, signs=signs_of, config=config, token_counter=token_counter
-        )
+        self._selector = selector_of_threads(whole_run(config), token_counter)
 
     @property
     def last_selection(self) -> HistoryView | None:
@@ -135,3 +110,37 @@ class GatekeeperSelector(Runnable[Any, Any]):
     def _output(self, given: Any, messages: list[BaseMessage], view: HistoryView) -> Any:
         kept = self._selector.kept(messages, view)
         return {**given, self._messages_key: kept} if isinstance(given, dict) else kept
+
+
+def select_messages(
+    messages: Sequence[MessageLikeRepresentation] | PromptValue,
+    config: HistoryConfig | None = None,
+    *,
+    query: object = None,
+    token_counter: TokenCounter | None = None,
+) -> list[BaseMessage]:
+    """Return the messages that the question needs, as a new list: the caller's own objects, or copies that are cut.
+
+    It remembers nothing: for long conversations keep a ``GatekeeperSelector``, in a graph's node or hook as well.
+
+    Args:
+        messages: the whole conversation; what is no message yet is read as one.
+        config: the settings; None: ``HistoryConfig()``. The current run is always sent whole.
+        query: the question: a text, a message, content blocks or messages. None: the last user message. A question that
+            is not in the list makes all of its turns past ones.
+        token_counter: counts a text; None: ``TokenEstimator()``.
+
+    Raises:
+        ConfigError: ``config`` says how a run is to be made smaller.
+        TypeError: an argument has the wrong type.
+
+    >>> from gatekeeper_core import HistoryConfig
+    >>> talk = ["The Redis port is 6380.", ("ai", "Noted."), "New topic: bake bread?", ("ai", "Yes."), "Redis port?"]
+    >>> [message.content for message in select_messages(talk, HistoryConfig(passthrough_below=0))]
+    ['The Redis port is 6380.', 'Noted.', 'Redis port?']
+    """
+    selector = selector_of_threads(whole_run(config), token_counter)
+    listed = as_messages(messages)
+    view = selector.view(listed, query=None if query is None else text_of(query))
+    announce(view, shadow=selector.config.shadow)
+    return selector.kept(listed, view)

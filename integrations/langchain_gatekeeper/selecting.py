@@ -7,74 +7,47 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import SystemMessage
 
 from gatekeeper_core.context.history.recall import recall_hint
-from gatekeeper_core.context.history.selector import ThreadSelector
-from langchain_gatekeeper.events import EVENT
 from langchain_gatekeeper.owners import thread_of
-from langchain_gatekeeper.reading import is_summary, read_message, write_message
-from langchain_gatekeeper.recall import is_recall_tool
+from langchain_gatekeeper.reading import is_summary, read_message
 from langchain_gatekeeper.schemas import SchemaTexts
-from langchain_gatekeeper.signs import signs_of
+from langchain_gatekeeper.selectors import selector_of_threads
+from langchain_gatekeeper.tools import is_recall_tool
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from langchain.agents.middleware.types import ModelRequest
 
     from gatekeeper_core.context.history.modes import HistoryConfig
-    from gatekeeper_core.context.history.select import HistoryView
+    from gatekeeper_core.context.history.selector import ThreadSelector
+    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["SelectedRequests"]
 
 
 class SelectedRequests:
-    """Selects from the requests of agents.
-
-    Args:
-        config: the settings.
-        token_counter: counts a text; None: ``TokenEstimator()``.
-        recall_hint: whether the system message says that turns are left out, where the agent can recall them.
-    """
-
-    event = EVENT
-    last_context = None
+    """Selects from the requests of agents; the arguments are those of ``GatekeeperMiddleware``."""
 
     def __init__(self, config: HistoryConfig, token_counter: TokenCounter | None, *, recall_hint: bool) -> None:
+        self.selector: ThreadSelector[Any] = selector_of_threads(config, token_counter)
+        self.schemas = SchemaTexts()
         self._recall_hint = recall_hint
-        self._selector = ThreadSelector[Any](
-            read_message, write=write_message, signs=signs_of, config=config, token_counter=token_counter
-        )
-        self._schemas = SchemaTexts()
-
-    @property
-    def last_view(self) -> HistoryView | None:
-        """What was selected last, whatever the thread."""
-        return self._selector.last_view
-
-    def view_of(self, thread: Hashable) -> HistoryView | None:
-        """Return what was selected last for a thread."""
-        return self._selector.view_of(thread)
-
-    def context_of(self, _: Hashable) -> None:
-        """Return nothing: no context is built."""
 
     def prepared(self, request: ModelRequest[Any]) -> tuple[HistoryView, ModelRequest[Any]]:
         """Return what is selected, and the request with it."""
-        hint = self._hint_for(request)
-        view = self._selector.view(
+        hint, count = self._hint_for(request), self.selector.count
+        system = getattr(request, "system_message", None)  # LangChain 1.0 has the text alone
+        said = self.selector.cost([system]) if system else count(request.system_prompt or "")
+        profile = getattr(request.model, "profile", None) or {}  # which no model of LangChain 1.0 has
+        view = self.selector.view(
             request.messages,
             thread=thread_of(request),
-            fixed_tokens=self._fixed_tokens(request) + self._selector.count(hint),
-            window_tokens=_window_of(request.model),
+            fixed_tokens=said + count(hint, *self.schemas.of_request(request)),
+            window_tokens=profile.get("max_input_tokens"),
             pinned=[at for at, said in enumerate(request.messages) if said.additional_kwargs and is_summary(said)],
         )
-        made = request.override(messages=self._selector.kept(request.messages, view))
+        made = request.override(messages=self.selector.kept(request.messages, view))
         left_out = len(view.turns) < view.turn_count or any(at not in view.folded for at, _ in view.replaced)
         return view, _with_line(made, hint) if hint and left_out else made
-
-    def recall(self, query: str, thread: Hashable, max_tokens: int) -> str:
-        """Return earlier turns of a thread that its last request left out, or cut."""
-        return self._selector.recall(query, thread=thread, max_tokens=max_tokens)
 
     def _hint_for(self, request: ModelRequest[Any]) -> str:
         """Return the line that there is more, in the conversation's language; "" where it cannot be recalled."""
@@ -82,12 +55,6 @@ class SelectedRequests:
             return ""
         opening = next((message for message in request.messages if message.type == "human"), None)
         return recall_hint(read_message(opening).text if opening else "")
-
-    def _fixed_tokens(self, request: ModelRequest[Any]) -> int:
-        """Return what the request costs beside its messages: the system message and every schema."""
-        system = getattr(request, "system_message", None)  # LangChain 1.0 has the text alone
-        said = self._selector.cost([system]) if system else self._selector.count(request.system_prompt or "")
-        return said + self._selector.count(*self._schemas.of_request(request))
 
 
 def _with_line(request: ModelRequest[Any], line: str) -> ModelRequest[Any]:
@@ -101,9 +68,3 @@ def _with_line(request: ModelRequest[Any], line: str) -> ModelRequest[Any]:
     said = f"{system.content}\n\n{line}" if isinstance(system.content, str) else None
     content = [*system.content, {"type": "text", "text": line}] if said is None else said
     return request.override(system_message=system.model_copy(update={"content": content}))
-
-
-def _window_of(model: Any) -> int | None:
-    profile = getattr(model, "profile", None) or {}  # a model of LangChain 1.0 has none
-    tokens: int | None = profile.get("max_input_tokens")
-    return tokens

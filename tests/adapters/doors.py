@@ -26,6 +26,7 @@ from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector, select_messages
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from tests.adapters.histories import positions, to_langchain, to_llama_index
+from tests.histories import configured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,11 +85,13 @@ class ClassicMemory(Door):
         super().__init__(place, **options)
         self.history = self.store()
         self.memory = GatekeeperChatMemory(
-            chat_memory=self.history,
-            return_messages=True,
-            token_budget=self.budget,
-            token_counter=tokens_of,
-            **self.options,
+            **configured(
+                chat_memory=self.history,
+                return_messages=True,
+                token_budget=self.budget,
+                token_counter=tokens_of,
+                **self.options,
+            )
         )
 
     def store(self) -> BaseChatMessageHistory:
@@ -129,7 +132,9 @@ class Selector(Door):
 
     def __init__(self, place: Any, **options: Any) -> None:
         super().__init__(place, **options)
-        self.selector = GatekeeperSelector(token_budget=self.budget, token_counter=tokens_of, **self.options)
+        self.selector = GatekeeperSelector(
+            **configured(token_budget=self.budget, token_counter=tokens_of, **self.options)
+        )
         self.messages: list[Any] = []
 
     def fill(self, messages: Sequence[Message]) -> None:
@@ -157,7 +162,9 @@ class SelectMessages(Selector):
     asks_inside = True
 
     def ask(self, query: str | None) -> list[int]:
-        chosen = select_messages(self.messages, token_budget=self.budget, token_counter=tokens_of, **self.options)
+        chosen = select_messages(
+            self.messages, **configured(token_budget=self.budget, token_counter=tokens_of, **self.options)
+        )
         return positions(chosen)
 
 
@@ -225,7 +232,9 @@ class Middleware(Door):
 
     def __init__(self, place: Any, **options: Any) -> None:
         super().__init__(place, **options)
-        self.middleware = GatekeeperMiddleware(token_budget=self.budget, token_counter=tokens_of, **self.options)
+        self.middleware = GatekeeperMiddleware(
+            **configured(token_budget=self.budget, token_counter=tokens_of, **self.options)
+        )
         self.model = Recorder(messages=iter(lambda: AIMessage("an answer", additional_kwargs={"position": -1}), None))
         self.saver = self.checkpointer()
         self.agent = create_agent(self.model, middleware=[self.middleware], checkpointer=self.saver)
@@ -280,11 +289,13 @@ class Buffer(Door):
     def __init__(self, place: Any, **options: Any) -> None:
         super().__init__(place, **options)
         self.memory = GatekeeperMemoryBuffer.from_defaults(
-            chat_store=self.store(),
-            chat_store_key=self.key(),
-            token_limit=self.budget,
-            tokenizer_fn=tokenizer,
-            **self.options,
+            **configured(
+                chat_store=self.store(),
+                chat_store_key=self.key(),
+                token_limit=self.budget,
+                tokenizer_fn=tokenizer,
+                **self.options,
+            )
         )
 
     def store(self) -> BaseChatStore:
@@ -330,10 +341,7 @@ class WholeMemory(Door):
     def __init__(self, place: Any, **options: Any) -> None:
         super().__init__(place, **options)
         self.memory = GatekeeperMemory.from_defaults(
-            session_id=self.key(),
-            token_limit=self.budget,
-            tokenizer_fn=tokenizer,
-            **self.options,
+            **configured(session_id=self.key(), token_limit=self.budget, tokenizer_fn=tokenizer, **self.options)
         )
         self.memory.sql_store = self.store()  # from_defaults takes one from 0.14.24 on
 

@@ -9,6 +9,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from llama_index.memory.gatekeeper import GatekeeperMemoryBlock
@@ -124,7 +125,7 @@ def test_without_a_question_the_newest_turns_come(door: type[Door], opened: Any)
 def test_the_block_brings_back_archived_turns(tmp_path: Path) -> None:
     pairs, question = TOPICS["english"]
     store = SQLAlchemyChatStore(table_name="m", async_database_uri=f"sqlite+aiosqlite:///{tmp_path / 'chat.db'}")
-    block = GatekeeperMemoryBlock(chat_store=store, on_error="raise")
+    block = GatekeeperMemoryBlock(chat_store=store, config=HistoryConfig(on_error="raise", passthrough_below=0))
 
     async def run() -> str:
         await store.add_messages("s", to_llama_index(talk(pairs)))

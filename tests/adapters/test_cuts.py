@@ -13,11 +13,14 @@ from llama_index.core.base.llms.types import ChatMessage, TextBlock, ThinkingBlo
 
 from benchmarks.long_answers import DOORS, long_talks, measured
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig
+from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware, GatekeeperSelector, select_messages
 from langchain_gatekeeper.reading import read_message as read_langchain
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper.reading import read_message as read_llama_index
+from tests.histories import configured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,14 +46,18 @@ def llama_index_of(talk: LongTalk, **marks: Any) -> list[ChatMessage]:
 
 
 def through_chat_memory(messages: list[BaseMessage], **options: Any) -> list[BaseMessage]:
-    memory = GatekeeperChatMemory(return_messages=True, **options)
+    memory = GatekeeperChatMemory(**configured(return_messages=True, **options))
     memory.chat_memory.add_messages(messages[:-1])
     return [*memory.load_memory_variables({"input": messages[-1].content})["history"], messages[-1]]
 
 
 def through_selector(messages: list[BaseMessage], **options: Any) -> list[BaseMessage]:
-    chosen: list[BaseMessage] = GatekeeperSelector(**options).invoke(messages)
+    chosen: list[BaseMessage] = GatekeeperSelector(**configured(**options)).invoke(messages)
     return chosen
+
+
+def through_function(messages: list[BaseMessage], **options: Any) -> list[BaseMessage]:
+    return select_messages(messages, **configured(**options))
 
 
 def through_middleware(messages: list[BaseMessage], **options: Any) -> list[BaseMessage]:
@@ -63,29 +70,30 @@ def through_middleware(messages: list[BaseMessage], **options: Any) -> list[Base
     empty: dict[str, Any] = {"system_prompt": None, "tool_choice": None, "tools": [], "response_format": None}
     model, state = FakeListChatModel(responses=["ok"]), {"messages": [*messages]}
     request = ModelRequest(model=model, messages=[*messages], state=state, runtime=None, **empty)
-    GatekeeperMiddleware(**options).wrap_model_call(request, handler)
+    GatekeeperMiddleware(**configured(**options)).wrap_model_call(request, handler)
     return seen
 
 
 def through_built_middleware(messages: list[BaseMessage], *, trim: bool = True, **_: Any) -> list[BaseMessage]:
-    config = ContextBuilderConfig(history="gated", passthrough_below=0, enable_instruction_pinning=False, trim=trim)
+    history = HistoryConfig(passthrough_below=0, gatekeeper=GatekeeperConfig(trim=trim))
+    config = ContextBuilderConfig(history=history, enable_instruction_pinning=False)
     return through_middleware(messages, builder=ContextBuilder(config))
 
 
 def through_buffer(messages: list[ChatMessage], **options: Any) -> list[ChatMessage]:
-    return GatekeeperMemoryBuffer.from_defaults(messages, token_limit=4000, **options).get()
+    return GatekeeperMemoryBuffer.from_defaults(messages, **configured(token_limit=4000, **options)).get()
 
 
 def through_memory(messages: list[ChatMessage], **options: Any) -> list[ChatMessage]:
     async def run() -> list[ChatMessage]:
-        memory = GatekeeperMemory.from_defaults(session_id="s", token_limit=4000, **options)
+        memory = GatekeeperMemory.from_defaults(**configured(session_id="s", token_limit=4000, **options))
         await memory.aput_messages(messages)
         return await memory.aget()
 
     return asyncio.run(run())
 
 
-LANGCHAIN = [through_chat_memory, through_selector, select_messages, through_middleware, through_built_middleware]
+LANGCHAIN = [through_chat_memory, through_selector, through_function, through_middleware, through_built_middleware]
 LLAMA_INDEX = [through_buffer, through_memory]
 three_scripts = pytest.mark.parametrize("talk", TALKS.values(), ids=TALKS)
 
@@ -144,7 +152,7 @@ def test_the_block_recalls_what_is_left_of_a_long_answer() -> None:
     messages = llama_index_of(talk)
 
     async def recalled(*, trim: bool) -> str:
-        block = GatekeeperMemoryBlock(on_error="raise", trim=trim)
+        block = GatekeeperMemoryBlock(**configured(on_error="raise", passthrough_below=0, trim=trim))
         await block.aput(messages[:-1])
         return await block.aget([messages[-1]])
 

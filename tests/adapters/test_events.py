@@ -15,12 +15,14 @@ from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.instrumentation.events.base import BaseEvent  # type: ignore[attr-defined]
 
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.adapter import Asked
 from gatekeeper_core.events import HISTORY, REQUEST
 from langchain_gatekeeper import GatekeeperSelector
 from langchain_gatekeeper.building import BuiltRequests
-from langchain_gatekeeper.events import BUILT_EVENT, announce
+from langchain_gatekeeper.events import announce
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
+from tests.histories import configured
 from tests.observed import event_of, everything_told, facts_of, fits
 from tests.talks import TALKS
 
@@ -72,12 +74,12 @@ def langchain_talk(script: str) -> list[BaseMessage]:
 def memory_of(script: str, **options: Any) -> GatekeeperMemoryBuffer:
     roles = {"human": "user", "ai": "assistant"}
     said = [ChatMessage(role=roles[message.type], content=message.text) for message in langchain_talk(script)]
-    return GatekeeperMemoryBuffer.from_defaults(chat_history=said, tokenizer_fn=list, **options)
+    return GatekeeperMemoryBuffer.from_defaults(**configured(chat_history=said, tokenizer_fn=list, **options))
 
 
 def selection_by_langchain(script: str, *, shadow: bool) -> dict[str, Any]:
     callbacks = Callbacks()
-    gate = GatekeeperSelector(token_budget=4000, token_counter=len, shadow=shadow, **OPTIONS)
+    gate = GatekeeperSelector(**configured(token_budget=4000, token_counter=len, shadow=shadow, **OPTIONS))
     gate.invoke(langchain_talk(script), {"callbacks": [callbacks]})
     (data,) = callbacks.data
     return data
@@ -111,12 +113,10 @@ def test_both_frameworks_and_the_log_tell_the_same_of_a_build(
         return ContextBuilder(ContextBuilderConfig(total_budget=total_budget), token_counter=len)
 
     callbacks = Callbacks()
-    requests = BuiltRequests(
-        builder(), user="user_id", tenant="tenant_id", provider="gemini", reserve_tokens=0, on_error="fallback"
-    )
+    requests = BuiltRequests(builder(), HistoryConfig(), user="user_id", tenant="tenant_id", provider="gemini")
     with everything_told() as records:
-        built = requests._requests.request(langchain_talk(script), Asked("t1", provider="gemini"))
-        step = RunnableLambda(lambda _: announce(built, event=BUILT_EVENT, shadow=shadow))
+        built = requests.requests.request(langchain_talk(script), Asked("t1", provider="gemini"))
+        step = RunnableLambda(lambda _: announce(built, shadow=shadow))
         step.invoke(None, {"callbacks": [callbacks]})
         memory_of(script, builder=builder(), chat_store_key="t1", shadow=shadow).get()
     (langchain,), (event,) = callbacks.data, heard.events

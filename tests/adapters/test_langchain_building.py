@@ -15,7 +15,9 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
@@ -36,13 +38,14 @@ from tests.adapters.test_langchain_middleware import (
     carries_its_run,
     contents,
     each_script,
-    each_way,
+    each_way_with_a_run,
     on,
     port,
     request_of,
     sent,
     talk,
 )
+from tests.histories import configured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +54,7 @@ pytestmark = pytest.mark.adapters
 
 PIN = "[CRITICAL INSTRUCTION]"
 PROVIDERS = get_args(Provider)
-GATED: dict[str, Any] = {"history": "gated", "passthrough_below": 0, "recent_turns": 0, "locale": "en"}
+GATED: dict[str, Any] = {"history": HistoryConfig(floor_turns=0, passthrough_below=0), "locale": "en"}
 
 
 def builder(memory: LongTermMemory | None = None, **settings: Any) -> ContextBuilder:
@@ -70,13 +73,13 @@ def stamps(message: BaseMessage) -> bool:
 # --- in agents ------------------------------------------------------------------------------------------------------
 
 
-@each_way
+@each_way_with_a_run
 @each_script
 def test_each_step_reads_what_is_known_and_the_checkpoint_keeps_everything(script: str, way: str) -> None:
     pairs, question = TOPICS[script]
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
     memory.add(MemoryScope("default", "ada"), f"{question} 6380", category="user_preference")
-    built = builder(memory, memory_min_similarity=0.0, history="window", sliding_window_size=2)
+    built = builder(memory, history=HistoryConfig(mode="window"), sliding_window_size=2)
     built.constraints.set(Thread("t1"), "language", script)
     model, gate = Scripted(script=[calling(1), calling(2), AIMessage("6380")]), GatekeeperMiddleware(builder=built)
     agent = create_agent(model, [port], middleware=[gate], checkpointer=InMemorySaver(), system_prompt="be brief")
@@ -124,7 +127,7 @@ def test_off_topic_turns_stay_out_within_the_budget(script: str) -> None:
 
 def test_within_a_run_the_past_only_shrinks() -> None:
     pairs, question = TOPICS["english"]
-    gate = GatekeeperMiddleware(builder=builder(total_budget=900, history="gated", passthrough_below=0))
+    gate = GatekeeperMiddleware(builder=builder(total_budget=900, history=HistoryConfig(passthrough_below=0)))
     messages: list[BaseMessage] = [*talk(pairs * 4), HumanMessage(question)]
     before: set[int] | None = None
     for step in range(1, 12):
@@ -138,9 +141,9 @@ def test_within_a_run_the_past_only_shrinks() -> None:
 
 
 def test_threads_users_and_tenants_do_not_mix() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
     memory.add(MemoryScope("acme", "ada"), "Ada wants the Redis port in hexadecimal.", category="user_preference")
-    built = builder(memory, memory_min_similarity=0.0)
+    built = builder(memory)
     built.constraints.set(Thread("t1", tenant="acme"), "tone", "formal")
     model = Scripted()
     agent = create_agent(model, [], middleware=[GatekeeperMiddleware(builder=built)], checkpointer=InMemorySaver())
@@ -169,9 +172,9 @@ class Who:
     ("user", "kind"), [("user_id", Who), ("user_id", dict), (lambda runtime: runtime.context.user_id, Who)]
 )
 def test_the_user_is_found_in_the_context_of_the_run(user: Any, kind: Any) -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
     memory.add(MemoryScope("default", "ada"), "Ada wants the Redis port in hexadecimal.", category="user_preference")
-    gate = GatekeeperMiddleware(builder=builder(memory, memory_min_similarity=0.0), user=user)
+    gate = GatekeeperMiddleware(builder=builder(memory), user=user)
     request = request_of([HumanMessage("Which Redis port?")], runtime=SimpleNamespace(context=kind(user_id="ada")))
     assert "hexadecimal" in read(_whole(sent(gate, request)))
 
@@ -284,7 +287,9 @@ def test_a_request_over_its_budget_is_sent_whole_and_alone_and_the_event_says_so
     assert heard.events[0][1]["available_tokens"] == 20
     assert gate.last_context is None
     assert gate.last_selection is None
-    strict = GatekeeperMiddleware(builder=builder(), on_error="raise", reserve_tokens=4000)
+    strict = GatekeeperMiddleware(
+        HistoryConfig(token_budget=None, on_error="raise", reserve_tokens=4000), builder=builder()
+    )
     with pytest.raises(BudgetError):
         sent(strict, request_of([HumanMessage(question)]))
 
@@ -304,7 +309,7 @@ def test_each_build_is_announced_without_a_word_of_the_talk(way: str) -> None:
 def test_in_shadow_mode_the_request_is_sent_as_it_is() -> None:
     pairs, question = TOPICS["english"]
     request = request_of([*talk(pairs), HumanMessage(question)], system_message=SystemMessage("be brief"))
-    gate = GatekeeperMiddleware(builder=builder(**GATED), shadow=True)
+    gate = GatekeeperMiddleware(HistoryConfig(token_budget=None, shadow=True), builder=builder(**GATED))
     assert sent(gate, request) is request
     assert gate.last_context is not None
 
@@ -314,17 +319,17 @@ def test_in_shadow_mode_the_request_is_sent_as_it_is() -> None:
     [
         ({"token_budget": 4000}, "token_budget"),
         ({"floor_turns": 2, "passthrough_below": 0}, "floor_turns, passthrough_below"),
-        ({"run_config": None}, "run_config"),
+        ({"run": None}, "run"),
         ({"token_counter": len}, "token_counter"),
     ],
 )
 def test_settings_that_the_builder_has_itself_are_refused(options: dict[str, Any], named: str) -> None:
-    with pytest.raises(ConfigError, match=f"^{named}: "):
-        GatekeeperMiddleware(builder=builder(), **options)
+    with pytest.raises(ConfigError, match=f"^{named}.*: "):
+        GatekeeperMiddleware(**configured(builder=builder(), **options))
 
 
 def test_a_copy_shares_the_builder() -> None:
-    gate = GatekeeperMiddleware(builder=builder(), reserve_tokens=100)
+    gate = GatekeeperMiddleware(HistoryConfig(token_budget=None, reserve_tokens=100), builder=builder())
     request = request_of([HumanMessage("hi")])
     passed = contents(sent(gate, request).messages)
     twin = copy.deepcopy(gate)

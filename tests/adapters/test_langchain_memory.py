@@ -8,6 +8,7 @@ import logging
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +27,8 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from pydantic import Field, ValidationError
 
+from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.messages import Turn, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
@@ -33,6 +36,7 @@ from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperChatMemory
 from langchain_gatekeeper.reading import read_message
 from tests.adapters.histories import TOPICS
+from tests.histories import configured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +109,7 @@ class Store(BaseChatMessageHistory):
 
 
 def memory_of(pairs: Sequence[tuple[str, str]], **options: Any) -> GatekeeperChatMemory:
-    memory = GatekeeperChatMemory(**{**OPTIONS, **options})
+    memory = GatekeeperChatMemory(**configured(**{**OPTIONS, **options}))
     for asked, answered in pairs:
         memory.chat_memory.add_messages([HumanMessage(asked), AIMessage(answered)])
     return memory
@@ -323,7 +327,7 @@ def test_text_names_the_speakers_and_their_names_cost_as_well() -> None:
 
 def test_a_system_message_in_the_history_is_always_loaded() -> None:
     pairs, question = TOPICS["english"]
-    memory = GatekeeperChatMemory(**OPTIONS, token_counter=estimate_text_tokens)
+    memory = GatekeeperChatMemory(**configured(**OPTIONS, token_counter=estimate_text_tokens))
     memory.chat_memory.add_message(SystemMessage("You work for the harbour."))
     for asked, answered in pairs:
         memory.save_context({"input": asked}, {"output": answered})
@@ -370,29 +374,25 @@ def test_arguments_of_other_memories_are_ignored() -> None:
     assert not hasattr(memory, "k")
 
 
-@pytest.mark.parametrize(
-    "options", [{"token_budget": 0}, {"floor_turns": -1}, {"on_error": "ignore"}, {"token_counter": 3}]
-)
-def test_a_setting_that_cannot_work_is_refused_at_once(options: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
+@pytest.mark.parametrize("options", [{"config": {"token_budget": 9}}, {"token_counter": 3}])
+def test_a_setting_of_another_type_is_refused_at_once(options: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match=next(iter(options))):
         GatekeeperChatMemory(**options)
 
 
-def test_the_settings_of_the_selection_have_their_type() -> None:
-    with pytest.raises(TypeError, match="GatekeeperConfig"):
-        GatekeeperChatMemory(gatekeeper_config={"mode": "fill"})
-    config = GatekeeperConfig(mode="fill")
-    assert GatekeeperChatMemory(gatekeeper_config=config).gatekeeper_config is config
+def test_what_makes_a_run_smaller_is_refused_at_once() -> None:
+    with pytest.raises(ValidationError, match=r"HistoryConfig\.run"):
+        GatekeeperChatMemory(config=HistoryConfig(run=RunConfig(keep_recent_rounds=1)))
 
 
 def test_a_setting_may_be_changed_at_any_time() -> None:
     pairs, question = TOPICS["english"]
     memory = memory_of(pairs, return_messages=True)
     assert len(loaded(memory, question)) == 4
-    memory.trim = False
-    memory.shadow = True
+    whole = HistoryConfig(gatekeeper=GatekeeperConfig(trim=False))
+    memory.config = replace(whole, shadow=True)
     assert len(loaded(memory, question)) == 10
-    memory.shadow, memory.token_budget = False, 10
+    memory.config = replace(whole, token_budget=10)
     assert loaded(memory, question) == []
     assert memory.last_selection is not None
     assert memory.last_selection.status == "nothing_fits"
@@ -426,15 +426,17 @@ def test_what_was_selected_makes_no_difference_between_two_memories() -> None:
     one, other = memory_of(pairs), memory_of(pairs, token_budget=90)
     loaded(one, question)
     assert one != other
-    one.token_budget = 90
+    one.config = other.config
     assert one == other
 
 
 def test_a_copy_with_other_settings_has_them() -> None:
     pairs, question = TOPICS["english"]
     memory = memory_of(pairs)
-    assert loaded(memory.model_copy(update={"token_budget": 10, "trim": False}), question) == ""
-    cut = loaded(memory.model_copy(update={"token_budget": 50}), question)
+    assert memory.config is not None
+    small = replace(memory.config, token_budget=10, gatekeeper=GatekeeperConfig(trim=False))
+    assert loaded(memory.model_copy(update={"config": small}), question) == ""
+    cut = loaded(memory.model_copy(update={"config": replace(memory.config, token_budget=50)}), question)
     assert 0 < len(cut) < len(loaded(memory, question))
 
 
@@ -442,7 +444,7 @@ def test_nothing_of_ours_warns() -> None:
     history = Store()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        memory = GatekeeperChatMemory(chat_memory=history, **OPTIONS)
+        memory = GatekeeperChatMemory(**configured(chat_memory=history, **OPTIONS))
         memory.save_context({"input": "hi"}, {"output": "hello"})
         assert loaded(memory, "hi there") == "Human: hi\nAI: hello"
 
@@ -461,7 +463,7 @@ def test_another_history_may_take_the_place_of_the_first() -> None:
 
 def test_a_history_with_a_session_id_is_known_by_it() -> None:
     pairs, question = TOPICS["english"]
-    memory = GatekeeperChatMemory(chat_memory=Store(), **OPTIONS)
+    memory = GatekeeperChatMemory(**configured(chat_memory=Store(), **OPTIONS))
     memory.chat_memory.session_id = "s1"  # type: ignore[attr-defined]  # as the histories of databases have it
     for asked, answered in pairs:
         memory.save_context({"input": asked}, {"output": answered})
@@ -473,7 +475,7 @@ def test_a_history_with_a_session_id_is_known_by_it() -> None:
 def test_edits_and_deletions_in_the_store_are_noticed() -> None:
     pairs, question = TOPICS["english"]
     store = Store()
-    memory = GatekeeperChatMemory(chat_memory=store, **OPTIONS)
+    memory = GatekeeperChatMemory(**configured(chat_memory=store, **OPTIONS))
     store.add_messages([message for a, b in pairs for message in (HumanMessage(a), AIMessage(b))])
     assert "6380" in loaded(memory, question)
     store.kept[1] = AIMessage("The Redis cache listens on port 7001 now.")
@@ -490,7 +492,7 @@ def test_edits_and_deletions_in_the_store_are_noticed() -> None:
 def test_async_loading_awaits_the_store_and_leaves_the_loop_free() -> None:
     pairs, question = TOPICS["english"]
     store = Store()
-    memory = GatekeeperChatMemory(chat_memory=store, **OPTIONS)
+    memory = GatekeeperChatMemory(**configured(chat_memory=store, **OPTIONS))
     threads = set()
 
     def counter(text: str) -> int:

@@ -11,6 +11,7 @@ import logging
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -35,7 +36,7 @@ from pydantic import BaseModel
 from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.cache import THREAD_BYTES
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.messages import Message, Turn, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
@@ -54,7 +55,7 @@ pytestmark = pytest.mark.adapters
 each_script = pytest.mark.parametrize("script", TOPICS)
 WAYS = ["invoke", "ainvoke", "stream", "astream"]
 each_way = pytest.mark.parametrize("way", WAYS)
-OPTIONS: dict[str, Any] = {"on_error": "raise", "passthrough_below": 0, "floor_turns": 0, "token_budget": 200}
+CONFIG = HistoryConfig(on_error="raise", passthrough_below=0, token_budget=200)
 
 
 @tool
@@ -130,7 +131,10 @@ def sent(middleware: GatekeeperMiddleware, request: ModelRequest[Any]) -> ModelR
 @each_script
 def test_each_step_reads_the_topic_and_the_checkpoint_keeps_everything(script: str, way: str) -> None:
     pairs, question = TOPICS[script]
-    model, gate = Scripted(script=[calling(1), calling(2), AIMessage("6380")]), GatekeeperMiddleware(**OPTIONS)
+    model, gate = (
+        Scripted(script=[calling(1), calling(2), AIMessage("6380")]),
+        GatekeeperMiddleware(CONFIG),
+    )
     agent = create_agent(model, [port], middleware=[gate], checkpointer=InMemorySaver(), system_prompt="be brief")
     asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t1"))
     past = texts_of(pairs[:2])
@@ -147,7 +151,7 @@ def test_each_step_reads_the_topic_and_the_checkpoint_keeps_everything(script: s
 
 def test_the_next_question_goes_to_its_own_topic() -> None:
     pairs, question = TOPICS["english"]
-    model, gate = Scripted(), GatekeeperMiddleware(**OPTIONS, token_counter=estimate_text_tokens)
+    model, gate = Scripted(), GatekeeperMiddleware(CONFIG, token_counter=estimate_text_tokens)
     agent = create_agent(model, [], middleware=[gate], checkpointer=InMemorySaver())
     agent.invoke({"messages": [*talk(pairs), HumanMessage(question)]}, on("t1"))
     agent.invoke({"messages": "And what temperature did the sourdough need in the oven?"}, on("t1"))
@@ -157,7 +161,7 @@ def test_the_next_question_goes_to_its_own_topic() -> None:
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_threads_do_not_mix(asynchronous: bool) -> None:
-    model, gate = Scripted(), GatekeeperMiddleware(**OPTIONS)
+    model, gate = Scripted(), GatekeeperMiddleware(CONFIG)
     agent = create_agent(model, [], middleware=[gate], checkpointer=InMemorySaver())
     way = "ainvoke" if asynchronous else "invoke"
     for script in ("english", "chinese"):
@@ -172,7 +176,7 @@ def test_threads_do_not_mix(asynchronous: bool) -> None:
 
 
 def test_the_thread_is_found_without_a_checkpointer_as_well() -> None:
-    gate = GatekeeperMiddleware(**OPTIONS)
+    gate = GatekeeperMiddleware(CONFIG)
     agent = create_agent(Scripted(), [], middleware=[gate])
     agent.invoke({"messages": "hi"}, on("t1"))
     assert gate.selection_for("t1") is not None
@@ -182,7 +186,7 @@ def test_the_thread_is_found_without_a_checkpointer_as_well() -> None:
 
 def test_no_more_threads_are_remembered_than_there_is_memory_for() -> None:
     gate = GatekeeperMiddleware(
-        **OPTIONS, max_bytes=2 * (THREAD_BYTES + estimated_bytes(Message("user", "hi"), indexed=True))
+        replace(CONFIG, max_bytes=2 * (THREAD_BYTES + estimated_bytes(Message("user", "hi"), indexed=True)))
     )
     agent = create_agent(Scripted(), [], middleware=[gate])
     for thread in ("t1", "t2", "t3"):
@@ -194,7 +198,7 @@ def test_a_summary_by_another_middleware_is_always_sent_and_never_the_question()
     if "trigger" not in inspect.signature(SummarizationMiddleware).parameters:
         pytest.skip("this version of LangChain does not mark its summaries")
     pairs, question = TOPICS["english"]
-    model, gate = Scripted(), GatekeeperMiddleware(**OPTIONS)
+    model, gate = Scripted(), GatekeeperMiddleware(CONFIG)
     writer = Scripted(script=[AIMessage("They set up a cache and baked bread.")] * 2)
     summaries = SummarizationMiddleware(writer, trigger=("messages", 9), keep=("messages", 7))
     agent = create_agent(model, [], middleware=[summaries, gate], checkpointer=InMemorySaver())
@@ -212,7 +216,7 @@ def test_a_summary_is_sent_whatever_the_question_is_and_costs_its_part() -> None
     pairs, _ = TOPICS["english"]
     question = HumanMessage("And how hot was the oven for the sourdough?")
     summary = HumanMessage("so far: zebras, at length", additional_kwargs={"lc_source": "summarization"})
-    gate = GatekeeperMiddleware(**OPTIONS)
+    gate = GatekeeperMiddleware(CONFIG)
     messages = contents(sent(gate, request_of([summary, *talk(pairs), question])).messages)
     assert messages[0] == summary.content
     assert pairs[3][1] in messages
@@ -227,7 +231,7 @@ def test_a_summary_is_sent_whatever_the_question_is_and_costs_its_part() -> None
 def test_a_summary_alone_leaves_the_rest_as_the_current_turn() -> None:
     summary = HumanMessage("so far: much", additional_kwargs={"lc_source": "summarization"})
     messages = [summary, calling(), ToolMessage("6380", tool_call_id="c1")]
-    gate = GatekeeperMiddleware(**OPTIONS)
+    gate = GatekeeperMiddleware(CONFIG)
     assert sent(gate, request_of(messages)).messages == messages
     marked = AIMessage("an answer", additional_kwargs={"lc_source": "summarization"})
     assert sent(gate, request_of([HumanMessage("hi"), marked, HumanMessage("yo")])).messages[-1].content == "yo"
@@ -235,7 +239,7 @@ def test_a_summary_alone_leaves_the_rest_as_the_current_turn() -> None:
 
 def test_an_edit_or_a_deletion_in_the_state_is_noticed() -> None:
     pairs, question = TOPICS["english"]
-    model, gate = Scripted(), GatekeeperMiddleware(**OPTIONS)
+    model, gate = Scripted(), GatekeeperMiddleware(CONFIG)
     agent = create_agent(model, [], middleware=[gate], checkpointer=InMemorySaver())
     agent.invoke({"messages": [*talk(pairs), HumanMessage(question)]}, on("t1"))
     state = agent.get_state(on("t1")).values["messages"]
@@ -255,7 +259,7 @@ def test_a_run_that_a_human_interrupted_goes_on_with_the_same_past_in_another_pr
         people: AgentMiddleware[Any, Any] = HumanInTheLoopMiddleware(interrupt_on={"port": True})
         return create_agent(model, [port], middleware=[people, gate], checkpointer=saver)
 
-    first, second = GatekeeperMiddleware(**OPTIONS), GatekeeperMiddleware(**OPTIONS)
+    first, second = GatekeeperMiddleware(CONFIG), GatekeeperMiddleware(CONFIG)
     stopped = agent_of(first).invoke({"messages": [*talk(pairs), HumanMessage(question)]}, on("t1"))
     assert "__interrupt__" in stopped
     agent_of(second).invoke(Command(resume={"decisions": [{"type": "approve"}]}), on("t1"))
@@ -273,7 +277,7 @@ def test_an_agent_with_a_response_format_works_and_pays_for_it() -> None:
         number: int
 
     answer = AIMessage("", tool_calls=[{"name": "Port", "args": {"number": 6380}, "id": "p1"}])
-    gate = GatekeeperMiddleware(**OPTIONS)
+    gate = GatekeeperMiddleware(CONFIG)
     agent = create_agent(Scripted(script=[answer]), [], middleware=[gate], response_format=ToolStrategy(Port))
     assert agent.invoke({"messages": "which port?"})["structured_response"] == Port(number=6380)
     assert gate.last_selection is not None
@@ -287,7 +291,7 @@ def test_an_agent_with_a_response_format_works_and_pays_for_it() -> None:
 @pytest.mark.parametrize("budget", [60, 120, 4000])
 def test_the_same_turns_as_the_core_chooses(script: str, budget: int) -> None:
     pairs, question = TOPICS[script]
-    gate = GatekeeperMiddleware(**{**OPTIONS, "token_budget": budget})
+    gate = GatekeeperMiddleware(replace(CONFIG, token_budget=budget))
     request = request_of([*talk(pairs), HumanMessage(question)], system_message=SystemMessage("be brief"), tools=[port])
     messages = sent(gate, request).messages
     gatekeeper = ContextGatekeeper(budget)
@@ -301,7 +305,7 @@ def test_the_same_turns_as_the_core_chooses(script: str, budget: int) -> None:
 def test_on_a_switch_of_topic_the_newest_turn_comes_along() -> None:
     pairs, question = TOPICS["english"]
     request = request_of([*talk(pairs), HumanMessage(question)])
-    messages = sent(GatekeeperMiddleware(**{**OPTIONS, "floor_turns": 1}), request).messages
+    messages = sent(GatekeeperMiddleware(replace(CONFIG, floor_turns=1)), request).messages
     assert contents(messages) == [*texts_of([*pairs[:2], pairs[-1]]), question]
 
 
@@ -310,7 +314,7 @@ def test_the_state_s_own_objects_are_sent_and_nothing_is_changed() -> None:
     messages: list[Any] = [*talk(pairs), HumanMessage(question)]
     before = copy.deepcopy(messages)
     request = request_of(messages, system_message=SystemMessage("be brief"))
-    passed = sent(GatekeeperMiddleware(**OPTIONS), request)
+    passed = sent(GatekeeperMiddleware(CONFIG), request)
     assert messages == before
     assert request.messages is messages
     assert passed is not request
@@ -321,7 +325,7 @@ def test_the_state_s_own_objects_are_sent_and_nothing_is_changed() -> None:
 
 def test_shadow_hands_the_very_request_on_and_reports() -> None:
     pairs, question = TOPICS["english"]
-    gate = GatekeeperMiddleware(**OPTIONS, shadow=True)
+    gate = GatekeeperMiddleware(replace(CONFIG, shadow=True))
     request = request_of([*talk(pairs), HumanMessage(question)])
     assert sent(gate, request) is request
     assert gate.last_selection is not None
@@ -329,11 +333,11 @@ def test_shadow_hands_the_very_request_on_and_reports() -> None:
 
 
 def test_a_request_without_messages_or_runtime_passes() -> None:
-    assert sent(GatekeeperMiddleware(**OPTIONS), request_of([])).messages == []
+    assert sent(GatekeeperMiddleware(CONFIG), request_of([])).messages == []
 
 
 def test_the_system_message_and_every_schema_count_against_the_budget() -> None:
-    gate = GatekeeperMiddleware(**{**OPTIONS, "token_budget": 5_000, "reserve_tokens": 7}, token_counter=len)
+    gate = GatekeeperMiddleware(replace(CONFIG, token_budget=5_000, reserve_tokens=7), token_counter=len)
     search = {"type": "web_search", "name": "web"}
     plain, system = [HumanMessage("hi")], SystemMessage([{"type": "text", "text": "be brief"}])
 
@@ -359,7 +363,7 @@ def test_a_request_of_the_first_versions_has_its_system_prompt_counted() -> None
         def override(self, *, messages: list[Any]) -> OldRequest:
             return OldRequest(messages)
 
-    gate = GatekeeperMiddleware(**OPTIONS, token_counter=len)
+    gate = GatekeeperMiddleware(CONFIG, token_counter=len)
     old: Any = OldRequest([HumanMessage("hi")])
     assert sent(gate, old).messages == old.messages
     assert gate.last_selection is not None
@@ -381,7 +385,7 @@ def test_a_tool_is_converted_once_however_many_steps_there_are() -> None:
         def _run(self, **_: Any) -> str:
             return "6380"
 
-    gate = GatekeeperMiddleware(**OPTIONS)
+    gate = GatekeeperMiddleware(CONFIG)
     request = request_of([HumanMessage("hi")], tools=[Counted()])
     sent(gate, request)
     once = len(reads)
@@ -446,7 +450,7 @@ def test_a_model_that_other_middleware_puts_in_has_its_own_budget() -> None:
 def test_the_whole_request_stays_within_the_budget_at_every_step() -> None:
     pairs, question = TOPICS["chinese"]
     messages: list[Any] = [*talk(pairs * 5), HumanMessage(question)]
-    gate = GatekeeperMiddleware(**{**OPTIONS, "token_budget": 220, "gatekeeper_config": GatekeeperConfig(mode="fill")})
+    gate = GatekeeperMiddleware(replace(CONFIG, token_budget=220, gatekeeper=GatekeeperConfig(mode="fill")))
     sizes = []
     for step in range(1, 5):
         passed = sent(gate, request_of(messages, system_message=SystemMessage("请简短回答"), tools=[port]))
@@ -477,8 +481,8 @@ def test_a_long_run_gives_way_before_the_past_does_and_the_state_keeps_everythin
     script = [
         AIMessage("", tool_calls=[{"name": "logs", "args": {"page": page}, "id": f"c{page}"}]) for page in range(14)
     ]
-    options = {**OPTIONS, "token_budget": 800, "token_counter": estimate_text_tokens}
-    model, gate = Scripted(script=script), GatekeeperMiddleware(**options)
+    model = Scripted(script=script)
+    gate = GatekeeperMiddleware(replace(CONFIG, token_budget=800), token_counter=estimate_text_tokens)
     agent = create_agent(model, [logs], middleware=[gate], checkpointer=InMemorySaver())
     asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t") | {"recursion_limit": 99})
     state = agent.get_state(on("t")).values["messages"]
@@ -503,8 +507,7 @@ def test_results_of_a_long_run_are_compressed_first_where_a_compressor_is_given(
     ]
     messages = [HumanMessage("which port?"), *run]
     config = RunConfig(compress_result=lambda message, _: message.text[:6])
-    options = {**OPTIONS, "token_budget": 400, "token_counter": estimate_text_tokens}
-    gate = GatekeeperMiddleware(**options, run_config=config)
+    gate = GatekeeperMiddleware(replace(CONFIG, token_budget=400, run=config), token_counter=estimate_text_tokens)
     passed = sent(gate, request_of(messages)).messages
     shown = [message for message in passed if isinstance(message, ToolMessage)]
     assert {message.content for message in shown} == {"x x x ", "x " * 200}
@@ -518,7 +521,7 @@ def test_media_of_a_result_are_sent_with_its_compressed_text() -> None:
     shown = ToolMessage(content, tool_call_id="c1")
     messages = [HumanMessage("which port?"), calling(1), shown]
     config = RunConfig(compress_result=lambda message, _: message.text[:2])
-    gate = GatekeeperMiddleware(**{**OPTIONS, "token_budget": 900}, run_config=config)
+    gate = GatekeeperMiddleware(replace(CONFIG, token_budget=900, run=config))
     passed = sent(gate, request_of(messages)).messages[-1]
     assert passed.content == [{"type": "text", "text": "截图"}, image]
     assert shown.content == content
@@ -529,7 +532,7 @@ def test_without_settings_for_the_run_it_is_sent_whole() -> None:
         message for page in range(1, 9) for message in (calling(page), ToolMessage("x " * 200, tool_call_id=f"c{page}"))
     ]
     messages = [HumanMessage("which port?"), *run]
-    gate = GatekeeperMiddleware(**{**OPTIONS, "token_budget": 400, "run_config": None})
+    gate = GatekeeperMiddleware(replace(CONFIG, token_budget=400, run=None))
     assert sent(gate, request_of(messages)).messages == messages
     assert gate.last_selection is not None
     assert gate.last_selection.status == "over_budget"
@@ -537,7 +540,7 @@ def test_without_settings_for_the_run_it_is_sent_whole() -> None:
 
 def test_a_current_turn_over_the_budget_is_sent_whole_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
     pairs, _ = TOPICS["english"]
-    gate = GatekeeperMiddleware(**{**OPTIONS, "token_budget": 20})
+    gate = GatekeeperMiddleware(replace(CONFIG, token_budget=20))
     with caplog.at_level(logging.INFO, logger="gatekeeper"):
         passed = sent(gate, request_of([*talk(pairs), HumanMessage("a long question " * 20)]))
     assert len(passed.messages) == 1
@@ -546,21 +549,20 @@ def test_a_current_turn_over_the_budget_is_sent_whole_with_one_warning(caplog: p
     assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
-@pytest.mark.parametrize(("options", "error"), [({"token_budget": 0}, ConfigError), ({"floor_turns": 1.5}, TypeError)])
-def test_a_setting_that_cannot_work_is_refused_at_once(options: dict[str, Any], error: type[Exception]) -> None:
-    with pytest.raises(error):
-        GatekeeperMiddleware(**options)
+def test_settings_of_another_type_are_refused_at_once() -> None:
+    with pytest.raises(TypeError, match="HistoryConfig"):
+        GatekeeperMiddleware({"token_budget": 9})  # type: ignore[arg-type]
 
 
 def test_a_copy_works_without_what_the_first_one_knew() -> None:
     pairs, question = TOPICS["english"]
-    gate, lock = GatekeeperMiddleware(**OPTIONS), threading.Lock()
+    gate, lock = GatekeeperMiddleware(CONFIG), threading.Lock()
     held = port.model_copy(update={"metadata": {"lock": lock}})
     request = request_of([*talk(pairs), HumanMessage(question)], tools=[held])
     passed = sent(gate, request).messages
     for twin in (copy.deepcopy(gate),):
         assert twin.last_selection is None
-        assert len(twin._requests._schemas._texts) == 0
+        assert len(twin._selected.schemas._texts) == 0
         assert sent(twin, request).messages == passed
 
 
@@ -592,7 +594,7 @@ each_way_with_a_run = pytest.mark.parametrize(
 @each_way_with_a_run
 def test_each_step_is_announced_without_text(way: str) -> None:
     pairs, question = TOPICS["english"]
-    gate, heard = GatekeeperMiddleware(**OPTIONS), Heard()
+    gate, heard = GatekeeperMiddleware(CONFIG), Heard()
     agent = create_agent(Scripted(script=[calling()]), [port], middleware=[gate])
     asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t1", heard))
     assert gate.last_selection is not None
@@ -603,7 +605,7 @@ def test_each_step_is_announced_without_text(way: str) -> None:
 
 @carries_its_run
 def test_events_come_with_the_stream_of_events() -> None:
-    agent = create_agent(Scripted(), [], middleware=[GatekeeperMiddleware(**OPTIONS)])
+    agent = create_agent(Scripted(), [], middleware=[GatekeeperMiddleware(CONFIG)])
 
     async def run() -> list[Any]:
         stream = agent.astream_events({"messages": "hi"}, version="v2")
@@ -615,7 +617,7 @@ def test_events_come_with_the_stream_of_events() -> None:
 @pytest.mark.parametrize("way", ["invoke", pytest.param("ainvoke", marks=carries_its_run)])
 def test_the_error_of_a_handler_is_not_swallowed(way: str) -> None:
     error = RuntimeError("the handler's own")
-    agent = create_agent(Scripted(), [], middleware=[GatekeeperMiddleware(**OPTIONS)])
+    agent = create_agent(Scripted(), [], middleware=[GatekeeperMiddleware(CONFIG)])
     with pytest.raises(RuntimeError) as caught:
         asked(agent, way, "hi", on("t1", Heard(error)))
     assert caught.value is error
@@ -630,7 +632,7 @@ def test_the_error_of_a_model_passes_and_the_next_call_works(way: str) -> None:
                 raise ConnectionError("the model is away")
             return super()._generate(*arguments, **more)
 
-    gate = GatekeeperMiddleware(**OPTIONS)
+    gate = GatekeeperMiddleware(CONFIG)
     agent = create_agent(Broken(), [], middleware=[gate], checkpointer=InMemorySaver())
     with pytest.raises(ConnectionError):
         asked(agent, way, "hi", on("t1"))
@@ -647,7 +649,10 @@ def test_when_the_selection_fails_the_newest_turns_are_sent(
     way: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     pairs, question = TOPICS["english"]
-    model, gate = Scripted(), GatekeeperMiddleware(**{**OPTIONS, "on_error": "fallback", "token_budget": 55})
+    model, gate = (
+        Scripted(),
+        GatekeeperMiddleware(replace(CONFIG, on_error="fallback", token_budget=55)),
+    )
     agent = create_agent(model, [], middleware=[gate])
     with monkeypatch.context() as patch, caplog.at_level(logging.INFO, logger="gatekeeper"):
         patch.setattr(ContextGatekeeper, "explain", broken)
@@ -664,13 +669,13 @@ def test_a_failed_selection_is_raised_where_that_is_wanted(monkeypatch: pytest.M
     pairs, question = TOPICS["english"]
     monkeypatch.setattr(ContextGatekeeper, "explain", broken)
     with pytest.raises(ZeroDivisionError):
-        sent(GatekeeperMiddleware(**OPTIONS), request_of([*talk(pairs), HumanMessage(question)]))
+        sent(GatekeeperMiddleware(CONFIG), request_of([*talk(pairs), HumanMessage(question)]))
 
 
 # LangChain silences its own warning while it makes a request, for all threads or for none.
 @pytest.mark.filterwarnings("ignore:Direct attribute assignment to ModelRequest:DeprecationWarning")
 def test_many_threads_of_the_process_may_share_one_middleware() -> None:
-    gate = GatekeeperMiddleware(**OPTIONS, max_bytes=40_000)
+    gate = GatekeeperMiddleware(replace(CONFIG, max_bytes=40_000))
 
     def work(number: int) -> bool:
         pairs, question = TOPICS[list(TOPICS)[number % 3]]
@@ -692,7 +697,7 @@ def test_the_selection_does_not_block_the_event_loop_and_may_be_cancelled() -> N
         go_on.wait(10)
         return estimate_text_tokens(text)
 
-    model, gate = Scripted(), GatekeeperMiddleware(**OPTIONS, token_counter=slow)
+    model, gate = Scripted(), GatekeeperMiddleware(CONFIG, token_counter=slow)
     agent = create_agent(model, [], middleware=[gate])
     given: Any = {"messages": [*talk(pairs), HumanMessage(question)]}
 

@@ -30,16 +30,14 @@ MODULES = [
     "events",
     "memory",
     "middleware",
-    "once",
-    "options",
     "owners",
     "reading",
-    "recall",
     "runnable",
     "schemas",
     "selecting",
+    "selectors",
     "signs",
-    "working_memory",
+    "tools",
     "writing",
 ]
 

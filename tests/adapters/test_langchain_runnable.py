@@ -7,6 +7,7 @@ import copy
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +22,11 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperSelector, select_messages
 from langchain_gatekeeper.events import aannounce, announce
@@ -42,7 +45,7 @@ pytestmark = [
 
 each_script = pytest.mark.parametrize("script", TOPICS)
 both_ways = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
-OPTIONS: dict[str, Any] = {"on_error": "raise", "passthrough_below": 0, "floor_turns": 0, "token_budget": 200}
+CONFIG = HistoryConfig(on_error="raise", passthrough_below=0, token_budget=200)
 
 
 class Heard(BaseCallbackHandler):
@@ -91,7 +94,7 @@ def test_a_list_comes_back_as_a_list_of_the_same_objects(script: str, asynchrono
     pairs, question = TOPICS[script]
     messages = [SystemMessage("be brief"), *talk(pairs), HumanMessage(question)]
     before = copy.deepcopy(messages)
-    gate = GatekeeperSelector(**OPTIONS)
+    gate = GatekeeperSelector(CONFIG)
     kept = called(gate, messages, asynchronous=asynchronous)
     assert contents(kept) == ["be brief", *texts_of(pairs[:2]), question]
     assert all(any(one is other for other in messages) for one in kept)
@@ -107,7 +110,7 @@ def test_a_dict_comes_back_as_a_new_dict_with_its_history_selected(script: str, 
     pairs, question = TOPICS[script]
     given = {"input": question, "history": talk(pairs), "persona": "a pirate"}
     before = copy.deepcopy(given)
-    passed = called(GatekeeperSelector(**OPTIONS), given, asynchronous=asynchronous)
+    passed = called(GatekeeperSelector(CONFIG), given, asynchronous=asynchronous)
     assert contents(passed["history"]) == texts_of(pairs[:2])
     assert {**passed, "history": None} == {**given, "history": None}
     assert passed is not given
@@ -117,13 +120,13 @@ def test_a_dict_comes_back_as_a_new_dict_with_its_history_selected(script: str, 
 @pytest.mark.parametrize("wrap", [HumanMessage, lambda text: [HumanMessage(text)], lambda text: [{"text": text}]])
 def test_the_question_of_a_dict_may_have_any_form(wrap: Any) -> None:
     pairs, question = TOPICS["english"]
-    gate = GatekeeperSelector(**OPTIONS, messages_key="past", query_key="question")
+    gate = GatekeeperSelector(CONFIG, messages_key="past", query_key="question")
     assert contents(gate.invoke({"question": wrap(question), "past": talk(pairs)})["past"]) == texts_of(pairs[:2])
 
 
 def test_a_question_that_stands_in_the_history_is_the_current_turn_and_stays() -> None:
     pairs, question = TOPICS["english"]
-    gate = GatekeeperSelector(**OPTIONS)
+    gate = GatekeeperSelector(CONFIG)
     passed = gate.invoke({"input": question, "history": [*talk(pairs), HumanMessage(question)]})
     assert contents(passed["history"]) == [*texts_of(pairs[:2]), question]
     without = gate.invoke({"history": [*talk(pairs), HumanMessage(question)]})
@@ -132,14 +135,14 @@ def test_a_question_that_stands_in_the_history_is_the_current_turn_and_stays() -
 
 def test_a_blank_question_gets_the_newest_turns() -> None:
     pairs, _ = TOPICS["english"]
-    gate = GatekeeperSelector(**{**OPTIONS, "token_budget": 45})
+    gate = GatekeeperSelector(replace(CONFIG, token_budget=45))
     assert contents(gate.invoke({"input": "", "history": talk(pairs)})["history"]) == texts_of(pairs[-2:])
     assert gate.last_selection is not None
     assert gate.last_selection.status == "no_query"
 
 
 def test_nothing_in_is_nothing_out() -> None:
-    gate = GatekeeperSelector(**OPTIONS)
+    gate = GatekeeperSelector(CONFIG)
     assert gate.invoke([]) == []
     assert gate.invoke({"input": "hi", "history": []}) == {"input": "hi", "history": []}
     assert select_messages([]) == []
@@ -148,27 +151,27 @@ def test_nothing_in_is_nothing_out() -> None:
 
 def test_a_dict_without_its_history_is_an_error_that_names_the_key() -> None:
     with pytest.raises(KeyError, match="history"):
-        GatekeeperSelector(**OPTIONS).invoke({"input": "hi", "messages": []})
+        GatekeeperSelector(CONFIG).invoke({"input": "hi", "messages": []})
 
 
 def test_a_prompt_is_selected_from_as_its_messages() -> None:
     pairs, question = TOPICS["mixed"]
     prompt = ChatPromptTemplate([("system", "be brief"), MessagesPlaceholder("history"), ("human", "{input}")])
-    chain = prompt | GatekeeperSelector(**OPTIONS)
+    chain = prompt | GatekeeperSelector(CONFIG)
     kept = chain.invoke({"history": talk(pairs), "input": question})
     assert contents(kept) == ["be brief", *texts_of(pairs[:2]), question]
 
 
 def test_shadow_lets_everything_through_and_reports() -> None:
     pairs, question = TOPICS["english"]
-    gate = GatekeeperSelector(**OPTIONS, shadow=True)
+    gate = GatekeeperSelector(replace(CONFIG, shadow=True))
     messages = [*talk(pairs), HumanMessage(question)]
     assert gate.invoke(messages) == messages
     assert gate.last_selection is not None
     assert sorted(gate.last_selection.turns) == [0, 1]
     given = {"input": question, "history": talk(pairs)}
     assert gate.invoke(given) == given
-    assert select_messages(messages, **OPTIONS, shadow=True) == messages
+    assert select_messages(messages, replace(CONFIG, shadow=True)) == messages
 
 
 @each_script
@@ -178,10 +181,10 @@ def test_the_same_turns_as_the_core_chooses(script: str, budget: int) -> None:
     gatekeeper = ContextGatekeeper(budget)
     gatekeeper.sync([Turn.of(*pair) for pair in pairs])
     chosen = [pairs[turn.turn_id] for turn in gatekeeper.explain(question, trim=False).turns]
-    options = {**OPTIONS, "token_budget": budget, "trim": False}
-    passed = GatekeeperSelector(**options).invoke({"input": question, "history": talk(pairs)})
+    config = replace(CONFIG, token_budget=budget, gatekeeper=GatekeeperConfig(trim=False))
+    passed = GatekeeperSelector(config).invoke({"input": question, "history": talk(pairs)})
     assert contents(passed["history"]) == texts_of(chosen)
-    assert contents(select_messages(talk(pairs), query=question, **options)) == texts_of(chosen)
+    assert contents(select_messages(talk(pairs), config, query=question)) == texts_of(chosen)
 
 
 # --- select_messages ------------------------------------------------------------------------------------------------
@@ -192,7 +195,7 @@ def test_messages_may_be_given_in_any_form_that_langchain_reads(script: str) -> 
     pairs, question = TOPICS[script]
     message = AIMessage(pairs[0][1])
     listed: list[Any] = [pairs[0][0], message, ("human", pairs[2][0]), {"role": "ai", "content": pairs[2][1]}, question]
-    kept = select_messages(listed, **OPTIONS)
+    kept = select_messages(listed, CONFIG)
     assert contents(kept) == [*pairs[0], question]
     assert kept[1] is message
 
@@ -200,9 +203,12 @@ def test_messages_may_be_given_in_any_form_that_langchain_reads(script: str) -> 
 def test_the_question_may_be_given_or_found() -> None:
     pairs, question = TOPICS["english"]
     messages = talk(pairs)
-    assert contents(select_messages(messages, query=HumanMessage(question), **OPTIONS)) == texts_of(pairs[:2])
-    assert contents(select_messages([*messages, HumanMessage(question)], **OPTIONS)) == [*texts_of(pairs[:2]), question]
-    assert contents(select_messages(messages, query="", **{**OPTIONS, "token_budget": 45})) == texts_of(pairs[-2:])
+    assert contents(select_messages(messages, CONFIG, query=HumanMessage(question))) == texts_of(pairs[:2])
+    assert contents(select_messages([*messages, HumanMessage(question)], CONFIG)) == [
+        *texts_of(pairs[:2]),
+        question,
+    ]
+    assert contents(select_messages(messages, replace(CONFIG, token_budget=45), query="")) == texts_of(pairs[-2:])
 
 
 def test_without_options_it_takes_the_place_of_trim_messages() -> None:
@@ -221,7 +227,7 @@ def test_an_unknown_option_and_an_impossible_one_are_refused() -> None:
     with pytest.raises(TypeError, match="max_tokens"):
         select_messages([], max_tokens=3)
     with pytest.raises(ConfigError):
-        select_messages([], token_budget=0)
+        select_messages([], HistoryConfig(token_budget=0))
 
 
 # --- chains and stores ----------------------------------------------------------------------------------------------
@@ -233,7 +239,7 @@ def test_inside_a_runnable_with_history_the_store_keeps_everything(script: str, 
     pairs, question = TOPICS[script]
     store, model = InMemoryChatMessageHistory(), Scripted()
     store.add_messages(talk(pairs))
-    gate = GatekeeperSelector(**OPTIONS)
+    gate = GatekeeperSelector(CONFIG)
     prompt = ChatPromptTemplate([MessagesPlaceholder("history"), ("human", "{input}")])
     chain = RunnableWithMessageHistory(
         gate | prompt | model, lambda _: store, input_messages_key="input", history_messages_key="history"
@@ -252,7 +258,7 @@ def test_a_runnable_with_history_of_plain_messages_keeps_everything_as_well(asyn
     store, model = InMemoryChatMessageHistory(), Scripted()
     store.add_messages(talk(pairs))
     prompt = ChatPromptTemplate([("system", "be brief"), MessagesPlaceholder("messages")])
-    chain = RunnableWithMessageHistory(GatekeeperSelector(**OPTIONS) | prompt | model, lambda _: store)
+    chain = RunnableWithMessageHistory(GatekeeperSelector(CONFIG) | prompt | model, lambda _: store)
     config = {"configurable": {"session_id": "s1"}}
     called(chain, [HumanMessage(question)], config, asynchronous=asynchronous)
     assert contents(model.seen[0]) == ["be brief", *texts_of(pairs[:2]), question]
@@ -260,7 +266,7 @@ def test_a_runnable_with_history_of_plain_messages_keeps_everything_as_well(asyn
 
 
 def test_batches_keep_their_order_and_their_threads() -> None:
-    gate = GatekeeperSelector(**OPTIONS)
+    gate = GatekeeperSelector(CONFIG)
     given = [[*talk(pairs), HumanMessage(question)] for pairs, question in TOPICS.values()]
     configs: list[Any] = [{"configurable": {"thread_id": script}} for script in TOPICS]
     expected = [[*texts_of(pairs[:2]), question] for pairs, question in TOPICS.values()]
@@ -270,7 +276,7 @@ def test_batches_keep_their_order_and_their_threads() -> None:
 
 
 def test_the_thread_comes_before_the_session() -> None:
-    gate = GatekeeperSelector(**OPTIONS)
+    gate = GatekeeperSelector(CONFIG)
     gate.invoke([HumanMessage("hi")], {"configurable": {"thread_id": "t1", "session_id": "s1"}})
     assert gate.selection_for("t1") is gate.last_selection
     assert gate.selection_for("s1") is None
@@ -281,7 +287,7 @@ def test_a_stream_gives_it_whole_also_from_pieces(asynchronous: bool) -> None:
     pairs, question = TOPICS["english"]
     given = {"input": question, "past": talk(pairs)}
     parts: Any = {"history": itemgetter("past"), "input": itemgetter("input")}
-    chain = RunnableParallel(parts) | GatekeeperSelector(**OPTIONS) | RunnablePassthrough()
+    chain = RunnableParallel(parts) | GatekeeperSelector(CONFIG) | RunnablePassthrough()
 
     async def run() -> list[Any]:
         return [chunk async for chunk in chain.astream(given)]
@@ -292,7 +298,7 @@ def test_a_stream_gives_it_whole_also_from_pieces(asynchronous: bool) -> None:
 
 def test_it_describes_itself_and_can_be_configured_and_copied() -> None:
     pairs, question = TOPICS["english"]
-    gate = GatekeeperSelector(**OPTIONS)
+    gate = GatekeeperSelector(CONFIG)
     messages = [*talk(pairs), HumanMessage(question)]
     kept = gate.invoke(messages)
     assert gate.get_name() == "GatekeeperSelector"
@@ -310,11 +316,11 @@ def test_it_describes_itself_and_can_be_configured_and_copied() -> None:
 @pytest.mark.parametrize("kind", ["function", "selector"])
 def test_a_node_of_a_graph_selects_and_the_state_keeps_everything(kind: str) -> None:
     pairs, question = TOPICS["chinese"]
-    model, gate, heard = Scripted(), GatekeeperSelector(**OPTIONS), Heard()
+    model, gate, heard = Scripted(), GatekeeperSelector(CONFIG), Heard()
 
     def answer(state: MessagesState) -> dict[str, Any]:
         messages = state["messages"]
-        kept = select_messages(messages, **OPTIONS) if kind == "function" else gate.invoke(messages)
+        kept = select_messages(messages, CONFIG) if kind == "function" else gate.invoke(messages)
         return {"messages": [model.invoke(kept)]}
 
     graph = StateGraph(MessagesState).add_node("answer", answer).add_edge(START, "answer").compile(InMemorySaver())
@@ -341,7 +347,7 @@ def test_a_hook_before_the_model_gives_the_same_past_at_each_step() -> None:
     model = Scripted(script=[call, AIMessage("6380")])
 
     def hook(state: Any) -> dict[str, Any]:
-        return {"llm_input_messages": select_messages(state["messages"], **OPTIONS)}
+        return {"llm_input_messages": select_messages(state["messages"], CONFIG)}
 
     agent = prebuilt.create_react_agent(model, [port], pre_model_hook=hook, checkpointer=InMemorySaver())
     config: Any = {"configurable": {"thread_id": "t1"}}
@@ -353,7 +359,7 @@ def test_a_hook_before_the_model_gives_the_same_past_at_each_step() -> None:
 
 def test_the_steps_of_a_run_only_add_to_what_was_sent() -> None:
     pairs, question = TOPICS["mixed"]
-    gate = GatekeeperSelector(**OPTIONS)
+    gate = GatekeeperSelector(CONFIG)
     messages = [*talk(pairs), HumanMessage(question)]
     first = gate.invoke(messages)
     step = [
@@ -369,7 +375,7 @@ def test_the_steps_of_a_run_only_add_to_what_was_sent() -> None:
 @both_ways
 def test_a_selection_is_announced_by_its_own_run_without_text(asynchronous: bool) -> None:
     pairs, question = TOPICS["english"]
-    gate, heard = GatekeeperSelector(**OPTIONS), Heard()
+    gate, heard = GatekeeperSelector(CONFIG), Heard()
     called(gate, [*talk(pairs), HumanMessage(question)], {"callbacks": [heard]}, asynchronous=asynchronous)
     assert gate.last_selection is not None
     assert heard.events == [("gatekeeper_selection", {**gate.last_selection.facts(), "shadow": False})]
@@ -387,13 +393,13 @@ def test_an_async_handler_hears_of_it() -> None:
             self.names.append(name)
 
     listener = Listener()
-    called(GatekeeperSelector(**OPTIONS), [HumanMessage("hi")], {"callbacks": [listener]}, asynchronous=True)
+    called(GatekeeperSelector(CONFIG), [HumanMessage("hi")], {"callbacks": [listener]}, asynchronous=True)
     assert listener.names == ["gatekeeper_selection"]
 
 
 def test_outside_a_run_nobody_is_told() -> None:
     heard = Heard()
-    gate = GatekeeperSelector(**OPTIONS)
+    gate = GatekeeperSelector(CONFIG)
     gate.invoke([HumanMessage("hi")])
     assert gate.last_selection is not None
     announce(gate.last_selection)
@@ -408,7 +414,7 @@ def test_the_error_of_a_handler_is_not_swallowed(asynchronous: bool) -> None:
     error = RuntimeError("the handler's own")
     with pytest.raises(RuntimeError) as caught:
         called(
-            GatekeeperSelector(**OPTIONS),
+            GatekeeperSelector(CONFIG),
             [HumanMessage("hi")],
             {"callbacks": [Heard(error)]},
             asynchronous=asynchronous,
@@ -428,7 +434,7 @@ def test_when_the_selection_fails_the_newest_turns_come(
     asynchronous: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     pairs, question = TOPICS["english"]
-    gate = GatekeeperSelector(**{**OPTIONS, "on_error": "fallback", "token_budget": 55})
+    gate = GatekeeperSelector(replace(CONFIG, on_error="fallback", token_budget=55))
     messages = [*talk(pairs), HumanMessage(question)]
     with monkeypatch.context() as patch, caplog.at_level(logging.INFO, logger="gatekeeper"):
         patch.setattr(ContextGatekeeper, "explain", broken)
@@ -446,9 +452,9 @@ def test_a_failed_selection_is_raised_where_that_is_wanted(asynchronous: bool, m
     monkeypatch.setattr(ContextGatekeeper, "explain", broken)
     messages = [*talk(pairs), HumanMessage(question)]
     with pytest.raises(ZeroDivisionError):
-        called(GatekeeperSelector(**OPTIONS), messages, asynchronous=asynchronous)
+        called(GatekeeperSelector(CONFIG), messages, asynchronous=asynchronous)
     with pytest.raises(ZeroDivisionError):
-        select_messages(messages, **OPTIONS)
+        select_messages(messages, CONFIG)
 
 
 def test_the_error_of_a_store_passes_through_unchanged() -> None:
@@ -457,14 +463,14 @@ def test_the_error_of_a_store_passes_through_unchanged() -> None:
     def away(_: Any) -> Any:
         raise error
 
-    chain = RunnablePassthrough.assign(history=RunnableLambda(away)) | GatekeeperSelector(**OPTIONS)
+    chain = RunnablePassthrough.assign(history=RunnableLambda(away)) | GatekeeperSelector(CONFIG)
     with pytest.raises(ConnectionError) as caught:
         chain.invoke({"input": "hi"})
     assert caught.value is error
 
 
 def test_many_threads_of_the_process_may_share_one_selector() -> None:
-    gate = GatekeeperSelector(**OPTIONS, max_bytes=30_000)
+    gate = GatekeeperSelector(replace(CONFIG, max_bytes=30_000))
 
     def work(number: int) -> bool:
         pairs, question = TOPICS[list(TOPICS)[number % 3]]
@@ -486,7 +492,7 @@ def test_a_selection_that_is_cancelled_leaves_a_working_selector() -> None:
         go_on.wait(10)
         return estimate_text_tokens(text)
 
-    gate = GatekeeperSelector(**OPTIONS, token_counter=slow)
+    gate = GatekeeperSelector(CONFIG, token_counter=slow)
 
     async def run() -> Any:
         task = asyncio.create_task(gate.ainvoke(messages))

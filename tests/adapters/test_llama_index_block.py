@@ -20,12 +20,14 @@ from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from pydantic import Field
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from llama_index.memory.gatekeeper import GatekeeperMemoryBlock, GatekeeperSelectionEvent
 from llama_index.memory.gatekeeper.recalled import RecalledText, tag_of
 from tests.adapters.chats import TALKS as CHATS
 from tests.adapters.chats import assistant, history_of, user
 from tests.adapters.pickling import by_pickle
+from tests.histories import configured
 
 pytestmark = pytest.mark.adapters
 
@@ -48,7 +50,7 @@ def recall(block: GatekeeperMemoryBlock, question: str, session: str | None = "s
 
 def flushed(messages: Sequence[ChatMessage], session: str | None = "s", **options: Any) -> GatekeeperMemoryBlock:
     """Return a block to which a memory has flushed these messages."""
-    block = GatekeeperMemoryBlock(on_error="raise", **options)
+    block = GatekeeperMemoryBlock(**configured(**{"on_error": "raise", "passthrough_below": 0} | options))
     run(block.aput(list(messages), from_short_term_memory=True, session_id=session))
     return block
 
@@ -237,7 +239,7 @@ def test_with_a_store_a_restart_another_process_and_a_reset_are_noticed(tmp_path
     async def talk_it_over() -> None:
         writer, reader = sql(tmp_path), sql(tmp_path)
         await writer.add_messages("s", history_of(pairs), status=MessageStatus.ARCHIVED)
-        block = GatekeeperMemoryBlock(chat_store=reader, on_error="raise")
+        block = GatekeeperMemoryBlock(chat_store=reader, config=HistoryConfig(on_error="raise", passthrough_below=0))
         assert "6380" in await block.aget([user(question)], session_id="s")
         assert await block.aget([user(question)], session_id="t") == ""
         await writer.delete_messages("s")
@@ -252,7 +254,7 @@ def test_with_a_store_the_active_messages_are_not_brought_back(tmp_path: Path) -
     async def talk_it_over() -> str:
         store = sql(tmp_path)
         await store.add_messages("s", history_of(pairs), status=MessageStatus.ACTIVE)
-        block = GatekeeperMemoryBlock(chat_store=store, on_error="raise")
+        block = GatekeeperMemoryBlock(chat_store=store, config=HistoryConfig(on_error="raise", passthrough_below=0))
         await block.aput(history_of(pairs))
         return await block.aget([user(question)], session_id="s") + await block.aget([user(question)])
 
@@ -264,7 +266,9 @@ def test_with_a_store_the_active_messages_are_not_brought_back(tmp_path: Path) -
 def test_a_stock_memory_shows_the_model_what_it_had_flushed(talk: str, with_store: bool, tmp_path: Path) -> None:
     pairs, question, _ = TALKS[talk]
     store = sql(tmp_path)
-    block = GatekeeperMemoryBlock(chat_store=store if with_store else None, on_error="raise")
+    block = GatekeeperMemoryBlock(
+        chat_store=store if with_store else None, config=HistoryConfig(on_error="raise", passthrough_below=0)
+    )
 
     async def talk_it_over() -> list[ChatMessage]:
         memory = Memory.from_defaults(
@@ -330,7 +334,7 @@ def test_a_failing_selection_falls_back_or_raises(monkeypatch: pytest.MonkeyPatc
     block = flushed(history_of(pairs))
     with pytest.raises(RuntimeError, match="broken"):
         recall(block, question)
-    block.on_error = "fallback"
+    block.config = HistoryConfig(passthrough_below=0)
     assert pairs[-1][1] in recall(block, question)
 
 
@@ -342,12 +346,6 @@ class BrokenStore(SQLAlchemyChatStore):
 def test_errors_of_the_store_pass_unchanged() -> None:
     with pytest.raises(OSError, match="no route to the store"):
         recall(GatekeeperMemoryBlock(chat_store=BrokenStore(table_name="m")), "Redis?")
-
-
-@pytest.mark.parametrize("options", [{"token_budget": 0}, {"floor_turns": -1}, {"on_error": "ignore"}])
-def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(options))):
-        GatekeeperMemoryBlock(**options)
 
 
 def test_the_loop_does_not_wait_for_the_selection() -> None:

@@ -9,6 +9,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -35,7 +36,9 @@ from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Context, JsonSerializer
 from pydantic import Field
 
-from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW
+from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import group_turns, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
@@ -47,6 +50,7 @@ from tests.adapters.chats import TALKS as CHATS
 from tests.adapters.chats import assistant, history_of, user
 from tests.adapters.pickling import by_pickle
 from tests.adapters.scripted_llama_index import CallingModel, RememberingModel
+from tests.histories import configured
 
 pytestmark = pytest.mark.adapters
 
@@ -60,7 +64,7 @@ def words(text: str) -> list[str]:
 
 def buffer(messages: Sequence[ChatMessage] = (), **options: Any) -> GatekeeperMemoryBuffer:
     wanted = {"token_limit": 1000, "on_error": "raise", "floor_turns": 0, "passthrough_below": 0} | options
-    return GatekeeperMemoryBuffer.from_defaults(list(messages), **wanted)
+    return GatekeeperMemoryBuffer.from_defaults(list(messages), **configured(**wanted))
 
 
 def texts(messages: Sequence[ChatMessage]) -> list[str]:
@@ -249,7 +253,9 @@ class AsyncOnlyStore(BaseChatStore):
 
 def test_a_store_with_asynchronous_methods_only_will_do() -> None:
     async def run() -> list[ChatMessage]:
-        memory = GatekeeperMemoryBuffer(token_limit=100, chat_store=AsyncOnlyStore(), on_error="raise")
+        memory = GatekeeperMemoryBuffer(
+            token_limit=100, chat_store=AsyncOnlyStore(), config=HistoryConfig(token_budget=None, on_error="raise")
+        )
         await memory.aput(user("hello"))
         return await memory.aget()
 
@@ -263,7 +269,9 @@ class BrokenStore(SimpleChatStore):
 
 @pytest.mark.parametrize("shadow", [False, True])
 def test_errors_of_the_store_pass_unchanged(shadow: bool) -> None:
-    memory = GatekeeperMemoryBuffer(token_limit=100, chat_store=BrokenStore(), shadow=shadow)
+    memory = GatekeeperMemoryBuffer(
+        token_limit=100, chat_store=BrokenStore(), config=HistoryConfig(token_budget=None, shadow=shadow)
+    )
     with pytest.raises(OSError, match="no route to the store"):
         memory.get()
     with pytest.raises(OSError, match="no route to the store"):
@@ -287,7 +295,7 @@ def test_a_failing_selection_falls_back_to_the_newest_turns(
     assert memory.last_selection.status == "fallback"
     assert memory.last_selection.reason.startswith("RuntimeError")
     assert len(caplog.records) == 1
-    memory.on_error = "raise"
+    memory.config = HistoryConfig(token_budget=None, on_error="raise")
     with pytest.raises(RuntimeError, match="broken"):
         memory.get(question)
 
@@ -345,7 +353,8 @@ def test_changed_options_hold_from_the_next_call_on() -> None:
     pairs, question, _ = TALKS["english"]
     memory = buffer([*history_of(pairs), user(question)], trim=False)
     assert len(memory.get()) == 3
-    memory.passthrough_below = 500
+    assert memory.config is not None
+    memory.config = replace(memory.config, passthrough_below=500)
     assert len(memory.get()) == 7
     memory.token_limit = 20
     assert texts(memory.get()) == [question]
@@ -353,33 +362,48 @@ def test_changed_options_hold_from_the_next_call_on() -> None:
     assert len(memory.get()) == 7
 
 
-@pytest.mark.parametrize(
-    "options", [{"reserve_tokens": -1}, {"floor_turns": -1}, {"passthrough_below": -1}, {"on_error": "ignore"}]
-)
-def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(options))):
-        GatekeeperMemoryBuffer.from_defaults(**options)
+def test_settings_of_another_type_and_those_of_a_run_are_refused() -> None:
+    with pytest.raises(TypeError, match="HistoryConfig"):
+        GatekeeperMemoryBuffer.from_defaults(config=9)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"HistoryConfig\.run"):
+        GatekeeperMemoryBuffer.from_defaults(config=HistoryConfig(run=RunConfig(keep_recent_rounds=1)))
+
+
+def test_the_budget_is_given_once() -> None:
+    assert GatekeeperMemoryBuffer.from_defaults(config=HistoryConfig(token_budget=77)).token_limit == 77
+    same = GatekeeperMemoryBuffer.from_defaults(token_limit=77, config=HistoryConfig(token_budget=77))
+    same.token_limit = 50
+    assert same.get() == []
+    with pytest.raises(
+        ConfigError, match=r"token_limit is 50, HistoryConfig\.token_budget is 77: give the budget once"
+    ):
+        GatekeeperMemoryBuffer.from_defaults(token_limit=50, config=HistoryConfig(token_budget=77))
+    with pytest.raises(ValueError, match="give the budget once"):
+        GatekeeperMemoryBuffer(token_limit=50, config=HistoryConfig(token_budget=77))
+    same.config = HistoryConfig(token_budget=77)
+    with pytest.raises(ConfigError, match="give the budget once"):
+        same.get()
 
 
 def test_reserved_tokens_are_kept_free() -> None:
     pairs, question, _ = TALKS["english"]
     memory = buffer([*history_of(pairs), user(question)], token_limit=60, trim=False)
     assert len(memory.get()) == 3
-    memory.reserve_tokens = 40
+    assert memory.config is not None
+    memory.config = replace(memory.config, reserve_tokens=40)
     assert texts(memory.get()) == [question]
 
 
 # --- writing and reading --------------------------------------------------------------------------------------------
 
-OPTIONS: dict[str, Any] = {
-    "token_limit": 77,
-    "reserve_tokens": 5,
-    "floor_turns": 2,
-    "passthrough_below": 3,
-    "shadow": True,
-    "on_error": "raise",
-    "gatekeeper_config": GatekeeperConfig(mode="fill", gate=GateConfig(whole_above=0.5)),
-}
+CONFIG = HistoryConfig(
+    token_budget=77,
+    reserve_tokens=5,
+    floor_turns=2,
+    passthrough_below=3,
+    on_error="raise",
+    gatekeeper=GatekeeperConfig(mode="fill", gate=GateConfig(new_above=0.5)),
+)
 
 
 def rich_history() -> list[ChatMessage]:
@@ -394,18 +418,18 @@ def rich_history() -> list[ChatMessage]:
 
 
 def test_a_memory_goes_through_text_and_back_with_its_options() -> None:
-    memory = GatekeeperMemoryBuffer.from_defaults(rich_history(), **OPTIONS)
+    memory = GatekeeperMemoryBuffer.from_defaults(rich_history(), config=replace(CONFIG, shadow=True))
     again = GatekeeperMemoryBuffer.from_string(memory.to_string())
     assert type(again) is GatekeeperMemoryBuffer
     assert again.to_dict() == memory.to_dict()
-    assert {name: getattr(again, name) for name in OPTIONS} == OPTIONS
+    assert (again.token_limit, again.config) == (77, replace(CONFIG, shadow=True, token_budget=None, run=None))
     assert [message.model_dump(mode="json") for message in again.get_all()] == [
         message.model_dump(mode="json") for message in rich_history()
     ]
 
 
 def test_a_dict_is_json_and_reading_it_does_not_change_it() -> None:
-    data = GatekeeperMemoryBuffer.from_defaults(rich_history(), **OPTIONS).to_dict()
+    data = GatekeeperMemoryBuffer.from_defaults(rich_history(), config=CONFIG).to_dict()
     before = json.dumps(data)
     GatekeeperMemoryBuffer.from_dict(data)
     assert json.dumps(data) == before
@@ -426,7 +450,7 @@ def test_llama_index_reads_ours_and_ours_reads_llama_indexs() -> None:
         "class_name": "ChatMemoryBuffer",
     }  # fmt: skip
     again = GatekeeperMemoryBuffer.from_dict(written)
-    assert (texts(again.get()), again.floor_turns, again.passthrough_below) == (["hello"], 0, PASSTHROUGH_BELOW)
+    assert (texts(again.get()), again.config) == (["hello"], None)
 
 
 def test_the_old_form_with_a_chat_history_is_read() -> None:
@@ -459,7 +483,7 @@ def test_a_memory_is_part_of_a_workflows_saved_context() -> None:
     async def run() -> tuple[list[ChatMessage], GatekeeperMemoryBuffer]:
         agent = FunctionAgent(llm=scripted(answer("hi")), streaming=False)
         context = Context(agent)
-        memory = GatekeeperMemoryBuffer.from_defaults(llm=agent.llm, **(OPTIONS | {"shadow": False}))
+        memory = GatekeeperMemoryBuffer.from_defaults(llm=agent.llm, config=CONFIG)
         await agent.run("hello", ctx=context, memory=memory)
         saved = json.loads(json.dumps(context.to_dict(serializer=JsonSerializer())))
         loaded = Context.from_dict(agent, saved, serializer=JsonSerializer())
@@ -469,15 +493,15 @@ def test_a_memory_is_part_of_a_workflows_saved_context() -> None:
     assert type(memory) is GatekeeperMemoryBuffer
     assert memory.get_all() == messages
     assert texts(messages) == ["hello", "hi"]
-    assert (memory.reserve_tokens, memory.gatekeeper_config) == (5, OPTIONS["gatekeeper_config"])
+    assert memory.config == replace(CONFIG, token_budget=None, run=None)
 
 
 def test_a_pickled_memory_works_and_the_original_stays_whole(caplog: pytest.LogCaptureFixture) -> None:
-    memory = GatekeeperMemoryBuffer.from_defaults(history_of(TALKS["english"][0]), **(OPTIONS | {"shadow": False}))
+    memory = GatekeeperMemoryBuffer.from_defaults(history_of(TALKS["english"][0]), config=CONFIG)
     before = memory.get()
     again = by_pickle(memory)
     assert again.get() == before
-    assert again.gatekeeper_config == OPTIONS["gatekeeper_config"]
+    assert again.config == memory.config
     assert not caplog.records
     memory.tokenizer_fn = lambda text: list(text)
     by_pickle(memory)

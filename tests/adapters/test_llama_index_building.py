@@ -19,7 +19,9 @@ from llama_index.core.memory import StaticMemoryBlock
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
@@ -34,6 +36,7 @@ from llama_index.memory.gatekeeper.writing import write_built
 from tests.adapters.chats import TALKS, assistant, history_of, user
 from tests.adapters.histories import histories, to_llama_index
 from tests.adapters.scripted_llama_index import CallingModel
+from tests.histories import configured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,9 +56,9 @@ def builder(memory: LongTermMemory | None = None, **settings: Any) -> ContextBui
 def memory_of(kind: str, history: Sequence[ChatMessage], built: ContextBuilder, **options: Any) -> Any:
     if kind == "buffer":
         return GatekeeperMemoryBuffer.from_defaults(
-            chat_history=list(history), chat_store_key="t1", builder=built, **options
+            **configured(chat_history=list(history), chat_store_key="t1", builder=built, **options)
         )
-    made = GatekeeperMemory.from_defaults(session_id="t1", builder=built, **options)
+    made = GatekeeperMemory.from_defaults(**configured(session_id="t1", builder=built, **options))
     made.put_messages(list(history))
     return made
 
@@ -72,9 +75,9 @@ def texts_of(messages: Sequence[ChatMessage]) -> list[str]:
 @each_script
 def test_what_is_known_stands_around_the_turns_and_the_store_keeps_everything(script: str, kind: str) -> None:
     pairs, question = TALKS[script]
-    known = LongTermMemory(InMemoryMemoryStore())
+    known = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
     known.add(MemoryScope("default", "ada"), f"{question} 6380", category="user_preference")
-    built = builder(known, memory_min_similarity=0.0, history="window", sliding_window_size=2)
+    built = builder(known, history=HistoryConfig(mode="window"), sliding_window_size=2)
     built.constraints.set(Thread("t1"), "language", script)
     history = [*history_of(pairs * 4), user(question)]
     memory = memory_of(kind, history, built, user="ada")
@@ -103,7 +106,7 @@ def test_messages_of_the_store_come_as_they_are_kept(script: str) -> None:
 def test_a_chat_engine_talks_through_it(script: str) -> None:
     pairs, question = TALKS[script]
     memory = memory_of(
-        "buffer", [], builder(history="gated", passthrough_below=0, recent_turns=0, enable_summary=False)
+        "buffer", [], builder(history=HistoryConfig(floor_turns=0, passthrough_below=0), enable_summary=False)
     )
     engine = SimpleChatEngine.from_defaults(llm=MockLLM(max_tokens=3), memory=memory, system_prompt="be brief")
     for asked, _ in pairs:
@@ -246,11 +249,15 @@ def test_in_shadow_mode_the_stock_class_answers() -> None:
 
 
 def test_settings_that_contradict_the_builder_are_refused() -> None:
-    for options, named in (({"token_limit": 100}, "token_limit"), ({"floor_turns": 2}, "floor_turns")):
-        with pytest.raises(ValueError, match=f"{named}: "):
-            GatekeeperMemoryBuffer.from_defaults(builder=builder(), **options)
-        with pytest.raises(ValueError, match=f"{named}: "):
-            GatekeeperMemory.from_defaults(builder=builder(), **options)
+    for options, named in (
+        ({"token_limit": 100}, "token_limit is 100"),
+        ({"token_budget": 100}, "HistoryConfig.token_budget is 100"),
+        ({"floor_turns": 2}, "floor_turns: "),
+    ):
+        with pytest.raises(ValueError, match=named):
+            GatekeeperMemoryBuffer.from_defaults(**configured(builder=builder(), **options))
+        with pytest.raises(ValueError, match=named):
+            GatekeeperMemory.from_defaults(**configured(builder=builder(), **options))
     with pytest.raises(TypeError, match="builder"):
         GatekeeperMemoryBuffer(token_limit=10, builder="b")
 

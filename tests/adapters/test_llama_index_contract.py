@@ -22,6 +22,7 @@ from llama_index.core.memory.types import BaseMemory
 from llama_index.core.storage.chat_store import SimpleChatStore
 
 from tests.adapters.scripted_llama_index import CallingModel
+from tests.histories import configured
 
 OURS = os.environ.get("GATEKEEPER_CONTRACT_OF", "ours") == "ours"
 if OURS:
@@ -33,7 +34,7 @@ else:
     BUFFER, MEMORY = ChatMemoryBuffer, Memory
 
 # The frameworks' classes send whole messages.
-STRICT: dict[str, Any] = {"on_error": "raise", "trim": False} if OURS else {}
+STRICT: dict[str, Any] = configured(token_budget=None, on_error="raise", trim=False) if OURS else {}
 
 
 def words(text: str) -> list[str]:

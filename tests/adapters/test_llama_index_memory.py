@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Coroutine, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from llama_index.core.tools import FunctionTool
 from pydantic import Field
 
+from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import group_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
@@ -33,6 +36,7 @@ from llama_index.memory.gatekeeper.reading import read_message
 from tests.adapters.chats import TALKS, assistant, history_of, user
 from tests.adapters.pickling import by_pickle
 from tests.adapters.scripted_llama_index import CallingModel, RememberingModel
+from tests.histories import configured
 
 pytestmark = pytest.mark.adapters
 
@@ -55,7 +59,7 @@ def memory(
     messages: Sequence[ChatMessage] | None = None, *, session: str = "s", chat_store: Any = None, **options: Any
 ) -> GatekeeperMemory:
     wanted = {"token_limit": 1000, "on_error": "raise", "floor_turns": 0, "passthrough_below": 0} | options
-    made = GatekeeperMemory.from_defaults(session, **wanted)
+    made = GatekeeperMemory.from_defaults(session, **configured(**wanted))
     if chat_store is not None:
         made.sql_store = chat_store  # from_defaults takes one from 0.14.24 on
     if messages:
@@ -181,7 +185,7 @@ class Note(BaseMemoryBlock[Any]):
 def test_blocks_stand_where_llama_index_puts_them(method: Any, head: bool) -> None:
     messages = [*([system("Be brief.")] if head else []), user("hello"), assistant("hi"), user("again")]
     options: dict[str, Any] = {"insert_method": method, "token_limit": 3000}
-    ours = GatekeeperMemory.from_defaults("s", messages, memory_blocks=[Note()], **options)
+    ours = GatekeeperMemory.from_defaults("s", messages, **configured(memory_blocks=[Note()], **options))
     stock = Memory.from_defaults("s", messages, memory_blocks=[Note()], **options)
     assert ours.get() == stock.get()
     assert "noted" in "".join(texts(ours.get()))
@@ -190,7 +194,7 @@ def test_blocks_stand_where_llama_index_puts_them(method: Any, head: bool) -> No
 def test_blocks_of_content_are_inserted_as_content() -> None:
     picture = ImageBlock(url="https://example.org/a.png")
     options: dict[str, Any] = {"memory_blocks": [StaticMemoryBlock(static_content=[TextBlock(text="look"), picture])]}
-    ours = GatekeeperMemory.from_defaults("s", [user("hello")], token_limit=5000, **options)
+    ours = GatekeeperMemory.from_defaults("s", [user("hello")], **configured(token_limit=5000, **options))
     stock = Memory.from_defaults("s", [user("hello")], token_limit=5000, **options)
     assert ours.get() == stock.get()
     assert any(block.block_type == "image" for block in ours.get()[0].blocks)
@@ -313,7 +317,7 @@ def test_a_failing_selection_falls_back_to_the_newest_turns(
     assert [record.name for record in caplog.records] == ["gatekeeper.history"]
     assert mine.last_selection is not None
     assert mine.last_selection.status == "fallback"
-    mine.on_error = "raise"
+    mine.config = HistoryConfig(token_budget=None, on_error="raise")
     with pytest.raises(LookupError, match="broken"):
         mine.get(question)
 
@@ -376,31 +380,28 @@ def test_two_sessions_of_one_store_are_kept_apart(tmp_path: Path) -> None:
 
 
 def test_the_options_are_llama_indexs_and_ours() -> None:
+    config = HistoryConfig(
+        token_budget=500, reserve_tokens=5, on_error="raise", gatekeeper=GatekeeperConfig(mode="fill")
+    )
     mine = GatekeeperMemory.from_defaults(
         session_id="t",
         chat_history=[user("hello")],
-        token_limit=500,
         chat_history_token_ratio=0.5,
-        reserve_tokens=5,
-        floor_turns=2,
-        passthrough_below=3,
-        on_error="raise",
-        gatekeeper_config=GatekeeperConfig(mode="fill"),
+        config=config,
     )
     assert (mine.session_id, mine.token_limit, mine.chat_history_token_ratio) == ("t", 500, 0.5)
-    assert (mine.reserve_tokens, mine.floor_turns, mine.passthrough_below) == (5, 2, 3)
-    assert (mine.gatekeeper_config, mine.class_name()) == (GatekeeperConfig(mode="fill"), "GatekeeperMemory")
+    assert (mine.config, mine.class_name()) == (replace(config, token_budget=None, run=None), "GatekeeperMemory")
     with pytest.raises(TypeError, match="window"):
         GatekeeperMemory.from_defaults(window=3)
-    with pytest.raises(ValueError, match="reserve_tokens"):
-        GatekeeperMemory.from_defaults(reserve_tokens=-1)
+    with pytest.raises(ConfigError, match=r"token_limit is 9, HistoryConfig\.token_budget is 500"):
+        GatekeeperMemory.from_defaults(token_limit=9, config=config)
 
 
 def test_the_dict_of_a_memory_holds_our_options() -> None:
     """LlamaIndex itself cannot read the dict of a ``Memory`` again, and its store is no part of it."""
-    data = memory(reserve_tokens=5, gatekeeper_config=GatekeeperConfig(mode="fill")).to_dict()
-    assert (data["class_name"], data["session_id"], data["reserve_tokens"]) == ("GatekeeperMemory", "s", 5)
-    assert data["gatekeeper_config"]["mode"] == "fill"
+    data = memory(reserve_tokens=5, gatekeeper=GatekeeperConfig(mode="fill")).to_dict()
+    assert (data["class_name"], data["session_id"], data["config"]["reserve_tokens"]) == ("GatekeeperMemory", "s", 5)
+    assert data["config"]["gatekeeper"]["mode"] == "fill"
     assert set(Memory(token_limit=5).to_dict()) < set(data)
 
 

@@ -23,11 +23,9 @@ MODULES = [
     "memory",
     "options",
     "reading",
-    "recall",
     "recalled",
     "signs",
-    "stored",
-    "working_memory",
+    "tools",
     "writing",
 ]
 

@@ -15,11 +15,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 from llama_index.core.base.llms.types import ChatMessage
 
 from gatekeeper_core import ContextBuilder
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_TOOL_NAME, recall_hint
 from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector, recall_tool
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper import recall_tool as llama_index_tool
 from tests.adapters.scripted import Scripted
+from tests.histories import configured
 from tests.talks import TALKS
 
 pytestmark = pytest.mark.adapters
@@ -42,7 +44,7 @@ def asking(query: str) -> AIMessage:
 @three_scripts
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
 def test_an_agent_reads_an_earlier_turn_of_its_thread(pairs: list[tuple[str, str]], question: str, way: str) -> None:
-    gate = GatekeeperMiddleware(passthrough_below=0, on_error="raise")
+    gate = GatekeeperMiddleware(HistoryConfig(passthrough_below=0, on_error="raise"))
     model = Scripted()
     agent = create_agent(model, [recall_tool(gate)], middleware=[gate], checkpointer=InMemorySaver())
 
@@ -76,7 +78,7 @@ def test_the_system_message_says_that_there_is_more_only_where_it_can_be_recalle
     line, said = recall_hint(question), [*history_of(pairs), HumanMessage(question)]
 
     def head(*, recalls: bool = True, system: Any = "Be brief.", history: Any = said, **options: Any) -> Any:
-        gate = GatekeeperMiddleware(**{"passthrough_below": 0, "on_error": "raise", **options})
+        gate = GatekeeperMiddleware(**configured(**{"passthrough_below": 0, "on_error": "raise", **options}))
         model = Scripted()
         tools = [recall_tool(gate) if recalls else clock]
         create_agent(model, tools, middleware=[gate], system_prompt=system).invoke({"messages": history})
@@ -101,7 +103,7 @@ def test_the_system_message_says_that_there_is_more_only_where_it_can_be_recalle
 def test_the_line_counts_towards_the_budget() -> None:
     pairs, question = TALKS["english"]
     said = [*history_of(pairs), HumanMessage(question)]
-    gates = [GatekeeperMiddleware(passthrough_below=0, recall_hint=hint) for hint in (True, False)]
+    gates = [GatekeeperMiddleware(HistoryConfig(passthrough_below=0), recall_hint=hint) for hint in (True, False)]
     for gate in gates:
         create_agent(Scripted(), [recall_tool(gate)], middleware=[gate]).invoke({"messages": said})
     fixed = [gate.last_selection.fixed_tokens for gate in gates if gate.last_selection]
@@ -110,7 +112,7 @@ def test_the_line_counts_towards_the_budget() -> None:
 
 @three_scripts
 def test_a_selector_recalls_the_conversation_that_the_config_names(pairs: list[tuple[str, str]], question: str) -> None:
-    gate = GatekeeperSelector(passthrough_below=0)
+    gate = GatekeeperSelector(HistoryConfig(passthrough_below=0))
     gate.invoke([*history_of(pairs), HumanMessage(question)], on("t1"))
     read = recall_tool(gate)
     assert pairs[2][1] in read.invoke({"query": pairs[2][0]}, on("t1"))
@@ -124,9 +126,13 @@ def test_a_tool_of_a_memory_reads_its_conversation(pairs: list[tuple[str, str]],
         ChatMessage(text, role=role) for pair in pairs for role, text in zip(("user", "assistant"), pair, strict=True)
     ]
     asked = ChatMessage(question, role="user")
-    buffer = GatekeeperMemoryBuffer.from_defaults([*said, asked], token_limit=3000, passthrough_below=0)
+    buffer = GatekeeperMemoryBuffer.from_defaults(
+        [*said, asked], config=HistoryConfig(token_budget=3000, passthrough_below=0)
+    )
     buffer.get()
-    memory = GatekeeperMemory.from_defaults(session_id="s", token_limit=3000, passthrough_below=0)
+    memory = GatekeeperMemory.from_defaults(
+        session_id="s", config=HistoryConfig(token_budget=3000, passthrough_below=0)
+    )
 
     async def fill() -> None:
         await memory.aput_messages([*said, asked])

@@ -14,9 +14,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
 from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import pointers_in
-from gatekeeper_core.context.tool_results.thread_compressor import ThreadResultCompressor
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, UNKNOWN_POINTER, WorkingMemory
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
@@ -113,7 +113,7 @@ def test_an_agent_reads_again_what_a_long_run_compressed_and_folded(low_water: f
         AIMessage("", tool_calls=[{"name": "logs", "args": {"page": page}, "id": f"c{page}"}]) for page in range(8)
     ]
     model = Reader(script=script)
-    gate = GatekeeperMiddleware(token_budget=5_500, on_error="raise", run_config=config)
+    gate = GatekeeperMiddleware(HistoryConfig(token_budget=5_500, on_error="raise", run=config))
     agent = create_agent(model, [logs, langchain_tool(memory)], middleware=[gate], checkpointer=InMemorySaver())
     thread: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": 99}
     agent.invoke({"messages": [HumanMessage("备份 worker 做完了吗?")]}, thread)
@@ -173,8 +173,8 @@ def read_in(state: list[BaseMessage]) -> list[str]:
 def agent_over(model: Scripted, blobs: InMemoryBlobStore, saver: InMemorySaver) -> Any:
     """Return an agent as a process makes it that has nothing but the store, the secret and the checkpoints."""
     memories = ThreadMemories(blobs, SECRET, max_ready=1)
-    config = RunConfig(compress_result=ThreadResultCompressor(memories), low_water=0.1)
-    gate = GatekeeperMiddleware(token_budget=5_500, on_error="raise", run_config=config)
+    config = RunConfig(compress_result=ToolResultCompressor(working_memory=memories), low_water=0.1)
+    gate = GatekeeperMiddleware(HistoryConfig(token_budget=5_500, on_error="raise", run=config))
     return create_agent(model, [logs, langchain_tool(memories)], middleware=[gate], checkpointer=saver)
 
 
@@ -244,7 +244,11 @@ def test_a_run_without_a_thread_reads_and_keeps_nothing(config: Any) -> None:
     blobs = InMemoryBlobStore()
     memories = ThreadMemories(blobs, SECRET)
     gate = GatekeeperMiddleware(
-        token_budget=5_500, on_error="raise", run_config=RunConfig(compress_result=ThreadResultCompressor(memories))
+        HistoryConfig(
+            token_budget=5_500,
+            on_error="raise",
+            run=RunConfig(compress_result=ToolResultCompressor(working_memory=memories)),
+        )
     )
     model = Reader(script=working())
     agent = create_agent(model, [logs, langchain_tool(memories)], middleware=[gate])

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from tests.histories import configured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -119,7 +120,9 @@ class MemorySide(Side):
 
         self.history = history
         self.memory = GatekeeperChatMemory(
-            chat_memory=history, return_messages=True, token_budget=BUDGET, token_counter=tokens_of, **OPTIONS
+            **configured(
+                chat_memory=history, return_messages=True, token_budget=BUDGET, token_counter=tokens_of, **OPTIONS
+            )
         )
 
     def turn(self, asked: str, answered: str) -> list[str]:
@@ -150,7 +153,7 @@ class RunnableSide(Side):
         from langchain_gatekeeper import GatekeeperSelector
 
         self.history = history
-        self.gate = GatekeeperSelector(token_budget=BUDGET, token_counter=tokens_of, **OPTIONS)
+        self.gate = GatekeeperSelector(**configured(token_budget=BUDGET, token_counter=tokens_of, **OPTIONS))
         self.seen: list[str] = []
         self.answer = ""
 
@@ -209,7 +212,7 @@ class AgentSide(Side):
         self.seen: list[str] = []
         self.answer = ""
         self.config: Any = {"configurable": {"thread_id": thread}}
-        self.gate = GatekeeperMiddleware(token_budget=BUDGET, token_counter=tokens_of, **OPTIONS)
+        self.gate = GatekeeperMiddleware(**configured(token_budget=BUDGET, token_counter=tokens_of, **OPTIONS))
         model = Model(messages=iter(lambda: AIMessage(self.answer), None))
         self.agent = create_agent(model, middleware=[self.gate], checkpointer=saver)
 
@@ -229,7 +232,7 @@ class AgentSide(Side):
 
     @property
     def selector(self) -> ThreadSelector[Any]:
-        return self.gate._requests._selector  # type: ignore[union-attr]
+        return self.gate._selected.selector
 
 
 # --- LlamaIndex
@@ -241,7 +244,7 @@ class BufferSide(Side):
 
         self.store = store
         self.memory = GatekeeperMemoryBuffer.from_defaults(
-            chat_store=store, chat_store_key=thread, token_limit=BUDGET, tokenizer_fn=tokenizer, **OPTIONS
+            **configured(chat_store=store, chat_store_key=thread, token_limit=BUDGET, tokenizer_fn=tokenizer, **OPTIONS)
         )
 
     def turn(self, asked: str, answered: str) -> list[str]:
@@ -272,7 +275,7 @@ class WholeSide(BufferSide):
 
         self.store = store
         self.memory: Any = GatekeeperMemory.from_defaults(
-            session_id=thread, token_limit=BUDGET, tokenizer_fn=tokenizer, **OPTIONS
+            **configured(session_id=thread, token_limit=BUDGET, tokenizer_fn=tokenizer, **OPTIONS)
         )
         self.memory.sql_store = store  # from_defaults takes one from 0.14.24 on
 

@@ -23,6 +23,7 @@ from gatekeeper_core import (
 )
 from gatekeeper_core.context.compaction.rounds import FoldingConfig, fold_rounds
 from gatekeeper_core.context.compaction.tool_loop import compact_in_place
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from tests.loops import assistant, calls, result, user
@@ -52,7 +53,10 @@ class Model:
 
 
 def built(summarizer: Any) -> str:
-    builder = ContextBuilder(ContextBuilderConfig(locale="en", passthrough_below=0), summarizer=summarizer)
+    builder = ContextBuilder(
+        ContextBuilderConfig(locale="en", history=HistoryConfig(mode="hybrid", passthrough_below=0)),
+        summarizer=summarizer,
+    )
     until = time.monotonic() + 30
     while time.monotonic() < until:  # a build waits for no model
         said = "\n".join(message.text for message in builder.build(Thread("t1", TALK), "And host 3?", "").messages)

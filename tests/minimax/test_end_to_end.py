@@ -8,7 +8,6 @@ import pytest
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.selection import planner as planner_module
-from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.tokens import estimate_text_tokens
 from gatekeeper_minimax import MiniMaxClient, MiniMaxConfig, MiniMaxResponseError
 from tests.minimax import end_to_end
@@ -108,9 +107,11 @@ def test_without_recall_the_first_check_fails(conversation: Conversation, monkey
 
 
 @each_conversation
-def test_without_the_gate_the_second_check_fails(conversation: Conversation) -> None:
+def test_without_the_gate_the_second_check_fails(conversation: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
     """000-53: thresholds at which every question hangs on the newest turn, unless it says that it changes the topic."""
-    asked = talked(conversation, config=GatekeeperConfig(gate=GateConfig(whole_above=0.0, snippet_above=0.0)))
+    monkeypatch.setattr(planner_module, "_WHOLE_ABOVE", 0.0)
+    monkeypatch.setattr(planner_module, "_SNIPPET_ABOVE", 0.0)
+    asked = talked(conversation)
     with pytest.raises(AssertionError, match=r"check 2, gate: .* holds turns of another topic"):
         check_gate(asked)
     assert failing(asked) == ["2 gate"]
@@ -120,7 +121,9 @@ def test_without_the_gate_the_second_check_fails(conversation: Conversation) -> 
 def test_without_the_link_the_third_check_fails(conversation: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
     """000-54: thresholds at which no question hangs on the newest turn; the search does not find it either."""
     monkeypatch.setattr(planner_module, "score_turns", lambda *query, **options: [])
-    asked = talked(conversation, config=GatekeeperConfig(gate=GateConfig(whole_above=1.0, snippet_above=1.0)))
+    monkeypatch.setattr(planner_module, "_WHOLE_ABOVE", 1.0)
+    monkeypatch.setattr(planner_module, "_SNIPPET_ABOVE", 1.0)
+    asked = talked(conversation)
     with pytest.raises(AssertionError, match=r"check 3, referring words: .* lacks the turn before it"):
         check_referring(asked)
     assert "3 referring words" in failing(asked)

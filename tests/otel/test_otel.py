@@ -23,6 +23,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 import gatekeeper_core
 from gatekeeper_core import BudgetError, ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, Thread
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.events import EVENTS, FACTS
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
@@ -119,7 +120,9 @@ def test_a_selection_is_a_span_with_its_stages_inside(script: str, exported: Exp
 @each_script
 def test_a_build_is_look_ups_and_assembly_and_the_selection_is_inside(script: str, exported: Exported) -> None:
     thread, question = thread_of(script)
-    built = ContextBuilder(ContextBuilderConfig(passthrough_below=0)).build(thread, question, "Be brief.")
+    built = ContextBuilder(ContextBuilderConfig(history=HistoryConfig(mode="hybrid", passthrough_below=0))).build(
+        thread, question, "Be brief."
+    )
     tree = exported.tree()
     assert "gatekeeper.build > gatekeeper.build.look_ups > gatekeeper.summary" in tree
     assert "gatekeeper.build > gatekeeper.build.assembly > gatekeeper.history > gatekeeper.history.past" in tree
@@ -301,9 +304,11 @@ def test_langchain_and_llama_index_are_seen_without_a_line_of_their_own(script: 
 
     turns, question = TALKS[script]
     pairs = [(role, text) for pair in turns for role, text in zip(("user", "assistant"), pair, strict=True)]
-    select_messages([*pairs, ("user", question)], passthrough_below=0)
+    select_messages([*pairs, ("user", question)], HistoryConfig(passthrough_below=0))
     said = [ChatMessage(role=role, content=text) for role, text in [*pairs, ("user", question)]]
-    memory = GatekeeperMemoryBuffer.from_defaults(token_limit=4000, passthrough_below=0, chat_history=said)
+    memory = GatekeeperMemoryBuffer.from_defaults(
+        chat_history=said, config=HistoryConfig(token_budget=4000, passthrough_below=0)
+    )
     memory.get()
     inner = "gatekeeper.history > gatekeeper.history.past > gatekeeper.selection"
     assert exported.tree().count(inner) == 2

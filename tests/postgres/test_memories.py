@@ -7,22 +7,20 @@ import math
 import random
 from array import array
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 
 from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope
 from gatekeeper_core.storage.vectors import cosine, unit_vector
-from gatekeeper_postgres import AsyncPostgresStore, PostgresStore, memories
-from gatekeeper_postgres.connections import Connections
+from gatekeeper_postgres import AsyncPostgresStore, PostgresStore, connections, memories
+from gatekeeper_postgres.statements import qualified
 from gatekeeper_postgres.vectors import VectorType
 from tests.memory_store_contract import ids, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from gatekeeper_postgres.statements import Answer, Statement
 
 pytestmark = pytest.mark.postgres
 
@@ -84,15 +82,14 @@ def test_memories_of_others_that_are_nearer_take_no_place_away(
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Note in which way the server is asked for the nearest."""
     ways: list[str] = []
-    asked = Connections._asked
 
-    def noted(self: Connections, cursor: Any, statement: Statement) -> Answer:
-        if "ORDER BY (embedding" in statement.sql:
-            ways.append("index" if "(embedding::" in statement.sql else "one by one")
-        return asked(self, cursor, statement)
+    def noted(sql: str, schema: str) -> bytes:
+        if "ORDER BY (embedding" in sql:
+            ways.append("index" if "(embedding::" in sql else "one by one")
+        return qualified(sql, schema)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Connections, "_asked", noted)
+        patched.setattr(connections, "qualified", noted)
         yield ways
 
 

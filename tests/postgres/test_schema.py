@@ -126,9 +126,9 @@ def test_a_store_that_is_not_there_is_not_made_unless_it_may(
 
 
 def test_the_methods_of_a_store_run_on_any_driver(store: PostgresStore) -> None:
-    methods = Methods("gatekeeper")
+    methods = Methods("gatekeeper", store.place, create=False, migrate=False)
     connections = Connections(store._connections.server, "gatekeeper")
-    connections.open(methods.open(create=False, migrate=False))
+    connections.open(methods.open())
     assert connections.run(methods.append_messages("acme", "t1", said(0), expected_seq=-1)) == 0
     connections.close()
     assert store.last_seq("acme", "t1") == 0

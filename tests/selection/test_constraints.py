@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, GatekeeperError
 from gatekeeper_core.errors import ConfigError, ConstraintLimitError
-from gatekeeper_core.selection.constraints import ConstraintConfig, Constraints, render_constraints
+from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.tokens import estimate_text_tokens
 
 three_scripts = pytest.mark.parametrize(
@@ -21,57 +21,58 @@ three_scripts = pytest.mark.parametrize(
 )
 
 
-def zone(max_tokens: int = 512) -> Constraints:
-    return Constraints(config=ConstraintConfig(max_tokens=max_tokens), count=estimate_text_tokens)
+def zone(max_tokens: int = 512) -> ContextGatekeeper:
+    config = GatekeeperConfig(constraint_tokens=max_tokens)
+    return ContextGatekeeper(config=config, token_counter=estimate_text_tokens)
 
 
 @three_scripts
 def test_what_is_set_is_there(key: str, value: str) -> None:
     """000-40, 000-47, 000-48."""
     constraints = zone()
-    constraints.set(key, value)
-    assert constraints.as_dict() == {key: value}
+    constraints.set_constraint(key, value)
+    assert constraints.get_constraints() == {key: value}
 
 
 def test_the_same_key_again_replaces_the_value_and_keeps_its_place() -> None:
     """000-47."""
     constraints = zone()
     for key, value in (("language", "English"), ("style", "short"), ("tone", "calm"), ("language", "中文")):
-        constraints.set(key, value)
-    assert list(constraints.as_dict().items()) == [("language", "中文"), ("style", "short"), ("tone", "calm")]
+        constraints.set_constraint(key, value)
+    assert list(constraints.get_constraints().items()) == [("language", "中文"), ("style", "short"), ("tone", "calm")]
 
 
 def test_keys_that_differ_in_a_space_or_in_case_are_different_keys() -> None:
     """000-41: a fixed key-value zone guesses nothing."""
     constraints = zone()
     for key in ("a", "A", "a "):
-        constraints.set(key, "1")
-    assert list(constraints.as_dict()) == ["a", "A", "a "]
+        constraints.set_constraint(key, "1")
+    assert list(constraints.get_constraints()) == ["a", "A", "a "]
 
 
 def test_removing_says_whether_there_was_something() -> None:
     constraints = zone()
-    constraints.set("style", "short")
-    assert constraints.remove("style") is True
-    assert constraints.remove("style") is False
-    assert constraints.as_dict() == {}
+    constraints.set_constraint("style", "short")
+    assert constraints.remove_constraint("style") is True
+    assert constraints.remove_constraint("style") is False
+    assert constraints.get_constraints() == {}
 
 
 def test_a_removed_key_that_is_set_again_stands_last() -> None:
     constraints = zone()
     for key in ("a", "b"):
-        constraints.set(key, "1")
-    constraints.remove("a")
-    constraints.set("a", "1")
-    assert list(constraints.as_dict()) == ["b", "a"]
+        constraints.set_constraint(key, "1")
+    constraints.remove_constraint("a")
+    constraints.set_constraint("a", "1")
+    assert list(constraints.get_constraints()) == ["b", "a"]
 
 
 def test_the_answer_is_a_copy() -> None:
     """000-48."""
     constraints = zone()
-    constraints.set("style", "short")
-    constraints.as_dict()["style"] = "long"
-    assert constraints.as_dict() == {"style": "short"}
+    constraints.set_constraint("style", "short")
+    constraints.get_constraints()["style"] = "long"
+    assert constraints.get_constraints() == {"style": "short"}
 
 
 @pytest.mark.parametrize(
@@ -80,19 +81,19 @@ def test_the_answer_is_a_copy() -> None:
 def test_only_text_can_be_set(key: Any, value: Any, name: str) -> None:
     """000-47."""
     with pytest.raises(TypeError, match=f"^{name} must be a str"):
-        zone().set(key, value)
+        zone().set_constraint(key, value)
 
 
 @pytest.mark.parametrize("key", ["", " ", "\n\t"])
 def test_a_key_must_not_be_empty(key: str) -> None:
     with pytest.raises(ConfigError, match="key"):
-        zone().set(key, "x")
+        zone().set_constraint(key, "x")
 
 
 def test_an_empty_value_is_a_value() -> None:
     constraints = zone()
-    constraints.set("style", "")
-    assert constraints.as_dict() == {"style": ""}
+    constraints.set_constraint("style", "")
+    assert constraints.get_constraints() == {"style": ""}
 
 
 # --- the cap
@@ -100,12 +101,12 @@ def test_an_empty_value_is_a_value() -> None:
 
 def test_the_zone_holds_512_tokens_by_default() -> None:
     """000-40: "small" is 512 tokens, of everything that is rendered."""
-    assert ConstraintConfig().max_tokens == 512
+    assert GatekeeperConfig().constraint_tokens == 512
     constraints = zone()
     room = 512 - estimate_text_tokens(render_constraints({"k": ""}))
-    constraints.set("k", "文" * room)
+    constraints.set_constraint("k", "文" * room)
     with pytest.raises(ConstraintLimitError) as caught:
-        constraints.set("k", "文" * (room + 1))
+        constraints.set_constraint("k", "文" * (room + 1))
     assert (caught.value.needed_tokens, caught.value.available_tokens) == (513, 512)
 
 
@@ -113,10 +114,10 @@ def test_the_zone_holds_512_tokens_by_default() -> None:
 def test_what_outgrows_the_cap_is_refused_and_nothing_is_changed(key: str, value: str) -> None:
     """000-40: a loud error with the figures; no eviction."""
     constraints = zone(max_tokens=20)
-    constraints.set("kept", "yes")
+    constraints.set_constraint("kept", "yes")
     with pytest.raises(ConstraintLimitError) as caught:
-        constraints.set(key, value * 9)
-    assert constraints.as_dict() == {"kept": "yes"}
+        constraints.set_constraint(key, value * 9)
+    assert constraints.get_constraints() == {"kept": "yes"}
     assert caught.value.available_tokens == 20
     rendered = render_constraints({"kept": "yes", key: value * 9})
     assert caught.value.needed_tokens == estimate_text_tokens(rendered)
@@ -126,16 +127,16 @@ def test_what_outgrows_the_cap_is_refused_and_nothing_is_changed(key: str, value
 
 def test_a_replacement_that_is_too_long_leaves_the_old_value() -> None:
     constraints = zone(max_tokens=20)
-    constraints.set("style", "short")
+    constraints.set_constraint("style", "short")
     with pytest.raises(ConstraintLimitError):
-        constraints.set("style", "x" * 200)
-    assert constraints.as_dict() == {"style": "short"}
+        constraints.set_constraint("style", "x" * 200)
+    assert constraints.get_constraints() == {"style": "short"}
 
 
 @pytest.mark.parametrize("max_tokens", [0, -1])
 def test_a_cap_below_one_is_impossible(max_tokens: int) -> None:
-    with pytest.raises(ConfigError, match=r"ConstraintConfig\.max_tokens"):
-        ConstraintConfig(max_tokens=max_tokens)
+    with pytest.raises(ConfigError, match=r"GatekeeperConfig\.constraint_tokens"):
+        GatekeeperConfig(constraint_tokens=max_tokens)
 
 
 @given(st.lists(st.tuples(st.text(min_size=1, max_size=3), st.text(max_size=60)), max_size=12), st.integers(5, 60))
@@ -144,11 +145,11 @@ def test_the_rendered_zone_never_outgrows_its_cap(pairs: list[tuple[str, str]], 
     constraints, expected = zone(max_tokens=cap), {}
     for key, value in pairs:
         try:
-            constraints.set(key, value)
+            constraints.set_constraint(key, value)
         except (ConstraintLimitError, ConfigError):
             continue
         expected[key] = value
-    assert constraints.as_dict() == expected
+    assert constraints.get_constraints() == expected
     assert estimate_text_tokens(render_constraints(expected)) <= cap
 
 
@@ -196,9 +197,7 @@ def test_constraints_do_not_count_against_the_token_budget() -> None:
 
 
 def test_the_cap_and_the_counter_of_the_gatekeeper_are_used() -> None:
-    gatekeeper = ContextGatekeeper(
-        config=GatekeeperConfig(constraints=ConstraintConfig(max_tokens=25)), token_counter=len
-    )
+    gatekeeper = ContextGatekeeper(config=GatekeeperConfig(constraint_tokens=25), token_counter=len)
     gatekeeper.set_constraint("k", "x" * (25 - len("Constraints:\n- k: ")))
     with pytest.raises(ConstraintLimitError):
         gatekeeper.set_constraint("k", "x" * (26 - len("Constraints:\n- k: ")))

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from gatekeeper_core import GatekeeperConfig
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.selection import coverage
 from gatekeeper_core.selection.anchors import count_terms
-from gatekeeper_core.selection.coverage import CoverageConfig, coverage_without, likeness, value_of, worths
+from gatekeeper_core.selection.coverage import coverage_without, likeness, value_of, worths
 from gatekeeper_core.selection.retrieval import Score
 
-SHARPNESS = 3.0
 POOL = 40
 
 totals = st.lists(st.integers(0, 400), max_size=60)
@@ -33,6 +34,18 @@ def ranked(figures: list[int]) -> list[Score]:
     return sorted(scores, key=lambda each: (-each.total, -each.turn_id))
 
 
+def worths_of(scores: list[Score], sharpness: float) -> dict[int, float]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coverage, "_SHARPNESS", sharpness)
+        return worths(scores)
+
+
+def valued(worth: float, length: int, alpha: float) -> float:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coverage, "ALPHA", alpha)
+        return value_of(worth, length)
+
+
 # --- worth: a share of the evidence
 
 
@@ -40,7 +53,7 @@ def ranked(figures: list[int]) -> list[Score]:
 def test_the_worth_is_the_documented_share(figures: list[int], sharpness: float) -> None:
     """000-32: the formula, written down a second time; only the best forty turns share the evidence."""
     scores = ranked(figures)
-    worth = worths(scores, sharpness=sharpness)
+    worth = worths_of(scores, sharpness)
     if not any(figures):
         assert worth == {}
         return
@@ -53,14 +66,14 @@ def test_the_worth_is_the_documented_share(figures: list[int], sharpness: float)
 @pytest.mark.parametrize(("turns", "share"), [(1, 1.0), (10, 0.1), (40, 0.025), (80, 0.025)])
 def test_turns_beyond_the_pool_take_no_share_of_the_others(turns: int, share: float) -> None:
     """000-32: a long conversation does not water down its best turns."""
-    assert set(worths(ranked([50] * turns), sharpness=SHARPNESS).values()) == {share}
+    assert set(worths(ranked([50] * turns)).values()) == {share}
 
 
 @given(st.lists(st.integers(1, 400), min_size=1, max_size=POOL))
 def test_the_worths_of_a_pool_sum_to_one_and_fall_with_the_score(figures: list[int]) -> None:
     """000-32."""
     scores = ranked(figures)
-    worth = worths(scores, sharpness=SHARPNESS)
+    worth = worths(scores)
     assert math.fsum(worth.values()) == pytest.approx(1.0, abs=1e-6)
     in_order = [worth[each.turn_id] for each in scores]
     assert in_order == sorted(in_order, reverse=True)
@@ -70,21 +83,21 @@ def test_the_worths_of_a_pool_sum_to_one_and_fall_with_the_score(figures: list[i
 def test_which_turn_has_a_score_does_not_change_its_worth(figures: list[int], random: Any) -> None:
     """000-35: the same scores, given to other turns, are worth the same."""
     shuffled = random.sample(figures, len(figures))
-    worth, other = (worths(ranked(each), sharpness=SHARPNESS) for each in (figures, shuffled))
+    worth, other = (worths(ranked(each)) for each in (figures, shuffled))
     assert sorted(worth.values()) == sorted(other.values())
 
 
 def test_a_sharper_share_falls_faster() -> None:
     """000-32: with a sharpness of 1 the worth is the share of the score."""
-    flat, sharp = (worths(ranked([30, 10]), sharpness=sharpness) for sharpness in (1.0, 4.0))
+    flat, sharp = (worths_of(ranked([30, 10]), sharpness) for sharpness in (1.0, 4.0))
     assert flat == {0: 0.75, 1: 0.25}
     assert sharp[1] < flat[1] / 10
 
 
 def test_candidates_without_a_score_are_worth_nothing() -> None:
     """000-35: zero gain is never selected."""
-    assert worths([], sharpness=SHARPNESS) == {}
-    assert worths(ranked([0, 0]), sharpness=SHARPNESS) == {}
+    assert worths([]) == {}
+    assert worths(ranked([0, 0])) == {}
 
 
 # --- value: worth per length
@@ -94,13 +107,13 @@ def test_candidates_without_a_score_are_worth_nothing() -> None:
 def test_the_value_is_the_documented_formula(worth: float, length: int, alpha: float) -> None:
     """000-32: gain per length; a turn of fewer than thirty tokens counts thirty."""
     plain = worth * math.exp(alpha * (math.log(90) - math.log(max(30, length))))
-    assert value_of(worth, length, alpha=alpha) == pytest.approx(plain, abs=2e-9)
+    assert valued(worth, length, alpha) == pytest.approx(plain, abs=2e-9)
 
 
 @given(st.integers(30, 2_000), st.integers(30, 2_000))
 def test_of_equal_worth_the_shorter_turn_has_more_value(one: int, other: int) -> None:
     """000-31, 000-32: gain per unit of length."""
-    first, second = (value_of(0.5, length, alpha=0.85) for length in (one, other))
+    first, second = (valued(0.5, length, 0.85) for length in (one, other))
     assert (first > second) == (one < other)
 
 
@@ -108,19 +121,19 @@ def test_of_equal_worth_the_shorter_turn_has_more_value(one: int, other: int) ->
 def test_of_equal_length_more_worth_has_no_less_value(one: float, other: float, length: int) -> None:
     """000-32."""
     low, high = sorted((one, other))
-    assert value_of(low, length, alpha=0.85) <= value_of(high, length, alpha=0.85)
+    assert valued(low, length, 0.85) <= valued(high, length, 0.85)
 
 
 def test_alpha_zero_makes_length_free_and_alpha_one_counts_it_in_full() -> None:
     """000-32: ``cost ** alpha``."""
-    assert value_of(0.4, 90, alpha=0.0) == value_of(0.4, 900, alpha=0.0) == 0.4
-    assert value_of(0.4, 90, alpha=1.0) == 10 * value_of(0.4, 900, alpha=1.0)
+    assert valued(0.4, 90, 0.0) == valued(0.4, 900, 0.0) == 0.4
+    assert valued(0.4, 90, 1.0) == 10 * valued(0.4, 900, 1.0)
 
 
 @pytest.mark.parametrize("length", [1, 10, 29, 30])
 def test_a_very_short_turn_gains_nothing_more(length: int) -> None:
     """000-32: or a bare "ok" would be worth more than any answer."""
-    assert value_of(0.5, length, alpha=1.0) == 1.5
+    assert valued(0.5, length, 1.0) == 1.5
 
 
 # --- likeness: near-equal turns
@@ -163,23 +176,20 @@ def test_coverage_falls_with_the_value_that_is_missing(one: float, other: float)
 
 def test_the_default_stops_at_85_percent() -> None:
     """000-33: eta = 0.85; 0.0225 is the value at which it stops."""
-    assert CoverageConfig().eta == 0.85
-    assert coverage_without(0.0225) >= CoverageConfig().eta > coverage_without(0.0227)
+    assert GatekeeperConfig().eta == 0.85
+    assert coverage_without(0.0225) >= GatekeeperConfig().eta > coverage_without(0.0227)
 
 
 # --- the settings
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [(name, value) for name in ("eta", "evidence_share") for value in (-0.01, 1.01, math.nan)],
-)
-def test_an_impossible_setting_is_refused_with_its_name(name: str, value: float) -> None:
+@pytest.mark.parametrize("eta", [-0.01, 1.01, math.nan])
+def test_an_impossible_setting_is_refused_with_its_name(eta: float) -> None:
     """000-32, 000-33."""
-    with pytest.raises(ConfigError, match=f"CoverageConfig.{name}"):
-        CoverageConfig(**{name: value})
+    with pytest.raises(ConfigError, match=r"GatekeeperConfig\.eta"):
+        GatekeeperConfig(eta=eta)
 
 
-def test_the_ends_of_the_ranges_are_possible() -> None:
-    CoverageConfig(eta=0.0, evidence_share=0.0)
-    CoverageConfig(eta=1.0, evidence_share=1.0)
+@pytest.mark.parametrize("eta", [0.0, 1.0])
+def test_the_ends_of_the_range_are_possible(eta: float) -> None:
+    assert GatekeeperConfig(eta=eta).eta == eta

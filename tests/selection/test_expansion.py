@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core.selection import expansion
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.expansion import MAX_RELATED, one_edit_away, related_terms
 from gatekeeper_core.selection.index import TurnIndex
@@ -21,12 +22,10 @@ def index_of(*texts: str) -> TurnIndex:
     return index
 
 
-def related(
-    query: str, *texts: str, synonym: float = 0.3, kind: float = 0.4, misspelling: float = 0.7
-) -> dict[str, str]:
+def related(query: str, *texts: str) -> dict[str, str]:
     index = index_of(*texts)
     idf = {term: index.idf(term) for term in count_terms(query)}
-    found = related_terms(idf, index, synonym=synonym, kind=kind, misspelling=misspelling)
+    found = related_terms(idf, index)
     assert all(0 < each.weight <= each.credit * idf[each.stands_for] + 1e-6 for each in found)
     return {each.term: each.stands_for for each in found}
 
@@ -54,12 +53,13 @@ def test_a_word_of_the_query_is_never_related_to_another() -> None:
     assert related("trip holiday", "a holiday trip") == {}
 
 
-@pytest.mark.parametrize("off", ["synonym", "kind", "misspelling"])
-def test_each_kind_of_relation_can_be_left_out(off: str) -> None:
+@pytest.mark.parametrize("weight", ["_SYNONYM_WEIGHT", "_KIND_WEIGHT", "_MISSPELLING_WEIGHT"])
+def test_each_kind_of_relation_can_be_left_out(weight: str, monkeypatch: pytest.MonkeyPatch) -> None:
     query, said = "trip instrument gatewya", "holiday violin gateway"
     everything = related(query, said)
     assert len(everything) == 3
-    assert len(related(query, said, **{off: 0.0})) == 2
+    monkeypatch.setattr(expansion, weight, 0.0)
+    assert len(related(query, said)) == 2
 
 
 def test_only_a_word_that_the_conversation_does_not_know_is_misspelt() -> None:
@@ -80,9 +80,7 @@ def test_the_weightiest_are_kept_where_there_are_too_many() -> None:
     query = " ".join(kinds())
     members = [member for of_kind in kinds().values() for member in of_kind]
     index = index_of(" ".join(members), "bread")
-    found = related_terms(
-        {term: index.idf(term) for term in count_terms(query)}, index, synonym=0.3, kind=0.4, misspelling=0.7
-    )
+    found = related_terms({term: index.idf(term) for term in count_terms(query)}, index)
     assert len(found) == MAX_RELATED
     assert [each.weight for each in found] == sorted((each.weight for each in found), reverse=True)
 

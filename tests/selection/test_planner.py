@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, Selection
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.selection import planner, trimming
 from gatekeeper_core.selection.anchors import count_terms
-from gatekeeper_core.selection.coverage import CoverageConfig
 from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.information import LEAST_INFORMATION, information
 from gatekeeper_core.selection.retrieval import RetrievalConfig
-from gatekeeper_core.selection.topics import LEAST_INFORMATION, GateConfig, information
 from gatekeeper_core.selection.trimming import TrimmingConfig
 from gatekeeper_core.tokens import estimate_text_tokens
 
@@ -87,7 +87,7 @@ WORDS = ["Redis", "port", "password", "红烧肉", "冰糖", "五花肉", "Lisbo
 
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=7), st.sampled_from(["New topic: ", "换个话题，"]))
 def test_after_a_worded_switch_only_thrice_the_evidence_is_sent(words: list[str], opening: str) -> None:
-    """000-30, 000-53: 0.24 of the question's information by default, or a whole hit; see ``evidence_share``."""
+    """000-30, 000-53: 0.24 of the question's information, or a whole hit."""
     query, turns = " ".join(words), REDIS + NOODLES + LISBON
     index = TurnIndex()
     for user, assistant in turns:
@@ -115,15 +115,16 @@ def test_after_a_worded_switch_only_thrice_the_evidence_is_sent(words: list[str]
     ],
 )
 def test_a_question_that_hangs_on_the_newest_turn_takes_no_other_topic_for_a_generic_word(
-    old: tuple[str, str], new: tuple[str, str], query: str
+    old: tuple[str, str], new: tuple[str, str], query: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """000-30, 000-53."""
     turns = [old, *LISBON, new]
     selection = gatekeeper_of(turns).explain(query)
-    assert selection.gate.link >= GateConfig().whole_above
+    assert selection.gate.link >= planner._WHOLE_ABOVE
     assert selection.decision(0).why == "little_evidence"
     assert 0 not in ids(selection)
-    assert 0 in ids(gatekeeper_of(turns, gate=GateConfig(whole_above=1.0)).explain(query))
+    monkeypatch.setattr(planner, "_WHOLE_ABOVE", 1.0)
+    assert 0 in ids(gatekeeper_of(turns).explain(query))
 
 
 @pytest.mark.parametrize(
@@ -137,10 +138,10 @@ def test_a_question_that_hangs_on_the_newest_turn_takes_no_other_topic_for_a_gen
 def test_of_turns_that_hold_little_of_a_question_two_are_sent_at_most(note: str, query: str) -> None:
     """000-30: as snippets; the others say so."""
     turns = [(note.format(at), LONG[at:]) for at in (0, 20, 40, 60)]
-    selection = gatekeeper_of([*turns, *LISBON, *NOODLES], coverage=CoverageConfig(eta=1.0)).explain(query)
+    selection = gatekeeper_of([*turns, *LISBON, *NOODLES], eta=1.0).explain(query)
     evidence = [turn for turn in selection.turns if selection.decision(turn.turn_id).why == "evidence"]
     assert 1 <= len(evidence) <= 2
-    assert all(0 < turn.tokens <= TrimmingConfig().snippet_tokens for turn in evidence)
+    assert all(0 < turn.tokens <= trimming._SNIPPET_TOKENS for turn in evidence)
     assert {"little_evidence", "repeat"} & {decision.why for decision in selection.decisions}
 
 
@@ -149,9 +150,7 @@ def test_at_most_so_many_turns_compete(candidates: int) -> None:
     """000-29: top 20 by default."""
     assert RetrievalConfig().candidates == 20
     turns = [(f"Redis question {word}", f"Redis answer {word}") for word in "abcdefghijklmnopqrstuvwxyz" * 2]
-    gatekeeper = gatekeeper_of(
-        turns, retrieval=RetrievalConfig(candidates=candidates), coverage=CoverageConfig(eta=1.0)
-    )
+    gatekeeper = gatekeeper_of(turns, retrieval=RetrievalConfig(candidates=candidates), eta=1.0)
     selection = gatekeeper.explain("New topic: Redis")
     competing = [decision for decision in selection.decisions if decision.why != "not_a_candidate"]
     assert len(competing) == candidates
@@ -170,13 +169,15 @@ NEWEST: dict[str, tuple[Pairs, str]] = {
 @pytest.mark.parametrize("script", NEWEST)
 @pytest.mark.parametrize(("whole_above", "snippet_above", "form"), [(0, 0, "all"), (1, 0, "part"), (1, 1, "none")])
 def test_the_link_decides_what_is_sent_of_the_newest_turn(
-    script: str, whole_above: float, snippet_above: float, form: str
+    script: str, whole_above: float, snippet_above: float, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """000-23: its excerpt, a snippet, or nothing."""
     turns, query = NEWEST[script]
     turns = [*turns[:-1], (turns[-1][0], f"{turns[-1][1]} " * 16)]
-    config = GateConfig(whole_above=whole_above, snippet_above=snippet_above)
-    selection = gatekeeper_of(turns, gate=config, coverage=CoverageConfig(eta=0, evidence_share=1)).explain(query)
+    monkeypatch.setattr(planner, "_WHOLE_ABOVE", whole_above)
+    monkeypatch.setattr(planner, "_SNIPPET_ABOVE", snippet_above)
+    monkeypatch.setattr(planner, "_EVIDENCE_SHARE", 1)
+    selection = gatekeeper_of(turns, eta=0).explain(query)
     newest = [turn for turn in selection.turns if turn.turn_id == len(turns) - 1]
     assert 0 < selection.gate.link < 1
     if form == "none":
@@ -185,7 +186,7 @@ def test_the_link_decides_what_is_sent_of_the_newest_turn(
     (sent,) = newest
     assert selection.decision(sent.turn_id).why == "newest_turn"
     assert selection.decision(sent.turn_id).stage == "link"
-    assert (sent.tokens <= TrimmingConfig().snippet_tokens) == (form == "part")
+    assert (sent.tokens <= trimming._SNIPPET_TOKENS) == (form == "part")
 
 
 @pytest.mark.parametrize(
@@ -225,9 +226,12 @@ def test_a_word_that_points_back_takes_no_turn_of_the_topic_before(query: str) -
         ),
     ],
 )
-def test_the_chain_of_links_brings_the_turns_before_the_newest_one(turns: Pairs, query: str) -> None:
+def test_the_chain_of_links_brings_the_turns_before_the_newest_one(
+    turns: Pairs, query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """000-23: each link weakens it, so it ends; where the question says nothing itself, one more turn goes along."""
-    gatekeeper = gatekeeper_of(turns, coverage=CoverageConfig(eta=0, evidence_share=1))
+    monkeypatch.setattr(planner, "_EVIDENCE_SHARE", 1)
+    gatekeeper = gatekeeper_of(turns, eta=0)
     selection = gatekeeper.explain(query)
     links = [verdict.link for verdict in gatekeeper.verdicts]
     need, wanted = selection.gate.link, {4}
@@ -295,7 +299,7 @@ DRAFTS: dict[str, tuple[Pairs, str]] = {
 def test_the_newest_state_of_a_thing_brings_the_turns_that_changed_it(script: str) -> None:
     """000-52: a draft is in the turn that changed it last."""
     turns, query = DRAFTS[script]
-    selection = gatekeeper_of(turns, coverage=CoverageConfig(eta=0.1)).explain(query)
+    selection = gatekeeper_of(turns, eta=0.1).explain(query)
     assert {0, 1, 2} <= set(ids(selection))
     assert "later_turn" in {selection.decision(turn).why for turn in (0, 1, 2)}
     assert 3 not in ids(selection)
@@ -422,9 +426,9 @@ def test_fill_keeps_at_least_what_minimal_keeps_and_stays_inside(query: str) -> 
 
 def test_fill_uses_the_room_that_minimal_leaves() -> None:
     """000-33, 000-34: eta stops ``minimal`` alone."""
-    query, stop_early = "New topic: Redis port and password", CoverageConfig(eta=0.0)
-    few = gatekeeper_of(REDIS + NOODLES, coverage=stop_early).explain(query)
-    many = gatekeeper_of(REDIS + NOODLES, coverage=stop_early, mode="fill").explain(query)
+    query = "New topic: Redis port and password"
+    few = gatekeeper_of(REDIS + NOODLES, eta=0).explain(query)
+    many = gatekeeper_of(REDIS + NOODLES, eta=0, mode="fill").explain(query)
     assert set(ids(few)) < set(ids(many))
 
 
@@ -455,12 +459,13 @@ def test_long_turns_are_trimmed_unless_the_settings_or_the_call_say_no() -> None
     assert [turn.trimmed for turn in whole.explain(query, trim=True).turns] == [True]
 
 
-def test_the_cost_of_a_candidate_is_that_of_its_excerpt() -> None:
+def test_the_cost_of_a_candidate_is_that_of_its_excerpt(monkeypatch: pytest.MonkeyPatch) -> None:
     """000-32: cost = tokens after trimming."""
     turns = [("Redis notes", LONG + "Redis keeps its keys in memory. " + LONG)]
     decision = gatekeeper_of(turns).explain("New topic: Redis keys").decision(0)
     assert decision.tokens < 150
-    config = TrimmingConfig(min_tokens=10_000, max_tokens=10_000)
+    monkeypatch.setattr(trimming, "_MIN_TOKENS", 10_000)
+    config = TrimmingConfig(max_tokens=10_000)
     assert gatekeeper_of(turns, trimming=config).explain("New topic: Redis keys").decision(0).tokens > 1_000
 
 
@@ -589,7 +594,7 @@ notes = st.lists(
 def test_the_cover_is_the_plain_greedy(drawn: list[tuple[list[str], int]], eta: float, budget: int) -> None:
     """000-31 to 000-35: against a second implementation; of equals the newer."""
     turns = [(" ".join(words), f"{' walk' * filler}.") for words, filler in drawn]
-    gatekeeper = gatekeeper_of([*turns, ("hm", "hm")], coverage=CoverageConfig(eta=eta))
+    gatekeeper = gatekeeper_of([*turns, ("hm", "hm")], eta=eta)
     query = "New topic: Redis port password 缓存 端口"
     everything = gatekeeper.explain(query, trim=False, token_budget=10**6)
     selection = gatekeeper.explain(query, trim=False, token_budget=budget)

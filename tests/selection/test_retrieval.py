@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.selection import retrieval
+from gatekeeper_core.selection import expansion, retrieval
 from gatekeeper_core.selection.anchors import count_terms, stem
 from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.retrieval import (
     SCORED_IN_FULL,
-    Constants,
     Query,
     RetrievalConfig,
     Score,
@@ -54,10 +53,13 @@ def score(turns: Turns, query: str, *, depth: int = 20, **settings: Any) -> tupl
     index = TurnIndex()
     for user, assistant in turns:
         index.add(count_terms(user), count_terms(assistant), texts=(user, assistant))
-    own = {name: settings.pop(name) for name in list(settings) if name in Constants.__slots__}
-    constants, config = Constants(**own), RetrievalConfig(**settings)
-    read = expand_query(read_query(query, index), index, constants=constants)
-    return score_turns(read, index, config=config, depth=depth, texts=turns.__getitem__, constants=constants)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (retrieval, expansion):
+            for name in [name for name in settings if hasattr(module, f"_{name.upper()}")]:
+                patch.setattr(module, f"_{name.upper()}", settings.pop(name))
+        read = expand_query(read_query(query, index), index)
+        config = RetrievalConfig(**settings)
+        return score_turns(read, index, config=config, depth=depth, texts=turns.__getitem__)
 
 
 def by_turn(scores: tuple[Score, ...]) -> dict[int, Score]:
@@ -494,7 +496,7 @@ def left_out(query: str, config: RetrievalConfig) -> set[int]:
     gatekeeper = ContextGatekeeper(100_000, config=GatekeeperConfig(retrieval=replace(config, recency_weight=0)))
     gatekeeper.sync([("Tell me about the quorum 缓存命中率 选举", "")] * 30)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(retrieval, "CONSTANTS", Constants(neighbour_weight=0))
+        patch.setattr(retrieval, "_NEIGHBOUR_WEIGHT", 0)
         decisions = gatekeeper.explain(query).decisions
     return {decision.turn_id for decision in decisions if decision.why == "not_a_candidate"}
 
@@ -569,14 +571,16 @@ def test_settings_are_frozen_and_named() -> None:
 
 
 @pytest.mark.parametrize(("turn_count", "is_found"), [(10_000, False), (33_000, True)])
-def test_more_postings_are_read_of_a_longer_conversation(turn_count: int, is_found: bool) -> None:
+def test_more_postings_are_read_of_a_longer_conversation(
+    turn_count: int, is_found: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of a term that is more frequent than the budget, the newest turns; the first one of 3,000 is among them later."""
     index = TurnIndex()
     index.add({"redis": 9}, {})
     for position in range(1, turn_count):
         index.add({"redis": 1} if position < 3_000 else {}, {})
-    query = Query("redis", (), {"redis": 2.0}, 2.0)
-    alone = Constants(neighbour_weight=0)
+    query = Query("redis", (), {"redis": 2.0})
+    monkeypatch.setattr(retrieval, "_NEIGHBOUR_WEIGHT", 0)
     texts = ("", "")
-    scores = score_turns(query, index, config=RetrievalConfig(), depth=1, texts=lambda _: texts, constants=alone)
+    scores = score_turns(query, index, config=RetrievalConfig(), depth=1, texts=lambda _: texts)
     assert (scores[0].turn_id == 0) is is_found

@@ -8,6 +8,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.selection import trimming
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.expansion import Related
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -18,8 +19,7 @@ from gatekeeper_core.text import sentences
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests.verbatim import end_of_stretch
 
-CONFIG = TrimmingConfig()
-EAGER = TrimmingConfig(min_tokens=0, neighbours=0)
+EAGER = {"min_tokens": 0, "neighbours": 0}
 
 COUNTERS: dict[str, Callable[[str], int]] = {
     "characters": len,
@@ -70,18 +70,22 @@ def whole(user: str, assistant: str, count: Callable[[str], int] = estimate_text
     return Excerpt(user, assistant, count(user), count(assistant))
 
 
-def excerpt(turn: Excerpt, asked: Query, *, config: TrimmingConfig, count: Callable[[str], int]) -> Excerpt:
-    return Trimmer(asked, config=config, count=count).excerpt(turn)
+def excerpt(
+    turn: Excerpt, asked: Query, *, count: Callable[[str], int], neighbours: int = 1, min_tokens: int = 120
+) -> Excerpt:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trimming, "_MIN_TOKENS", min_tokens)
+        return Trimmer(asked, neighbours=neighbours, count=count).excerpt(turn)
 
 
 def tight_excerpt(
-    turn: Excerpt, asked: Query, *, budget_tokens: int, config: TrimmingConfig, count: Callable[[str], int]
+    turn: Excerpt, asked: Query, *, budget_tokens: int, count: Callable[[str], int], neighbours: int = 1
 ) -> Excerpt | None:
-    return Trimmer(asked, config=config, count=count).tight(turn, budget_tokens=budget_tokens)
+    return Trimmer(asked, neighbours=neighbours, count=count).tight(turn, budget_tokens=budget_tokens)
 
 
 def one_side(turn: Excerpt, asked: Query) -> Excerpt:
-    return Trimmer(asked, config=CONFIG, count=estimate_text_tokens).one_side(turn)
+    return Trimmer(asked, neighbours=1, count=estimate_text_tokens).one_side(turn)
 
 
 def buried(script: str) -> str:
@@ -106,7 +110,7 @@ def assert_verbatim_and_in_order(part: str, text: str) -> None:
 def test_a_long_message_is_cut_to_the_sentences_that_share_an_anchor(script: str) -> None:
     """000-36."""
     text = buried(script)
-    part = excerpt(whole("记一下。", text), query(QUESTION[script]), config=CONFIG, count=estimate_text_tokens)
+    part = excerpt(whole("记一下。", text), query(QUESTION[script]), count=estimate_text_tokens)
     assert part.trimmed
     assert NEEDLE[script].strip() in part.assistant
     assert part.tokens < estimate_text_tokens(text) // 2
@@ -117,8 +121,8 @@ def test_a_long_message_is_cut_to_the_sentences_that_share_an_anchor(script: str
 def test_the_neighbours_of_a_match_stay_with_it(script: str) -> None:
     """000-36: ours, one sentence on either side by default, none with 0."""
     text, ask = buried(script), query(QUESTION[script])
-    near = excerpt(whole("", text), ask, config=CONFIG, count=estimate_text_tokens).assistant
-    alone = excerpt(whole("", text), ask, config=TrimmingConfig(neighbours=0), count=estimate_text_tokens).assistant
+    near = excerpt(whole("", text), ask, count=estimate_text_tokens).assistant
+    alone = excerpt(whole("", text), ask, neighbours=0, count=estimate_text_tokens).assistant
     assert len(sentences(near.replace("…", ""))) == len(sentences(alone.replace("…", ""))) + 2
     assert pieces_of(alone) == [NEEDLE[script].strip()]
 
@@ -129,7 +133,7 @@ def test_a_sentence_with_a_whole_hit_stays(script: str) -> None:
     text = FILLER[script] * 6 + "We pinned `redis-py` to v5.0.3 in setup.cfg. " + FILLER[script] * 6
     for wanted in ("v5.0.3", "`redis-py`", "setup.cfg"):
         ask = query(wanted)
-        part = excerpt(whole("", text), ask, config=TrimmingConfig(neighbours=0), count=estimate_text_tokens)
+        part = excerpt(whole("", text), ask, neighbours=0, count=estimate_text_tokens)
         assert pieces_of(part.assistant) == ["We pinned `redis-py` to v5.0.3 in setup.cfg."]
 
 
@@ -137,7 +141,7 @@ def test_a_sentence_with_a_whole_hit_stays(script: str) -> None:
 def test_the_users_question_stays_with_what_is_kept(script: str) -> None:
     """000-38: on the user's side a question is kept, also where it shares nothing."""
     user = FILLER[script] * 6 + "能告诉我吗？" + FILLER[script] * 3 + NEEDLE[script] + FILLER[script] * 6
-    part = excerpt(whole(user, "好。"), query(NEEDLE[script]), config=TrimmingConfig(neighbours=0), count=len)
+    part = excerpt(whole(user, "好。"), query(NEEDLE[script]), neighbours=0, count=len)
     assert "能告诉我吗？" in part.user
     assert NEEDLE[script].strip() in part.user
     assert_verbatim_and_in_order(part.user, user)
@@ -146,7 +150,7 @@ def test_the_users_question_stays_with_what_is_kept(script: str) -> None:
 def test_a_question_of_the_assistant_is_no_reason_to_keep_it() -> None:
     """000-38: it speaks of the user's question only."""
     text = FILLER["en"] * 6 + "Shall I go on? " + FILLER["en"] * 3 + NEEDLE["en"] + FILLER["en"] * 6
-    part = excerpt(whole("", text), query("door code"), config=TrimmingConfig(neighbours=0), count=len)
+    part = excerpt(whole("", text), query("door code"), neighbours=0, count=len)
     assert "Shall I go on?" not in part.assistant
 
 
@@ -154,7 +158,7 @@ def test_a_question_of_the_assistant_is_no_reason_to_keep_it() -> None:
 def test_each_gap_is_marked(script: str) -> None:
     """000-39: in front, between and behind."""
     text = FILLER[script] * 3 + NEEDLE[script] + FILLER[script] * 3 + NEEDLE[script] + FILLER[script] * 3
-    part = excerpt(whole("", text), query(QUESTION[script]), config=EAGER, count=len)
+    part = excerpt(whole("", text), query(QUESTION[script]), **EAGER, count=len)
     kept = NEEDLE[script].strip()
     assert part.assistant == f"… {kept} … {kept} …"
 
@@ -162,7 +166,7 @@ def test_each_gap_is_marked(script: str) -> None:
 def test_nothing_is_marked_where_nothing_is_missing() -> None:
     """000-39: neighbours that stay keep what stood between them."""
     text = "The door code is 7719.\n\nThe door is green.   The code is new."
-    part = excerpt(whole("", text, len), query("door code"), config=EAGER, count=len)
+    part = excerpt(whole("", text, len), query("door code"), **EAGER, count=len)
     assert part == whole("", text, len)
     assert not part.trimmed
 
@@ -171,7 +175,7 @@ def test_a_block_of_code_stays_whole() -> None:
     """000-36: one fence is one sentence."""
     fence = "```python\ndef door():\n    return 'code'  # really? yes. no!\n\n\nprint(door())\n```"
     text = FILLER["en"] * 9 + "\n" + fence + "\n" + FILLER["en"] * 9
-    part = excerpt(whole("", text), query("def door"), config=TrimmingConfig(neighbours=0), count=estimate_text_tokens)
+    part = excerpt(whole("", text), query("def door"), neighbours=0, count=estimate_text_tokens)
     assert pieces_of(part.assistant) == [fence]
 
 
@@ -179,7 +183,7 @@ def test_a_block_of_code_stays_whole() -> None:
 def test_a_message_in_which_nothing_matches_is_left_whole(script: str) -> None:
     """000-39: its words answer the other side."""
     user, assistant = buried(script), FILLER[script] * 9
-    part = excerpt(whole(user, assistant), query(NEEDLE[script]), config=CONFIG, count=estimate_text_tokens)
+    part = excerpt(whole(user, assistant), query(NEEDLE[script]), count=estimate_text_tokens)
     assert part.assistant == assistant
     assert part.user != user
 
@@ -188,8 +192,8 @@ def test_a_message_in_which_nothing_matches_is_left_whole(script: str) -> None:
 def test_a_short_message_is_left_whole_beside_a_long_one(script: str) -> None:
     """000-38: whole if short."""
     short = FILLER[script] + NEEDLE[script] + FILLER[script]
-    assert estimate_text_tokens(short) <= CONFIG.min_tokens
-    part = excerpt(whole(short, buried(script)), query(QUESTION[script]), config=CONFIG, count=estimate_text_tokens)
+    assert estimate_text_tokens(short) <= trimming._MIN_TOKENS
+    part = excerpt(whole(short, buried(script)), query(QUESTION[script]), count=estimate_text_tokens)
     assert part.user == short
     assert part.trimmed
 
@@ -197,20 +201,20 @@ def test_a_short_message_is_left_whole_beside_a_long_one(script: str) -> None:
 @three_scripts
 def test_a_short_turn_is_not_touched(script: str) -> None:
     turn = whole(QUESTION[script], FILLER[script] + NEEDLE[script])
-    assert excerpt(turn, query(QUESTION[script]), config=CONFIG, count=estimate_text_tokens) is turn
+    assert excerpt(turn, query(QUESTION[script]), count=estimate_text_tokens) is turn
 
 
 def test_a_query_without_anchors_cuts_nothing() -> None:
     turn = whole(FILLER["zh"] * 9, FILLER["en"] * 9)
-    assert excerpt(turn, query("嗯"), config=CONFIG, count=estimate_text_tokens) == turn
-    assert excerpt(turn, query(""), config=CONFIG, count=estimate_text_tokens) == turn
+    assert excerpt(turn, query("嗯"), count=estimate_text_tokens) == turn
+    assert excerpt(turn, query(""), count=estimate_text_tokens) == turn
 
 
 @given(long_texts, long_texts, st.sampled_from(sorted(QUESTION.values())), counters)
 def test_only_whole_sentences_stay_verbatim_and_in_order(user: str, assistant: str, ask: str, counter: str) -> None:
     """000-36, 000-39: for any text and any counter; the cost is the counter's."""
     count = COUNTERS[counter]
-    part = excerpt(whole(user, assistant, count), query(ask), config=EAGER, count=count)
+    part = excerpt(whole(user, assistant, count), query(ask), **EAGER, count=count)
     assert_verbatim_and_in_order(part.user, user)
     assert_verbatim_and_in_order(part.assistant, assistant)
     assert (part.tokens_user, part.tokens_assistant) == (count(part.user), count(part.assistant))
@@ -224,7 +228,7 @@ def test_no_sentence_with_a_telling_anchor_is_lost(assistant: str, ask: str) -> 
     """000-36: with or without neighbours, every sentence that shares more than a single character stays."""
     asked = query(ask)
     wanted = {term for term in asked.idf if len(term) > 1}
-    part = excerpt(whole("", assistant, len), asked, config=EAGER, count=len).assistant
+    part = excerpt(whole("", assistant, len), asked, **EAGER, count=len).assistant
     for start, stop in sentences(assistant):
         if wanted & set(count_terms(assistant[start:stop])):
             assert assistant[start:stop] in part
@@ -241,7 +245,7 @@ def test_no_sentence_without_an_anchor_is_kept(assistant: str, ask: str, related
     wanted = {term for term in asked.idf if len(term) > 1} | {each.term for each in asked.related}
     spans = sentences(assistant)
     kept = [not wanted.isdisjoint(count_terms(assistant[span.start : span.stop])) for span in spans]
-    part = excerpt(whole("", assistant, len), asked, config=EAGER, count=len)
+    part = excerpt(whole("", assistant, len), asked, **EAGER, count=len)
     if not all(kept):  # else white space may be left out
         assert part.trimmed == any(kept)
     if part.trimmed:
@@ -252,13 +256,13 @@ def test_no_sentence_without_an_anchor_is_kept(assistant: str, ask: str, related
 
 def test_a_word_within_another_is_no_match_and_hides_none() -> None:
     """000-36: ``prune`` does not hold ``run``, also beside a sentence that does."""
-    ask, alone = query("run"), TrimmingConfig(neighbours=0)
+    ask = query("run")
     text = FILLER["en"] * 6 + "Prune the tree. " + FILLER["en"] * 6
-    assert not excerpt(whole("", text), ask, config=alone, count=estimate_text_tokens).trimmed
+    assert not excerpt(whole("", text), ask, neighbours=0, count=estimate_text_tokens).trimmed
     text += "Prune it, then run. " + FILLER["en"] * 6
-    part = excerpt(whole("", text), ask, config=alone, count=estimate_text_tokens)
+    part = excerpt(whole("", text), ask, neighbours=0, count=estimate_text_tokens)
     assert pieces_of(part.assistant) == ["Prune it, then run."]
-    tight = tight_excerpt(whole("", text), ask, budget_tokens=10, config=alone, count=estimate_text_tokens)
+    tight = tight_excerpt(whole("", text), ask, budget_tokens=10, neighbours=0, count=estimate_text_tokens)
     assert tight is not None
     assert pieces_of(tight.assistant) == ["Prune it, then run."]
 
@@ -270,7 +274,7 @@ def test_a_word_within_another_is_no_match_and_hides_none() -> None:
 def test_a_tight_excerpt_fits_its_budget(user: str, assistant: str, ask: str, counter: str, budget: int) -> None:
     """000-34, 000-55: for any text and any counter."""
     count = COUNTERS[counter]
-    part = tight_excerpt(whole(user, assistant, count), query(ask), budget_tokens=budget, config=CONFIG, count=count)
+    part = tight_excerpt(whole(user, assistant, count), query(ask), budget_tokens=budget, count=count)
     if part is None:
         return
     assert part.tokens <= budget
@@ -284,9 +288,7 @@ def test_a_tight_excerpt_never_loses_the_assistant_altogether(
 ) -> None:
     """000-39: where the assistant said something, something of it stays, or the turn does not fit."""
     count = COUNTERS[counter]
-    part = tight_excerpt(
-        whole(user, assistant, count), query("door code"), budget_tokens=budget, config=CONFIG, count=count
-    )
+    part = tight_excerpt(whole(user, assistant, count), query("door code"), budget_tokens=budget, count=count)
     if part is not None:
         assert bool(part.assistant) == bool(assistant)
 
@@ -299,7 +301,7 @@ def test_with_room_for_all_of_it_a_tight_excerpt_is_the_whole(
     count = COUNTERS[counter]
     turn = whole(user, assistant, count)
     assume((user or assistant) and (assistant or not user))
-    part = tight_excerpt(turn, query("door"), budget_tokens=2 * turn.tokens + extra, config=CONFIG, count=count)
+    part = tight_excerpt(turn, query("door"), budget_tokens=2 * turn.tokens + extra, count=count)
     assert part == turn
 
 
@@ -308,7 +310,7 @@ def test_with_room_for_all_of_it_a_tight_excerpt_is_the_whole(
 def test_the_best_sentence_comes_first(script: str, budget: int) -> None:
     """000-34: where little fits, it is the sentence that answers."""
     turn = whole(QUESTION[script], buried(script))
-    part = tight_excerpt(turn, query(QUESTION[script]), budget_tokens=budget, config=CONFIG, count=estimate_text_tokens)
+    part = tight_excerpt(turn, query(QUESTION[script]), budget_tokens=budget, count=estimate_text_tokens)
     assert part is not None
     assert NEEDLE[script].strip() in part.assistant
     assert part.trimmed
@@ -319,7 +321,7 @@ def test_the_best_sentence_comes_first(script: str, budget: int) -> None:
 def test_where_nothing_is_shared_the_beginning_is_taken(script: str) -> None:
     """000-23, 000-39: what a query without anchors needs of the newest turn."""
     text = buried(script)
-    part = tight_excerpt(whole("", text), query(""), budget_tokens=60, config=CONFIG, count=estimate_text_tokens)
+    part = tight_excerpt(whole("", text), query(""), budget_tokens=60, count=estimate_text_tokens)
     assert part is not None
     first = sentences(text)[0]
     assert part.assistant.startswith(text[first.start : first.stop])
@@ -329,7 +331,7 @@ def test_where_nothing_is_shared_the_beginning_is_taken(script: str) -> None:
 def test_a_text_of_one_sentence_is_cut_at_its_end_and_marked() -> None:
     """000-39."""
     text = "缓" * 500
-    part = tight_excerpt(whole("", text), query("x"), budget_tokens=50, config=CONFIG, count=len)
+    part = tight_excerpt(whole("", text), query("x"), budget_tokens=50, count=len)
     assert part is not None
     assert part.assistant == "缓" * 48 + " …"
 
@@ -338,15 +340,13 @@ def test_a_text_of_one_sentence_is_cut_at_its_end_and_marked() -> None:
 def test_where_no_sentence_fits_there_is_no_excerpt(budget: int) -> None:
     """000-34: the turn is passed over rather than torn."""
     turn = whole(QUESTION["en"], FILLER["en"] * 9, len)
-    assert tight_excerpt(turn, query("door"), budget_tokens=budget, config=CONFIG, count=len) is None
+    assert tight_excerpt(turn, query("door"), budget_tokens=budget, count=len) is None
 
 
 # --- the settings
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("min_tokens", -1), ("neighbours", -1), ("max_tokens", 0), ("snippet_tokens", 0)]
-)
+@pytest.mark.parametrize(("name", "value"), [("neighbours", -1), ("max_tokens", 0)])
 def test_an_impossible_setting_is_refused_with_its_name(name: str, value: int) -> None:
     with pytest.raises(ConfigError, match=f"TrimmingConfig.{name}"):
         TrimmingConfig(**{name: value})  # type: ignore[arg-type]
@@ -354,7 +354,7 @@ def test_an_impossible_setting_is_refused_with_its_name(name: str, value: int) -
 
 def test_the_lengths_have_their_defaults() -> None:
     """000-36: cut from 120 tokens on; evidence goes with 220 at most, a snippet with 60."""
-    assert (CONFIG.min_tokens, CONFIG.max_tokens, CONFIG.snippet_tokens) == (120, 220, 60)
+    assert (trimming._MIN_TOKENS, TrimmingConfig().max_tokens, trimming._SNIPPET_TOKENS) == (120, 220, 60)
 
 
 # --- two people

@@ -9,7 +9,7 @@ import pytest
 
 from gatekeeper_core.errors import CorruptionError
 from gatekeeper_core.storage import sqlite_memories
-from gatekeeper_core.storage.base import TermCounts
+from gatekeeper_core.storage.base import EarlierText, MemoryRecord, TermCounts
 from gatekeeper_core.storage.sqlite import SQLiteStore
 from gatekeeper_core.storage.vectors import unit_vector
 from tests.memory_store_contract import ANN, ids, record
@@ -33,6 +33,24 @@ def test_a_closed_memory_takes_no_posting_of_another_one_along(path: Path) -> No
         store.put_memories(ANN, [record("new", "tea")])
         assert store.delete_memories(ANN, ["old"]) == 1
         assert ids(store.find_memories(ANN, terms=["tea"], limit=9)) == ["new"]
+        assert store.check() == ()
+
+
+def test_what_a_forgotten_thread_said_leaves_each_memory_and_none_becomes_newer(path: Path) -> None:
+    def said_in(thread: str, memory_id: str, *earlier: str) -> MemoryRecord:
+        texts = tuple(EarlierText("before", 0.0, source, 0) for source in earlier)
+        found = record(memory_id, "tea")
+        return found._replace(memory=found.memory._replace(thread=thread, earlier=texts))
+
+    with SQLiteStore(path) as store:
+        given = [said_in("t2", "reworded", "t1", "t2"), said_in("t1", "own"), said_in("t1", "damaged")]
+        store.put_memories(ANN, [*given, said_in("t2", "newest")])
+    changed(path, "UPDATE memories SET body = x'7b7d' WHERE id = x'64616d61676564'")
+    with SQLiteStore(path) as store:
+        assert store.forget(ANN.tenant, source="t1").memories == 3
+        left = store.find_memories(ANN, limit=9)
+        assert [found.memory.id for found in left] == ["newest", "reworded"]
+        assert [(text.thread, left[1].memory.version) for text in left[1].memory.earlier] == [("t2", 2)]
         assert store.check() == ()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gatekeeper_core.errors import ConflictError, CorruptionError
+from gatekeeper_core.storage.base import DerivedRecord
 from gatekeeper_core.storage.sqlite import SQLiteStore
 from gatekeeper_core.storage.stored_rows import ThreadKey
 from tests.message_store_contract import ids_of, said
@@ -69,6 +70,11 @@ def test_a_changed_record_is_never_given_back(path: Path, column: str) -> None:
         with pytest.raises(CorruptionError):
             store.save_record("acme", "t1", kind, "{}", upto_seq=2, expected_version=1)
         assert store.check() == ("1 rows of the table records are damaged",)
+
+
+def test_a_record_comes_back_with_the_last_message_that_it_has_read_and_its_version(path: Path) -> None:
+    with SQLiteStore(path) as store:
+        assert store.load_record("acme", "t1", "task") == DerivedRecord('"it"', upto_seq=2, version=1)
 
 
 def test_a_repetition_is_compared_with_a_row_that_is_whole(path: Path) -> None:

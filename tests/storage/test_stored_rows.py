@@ -9,12 +9,11 @@ from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.codec import checksum
 from gatekeeper_core.storage.stored_rows import (
     DamagedRowError,
-    RowSum,
-    ScopeKey,
     StoredMemory,
     ThreadKey,
     UserKey,
     check_next_versions,
+    sealed,
     verify,
 )
 from tests.memory_store_contract import record
@@ -24,10 +23,11 @@ ANN = MemoryScope("acme", "ann")
 
 def test_a_row_is_checked_with_all_of_its_fields() -> None:
     stored = checksum(b"table", b"acme", 1, None)
-    verify(b"table", stored, b"acme", 1, None)
+    verify(b"table", b"acme", 1, None, stored)
+    assert sealed(b"table", b"acme", 1, None) == (b"acme", 1, None, stored)
     for fields in ((b"acme", 2, None), (b"other", 1, None), (b"acme", 1, "x"), (b"acme", 1, 1.0)):
         with pytest.raises(DamagedRowError):
-            verify(b"table", stored, *fields)
+            verify(b"table", *fields, stored)
 
 
 def test_a_memory_is_the_same_after_its_row() -> None:
@@ -50,7 +50,6 @@ def test_keys_are_written_as_the_store_writes_names() -> None:
 
     assert ThreadKey.of("acme", "t1", name=name) == (b"ACME", b"T1")
     assert UserKey.of(ANN, name=name) == (b"ACME", b"ANN")
-    assert ScopeKey.of("acme", "t1", "s", name=name) == (b"ACME", b"T1", b"S")
     row = StoredMemory.of(UserKey.of(ANN), record("m1", key="drink"), 1, name=name)
     assert (row.id, row.key) == (b"M1", b"DRINK")
 
@@ -62,11 +61,3 @@ def test_each_memory_of_a_put_makes_the_next_version() -> None:
         with pytest.raises(ConflictError) as caught:
             check_next_versions([wrong], stored.get)
         assert (caught.value.expected_version, caught.value.stored_version) == (expected, found)
-
-
-def test_a_sum_of_rows_knows_each_row_and_no_order() -> None:
-    sums = [RowSum() for _ in range(3)]
-    for total, rows in zip(sums, ([(b"a", 1), (b"b", 2)], [(b"b", 2), (b"a", 1)], [(b"a", 2), (b"b", 1)]), strict=True):
-        for row in rows:
-            total.add(*row)
-    assert sums[0].total == sums[1].total != sums[2].total

@@ -7,6 +7,7 @@ from typing import Any
 import langchain.agents
 import langchain.agents.factory
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from langchain_gatekeeper import GatekeeperMiddleware
 
 stock = langchain.agents.factory.create_agent
@@ -14,7 +15,7 @@ stock = langchain.agents.factory.create_agent
 
 def create_agent(*arguments: Any, middleware: Any = (), **options: Any) -> Any:
     """Create the agent that the test asked for, and ours beside its own middleware."""
-    ours = GatekeeperMiddleware(on_error="raise", passthrough_below=0)
+    ours = GatekeeperMiddleware(HistoryConfig(token_budget=None, on_error="raise", passthrough_below=0))
     return stock(*arguments, middleware=[*middleware, ours], **options)
 
 

@@ -7,13 +7,14 @@ import langchain_classic.memory.buffer
 import langchain_classic.memory.buffer_window
 import langchain_classic.memory.token_buffer
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from langchain_gatekeeper import GatekeeperChatMemory
 
 
 class Ours(GatekeeperChatMemory):
     """The gatekeeper's memory, with errors shown instead of survived."""
 
-    on_error: str = "raise"
+    config: HistoryConfig | None = HistoryConfig(on_error="raise")
 
 
 for module, name in (

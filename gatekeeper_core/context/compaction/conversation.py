@@ -1,4 +1,4 @@
-"""A conversation made to fit its limit in at most three steps, one after another and each from the original messages.
+"""A conversation made to fit its limit in at most three steps, each from the original messages.
 
 ::
 
@@ -18,10 +18,10 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from gatekeeper_core.context.compaction.ledger import Ledger
-from gatekeeper_core.context.compaction.rounds import FoldingConfig, Round, narration_before, read_rounds
-from gatekeeper_core.context.compaction.shrink import Compaction, Shrinking, Strategy, check_share
+from gatekeeper_core.context.compaction.rounds import FoldingConfig, Round, read_rounds
+from gatekeeper_core.context.compaction.shrink import Compaction, Shrinking, Strategy
 from gatekeeper_core.context.compaction.summarizer import MAX_MODEL_INPUT_TOKENS, PlainSummarizer, Summarizer
-from gatekeeper_core.errors import BudgetError
+from gatekeeper_core.errors import BudgetError, check_number
 from gatekeeper_core.events import COMPRESSION, COMPRESSION_STEP
 from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.observation import stage, tell
@@ -36,27 +36,24 @@ _MARKED = 40
 
 
 class ContextCompressor:
-    """Makes conversations fit a limit: a linear way from a summary to a cut, never more than needed.
+    """A compressor that makes conversations fit a limit, and changes no more than that takes.
 
     Args:
-        max_tokens: what a conversation may cost, at least 1. Where the counter is an estimate its margin is kept free.
+        max_tokens: what a conversation may cost, at least 1; the margin of an estimate is kept free.
         keep_recent: newest messages that a summary leaves, system messages aside, at least 0.
         headroom: share of ``max_tokens`` from which on :meth:`should_compress` says so, 0..1.
         aggressive_keep: newest messages that an aggressive summary leaves, at least 0. 2 is safer and costs more.
         summarizer: writes the summary; where it fails, or its text is too long, a placeholder stands alone.
-        max_model_input_tokens: what the summarizer is given to read at once, at least 1; see ``FoldingConfig``.
+        max_model_input_tokens: what the summarizer is given to read at once, at least 1.
         token_counter: counts a text; None: ``TokenEstimator()``.
-        locale: language of the placeholder and of the mark at a cut, ``zh`` or ``en``; None: that of the conversation,
-            by its first user message.
-        working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
-            those in results that are marked as compressed.
+        locale: language of the placeholder and of the mark at a cut; see ``FoldingConfig``.
+        working_memory: holds the pointers that stay; see ``FoldingConfig``.
 
     Raises:
         ConfigError: a number is out of range, or a word is unknown.
         TypeError: an argument has the wrong type.
 
-    Source: specification 003-48 to 003-66, 003-93 and 003-97. Of a tool round of which a kept message is a part, all of
-    it is kept.
+    Source: specification 003-48 to 003-66, 003-93 and 003-97.
 
     >>> compressor = ContextCompressor(60, token_counter=len, locale="en")
     >>> talk = [Message("user", f"question {number}") for number in range(9)]
@@ -64,7 +61,7 @@ class ContextCompressor:
     ['[6 earlier messages left out]', 'question 6', 'question 7', 'question 8']
     """
 
-    __slots__ = ("_aggressive_keep", "_count", "_headroom", "_keep_recent", "_limit", "_max_tokens", "_summary")
+    __slots__ = ("_aggressive_keep", "_config", "_count", "_headroom", "_keep_recent", "_limit", "_max_tokens")
 
     def __init__(
         self,
@@ -82,12 +79,12 @@ class ContextCompressor:
         check_tokens("max_tokens", max_tokens, at_least=1)
         check_tokens("keep_recent", keep_recent)
         check_tokens("aggressive_keep", aggressive_keep)
-        check_share("headroom", headroom)
+        check_number("headroom", headroom, low=0, high=1)
         self._max_tokens = max_tokens
         self._keep_recent = keep_recent
         self._headroom = headroom
         self._aggressive_keep = aggressive_keep
-        self._summary = FoldingConfig(
+        self._config = FoldingConfig(
             locale=locale,
             summarizer=summarizer,
             max_model_input_tokens=max_model_input_tokens,
@@ -101,17 +98,14 @@ class ContextCompressor:
         return count_messages(messages, token_counter=self._count)
 
     def should_compress(self, messages: Sequence[Message]) -> bool:
-        """Return whether messages cost more than the headroom allows: a caller may then compress before it must.
-
-        Source: specification 003-49: the trigger; :meth:`compress` itself acts beyond ``max_tokens``.
-        """
+        """Return whether messages cost more than the headroom allows. Source: specification 003-49: the trigger."""
         return self.estimate_tokens(messages) > self._headroom * self._max_tokens
 
     def compress(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return messages that cost at most ``max_tokens``: the same object where they do already, else a new list.
+        """Return messages that cost at most ``max_tokens``: the same object if they do already, else a new list.
 
         Raises:
-            BudgetError: system messages and calls without a result cost more by themselves.
+            BudgetError: system messages and calls without a result alone cost more.
             TypeError: ``messages`` holds something else than messages.
         """
         compaction = self.explain(messages)
@@ -124,7 +118,7 @@ class ContextCompressor:
             if ledger.is_over():
                 compaction = self._compressed(messages, _Parts(ledger))
             else:
-                compaction = Shrinking(messages, ledger, self._summary).compaction("none")
+                compaction = Shrinking(messages, ledger, self._config).compaction("none")
             before, after = compaction.tokens_before, compaction.tokens_after
             seen.tell(  # source: specification 003-54
                 lambda: {
@@ -153,11 +147,11 @@ class ContextCompressor:
             ("aggressive", self._aggressive_keep, True),
         )
         for strategy, keep, users in steps:
-            rounds, others = parts.before(parts.start_of(keep), users=users)
+            rounds, others = parts.before(keep, users=users)
             stays = parts.ledger.tokens - parts.cost_of(rounds, others)
             if not (rounds or others) or stays > self._limit:
                 continue  # no summary can help: the summarizer is not called for nothing
-            shrinking = Shrinking(messages, parts.ledger, self._summary)
+            shrinking = Shrinking(messages, parts.ledger, self._config)
             shrinking.fold(rounds, others=others)
             tell(COMPRESSION_STEP, strategy=strategy, tokens=shrinking.ledger.tokens)
             if not shrinking.ledger.is_over():
@@ -173,9 +167,9 @@ class ContextCompressor:
         while keeps[-1]:
             keeps.append(keeps[-1] // 2)
         tries = [(keep, floor, True) for floor in (_MARKED, 0) for keep in keeps] + [(0, 0, False)]
-        plain = replace(self._summary, summarizer=None)
+        plain = replace(self._config, summarizer=None)
         for keep, floor, summarised in tries:
-            rounds, others = parts.before(parts.start_of(keep), users=True)
+            rounds, others = parts.before(keep, users=True)
             shrinking = Shrinking(messages, parts.ledger, plain)
             shrinking.fold(rounds, others=others)
             if summarised:
@@ -203,15 +197,15 @@ class _Parts:
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
-        messages = ledger.messages
-        self._rounds = read_rounds(messages)
+        messages = list(enumerate(ledger.messages))
+        self._rounds = read_rounds(ledger.messages)
         self._round_at = {at: one for one in self._rounds for at in one.positions}
-        self._places = [at for at, one in enumerate(messages) if one.role != "system" and not is_summary(one)]
-        self.newest = next((at for at in reversed(self._places) if messages[at].role == "user"), None)
-        opened = {one.positions[0] for one in self._rounds if not one.answered}
-        systems = {at for at, one in enumerate(messages) if one.role == "system" and not is_summary(one)}
-        self._summaries = [at for at, one in enumerate(messages) if is_summary(one)]
-        self._whole = frozenset({*opened, *systems})
+        self._summaries = [at for at, message in messages if is_summary(message)]
+        self._places = [at for at, message in messages if message.role != "system" and not is_summary(message)]
+        opened = [one.positions[0] for one in self._rounds if not one.answered]
+        systems = (at for at, message in messages if message.role == "system" and not is_summary(message))
+        self._whole = frozenset([*opened, *systems])
+        self.newest = next((at for at in reversed(self._places) if ledger.messages[at].role == "user"), None)
         self.protected = self._whole if self.newest is None else self._whole | {self.newest}
 
     def needed_tokens(self) -> int:
@@ -219,34 +213,24 @@ class _Parts:
         results = {at for one in self._rounds if not one.answered for at in one.positions[1:]}
         measure = self.ledger.measures[1]
         empty = (replace(self.ledger.messages[at], content="") for at in results | (self.protected - self._whole))
-        return self.ledger.cost_of(1, self._whole) + sum(map(measure.cost, empty))
+        return measure.cost_of(self._whole) + sum(map(measure.cost, empty))
 
-    def start_of(self, keep: int) -> int:
-        """Return where the newest messages begin; a round is not split."""
-        if keep == 0:
-            return len(self.ledger.messages)
-        at = self._places[-keep] if keep <= len(self._places) else 0
-        return self._round_at[at].positions[0] if at in self._round_at else at
+    def before(self, keep: int, *, users: bool) -> tuple[list[Round], list[int]]:
+        """Return the rounds, and the positions outside of them, that may be folded if so many of the newest stay whole.
 
-    def before(self, start: int, *, users: bool) -> tuple[list[Round], list[int]]:
-        """Return the rounds and the other messages before a place that may be folded, the user's among them or not."""
+        A round with a message that stays does so itself, and user messages may go only if ``users``.
+        """
+        start = len(self.ledger.messages)
+        if keep:
+            start = self._places[-keep] if keep <= len(self._places) else 0
+            start = self._round_at[start].positions[0] if start in self._round_at else start
         rounds = [one for one in self._rounds if one.answered and one.positions[0] < start]
-        said = self._said_before(rounds)
-        others = [
-            at
-            for at in self._places
-            if at < start
-            and at not in self._round_at
-            and at not in said
-            and at not in self.protected
-            and (users or self.ledger.messages[at].role != "user")
-        ]
-        return rounds, others
+        apart = self.protected.union(self._round_at, *(one.narration for one in rounds))
+        roles = ("user", "assistant", "tool") if users else ("assistant", "tool")
+        places = (at for at in self._places if at < start and at not in apart)
+        return rounds, [at for at in places if self.ledger.messages[at].role in roles]
 
     def cost_of(self, rounds: Sequence[Round], others: Sequence[int]) -> int:
-        """Return what goes when rounds and other messages are folded, in tokens: earlier summaries go with them."""
-        in_rounds = (at for one in rounds for at in one.positions)
-        return self.ledger.cost_of(1, {*others, *in_rounds, *self._said_before(rounds), *self._summaries})
-
-    def _said_before(self, rounds: Sequence[Round]) -> set[int]:
-        return {at for one in rounds for at in narration_before(self.ledger.messages, one.positions[0])}
+        """Return the tokens that go when rounds and other messages are folded: earlier summaries go with them."""
+        places = {*others, *self._summaries}.union(*(one.all_positions for one in rounds))
+        return self.ledger.measures[1].cost_of(places)

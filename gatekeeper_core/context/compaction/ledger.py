@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from gatekeeper_core.messages import MediaKind, MediaPart, Message, TextPart, with_text
 from gatekeeper_core.text import Locale
@@ -23,114 +22,118 @@ _MEDIA_NAMES: dict[Locale, Mapping[MediaKind, str]] = {
 }
 
 
-class Measure(NamedTuple):
-    """One way to measure messages, and the limit for all of them together."""
+class Measure:
+    """What each message of a list costs in one measure, and the limit for all of them together."""
 
-    counter: TokenCounter
-    limit: float
+    __slots__ = ("costs", "counter", "limit", "total")
+
+    def __init__(self, counter: TokenCounter, limit: float, costs: Iterable[int] = ()) -> None:
+        self.counter = counter
+        self.limit = limit
+        self.costs = list(costs)
+        self.total = sum(self.costs)
 
     def cost(self, message: Message) -> int:
         """Return what a message costs."""
         return count_message(message, token_counter=self.counter)
 
+    def cost_of(self, places: Iterable[int]) -> int:
+        """Return what the messages in some places cost together."""
+        return sum(map(self.costs.__getitem__, places))
+
+    def excess(self, share: float) -> int:
+        """Return by how much the total is over this share of the limit, at least 0."""
+        return 0 if self.limit == math.inf else max(0, self.total - math.floor(share * self.limit))
+
+    def put(self, place: int, cost: int) -> None:
+        """Note another cost for a place."""
+        self.total += cost - self.costs[place]
+        self.costs[place] = cost
+
 
 class Ledger:
     """A list of messages with its books: each message is counted once, and again only when it changes.
 
-    Args:
-        messages: the messages.
-        token_counter: counts a text.
-        max_tokens: limit for the tokens of all.
-        max_chars: limit for the characters of all; a part that is no text counts as many as it costs tokens.
+    Its two measures are characters and tokens, in this order. In both, a part that is no text counts its tokens.
 
     >>> ledger = Ledger([Message("user", "hello")], token_counter=len, max_tokens=4)
     >>> ledger.tokens, ledger.is_over()
     (5, True)
     """
 
-    __slots__ = ("_totals", "costs", "measures", "messages", "sources")
+    __slots__ = ("measures", "messages", "sources")
 
     def __init__(
         self, messages: Sequence[Message], *, token_counter: TokenCounter, max_tokens: int, max_chars: float = math.inf
     ) -> None:
-        self.measures = (Measure(len, max_chars), Measure(token_counter, max_tokens))
         self.messages = list(messages)
         self.sources: list[int | None] = [*range(len(self.messages))]
-        self.costs = tuple([measure.cost(message) for message in self.messages] for measure in self.measures)
-        self._totals = [sum(costs) for costs in self.costs]
+        limits: tuple[tuple[TokenCounter, float], ...] = ((len, max_chars), (token_counter, max_tokens))
+        self.measures = tuple(
+            Measure(counter, limit, [count_message(message, token_counter=counter) for message in self.messages])
+            for counter, limit in limits
+        )
 
     @property
     def chars(self) -> int:
         """Characters of all messages."""
-        return self._totals[0]
+        return self.measures[0].total
 
     @property
     def tokens(self) -> int:
         """Tokens of all messages."""
-        return self._totals[1]
+        return self.measures[1].total
 
     def is_over(self, share: float = 1.0) -> bool:
         """Return whether one of the totals is over this share of its limit."""
-        return any(total > share * measure.limit for total, measure in zip(self._totals, self.measures, strict=True))
-
-    def excess(self, which: int, share: float) -> int:
-        """Return by how much one of the totals is over this share of its limit, at least 0."""
-        limit = self.measures[which].limit
-        return 0 if limit == math.inf else max(0, self._totals[which] - math.floor(share * limit))
+        return any(measure.total > share * measure.limit for measure in self.measures)
 
     def put(self, place: int, message: Message) -> None:
         """Put a message in the place of another."""
         self.messages[place] = message
-        for which, measure in enumerate(self.measures):
-            cost = measure.cost(message)
-            self._totals[which] += cost - self.costs[which][place]
-            self.costs[which][place] = cost
+        for measure in self.measures:
+            measure.put(place, measure.cost(message))
 
     def add(self, message: Message, source: int, tokens: int) -> None:
-        """Add a message from a position of the caller's, whose tokens are known."""
+        """Add a message from a position of the caller's list, whose tokens are known."""
         self.messages.append(message)
         self.sources.append(source)
-        for which, cost in enumerate((self.measures[0].cost(message), tokens)):
-            self.costs[which].append(cost)
-            self._totals[which] += cost
+        for measure, cost in zip(self.measures, (self.measures[0].cost(message), tokens), strict=True):
+            measure.costs.append(cost)
+            measure.total += cost
 
-    def drop(self, place: int) -> None:
-        """Take a message off the books: it keeps its place, and costs nothing any more."""
-        for which, costs in enumerate(self.costs):
-            self._totals[which] -= costs[place]
-            costs[place] = 0
-
-    def cost_of(self, which: int, places: Iterable[int]) -> int:
-        """Return what some of the messages cost together."""
-        return sum(map(self.costs[which].__getitem__, places))
+    def drop(self, places: Iterable[int]) -> None:
+        """Take messages off the books: they keep their places, and cost nothing any more."""
+        for place in places:
+            for measure in self.measures:
+                measure.put(place, 0)
 
     def folded(self, messages: Sequence[Message], sources: Sequence[int | None]) -> Ledger:
-        """Return the books of some of these messages, and of a summary; only that one is counted.
+        """Return the books of a new list: ``sources`` has the place of each message here, None for a new one.
 
-        Args:
-            messages: the new list.
-            sources: for each of them its place in this list, None for the summary.
+        Only new messages are counted.
         """
         other = Ledger.__new__(Ledger)
-        other.measures, other.messages = self.measures, list(messages)
+        other.messages = list(messages)
         other.sources = [None if at is None else self.sources[at] for at in sources]
         pairs = list(zip(sources, messages, strict=True))
-        other.costs = tuple(
-            [measure.cost(message) if at is None else costs[at] for at, message in pairs]
-            for measure, costs in zip(self.measures, self.costs, strict=True)
+        other.measures = tuple(
+            Measure(
+                one.counter, one.limit, [one.cost(message) if at is None else one.costs[at] for at, message in pairs]
+            )
+            for one in self.measures
         )
-        other._totals = [sum(costs) for costs in other.costs]
         return other
 
 
 def shorten(
     ledger: Ledger, places: Iterable[int], *, locale: Locale, share: float = 1.0, floors: Sequence[int] = (0, 0)
 ) -> int:
-    """Cut the texts of messages in their middle, one after another, until the totals are within a share of the limits.
+    """Cut the texts in these places, one after another, until the totals are within a share of the limits.
 
     Args:
         ledger: the books; changed.
-        places: which messages may be cut, in the order in which they are.
+        places: which messages may be cut, in their order.
         locale: language of the mark at the cut.
         share: of each limit, that is aimed at.
         floors: what a message is not cut below, in characters and in tokens.
@@ -141,11 +144,10 @@ def shorten(
     count = 0
     for place in places:
         message = ledger.messages[place]
-        for which, measure in enumerate(ledger.measures):
-            excess, cost = ledger.excess(which, share), ledger.costs[which][place]
-            if excess and cost > floors[which]:
-                shorter = cut(ledger.messages[place], max(floors[which], cost - excess), measure, locale=locale)
-                ledger.put(place, shorter)
+        for measure, floor in zip(ledger.measures, floors, strict=True):
+            excess, cost = measure.excess(share), measure.costs[place]
+            if excess and cost > floor:
+                ledger.put(place, cut(ledger.messages[place], max(floor, cost - excess), measure, locale=locale))
         count += ledger.messages[place] != message
     return count
 
@@ -153,9 +155,8 @@ def shorten(
 def cut(message: Message, budget: int, measure: Measure, *, locale: Locale) -> Message:
     r"""Return a message whose text lost its middle, so that it costs at most the budget if an empty text would.
 
-    Parts that are no text stay, in their order, as long as a text with the mark of its cut fits beside them. Where it
-    does not, they go, and the text ends with what they were, if there is room to say it. Calls and names stay, and are
-    part of the cost.
+    Parts that are no text stay, in their order, as long as a text with the mark of its cut fits beside them. Otherwise
+    the text ends with what they were, if there is room. Calls and names stay.
 
     >>> cut(Message("tool", "x" * 99, tool_call_id="a"), 30, Measure(len, 0), locale="en").text
     'xxxx\n… [93 bytes omitted] …\nxx'

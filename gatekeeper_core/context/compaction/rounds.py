@@ -7,9 +7,8 @@
     system · user · summary                             · call · results   · open call
 
 A round is an assistant message that calls tools, with the results of its calls. It is folded whole or not at all, so a
-list that a provider accepted is accepted afterwards. What a summary stands for is written in its marks, never read from
-its text: a person may type the same words. Pointers to texts that were put aside survive in it, so that what they name
-can still be read; those that a tool made up do not.
+list that a provider accepted is accepted afterwards. The marks of a summary say what it stands for, never its text: a
+person may type the same words. It keeps the pointers of what is folded, except those that a tool made up.
 """
 
 from __future__ import annotations
@@ -31,27 +30,25 @@ from gatekeeper_core.context.compaction.summarizer import (
 )
 from gatekeeper_core.context.tool_results.pointers import COMPRESSED, defused, pointers_in
 from gatekeeper_core.errors import ConfigError, check_range
-from gatekeeper_core.messages import FOLDED, Message, is_answer, is_summary
-from gatekeeper_core.text import LazyPattern, Locale, fence, locale_of
+from gatekeeper_core.messages import FOLDED, Message, checked_messages, conversation_locale, is_answer, is_summary
+from gatekeeper_core.text import LazyPattern, Locale, fence
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
 __all__ = [
     "MAX_POINTERS",
-    "MAX_SUMMARY_TOKENS",
     "Counts",
     "Folding",
     "FoldingConfig",
     "Round",
     "as_summary",
-    "check_memory",
+    "check_language_and_memory",
+    "counts_in",
     "counts_of",
     "fold",
     "fold_rounds",
-    "narration_before",
     "our_pointers",
     "placeholder",
-    "pointers_of",
     "reach_of",
     "read_rounds",
     "summary_of",
@@ -63,10 +60,7 @@ __all__ = [
 MAX_POINTERS = 256
 """Most pointers that a summary carries; the oldest go first. Source: ours; about 3,500 tokens of cl100k."""
 
-MAX_SUMMARY_TOKENS = 1000
-"""What a summarizer is told that its text may cost, where there is room for it. Source: as
-``SummaryConfig.max_summary_tokens``."""
-
+_MAX_SUMMARY_TOKENS = 1000  # told to a summarizer, where there is room. Source: as SummaryConfig.max_summary_tokens
 _REACH = "user_messages_before_last"
 _TAG = "earlier_rounds"
 _POINTERS = LazyPattern(r"\[\[wm:[a-z2-7]{16}\]\](?: \[\[wm:[a-z2-7]{16}\]\])*")
@@ -79,11 +73,19 @@ class Round(NamedTuple):
         positions: of the assistant message and of the results that follow it, ascending.
         calls: how many calls the message makes.
         answered: whether each of them has its result.
+        narration: positions of the plain assistant messages directly before it, system messages aside: what was said on
+            the way. It is folded with the round; an answer that a user message follows is none.
     """
 
     positions: tuple[int, ...]
     calls: int
     answered: bool
+    narration: tuple[int, ...] = ()
+
+    @property
+    def all_positions(self) -> tuple[int, ...]:
+        """The positions of the round and of its narration, ascending."""
+        return self.narration + self.positions
 
 
 class Counts(NamedTuple):
@@ -105,17 +107,14 @@ class Folding(NamedTuple):
         messages: the new list; what is not folded are the caller's own objects.
         sources: for each of them its position in the caller's list, None for the summary.
         folded: positions that the summary stands for, earlier summaries among them, ascending.
-        counts: what this call folded.
-        total: what the summary stands for in all.
-        failure: why the summarizer's text is not in use: ``error: `` and its type, ``not_text``, ``empty``,
-            ``too_long``; "" where it is, or none was wanted.
+        counts: what this call folded; ``counts_in(messages)`` is what the summary stands for in all.
+        failure: as in ``Compaction``.
     """
 
     messages: list[Message]
     sources: tuple[int | None, ...]
     folded: tuple[int, ...]
     counts: Counts
-    total: Counts
     failure: str = ""
 
 
@@ -126,8 +125,8 @@ class FoldingConfig:
     Attributes:
         locale: language of the placeholder, ``zh`` or ``en``; None: that of the conversation, by its first user
             message. Source: specification 002-20; English is ours.
-        role: role of the message, ``user`` or ``system``. A user message stands where the first folded message stood; a
-            system message behind the system messages at the head, where every provider takes it. Source: 002-16.
+        role: ``user`` or ``system``. A user message stands where the first folded message stood; a system message
+            behind the system messages at the head, where every provider takes it. Source: specification 002-16.
         summarizer: writes more than the placeholder; None: the placeholder alone. Source: specification 002-21.
         max_model_input_tokens: what the summarizer is given to read at once, >= 1: the longest texts are cut, then the
             oldest messages left out. Source: specification 003-41; the number is ours, as in ``SummaryConfig``.
@@ -142,24 +141,36 @@ class FoldingConfig:
     working_memory: Container[str] | None = None
 
     def __post_init__(self) -> None:
-        if self.locale is not None and self.locale not in get_args(Locale):
-            raise ConfigError(f'locale must be "zh", "en" or None, got {self.locale!r}')
+        check_language_and_memory(self.locale, self.working_memory)
         if self.role not in ("user", "system"):
             raise ConfigError(f'role must be "user" or "system", got {self.role!r}')
         check_summarizer(self.summarizer)
         check_range(self, "max_model_input_tokens", low=1, whole=True)
-        check_memory(self.working_memory)
 
     def locale_for(self, messages: Iterable[Message]) -> Locale:
         """Return the language of the placeholder in a conversation."""
-        return self.locale or locale_of(message.text for message in messages if message.role == "user")
+        return self.locale or conversation_locale(messages)
+
+
+def check_language_and_memory(locale: object, working_memory: object) -> None:
+    """Check the two settings that every summary has.
+
+    Raises:
+        ConfigError: the language is unknown.
+        TypeError: the working memory cannot be asked for ids.
+    """
+    if locale is not None and locale not in get_args(Locale):
+        raise ConfigError(f'locale must be "zh", "en" or None, got {locale!r}')
+    holds_ids = isinstance(working_memory, Container) and not isinstance(working_memory, (str, bytes))
+    if working_memory is not None and not holds_ids:
+        raise TypeError(f"working_memory must be a WorkingMemory, got {type(working_memory).__name__}")
 
 
 def read_rounds(messages: Sequence[Message]) -> tuple[Round, ...]:
     """Return the rounds of a conversation, oldest first.
 
-    A result belongs to the nearest assistant message before it, system messages between them aside. Calls and results
-    meet by id, or by number where the calls or the results have no ids at all.
+    A result belongs to the nearest assistant message before it, system messages aside. Calls and results meet by id, or
+    by number where the calls or the results have no ids at all.
 
     Raises:
         TypeError: ``messages`` holds something else than messages.
@@ -167,56 +178,34 @@ def read_rounds(messages: Sequence[Message]) -> tuple[Round, ...]:
     >>> from gatekeeper_core.messages import ToolCall
     >>> asked = Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"), ToolCall("b", "now", "{}")))
     >>> read_rounds([Message("user", "?"), asked, Message("tool", "12:00", tool_call_id="b")])
-    (Round(positions=(1, 2), calls=2, answered=False),)
+    (Round(positions=(1, 2), calls=2, answered=False, narration=()),)
     """
-    rounds: list[Round] = []
-    opened: int | None = None
-    results: list[int] = []
+    steps: list[tuple[list[int], list[int]]] = []
+    positions: list[int] = []
+    narration: list[int] = []
+    messages = checked_messages(messages)
     for at, message in enumerate(messages):
-        if not isinstance(message, Message):
-            raise TypeError(f"messages must hold Message values, got {type(message).__name__} at position {at}")
         if message.role == "tool":
-            results.append(at)
+            positions.append(at)
+            narration = []
         elif message.role != "system":
-            if opened is not None:
-                rounds.append(_round(messages, opened, results))
-            opened = at if message.role == "assistant" and message.tool_calls else None
-            results = []
-    if opened is not None:
-        rounds.append(_round(messages, opened, results))
-    return tuple(rounds)
+            positions = [at]
+            if message.role == "assistant" and message.tool_calls:
+                steps.append((positions, narration))
+            narration = [*narration, at] if is_answer(message) else []
+    return tuple(_round(messages, positions, narration) for positions, narration in steps)
 
 
-def _round(messages: Sequence[Message], opened: int, results: Sequence[int]) -> Round:
-    calls = Counter(call.id for call in messages[opened].tool_calls)
-    answers = Counter(messages[at].tool_call_id or "" for at in results)
+def _round(messages: Sequence[Message], positions: Sequence[int], narration: Sequence[int]) -> Round:
+    calls = Counter(call.id for call in messages[positions[0]].tool_calls)
+    answers = Counter(messages[at].tool_call_id or "" for at in positions[1:])
     by_number = set(calls) == {""} or set(answers) == {""}
-    answered = len(results) >= calls.total() if by_number else not calls - answers
-    return Round((opened, *results), calls.total(), answered)
-
-
-def narration_before(messages: Sequence[Message], position: int) -> list[int]:
-    """Return the plain assistant messages directly before a round, system messages aside: what was said on the way.
-
-    An answer that a user message follows is no narration: it stays.
-
-    >>> narration_before([Message("user", "?"), Message("assistant", "Let me look.")], 2)
-    [1]
-    """
-    found = []
-    for at in range(position - 1, -1, -1):
-        message = messages[at]
-        if is_answer(message):
-            found.append(at)
-        elif message.role != "system":
-            break
-    return found[::-1]
+    answered = answers.total() >= calls.total() if by_number else not calls - answers
+    return Round(tuple(positions), calls.total(), answered, tuple(narration))
 
 
 def as_summary(message: Message) -> Message:
-    """Return a message with the marks of a summary that everything after it rests on: sent always, and no question.
-
-    For what other code has written in the place of earlier messages.
+    """Return a message that other code wrote in the place of earlier ones, marked as a summary that is always sent.
 
     >>> is_summary(as_summary(Message("user", "So far they set up Redis.")))
     True
@@ -230,8 +219,17 @@ def counts_of(message: Message) -> Counts:
     return Counts(*(mark if type(mark) is int and mark > 0 else 0 for mark in found))
 
 
+def counts_in(messages: Iterable[Message]) -> Counts:
+    """Return what all summaries among messages stand for."""
+    total = Counts()
+    for message in messages:
+        if is_summary(message):
+            total = total.plus(counts_of(message))
+    return total
+
+
 def reach_of(message: Message) -> int:
-    """Return how many of the user's messages stand between a summary and the last message that it stands for."""
+    """Return how many user messages stand between a summary and the last message that it stands for."""
     reach = message.metadata.get(_REACH)
     return reach if type(reach) is int and reach > 0 else 0
 
@@ -263,13 +261,12 @@ def fold_rounds(
 ) -> Folding:
     """Return a conversation in which one summary message stands for all answered rounds but the newest.
 
-    What the assistant said on the way to a folded round goes with it. System and user messages, answers to the user,
-    and rounds with a call that has no result yet stay; so does what no provider would accept. An earlier summary is
-    taken up into the new one, its counts added. Our pointers in what is folded stand on a line behind the placeholder,
-    the newest last (``our_pointers``). Nothing to fold: the same messages in a new list.
+    System and user messages, answers to the user, and rounds with a call that has no result yet stay; so does what no
+    provider would accept. An earlier summary is taken up into the new one. Nothing to fold: the same messages in a new
+    list.
 
     Args:
-        messages: the conversation; read, never changed.
+        messages: the conversation.
         keep: newest answered rounds that stay, at least 0.
         config: how the summary is written.
         token_counter: counts what a summarizer is given to read; None: ``TokenEstimator()``.
@@ -296,33 +293,23 @@ def fold_rounds(
 def fold(
     messages: Sequence[Message], rounds: Sequence[Round], *, config: FoldingConfig, others: Collection[int] = ()
 ) -> Folding:
-    """Return a conversation in which one summary message stands for these rounds, and for other messages.
+    """Return a conversation in which one summary message stands for these rounds, and for messages in other positions.
 
-    No summarizer is asked: see :func:`told`. What earlier summaries said behind their pointers stays.
-
-    Args:
-        messages: the conversation.
-        rounds: the rounds to fold, with the narration before each.
-        config: how the summary is written.
-        others: positions of further messages to fold, none of them in a round.
+    No summarizer is asked: see :func:`told`. What is told in earlier summaries stays.
     """
     earlier = [at for at, message in enumerate(messages) if is_summary(message)]
-    total = Counts()
-    for at in earlier:
-        total = total.plus(counts_of(messages[at]))
     apart = frozenset(others).difference(earlier)
-    folded = {at for one in rounds for at in (*narration_before(messages, one.positions[0]), *one.positions)} | apart
+    folded = apart.union(*(one.all_positions for one in rounds))
     if not folded:
-        return Folding(list(messages), tuple(range(len(messages))), (), Counts(), total)
+        return Folding(list(messages), tuple(range(len(messages))), (), Counts())
     counts = Counts(len(rounds), sum(one.calls for one in rounds), len(apart))
-    folded.update(earlier)
-    gone, total = sorted(folded), total.plus(counts)
-    stays = [at for at in range(len(messages)) if at not in folded]
+    gone = sorted(folded.union(earlier))
+    stays = sorted(set(range(len(messages))).difference(gone))
     place = bisect_left(stays, gone[0])
     if config.role == "system":
         place = next((place for place, at in enumerate(stays) if messages[at].role != "system"), len(stays))
     summary = summary_of(
-        total,
+        counts_in(messages).plus(counts),
         config.locale_for(messages),
         pointers=our_pointers((messages[at] for at in gone), config.working_memory),
         body="\n".join(filter(None, (_told_in(messages[at]) for at in earlier))),
@@ -332,7 +319,7 @@ def fold(
         summary = replace(summary, metadata={**summary.metadata, _REACH: reach})
     sources = (*stays[:place], None, *stays[place:])
     listed = [summary if at is None else messages[at] for at in sources]
-    return Folding(listed, sources, tuple(gone), counts, total)
+    return Folding(listed, sources, tuple(gone), counts)
 
 
 def told(
@@ -343,18 +330,14 @@ def told(
     token_counter: TokenCounter,
     room: float = math.inf,
 ) -> Folding:
-    """Return a folding whose summary says what the summarizer writes, inside a fence; without one the same folding.
+    """Return a folding of messages whose summary says what the summarizer writes, inside a fence.
 
-    Args:
-        folding: what was folded.
-        messages: the conversation from which it was folded.
-        config: how the summary is written.
-        token_counter: counts a text.
-        room: tokens that are left for the text and its fence; where nothing fits, the summarizer is not asked.
+    Without a summarizer it is the same folding. ``room`` is in tokens, for the text and its fence; where nothing fits,
+    the summarizer is not asked.
     """
     if config.summarizer is None or not folding.folded:
         return folding
-    max_tokens = min(MAX_SUMMARY_TOKENS, room - token_counter(f"\n{fence('', tag=_TAG)}"))
+    max_tokens = min(_MAX_SUMMARY_TOKENS, room - token_counter(f"\n{fence('', tag=_TAG)}"))
     if max_tokens < 1:
         return folding._replace(failure="too_long")
     limit = budget_within(token_counter, config.max_model_input_tokens)
@@ -366,88 +349,63 @@ def told(
     if answer.failure:
         return folding._replace(failure=answer.failure)
     place = folding.sources.index(None)
-    said, pointers, _ = _read(folding.messages[place].text)
-    text = _written(said, pointers, fence(defused(answer.text, pointers), tag=_TAG))
     listed = list(folding.messages)
+    said, pointers, _ = _read(listed[place].text)
+    text = _written(said, pointers, fence(defused(answer.text, pointers), tag=_TAG))
     listed[place] = replace(listed[place], content=text)
     return folding._replace(messages=listed)
 
 
-def pointers_of(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the ids of the pointers in texts, each once where it stands last, at most ``MAX_POINTERS`` of the last.
-
-    >>> pointers_of(["[[wm:aaaaaaaaaaaaaaaa]] [[wm:bbbbbbbbbbbbbbbb]]", "[[wm:aaaaaaaaaaaaaaaa]]"])
-    ('bbbbbbbbbbbbbbbb', 'aaaaaaaaaaaaaaaa')
-    """
-    found: dict[str, None] = {}
-    for text in texts:
-        for pointer in pointers_in(text):
-            found.pop(pointer, None)
-            found[pointer] = None
-    return tuple(found)[-MAX_POINTERS:]
-
-
 def our_pointers(messages: Iterable[Message], working_memory: Container[str] | None = None) -> tuple[str, ...]:
-    """Return the ids of the pointers in messages that open something; order and number as for ``pointers_of``.
+    """Return the ids of the pointers in messages that open something, each once where it stands last.
 
     A tool can write anything, also what reads as a pointer. With a working memory those count that it holds, wherever
-    they stand; without one those in texts that carry our marks: results that were compressed, and earlier summaries,
-    of which only the line of pointers.
+    they stand; without one those in results that were compressed, and on the line of pointers of an earlier summary. Of
+    more than ``MAX_POINTERS`` the last.
 
     >>> made_up = Message("tool", "[[wm:aaaaaaaaaaaaaaaa]]", tool_call_id="a")
     >>> our_pointers([made_up]), our_pointers([made_up], {"aaaaaaaaaaaaaaaa"})
     ((), ('aaaaaaaaaaaaaaaa',))
     """
-    if working_memory is not None:
-        held = [[one for one in pointers_in(message.text) if one in working_memory] for message in messages]
-        return pointers_of(map(_line, held))
-    return pointers_of(
-        _line(_read(message.text)[1]) if is_summary(message) else message.text
-        for message in messages
-        if is_summary(message) or message.metadata.get(COMPRESSED)
-    )
-
-
-def check_memory(working_memory: object) -> None:
-    """Check what is given as a working memory.
-
-    Raises:
-        TypeError: it cannot be asked for ids.
-    """
-    asked = isinstance(working_memory, Container) and not isinstance(working_memory, (str, bytes))
-    if working_memory is not None and not asked:
-        raise TypeError(f"working_memory must be a WorkingMemory, got {type(working_memory).__name__}")
+    found: dict[str, None] = {}
+    for message in messages:
+        if working_memory is not None:
+            pointers = tuple(one for one in pointers_in(message.text) if one in working_memory)
+        elif is_summary(message):
+            pointers = _read(message.text)[1]
+        else:
+            pointers = pointers_in(message.text) if message.metadata.get(COMPRESSED) else ()
+        for pointer in pointers:
+            found.pop(pointer, None)
+            found[pointer] = None
+    return tuple(found)[-MAX_POINTERS:]
 
 
 def without_body(summary: Message) -> Message:
-    """Return a summary that is its placeholder and its pointers; the same object where it is so already."""
+    """Return a summary without what is told in it: its placeholder and its pointers."""
     said, pointers, body = _read(summary.text)
     return replace(summary, content=_written(said, pointers, "")) if body else summary
 
 
 def without_pointers(summary: Message, count: int) -> Message:
-    """Return a summary without so many of its pointers, the oldest ones; with none to drop the same object."""
+    """Return a summary without so many of its oldest pointers; the same object if there is none to drop."""
     said, pointers, body = _read(summary.text)
     return replace(summary, content=_written(said, pointers[count:], body)) if pointers and count else summary
 
 
 def _written(said: str, pointers: Sequence[str], body: str) -> str:
-    return "\n".join(filter(None, (said, _line(pointers), body)))
-
-
-def _line(pointers: Sequence[str]) -> str:
-    return " ".join(f"[[wm:{one}]]" for one in pointers)
+    return "\n".join(filter(None, (said, " ".join(f"[[wm:{one}]]" for one in pointers), body)))
 
 
 def _read(text: str) -> tuple[str, tuple[str, ...], str]:
-    """Return the placeholder of a summary, the ids on the line of its pointers, and what stands behind them."""
+    """Return the placeholder of a summary, the ids on the line of its pointers, and what is told behind them."""
     said, _, rest = text.partition("\n")
     line, _, body = rest.partition("\n")
     return (said, pointers_in(line), body) if _POINTERS.fullmatch(line) else (said, (), rest)
 
 
 def _told_in(summary: Message) -> str:
-    """Return what a summary tells beside its placeholder: all of it where other code has written it."""
+    """Return what is told in a summary: all of it if other code wrote it."""
     return _read(summary.text)[2] if any(counts_of(summary)) else summary.text
 
 
@@ -469,7 +427,7 @@ def summary_of(
     body: str = "",
     role: Literal["user", "system"] = "user",
 ) -> Message:
-    """Return a summary: a placeholder, a line of the pointers with these ids, and what is said behind them.
+    """Return a summary: a placeholder, a line of the pointers with these ids, and what is told behind them.
 
     >>> print(summary_of(Counts(2, 3), "en", pointers=["aaaaaaaaaaaaaaaa"]).text)
     [3 tool calls executed, latest results below]

@@ -4,9 +4,8 @@
 
     messages ──> 1 compress tool results ──> 2 fold the oldest into one summary ──> 3 cut texts ──> 4 trim the summary
 
-Each step is taken where the one before was not enough, and no further than it must. Its three entries decide which
-messages may go: ``tool_loop`` those of a growing loop, ``conversation`` those of any list, ``run`` those of the current
-run.
+Each step is taken where the one before was not enough, and no further than it must. Three entries decide which messages
+may go: ``tool_loop``, ``conversation`` and ``run``.
 """
 
 from __future__ import annotations
@@ -21,18 +20,17 @@ from gatekeeper_core.context.compaction.rounds import (
     Folding,
     FoldingConfig,
     Round,
-    counts_of,
+    counts_in,
     fold,
-    pointers_of,
     told,
     without_body,
     without_pointers,
 )
 from gatekeeper_core.context.tool_results.context import ToolResults
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.messages import Message, common_beginning, is_summary
 
-__all__ = ["Compaction", "Shrinking", "Strategy", "check_share", "compress", "drop_pointers"]
+__all__ = ["Compaction", "Shrinking", "Strategy", "compress", "drop_pointers"]
 
 Strategy = Literal["none", "summary", "aggressive", "truncate"]
 
@@ -51,10 +49,10 @@ class Compaction(NamedTuple):
         results_shortened: messages whose text was compressed or cut.
         tokens_before: what the messages cost before.
         tokens_after: what they cost now.
-        chars_before: their characters before; a part that is no text counts as many as it costs tokens.
+        chars_before: their characters before; a part that is no text counts its tokens.
         chars_after: their characters now.
-        same_beginning: messages at the start that are as they were: what a cache of the prompt's prefix can still use.
-        over_limit: whether what must stay is over a limit by itself.
+        same_beginning: messages at the start that are as they were, which a prompt cache can still use.
+        over_limit: whether what must stay alone is over a limit.
         failure: why a summarizer's text is not in use: ``error: `` and its type, ``not_text``, ``empty``, ``too_long``;
             "" otherwise.
     """
@@ -76,7 +74,7 @@ class Compaction(NamedTuple):
 
     @property
     def prefix_changed(self) -> bool:
-        """Whether the messages are others than before: a cache of their prefix is lost from ``same_beginning`` on."""
+        """Whether a cache of the prefix is lost from ``same_beginning`` on."""
         return self.strategy != "none"
 
     def facts(self) -> dict[str, Any]:
@@ -92,65 +90,56 @@ class Shrinking:
     Args:
         messages: the caller's messages.
         ledger: their books. Compressing and cutting change them; folding takes new ones.
-        summary: how a summary is written.
+        config: how a summary is written.
     """
 
-    __slots__ = ("_before", "_folding", "_messages", "_summary", "ledger", "shortened")
+    __slots__ = ("_before", "_folding", "_messages", "config", "ledger", "shortened")
 
-    def __init__(self, messages: Sequence[Message], ledger: Ledger, summary: FoldingConfig) -> None:
+    def __init__(self, messages: Sequence[Message], ledger: Ledger, config: FoldingConfig) -> None:
         self.ledger = ledger
         self._messages = messages
         self._before = ledger.chars, ledger.tokens
-        self._summary = summary
+        self.config = config
         self._folding: Folding | None = None
         self.shortened = 0
 
     def fold(self, rounds: Sequence[Round], *, others: Collection[int] = ()) -> None:
-        """Fold rounds and other messages into a summary; of that one goes what it takes, where this holds the limits.
-
-        Args:
-            rounds: the rounds.
-            others: places of further messages, none of them in a round.
-        """
+        """Fold rounds, and messages in other places, into a summary; it is trimmed where this holds the limits."""
         ledger, measure = self.ledger, self.ledger.measures[1]
-        folding = fold(ledger.messages, rounds, others=others, config=self._summary)
+        folding = fold(ledger.messages, rounds, others=others, config=self.config)
         self.ledger = ledger.folded(folding.messages, folding.sources)
-        if self._summary.summarizer is not None:
+        if self.config.summarizer is not None:
             room = measure.limit - self.ledger.tokens
             folding = told(
                 folding,
                 ledger.messages,
-                config=self._summary,
+                config=self.config,
                 token_counter=measure.counter,
                 room=room if room >= 0 else math.inf,  # what stays is over the limit by itself: it may be cut yet
             )
             self.ledger = ledger.folded(folding.messages, folding.sources)
         self._folding = folding
         if self.ledger.is_over():
-            whole = self.ledger, folding
+            whole = self.ledger
             self.ledger = ledger.folded(folding.messages, folding.sources)
             self.trim()
             if self.ledger.is_over():
-                self.ledger, self._folding = whole
+                self.ledger, self._folding = whole, folding
 
     def cut(self, places: Iterable[int], *, share: float = 1.0, floors: Sequence[int] = (0, 0)) -> None:
-        """Cut texts in their middle, one after another, until the limits hold; see :func:`shorten`."""
-        locale = self._summary.locale_for(self._messages)
+        """Cut texts in these places; see :func:`shorten`."""
+        locale = self.config.locale_for(self._messages)
         self.shortened += shorten(self.ledger, places, locale=locale, share=share, floors=floors)
 
     def trim(self, *, pointers: bool = True) -> None:
-        """Take from each summary what was told in it, then its oldest pointers, as many as the limits ask for.
-
-        Args:
-            pointers: whether pointers may go.
-        """
+        """Take from each summary what was told in it, then as many of its oldest pointers as the limits ask for."""
         places = [place for place, message in enumerate(self.ledger.messages) if is_summary(message)]
         for place in places:
             self.ledger.put(place, without_body(self.ledger.messages[place]))
         for place in places:
             if pointers and self.ledger.is_over():
                 drop_pointers(self.ledger, place)
-        if self._folding and self._summary.summarizer and not self._folding.failure:
+        if self._folding and self.config.summarizer and not self._folding.failure:
             self._folding = self._folding._replace(failure="too_long")
 
     def without_summary(self) -> None:
@@ -159,7 +148,7 @@ class Shrinking:
         self.ledger = self.ledger.folded([self.ledger.messages[place] for place in stays], stays)
 
     def compaction(self, strategy: Strategy) -> Compaction:
-        """Return what became of the messages; the strategy is the last thing that was done."""
+        """Return what became of the messages."""
         ledger, folding = self.ledger, self._folding
         return Compaction(
             messages=ledger.messages,
@@ -167,7 +156,7 @@ class Shrinking:
             strategy=strategy,
             rounds_folded=folding.counts.rounds if folding else 0,
             calls_folded=folding.counts.calls if folding else 0,
-            calls_total=sum(counts_of(message).calls for message in ledger.messages if is_summary(message)),
+            calls_total=counts_in(ledger.messages).calls,
             results_shortened=self.shortened,
             tokens_before=self._before[1],
             tokens_after=ledger.tokens,
@@ -179,56 +168,26 @@ class Shrinking:
         )
 
 
-def check_share(argument: str, value: object) -> None:
-    """Check the share of a limit that an argument gives.
-
-    Raises:
-        TypeError: it is no number.
-        ConfigError: it lies outside 0..1.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{argument} must be a number, got {type(value).__name__}")
-    if not 0 <= value <= 1:
-        raise ConfigError(f"{argument} must lie in 0..1, got {value!r}")
-
-
 def compress(ledger: Ledger, results: ToolResults, places: Iterable[int], *, age_rounds: int) -> int:
-    """Compress tool results where that makes them cost less; return how many.
-
-    Args:
-        ledger: the books; changed.
-        results: the compressor, with what it is told of each result.
-        places: where the results stand.
-        age_rounds: how many answered rounds are newer, at least 0.
-    """
+    """Compress the tool results in these places where that makes them cost less; return how many."""
     count = 0
     for place in places:
-        message, source = ledger.messages[place], ledger.sources[place]
-        shorter = None if source is None else results.smaller(source, message, age_rounds=age_rounds)
-        if shorter is None:
-            continue
-        costs = [costs[place] for costs in ledger.costs]
-        ledger.put(place, shorter)
-        limited = [which for which, measure in enumerate(ledger.measures) if measure.limit < math.inf]
-        if any(ledger.costs[which][place] < costs[which] for which in limited):
+        source = ledger.sources[place]
+        shorter = None if source is None else results.smaller(source, ledger.messages[place], age_rounds=age_rounds)
+        limited = [measure for measure in ledger.measures if measure.limit < math.inf]
+        if shorter and any(measure.cost(shorter) < measure.costs[place] for measure in limited):
+            ledger.put(place, shorter)
             count += 1
-        else:
-            ledger.put(place, message)
     return count
 
 
 def drop_pointers(ledger: Ledger, place: int) -> None:
-    """Drop the oldest pointers of the summary in a place, as few as it takes, all where none will do.
-
-    Args:
-        ledger: the books; changed.
-        place: where the summary stands.
-    """
+    """Drop the oldest pointers of the summary in a place, as few as it takes, all where none will do."""
     summary = ledger.messages[place]
 
     def holds(dropped: int) -> bool:
         ledger.put(place, without_pointers(summary, dropped))
         return not ledger.is_over()
 
-    count = len(pointers_of([summary.text]))
+    count = len(pointers_in(summary.text))
     ledger.put(place, without_pointers(summary, bisect_left(range(count), True, key=holds)))

@@ -1,4 +1,4 @@
-"""A summarizer that the user plugs in: which functions fit, what they are given to read, and what they answered.
+"""The summarizer that a user plugs in: which functions fit, what they are given to read, and what they answered.
 
 ::
 
@@ -23,41 +23,35 @@ MAX_MODEL_INPUT_TOKENS = 24_000
 
 
 class Summarizer(Protocol):
-    """Writes a summary; a plain function fits, most often one that asks a model.
+    """A writer of summaries, most often a function that asks a model.
 
-    A function of one argument fits wherever a summarizer does: it gets the messages, the earlier summary as the first
-    of them.
+    A function of one argument fits as well: it gets the messages, the earlier summary as the first of them.
     """
 
     def __call__(self, messages: Sequence[Message], previous: str | None, max_tokens: int, /) -> str:
         """Return a summary of the messages and of what was summarised before.
 
         Args:
-            messages: what to summarise, oldest first, within the limit of whoever asks.
-            previous: the summary of what came before them, None where there is none.
+            messages: what to summarise, oldest first.
+            previous: the summary of what came before them, or None.
             max_tokens: what the text may cost.
         """
         ...
 
 
 PlainSummarizer = Callable[[Sequence[Message]], str]
-"""Writes the text of a summary from messages alone, an earlier summary first."""
+"""A summarizer of messages alone, an earlier summary first."""
 
 
 class Answer(NamedTuple):
-    """What a summarizer gave.
-
-    Attributes:
-        text: its text without white space at the ends, "" where that cannot be used.
-        failure: why not: ``error: `` and its type, ``not_text``, ``empty``; "" where it can.
-    """
+    """The text of a summarizer, stripped; "" with a failure: ``error: `` and its type, ``not_text`` or ``empty``."""
 
     text: str
     failure: str = ""
 
 
 def check_summarizer(summarizer: object) -> None:
-    """Check that a summarizer can be called, None aside; one whose signature cannot be read is taken as it is.
+    """Check that a summarizer, if there is one, can be called; one without a readable signature passes.
 
     Raises:
         TypeError: it is not callable, is async, or takes other arguments.
@@ -82,7 +76,7 @@ def check_summarizer(summarizer: object) -> None:
 
 
 def _arguments_of(summarizer: Callable[..., object]) -> Literal[0, 1, 3]:
-    """Return with how many arguments a summarizer is called, 0 for none that fits.
+    """Return with how many arguments a summarizer is called, 0 if none fits.
 
     Three where it needs or names them, or takes any number; a default in their place is a setting of its own.
     """
@@ -108,13 +102,7 @@ def _arguments_of(summarizer: Callable[..., object]) -> Literal[0, 1, 3]:
 def ask(
     summarizer: Summarizer | PlainSummarizer, messages: Sequence[Message], previous: str | None, max_tokens: int
 ) -> Answer:
-    """Return what a summarizer answers, or why there is no text.
-
-    Args:
-        summarizer: the summarizer.
-        messages: what it is to read, earlier summaries aside.
-        previous: the text of an earlier summary, None where there is none.
-        max_tokens: what its text may cost; an answer that costs more is the caller's matter.
+    """Return what a summarizer answers, or why there is no text; whether it is too long is the caller's matter.
 
     >>> ask(lambda messages: f" {len(messages)} messages ", [Message("user", "port?")], "They set up Redis.", 100)
     Answer(text='2 messages', failure='')
@@ -134,17 +122,10 @@ def ask(
 
 
 def readable(messages: Sequence[Message], limit: int, *, token_counter: TokenCounter, locale: Locale) -> list[Message]:
-    """Return messages within a limit: what a model's window holds.
+    """Return messages within a limit in tokens.
 
-    Messages within the limit come back as they are. Of others the longest texts lose their middle, all down to one
-    level, so that short messages stay whole; where that is not enough, the oldest ones are left out, earlier summaries
-    last.
-
-    Args:
-        messages: the messages.
-        limit: what they may cost.
-        token_counter: counts a text.
-        locale: language of the mark at a cut.
+    The longest texts lose their middle, all down to one level, so that short messages stay whole; where that is not
+    enough, the oldest messages are left out, earlier summaries last. ``locale`` is the language of the mark at a cut.
 
     Source: specification 003-32 and 003-41 (cut before it is summarised, by the one counter); the level is ours.
 
@@ -153,7 +134,8 @@ def readable(messages: Sequence[Message], limit: int, *, token_counter: TokenCou
     [5, 55]
     """
     ledger = Ledger(messages, token_counter=token_counter, max_tokens=limit)
-    measure, costs = ledger.measures[1], ledger.costs[1]
+    measure = ledger.measures[1]
+    costs = measure.costs
     level = _level(costs, limit)
     for place, message in enumerate(ledger.messages):
         if costs[place] > level and ledger.is_over():

@@ -1,12 +1,4 @@
-"""What is remembered of threads from one call to the next, and how much of it.
-
-::
-
-    messages of the framework ──signs──> compared with those of the call before ──read──> only what differs
-    texts ──estimate──> bytes of a thread ──sum over the bound──> the threads that were not used for longest go
-
-All of it can be worked out again from the messages, so to forget a thread costs time and nothing else.
-"""
+"""What is remembered of a thread from one call to the next: all of it can be worked out again from the messages."""
 
 from __future__ import annotations
 
@@ -22,8 +14,8 @@ from gatekeeper_core.messages import Message, common_beginning
 from gatekeeper_core.tokens import TokenCounter, count_message
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.modes import HistoryConfig
-    from gatekeeper_core.context.history.select import History, HistoryView
+    from gatekeeper_core.context.history.modes import History, HistoryConfig
+    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 __all__ = ["THREAD_BYTES", "RememberedThread", "flat_sign"]
@@ -43,8 +35,8 @@ _ATOMS = frozenset({str, int, bool, type(None)})
 def flat_sign(values: object) -> tuple[object, object] | None:
     """Return a sign for the arguments of a call, equal to another one only where both are written as the same JSON.
 
-    For adapters, whose signs it is a part of. It costs a third of the JSON. None where a key is no text, or a value is
-    anything but a text, a whole number, a truth value or None.
+    It costs a third of the JSON, for the signs of adapters. None where a key is no text, or a value is nested or a
+    float.
 
     >>> flat_sign({"days": 1}) == flat_sign({"days": True}), flat_sign({"days": [1]})
     (False, None)
@@ -68,7 +60,7 @@ class RememberedThread(Generic[Item]):
         view: the view made last, None before the first.
         made_for: what else the view was made for: question, pinned positions and budget.
         opening: the framework's object that opened the current turn.
-        config: the settings, with the compressor of this thread; None before the first view.
+        config: the settings, with the name of the thread; None before the first view.
     """
 
     def __init__(self) -> None:
@@ -92,17 +84,11 @@ class RememberedThread(Generic[Item]):
     def catch_up(self, items: Sequence[Item], *, read: Read[Item], signs: Signs[Item] | None) -> None:
         """Make ``messages`` what the items read as now: the same tuple where nothing changed.
 
-        A message is read only where its sign is not the one of before at the same position; elsewhere it stays the
-        same object.
-
-        Args:
-            items: the whole history, in the framework's own messages.
-            read: translates one of them.
-            signs: for each of them a value that nothing can change, and that is equal to an earlier one only where the
-                message reads the same. None: the messages themselves, as they are read.
+        A message is read only where its sign is not the one of before at the same position (see ``ThreadSelector``);
+        elsewhere it stays the same object.
         """
-        signs = signs or (lambda listed: list(map(read, listed)))
-        found, before, known = signs(items), self._signs, self.messages
+        found = signs(items) if signs else list(map(read, items))
+        before, known = self._signs, self.messages
         same = common_beginning(before, found)
         if same == len(found) == len(before):
             return

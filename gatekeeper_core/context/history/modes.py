@@ -2,11 +2,11 @@
 
 ::
 
-    mode      taken first                  then                                   floor_turns
-    gated     what the question selects    on a switch, or where nothing was      newest turns kept then
-                                           chosen: the newest turns
-    hybrid    the newest turns             what the question selects              newest turns always taken
-    window    the newest turns             nothing                                the most turns of the window
+    mode      taken first                  then                              floor_turns, and its default
+    gated     what the question selects    on a switch, or where nothing     0   newest turns kept then
+                                           was chosen: the newest turns
+    hybrid    the newest turns             what the question selects         3   newest turns always taken
+    window    the newest turns             nothing                           20  the most turns of the window
 
 Long messages of what the question selects may be cut to the sentences that matter. The newest turn and the floor are
 sent as they are.
@@ -29,14 +29,14 @@ from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import check_tokens, count_message
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = [
     "PASSTHROUGH_BELOW",
+    "RECENT_TURNS",
     "Choice",
+    "History",
     "HistoryConfig",
     "HistoryMode",
     "HistoryStatus",
@@ -59,6 +59,12 @@ Source: ours, ``python -m benchmarks.histories``: below 500 tokens it costs 8 to
 the needed turns; below 1,000 it costs 87, and six changes of topic in ten take an old turn along, not four.
 """
 
+RECENT_TURNS = 3
+"""Newest turns that mode ``hybrid`` always takes. Source: ours; as many rounds as compaction keeps."""
+
+_FLOORS = {"gated": 0, "hybrid": RECENT_TURNS, "window": 20}
+"""Turns by mode, see the module. Source of the 20: specification 001-56."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryConfig:
@@ -68,44 +74,42 @@ class HistoryConfig:
         token_budget: what everything that is sent may cost, >= 1; None: what :func:`budget_for_window` gives for the
             model of the call. Source: specification (4,000).
         reserve_tokens: part of the budget kept free for what is sent besides and cannot be seen here, >= 0.
-        floor_turns: newest turns kept on a switch of topic whatever the question says, >= 0. Source: specification,
-            check 2: a new topic takes nothing of the old one along.
-        passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0. Source: see
-            ``PASSTHROUGH_BELOW``.
+        floor_turns: newest turns that ``mode`` keeps whatever the question says, >= 0; None: its default, see the
+            module. Source of the 0: specification, check 2: a new topic takes nothing of the old one along.
+        passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0; a window never is more
+            than its turns. Source: see ``PASSTHROUGH_BELOW``.
         shadow: whether to report only: the caller sends what it would have sent without a selection.
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
         max_bytes: what is remembered of all threads may take in memory, by an estimate from their texts, >= 0. Beyond
             it the threads that were not used for longest are forgotten; the one used last stays. Source: ours; a few
             thousand turns of everyday chat.
-        run: how the current run of an agent gives way before the past does; None: it is sent as it is. A compressor
-            that has one for each thread (``ThreadResultCompressor``) gets the name of the thread at hand, None where it
-            has none.
-        mode: how past turns are chosen, see ``select_history``. Source: design.
-        trim: whether long messages of past turns are sent as copies that are cut to the sentences that matter, where
-            the adapter can write messages. Source: specification 3.5.
-        gatekeeper: settings of the selection itself, None for the defaults.
+        run: how the current run of an agent gives way before the past does; None: it is sent as it is. Its
+            compressor is told the name of the thread at hand.
+        mode: how past turns are chosen, see the module. Source: requirement C5.
+        gatekeeper: settings of the selection itself, None for the defaults. Its ``trim`` says whether long messages of
+            past turns are sent as copies that are cut to the sentences that matter, where the adapter can write.
     """
 
     token_budget: int | None = 4000
     reserve_tokens: int = 0
-    floor_turns: int = 0
+    floor_turns: int | None = None
     passthrough_below: int = PASSTHROUGH_BELOW
     shadow: bool = False
     on_error: OnError = "fallback"
     max_bytes: int = 64 * 2**20
     run: RunConfig | None = field(default_factory=RunConfig)
     mode: HistoryMode = "gated"
-    trim: bool = True
     gatekeeper: GatekeeperConfig | None = None
 
     def __post_init__(self) -> None:
         if self.token_budget is not None:
             check_range(self, "token_budget", low=1, whole=True)
-        check_range(self, "reserve_tokens", "floor_turns", "passthrough_below", "max_bytes", low=0, whole=True)
-        for name in ("shadow", "trim"):
-            if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"HistoryConfig.{name} must be a bool, got {type(getattr(self, name)).__name__}")
-        if self.on_error not in ("fallback", "raise"):
+        check_range(self, "reserve_tokens", "passthrough_below", "max_bytes", low=0, whole=True)
+        if self.floor_turns is not None:
+            check_range(self, "floor_turns", low=0, whole=True)
+        if not isinstance(self.shadow, bool):
+            raise TypeError(f"HistoryConfig.shadow must be a bool, got {type(self.shadow).__name__}")
+        if self.on_error not in get_args(OnError):
             raise ConfigError(f'HistoryConfig.on_error must be "fallback" or "raise", got {self.on_error!r}')
         if not isinstance(self.run, RunConfig | None):
             raise TypeError(f"HistoryConfig.run must be a RunConfig, got {type(self.run).__name__}")
@@ -114,6 +118,11 @@ class HistoryConfig:
         if not isinstance(self.gatekeeper, GatekeeperConfig | None):
             got = type(self.gatekeeper).__name__
             raise TypeError(f"HistoryConfig.gatekeeper must be a GatekeeperConfig, got {got}")
+
+    @property
+    def floor(self) -> int:
+        """``floor_turns``, or the default of the mode."""
+        return _FLOORS[self.mode] if self.floor_turns is None else self.floor_turns
 
 
 def budget_for_window(max_input_tokens: int | None) -> int:
@@ -132,6 +141,30 @@ def budget_for_window(max_input_tokens: int | None) -> int:
         return 16_000
     check_tokens("max_input_tokens", max_input_tokens)
     return max(1, max_input_tokens * 3 // 4)
+
+
+class History(NamedTuple):
+    """A conversation as the selection sees it.
+
+    Attributes:
+        messages: the caller's messages.
+        seen: the same, with the pinned ones emptied and summaries as system messages: what the turns are made of.
+        head: positions that are always sent and stand before the first user message.
+        pinned: further positions that are always sent.
+        past: the finished turns, oldest first; a pinned message has no text and no cost in them.
+        current: the turn that the model is to answer, or None where it is not in the list.
+        query: the question, stripped; "" where none is known.
+        summaries: positions of the summaries of folded messages.
+    """
+
+    messages: tuple[Message, ...]
+    seen: tuple[Message, ...]
+    head: tuple[int, ...]
+    pinned: tuple[int, ...]
+    past: tuple[Turn, ...]
+    current: Turn | None
+    query: str
+    summaries: tuple[int, ...] = ()
 
 
 class Choice(NamedTuple):
@@ -155,8 +188,7 @@ class Choice(NamedTuple):
 
 
 def choose_past(
-    past: Sequence[Turn],
-    query: str,
+    history: History,
     gatekeeper: ContextGatekeeper,
     costs: Sequence[int],
     config: HistoryConfig,
@@ -165,53 +197,56 @@ def choose_past(
     history_tokens: int,
     window_from: int = 0,
     earlier: Mapping[int, Message] | None = None,
-    asked_at: datetime | None = None,
 ) -> Choice:
-    """Return the past turns to keep, and the cuts of their messages.
+    """Return the past turns to keep, and the cuts of their messages; without a question the newest ones.
 
     Args:
-        past: the finished turns, oldest first; the gatekeeper has the same.
-        query: the question; blank: the newest turns are kept, whatever the mode.
-        gatekeeper: serves this conversation.
-        costs: tokens of each turn.
-        config: the settings; for mode and floor see the module.
+        history: the conversation.
+        gatekeeper: has its past turns.
+        costs: tokens of each of them.
+        config: the settings.
         room: tokens that they may cost together; may be negative.
         history_tokens: what the whole history costs, to be held against ``passthrough_below``.
-        window_from: position of the first message that the window of mode ``window`` may hold: what a summary stands
-            for comes before it. A turn that is covered in part belongs to the window.
+        window_from: position of the first message that a window may hold; it takes a turn that begins before whole.
         earlier: the cuts that were sent for the question before, by position; see :func:`steady_cuts`.
-        asked_at: when the question is asked, where it is known.
     """
-    if costs and sum(costs) <= room and history_tokens < config.passthrough_below:
+    past, window = history.past, config.mode == "window"
+    if costs and not window and sum(costs) <= room and history_tokens < config.passthrough_below:
         return Choice(tuple(range(len(costs)))[::-1], "passthrough", "small_history")
     if not past:
         return Choice((), "passthrough", "no_past_turns")
-    if config.mode == "window":
-        first = max(len(past) - config.floor_turns, sum(turn.stop <= window_from for turn in past))
-        return Choice(_newest(costs, first, room)[::-1], "selected", "window")
-    if not query:
-        return Choice(newest_turns(costs, budget_tokens=room)[::-1], "no_query", "newest_turns")
+    if window:
+        first = max(len(past) - config.floor, sum(turn.stop <= window_from for turn in past))
+        return Choice(_newest(costs, first, room), "selected", "window")
+    if not history.query:
+        return Choice(_newest(costs, 0, room), "no_query", "newest_turns")
     if room < 1:
         return Choice((), "nothing_fits", "no_room")
     budget = budget_for(gatekeeper.token_counter, room)  # the margin is taken off already, and is taken off there
-    selection = gatekeeper.explain(query, token_budget=budget, trim=None if config.trim else False, asked_at=asked_at)
-    cuts = {
-        past[turn.turn_id].start + at: replace(past[turn.turn_id].messages[at], content=text)
-        for turn in selection.turns
-        for at, text in turn.cuts
-    }
+    asked_at = history.current.created_at if history.current else None
+    selection = gatekeeper.explain(history.query, token_budget=budget, asked_at=asked_at)
+    sent = {turn.turn_id: turn.tokens for turn in selection.turns}
+    floor: tuple[int, ...] = ()
     if config.mode == "hybrid":
-        floor = _newest(costs, max(0, len(costs) - config.floor_turns), room)[::-1]
-        whole = {at for turn in floor for at in range(past[turn].start, past[turn].stop)}
-        cuts = {at: message for at, message in cuts.items() if at not in whole}
-        turns = _all_fitting(floor, selection, costs, room)
+        floor = _newest(costs, max(0, len(costs) - config.floor), room)
+        turns = _with_selected(floor, selection.order, sent, room=room - sum(costs[turn] for turn in floor))
     else:
-        turns = selection.order + _floor(selection, costs, room, config.floor_turns)
+        turns = selection.order + _floor(selection, costs, room, config.floor)
+    cuts = _cuts(selection, past, whole=floor)
     if cuts and earlier:
-        sent = {turn.turn_id: turn.tokens for turn in selection.turns}
         left = room - sum(sent.get(turn, costs[turn]) for turn in turns)
         cuts = steady_cuts(cuts, earlier, room=left, gap=GAP, token_counter=gatekeeper.token_counter)
     return Choice(turns, "selected", selection.gate.reason, selection, cuts=tuple(sorted(cuts.items())))
+
+
+def _cuts(selection: Selection, past: Sequence[Turn], *, whole: Sequence[int]) -> dict[int, Message]:
+    """Return the cut messages of a selection by position, but for turns that are sent whole."""
+    return {
+        past[turn.turn_id].start + at: replace(past[turn.turn_id].messages[at], content=text)
+        for turn in selection.turns
+        if turn.turn_id not in whole
+        for at, text in turn.cuts
+    }
 
 
 def steady_cuts(
@@ -237,23 +272,17 @@ def steady_cuts(
     >>> steady_cuts({1: wanted}, {1: before}, room=10, gap=" … ", token_counter=len)[1].text
     'Redis runs. Port 6380. …'
     """
-    steady = dict(cuts)
+    steady, mark = dict(cuts), gap.strip()
     for at, wanted in sorted(cuts.items()):
         before = earlier.get(at)
-        if before is not None and all(piece in before.text for piece in _pieces(wanted.text, gap)):
-            more = count_message(before, token_counter=token_counter) - count_message(
-                wanted, token_counter=token_counter
-            )
+        pieces = wanted.text.split(mark) if mark else [wanted.text]
+        if before is not None and all(piece.strip() in before.text for piece in pieces):
+            more = count_message(before, token_counter=token_counter)
+            more -= count_message(wanted, token_counter=token_counter)
             if more <= room:
                 steady[at] = before
                 room -= more
     return steady
-
-
-def _pieces(text: str, gap: str) -> list[str]:
-    """Return the stretches of a cut text that stand between its gaps."""
-    mark = gap.strip()
-    return [piece.strip() for piece in text.split(mark)] if mark else [text]
 
 
 def fitting_turns(turns: Sequence[int], costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]:
@@ -273,30 +302,28 @@ def fitting_turns(turns: Sequence[int], costs: Sequence[int], *, budget_tokens: 
 
 
 def _newest(costs: Sequence[int], first: int, room: int) -> tuple[int, ...]:
-    """Return the newest turns from a first one on that fit together, oldest first."""
-    return tuple(turn + first for turn in newest_turns(costs[first:], budget_tokens=room))
+    """Return the turns from a first one on that fit together, newest first."""
+    return tuple(turn + first for turn in newest_turns(costs[first:], budget_tokens=room))[::-1]
 
 
-def _all_fitting(floor: Sequence[int], selection: Selection, costs: Sequence[int], room: int) -> tuple[int, ...]:
+def _with_selected(
+    floor: tuple[int, ...], order: Sequence[int], sent: Mapping[int, int], *, room: int
+) -> tuple[int, ...]:
     """Return the floor and, of what was selected beside it, each turn that has room."""
     taken = list(floor)
-    left = room - sum(costs[turn] for turn in floor)
-    sent = {turn.turn_id: turn.tokens for turn in selection.turns}
-    for turn in selection.order:
-        if turn not in floor and sent[turn] <= left:
-            left -= sent[turn]
+    for turn in order:
+        if turn not in floor and sent[turn] <= room:
+            room -= sent[turn]
             taken.append(turn)
     return tuple(taken)
 
 
 def _floor(selection: Selection, costs: Sequence[int], room: int, floor_turns: int) -> tuple[int, ...]:
     """Return the newest turns to keep beside what was chosen, newest first."""
-    if floor_turns == 0:
-        return ()
     left = room - selection.tokens
-    newest = range(len(costs)) if selection.order else newest_turns(costs, budget_tokens=left)
+    newest = range(len(costs))[::-1] if selection.order else _newest(costs, 0, left)
     floor = []
-    for turn in newest[::-1][:floor_turns]:
+    for turn in newest[:floor_turns]:
         if turn not in selection.order and costs[turn] <= left:
             left -= costs[turn]
             floor.append(turn)

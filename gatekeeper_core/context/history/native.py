@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
@@ -11,29 +11,9 @@ from gatekeeper_core.native.reading import NativeMessages, read_native
 from gatekeeper_core.tokens import TokenCounter, count_messages
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.select import HistoryView
+    from gatekeeper_core.context.history.view import HistoryView
 
-__all__ = ["keep", "select_native"]
-
-_Item = TypeVar("_Item")
-
-
-def keep(messages: Sequence[_Item], view: HistoryView) -> list[_Item]:
-    """Return what is sent of a list: the caller's own objects, and the view's where it sends one in another form.
-
-    Args:
-        messages: the list that the view was made from.
-        view: the view of it.
-
-    >>> from gatekeeper_core import ContextGatekeeper, HistoryConfig, select_history
-    >>> talk = [{"role": "user", "content": "The Redis port is 6380."}, {"role": "assistant", "content": "Noted."}]
-    >>> talk += [{"role": "user", "content": "New topic: how long does bread bake?"}]
-    >>> config = HistoryConfig(passthrough_below=0)
-    >>> keep(talk, select_history(talk, gatekeeper=ContextGatekeeper(), config=config)) == talk[2:]
-    True
-    """
-    replaced: dict[int, Any] = dict(view.replaced)
-    return [replaced.get(at, messages[at]) for at in view.kept]
+__all__ = ["select_native"]
 
 
 def select_native(

@@ -38,11 +38,11 @@ def as_said(
     """Return the messages as a reader of turns is to see them: only questions have the user's role.
 
     Before the first question, what is none opens a turn where an answer follows, so that this is not lost; later it
-    stands within the turn that it was written into.
+    stays within the turn that it was written into.
 
     Args:
         messages: the conversation.
-        pinned: positions of user and system messages that are counted apart.
+        pinned: positions of messages that are counted apart.
         summaries: positions of the summaries.
 
     >>> [message.role for message in as_said((Message("user", "?"), Message("user", "[...]")), summaries=[1])]
@@ -65,22 +65,16 @@ def as_said(
 def summaries_needed(
     messages: tuple[Message, ...], summaries: Collection[int], current: Turn | None
 ) -> tuple[int, ...]:
-    """Return which summaries before the current turn stand for rounds of it, too: these are always needed.
-
-    Args:
-        messages: the conversation.
-        summaries: positions of the summaries.
-        current: its current turn, if there is one.
-    """
+    """Return which summaries before the current turn stand for rounds of it, too: these are always needed."""
     if current is None:
         return ()
-    return tuple(at for at in summaries if at < current.start and _reaches(messages, at, current.start))
-
-
-def _reaches(messages: tuple[Message, ...], at: int, start: int) -> bool:
-    """Return whether a summary stands for something behind a position."""
-    between = (messages[place] for place in range(at, start))
-    return reach_of(messages[at]) > sum(1 for one in between if one.role == "user" and not is_summary(one))
+    needed = []
+    for at in summaries:
+        between = messages[at : current.start]
+        asked = sum(one.role == "user" and not is_summary(one) for one in between)
+        if between and reach_of(messages[at]) > asked:
+            needed.append(at)
+    return tuple(needed)
 
 
 def checked_pins(messages: tuple[Message, ...], pinned: Collection[int]) -> tuple[int, ...]:

@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from gatekeeper_core.context.history.select import HistoryView, read_history
+from gatekeeper_core.context.history.select import read_history
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.working_memory import RECALL_TOOL_NAME
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.text import fence, is_han
 from gatekeeper_core.token_estimate import budget_for
-from gatekeeper_core.tokens import TokenCounter, check_str, check_tokens
+from gatekeeper_core.tokens import check_str, check_tokens
 from gatekeeper_core.truncation import truncate_middle
 
 __all__ = [
@@ -110,7 +111,7 @@ def recall_turns(
     for turn_id in shown:
         shown[turn_id] = cut.isdisjoint(range(past[turn_id].start, past[turn_id].stop))
     budget = max_tokens + sum(gatekeeper.turn_tokens[turn_id] for turn_id in shown)
-    selection = gatekeeper.explain(query, token_budget=budget_for(gatekeeper.token_counter, budget))
+    selection = gatekeeper.explain(query, token_budget=budget_for(gatekeeper.token_counter, budget), trim=True)
     scores = {one.turn_id: one.score.total for one in selection.decisions if one.score and not shown.get(one.turn_id)}
     taken = [turn_id for turn_id in selection.order if turn_id in scores]
     hidden = taken or sorted(scores, key=scores.__getitem__)[-1:]
@@ -124,7 +125,8 @@ def recall_turns(
         part = excerpts.get(turn_id, whole)
         forms = [whole, part]
         if not told:
-            forms.append(truncate_middle(part, max_tokens, token_counter=partial(_fenced_tokens, turn_id, count)))
+            fenced_tokens = partial(lambda turn_id, text: count(_fenced({turn_id: text})), turn_id)
+            forms.append(truncate_middle(part, max_tokens, token_counter=fenced_tokens))
         fitting = (form for form in forms if form and count(_fenced({**told, turn_id: form})) <= max_tokens)
         text = next(fitting, "")
         if text:
@@ -141,10 +143,6 @@ def recall_hint(opening: str) -> str:
     'Some earlier turns of this conversation are not shown; call recall_earlier to read them.'
     """
     return _HINTS["zh" if any(map(is_han, opening)) else "en"]
-
-
-def _fenced_tokens(turn_id: int, count: TokenCounter, text: str) -> int:
-    return count(_fenced({turn_id: text}))
 
 
 def _fenced(told: Mapping[int, str]) -> str:

@@ -19,11 +19,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from gatekeeper_core.context.compaction.run import ShrunkRun, shrink_run
+from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history.modes import (
     Choice,
+    History,
     HistoryConfig,
     HistoryStatus,
     budget_for_window,
@@ -32,6 +33,7 @@ from gatekeeper_core.context.history.modes import (
 )
 from gatekeeper_core.context.history.native import select_native
 from gatekeeper_core.context.history.pins import as_said, checked_pins, summaries_in, summaries_needed
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.events import PAST
 from gatekeeper_core.messages import Message, Turn, common_beginning, group_turns, split_current_turn
@@ -41,97 +43,9 @@ from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import check_tokens, count_message, count_messages, describe_counter
 
 if TYPE_CHECKING:
-    from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["History", "HistoryView", "read_history", "select_history", "select_past"]
-
-
-class History(NamedTuple):
-    """A conversation as the selection sees it.
-
-    Attributes:
-        messages: the caller's messages.
-        seen: the same, with the pinned ones emptied and summaries as system messages: what the turns are made of.
-        head: positions that are always sent and stand before the first user message.
-        pinned: further positions that are always sent.
-        past: the finished turns, oldest first; a pinned message has no text and no cost in them.
-        current: the turn that the model is to answer, or None where it is not in the list.
-        query: the question, stripped; "" where none is known.
-        summaries: positions of the summaries of folded messages.
-    """
-
-    messages: tuple[Message, ...]
-    seen: tuple[Message, ...]
-    head: tuple[int, ...]
-    pinned: tuple[int, ...]
-    past: tuple[Turn, ...]
-    current: Turn | None
-    query: str
-    summaries: tuple[int, ...] = ()
-
-
-class HistoryView(NamedTuple):
-    """What the model gets to read of a conversation, and why.
-
-    Attributes:
-        kept: positions in the caller's list, ascending.
-        status: ``selected`` (chosen for the query), ``passthrough`` (all of it, or there is no past turn), ``no_query``
-            (no question is known: the newest turns that fit), ``nothing_fits`` (there are past turns, and the smallest
-            is larger than what is left for them), ``over_budget`` (what is always sent is over the budget by itself),
-            ``fallback`` (selection failed: the newest turns that fit).
-        reason: one word or a short fact that says more: the gate's reason, the type and place of an error.
-        selection: the selection behind it, with a decision for every turn; None where none was made.
-        turns: ids of the past turns that are kept, the one to give up first last.
-        turn_count: past turns in the conversation.
-        tokens: what the kept messages cost, by the counter's estimate.
-        history_tokens: what all messages would cost, less a greeting before the first user message.
-        fixed_tokens: what else the budget has to carry.
-        budget_tokens: what all of it may cost.
-        replaced: position and message of what is sent in another form, ascending: long messages of past turns, cut;
-            compressed results of the current run, and the summary of its folded rounds in the place of the first. Of a
-            list in a provider's format these are dicts in that format.
-        folded: positions of the current run that the summary stands for; of them only the first is kept.
-        chosen_tokens: what the past turns cost that were chosen when the run began.
-        counter: what counted the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
-        margin: how far a prompt may lie over its estimate, as a share of it: so much of the budget was kept free.
-    """
-
-    kept: tuple[int, ...]
-    status: HistoryStatus
-    reason: str
-    selection: Selection | None
-    turns: tuple[int, ...]
-    turn_count: int
-    tokens: int
-    history_tokens: int
-    fixed_tokens: int
-    budget_tokens: int
-    replaced: tuple[tuple[int, Any], ...] = ()
-    folded: tuple[int, ...] = ()
-    chosen_tokens: int = 0
-    counter: str = ""
-    margin: float = 0.0
-
-    def facts(self) -> dict[str, Any]:
-        """Return the view as flat JSON-ready facts for logs and events: counts and ids, never text."""
-        return {
-            "status": self.status,
-            "reason": self.reason,
-            "decision": self.selection.gate.decision if self.selection else None,
-            "messages_kept": len(self.kept),
-            "messages_folded": len(self.folded),
-            "messages_replaced": len(self.replaced),
-            "turns_kept": len(self.turns),
-            "turn_count": self.turn_count,
-            "turn_ids": sorted(self.turns),
-            "tokens": self.tokens,
-            "history_tokens": self.history_tokens,
-            "fixed_tokens": self.fixed_tokens,
-            "budget_tokens": self.budget_tokens,
-            "counter": self.counter,
-            "margin": self.margin,
-        }
+__all__ = ["read_history", "select_history", "select_past"]
 
 
 def select_history(
@@ -146,37 +60,26 @@ def select_history(
     previous: HistoryView | None = None,
     earlier: HistoryView | None = None,
 ) -> HistoryView:
-    """Return which messages of a conversation the model needs for its question.
-
-    The turns are those that ``gatekeeper.explain(query)`` chooses with what the budget leaves for them. Costs are
-    counted by the gatekeeper's counter; a turn's cost counts every message of it, as it is sent. The caller sends what
-    ``replaced`` says in the place of a message.
+    """Return which messages to send: the turns that ``gatekeeper.explain(query)`` chooses for the rest of the budget.
 
     Args:
         messages: the whole conversation, our messages or dicts in the format of a provider (see ``read_messages``);
             read, never changed. All positions are in this list.
         gatekeeper: serves this conversation; its turns are made equal to the past turns.
-        config: the settings; None: the defaults. ``shadow``, ``max_bytes`` and ``gatekeeper`` are those of a
-            ``ThreadSelector`` and do nothing here.
-        query: the question. None: the last turn is the current one, and its user text is the question. Otherwise the
-            last turn is the current one when it holds this text whole; if not, the question is not in the list and all
-            turns are past. Blank: all turns are past, and no question is known.
+        config: the settings; those of a ``ThreadSelector`` (``shadow``, ``max_bytes``, ``gatekeeper``) do nothing here.
+        query: the question. None: the user text of the last turn. Otherwise the last turn is the current one when it
+            holds this text whole; if not, all turns are past. Blank: all turns are past, and no question is known.
         fixed_tokens: what the caller sends besides, at least 0.
-        pinned: positions of user or system messages that are always kept and are no question: summaries that other code
-            wrote. What follows such a message up to the next user message counts as a turn.
+        pinned: positions of user or system messages that are always kept and are no question.
         window_from: in mode ``window`` the position of the first message that may be kept, at least 0.
-        previous: the view of an earlier step of the same run; the past is then not chosen again, it only shrinks.
-        earlier: the view for the question before. A message is cut as it was cut there where that still holds all that
-            matters and has room, for the caches of providers; which turns are kept does not depend on it.
+        previous: the view of an earlier step of the same run: the past is not chosen again, it only shrinks.
+        earlier: the view for the question before: its cuts are sent again where they hold all that matters and fit.
 
     Raises:
         TypeError: an argument has the wrong type.
         ConfigError: a number is out of range, or a pinned position cannot be pinned.
         MessageFormatError: a dict cannot be read, or two are in different formats.
 
-    Source: design decision "the past is chosen once per run and only shrinks"; floor and passthrough are ours.
-
-    >>> from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     >>> talk = [Message("system", "be brief"), Message("user", "The Redis port is 6380."), Message("assistant", "ok")]
     >>> talk += [Message("user", "New topic: bake bread?"), Message("assistant", "yes"), Message("user", "Redis port?")]
     >>> config = HistoryConfig(token_budget=100, passthrough_below=0)
@@ -184,10 +87,7 @@ def select_history(
     (0, 1, 2, 5)
     """
     config = HistoryConfig() if config is None else config
-    _check_type("gatekeeper", gatekeeper, ContextGatekeeper)
-    _check_type("config", config, HistoryConfig)
-    _check_type("previous", previous, HistoryView | None)
-    _check_type("earlier", earlier, HistoryView | None)
+    _check_types(gatekeeper, config, previous, earlier)
     check_tokens("fixed_tokens", fixed_tokens)
     check_tokens("window_from", window_from)
     past = partial(select_past, gatekeeper=gatekeeper, config=config)
@@ -215,16 +115,10 @@ def read_history(
 ) -> History:
     """Return the parts of a conversation; arguments and errors as for :func:`select_history`.
 
-    Where no query is given and no user message is left, everything counts as the current turn. A summary of folded
-    messages is no question, though it has the user's role: it goes with the turn that it stands in, before the first
-    question with the head, and where it stands for rounds of the current turn, too, it is pinned.
-
-    Args:
-        messages: the conversation.
-        query: the question.
-        pinned: positions that are always kept.
-        before: an earlier reading. Its finished turns are taken over as far as the conversation begins as it did then;
-            the result is the same without it.
+    Without a query and a user message, everything counts as the current turn. A summary of folded messages is no
+    question, though it has the user's role: it goes with the turn that it is in, before the first question with the
+    head, and where it covers rounds of the current turn, too, it is pinned. What an earlier reading, ``before``, has in
+    common with this one is taken over; the result is the same without it.
     """
     messages = tuple(messages)
     pins = checked_pins(messages, pinned)
@@ -267,21 +161,24 @@ def select_past(
     window_from: int = 0,
     previous: HistoryView | None = None,
     earlier: HistoryView | None = None,
+    window_tokens: int | None = None,
     message_tokens: Callable[[int], int] | None = None,
 ) -> HistoryView:
     """Return the view of a conversation that :func:`read_history` has read; the rest as for :func:`select_history`.
 
-    ``message_tokens`` gives what the message at a position costs, where the caller has counted it; None: it is counted.
+    ``window_tokens`` is what the model reads at once, for a ``token_budget`` of None; ``message_tokens`` gives what the
+    message at a position costs (None: it is counted).
     """
     with stage(PAST) as seen:
-        costs = _Costs(history, gatekeeper.token_counter, config, fixed_tokens + config.reserve_tokens, message_tokens)
+        budget = config.token_budget or budget_for_window(window_tokens)
+        fixed_tokens += config.reserve_tokens
+        costs = _Costs(history, gatekeeper.token_counter, config.run, budget, fixed_tokens, message_tokens)
         chosen = _chosen_before(previous, history.past) if previous else None
         try:
             gatekeeper.sync(history.past)
             costs.past = gatekeeper.turn_tokens
             chosen = chosen or choose_past(
-                history.past,
-                history.query,
+                history,
                 gatekeeper,
                 costs.past,
                 config,
@@ -289,7 +186,6 @@ def select_past(
                 history_tokens=costs.tokens_at_start,
                 window_from=window_from,
                 earlier=dict(earlier.replaced) if earlier else {},
-                asked_at=history.current.created_at if history.current else None,
             )
         except Exception as error:
             if config.on_error == "raise":
@@ -311,24 +207,29 @@ def _chosen_before(view: HistoryView, past: Sequence[Turn]) -> Choice:
 
 
 class _Costs:
-    """What everything costs, and the view that a choice comes to."""
+    """What everything costs, and the view that a choice comes to.
+
+    Attributes:
+        past: what each past turn costs.
+        room_at_start: what was left for the past when the current turn began.
+    """
 
     def __init__(
         self,
         history: History,
         counter: TokenCounter,
-        config: HistoryConfig,
+        run: RunConfig | None,
+        budget_tokens: int,
         fixed_tokens: int,
         message_tokens: Callable[[int], int] | None,
     ) -> None:
         self.counter = counter
         self.past: Sequence[int] = ()
         self._history = history
-        self._given_budget = budget_for_window(None) if config.token_budget is None else config.token_budget
-        self._budget = budget_within(counter, self._given_budget)
+        self._given_budget = budget_tokens
         self._fixed = fixed_tokens
-        self._tokens_at = message_tokens or self._counted
-        self._run_config = config.run
+        self._tokens_at = message_tokens or (lambda at: count_message(history.messages[at], token_counter=counter))
+        self._run_config = run
         self._always = self._sum((*history.head, *history.pinned))
         current = range(history.current.start, history.current.stop) if history.current else range(0)
         said = (at for at in current if history.messages[at].role != "user" or at in history.summaries)
@@ -336,11 +237,7 @@ class _Costs:
         self._asked = self._sum(range(current.start, asked))
         self._run = range(asked, current.stop)
         self._done = self._sum(self._run)
-
-    @property
-    def room_at_start(self) -> int:
-        """What was left for the past when the current turn began."""
-        return self._budget - self._fixed - self._always - self._asked
+        self.room_at_start = budget_within(counter, budget_tokens) - fixed_tokens - self._always - self._asked
 
     @property
     def tokens_at_start(self) -> int:
@@ -417,14 +314,17 @@ class _Costs:
     def _sum(self, positions: Iterable[int]) -> int:
         return sum(map(self._tokens_at, positions))
 
-    def _counted(self, position: int) -> int:
-        return count_message(self._history.messages[position], token_counter=self.counter)
 
-
-def _check_type(name: str, value: object, wanted: Any) -> None:
-    if not isinstance(value, wanted):
-        expected = getattr(wanted, "__name__", wanted)
-        raise TypeError(f"{name} must be a {expected}, got {type(value).__name__}")
+def _check_types(gatekeeper: object, config: object, previous: object, earlier: object) -> None:
+    for name, value, kind in (
+        ("gatekeeper", gatekeeper, ContextGatekeeper),
+        ("config", config, HistoryConfig),
+        ("previous", previous, HistoryView | None),
+        ("earlier", earlier, HistoryView | None),
+    ):
+        if not isinstance(value, kind):
+            expected = getattr(kind, "__name__", kind)
+            raise TypeError(f"{name} must be a {expected}, got {type(value).__name__}")
 
 
 def _where(error: Exception) -> str:

@@ -1,8 +1,7 @@
 """One selector for the histories of many threads, in the message class of any framework.
 
-What every adapter shares stands here: the translation is the adapter's, the rest (what is kept from call to call, when
-a run goes on, what is reported) is not. All that is kept can be worked out again from the messages, so a thread that
-was not used for long is forgotten, and a copy starts empty.
+The translation is the adapter's; what is kept from call to call, when a run goes on and what is reported is decided
+here. A thread that was not used for long is forgotten, and a copy starts empty.
 """
 
 from __future__ import annotations
@@ -10,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.cache import RememberedThread
-from gatekeeper_core.context.history.modes import HistoryConfig, budget_for_window
+from gatekeeper_core.context.history.modes import History, HistoryConfig
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, recall_turns
-from gatekeeper_core.context.history.select import History, HistoryView, read_history, select_past
+from gatekeeper_core.context.history.select import read_history, select_past
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
-from gatekeeper_core.events import HISTORY
+from gatekeeper_core.events import HISTORY, Level
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
 
 __all__ = ["ThreadSelector"]
@@ -31,6 +32,16 @@ Restore = Callable[[tuple[Turn, ...]], ContextGatekeeper | None]
 
 _ALARMING = ("over_budget", "fallback")
 """Statuses whose records are warnings."""
+
+
+class _Question(NamedTuple):
+    """What a view is made for, beside the messages and the settings; see ``ThreadSelector.view``."""
+
+    query: str | None
+    pinned: tuple[int, ...]
+    fixed_tokens: int
+    window_tokens: int | None
+    window_from: int
 
 
 class ThreadSelector(Generic[Item]):
@@ -77,13 +88,16 @@ class ThreadSelector(Generic[Item]):
         self._read = read
         self._write = write
         self._signs = signs
-        self._config = config or HistoryConfig()
+        config = config or HistoryConfig()
+        if write is None:  # nothing can be sent in another form
+            config = replace(config, run=None, gatekeeper=replace(config.gatekeeper or GatekeeperConfig(), trim=False))
+        self._config = config
         self._count = cached_counter(token_counter)
         self._forget()
 
     @property
     def config(self) -> HistoryConfig:
-        """The settings."""
+        """The settings; without ``write`` nothing is cut and no run is made smaller."""
         return self._config
 
     @property
@@ -102,10 +116,7 @@ class ThreadSelector(Generic[Item]):
         return state.view if state else None
 
     def index_of(self, thread: Hashable) -> tuple[bytes, tuple[Turn, ...]] | None:
-        """Return a snapshot of the index of a thread and the finished turns that are in it; None where none is known.
-
-        A call for the same thread waits meanwhile.
-        """
+        """Return a snapshot of the index of a thread and the finished turns in it; None where none is known."""
         state = self._threads.peek(thread)
         if state is None:
             return None
@@ -117,8 +128,7 @@ class ThreadSelector(Generic[Item]):
     def recall(self, query: str, *, thread: Hashable, max_tokens: int = RECALL_BUDGET_TOKENS) -> str:
         """Return earlier turns of a thread that its last view does not show whole; see ``recall_earlier``.
 
-        A thread that is unknown, was forgotten or has no name has none: ``NOTHING_EARLIER``. So it is in shadow mode,
-        where everything is shown.
+        ``NOTHING_EARLIER`` for a thread that is unknown or has no name, and in shadow mode, where everything is shown.
         """
         state = None if thread is None else self._threads.peek(thread)
         if state is None or self._config.shadow:
@@ -166,13 +176,12 @@ class ThreadSelector(Generic[Item]):
 
         Args:
             items: the whole history, in the framework's own messages; read, never changed.
-            thread: names the conversation; None takes its first user message for a name.
+            thread: names the conversation (a tuple, in no log); None takes its first user message for a name.
             query: the question, None where it is the last user message.
-            config: other settings for this call; None: those of the selector, with a compressor for each thread where
-                there is one.
+            config: other settings for this call; None: those of the selector, with the name of the thread for the
+                compressor of tool results.
             fixed_tokens: what is sent besides; ``reserve_tokens`` comes on top.
-            window_tokens: what the model of this call reads at once, None where that is not known; it counts where no
-                budget is set.
+            window_tokens: what the model of this call reads at once, where no budget is set; None: not known.
             pinned: positions that are always kept.
             window_from: in mode ``window`` the position of the first message that may be kept.
             restore: gives, where no index of the thread is remembered, one of the first of its finished turns, or None.
@@ -184,22 +193,20 @@ class ThreadSelector(Generic[Item]):
         check_tokens("fixed_tokens", fixed_tokens)
         key = thread if thread is not None else self._name_of(items)
         state = self._threads.get_or_put(key, RememberedThread)
-        named = None if isinstance(thread, tuple) else thread_name(thread)  # a builder names it by itself
-        with stage(HISTORY, thread=named) as seen, state.lock:
+        with stage(HISTORY, thread=None if isinstance(thread, tuple) else thread_name(thread)) as seen, state.lock:
             try:
-                settings = self._config_of(thread, state) if config is None else config
-                if self._write is None:  # nothing can be sent in another form
-                    settings = replace(settings, trim=False, run=None)
-                if settings.token_budget is None:
-                    settings = replace(settings, token_budget=budget_for_window(window_tokens))
-                view = self._view(state, items, query, settings, fixed_tokens, tuple(pinned), window_from, restore)
+                if state.config is None:  # with the name of the thread, where a compressor wants to know it
+                    run = self._config.run and replace(self._config.run, thread_id=thread_name(thread))
+                    state.config = replace(self._config, run=run)
+                question = _Question(query, tuple(pinned), fixed_tokens, window_tokens, window_from)
+                view = self._view(state, items, question, config or state.config, restore)
             except BaseException:
                 self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
                 raise
-            if view.status == "fallback":
-                # What failed may have left it between two turns; the next call chooses anew.
+            if view.status == "fallback":  # what failed may have left it between two turns
                 state.gatekeeper = state.history = None
-            seen.tell(partial(self._facts, view), level="WARNING" if view.status in _ALARMING else "INFO")
+            level: Level = "WARNING" if view.status in _ALARMING else "INFO"
+            seen.tell(lambda: {**view.facts(), "shadow": self._config.shadow}, level=level)
         self._threads.settle(key, state, state.estimated_bytes)
         self._last_view = view
         return view
@@ -209,35 +216,26 @@ class ThreadSelector(Generic[Item]):
         return self.kept(items, self.view(items, **arguments))
 
     def kept(self, items: Sequence[Item], view: HistoryView) -> list[Item]:
-        """Return the messages of a view, as a new list; in shadow mode all of them.
-
-        They are the caller's own objects, but for what the view replaces.
-        """
+        """Return the messages of a view, in shadow mode all of them: the caller's own, but for what is replaced."""
         if self._config.shadow:
             return list(items)
-        replaced = dict(view.replaced) if self._write else {}
-        return [self._sent(items[at], replaced.get(at)) for at in view.kept]
-
-    def _sent(self, item: Item, instead: Message | None) -> Item:
-        return item if instead is None or self._write is None else self._write(item, instead)
+        write, replaced = self._write, dict(view.replaced)
+        return [write(items[at], replaced[at]) if write and at in replaced else items[at] for at in view.kept]
 
     def _view(
         self,
         state: RememberedThread[Item],
         items: Sequence[Item],
-        query: str | None,
+        question: _Question,
         config: HistoryConfig,
-        fixed_tokens: int,
-        pinned: tuple[int, ...],
-        window_from: int,
         restore: Restore | None,
     ) -> HistoryView:
-        before, limits = state.history, (config.token_budget, config.floor_turns, fixed_tokens)
-        made_for = (query, pinned, limits, window_from)
+        """Return the view for a question: the one made last where nothing that it depends on has changed."""
+        before, made_for = state.history, (question, config.token_budget, config.floor)
         state.catch_up(items, read=self._read, signs=self._signs)
         if before and state.view and state.messages is before.messages and state.made_for == made_for:
-            return state.view  # it is a function of these
-        history = read_history(state.messages, query=query, pinned=pinned, before=before)
+            return state.view
+        history = read_history(state.messages, query=question.query, pinned=question.pinned, before=before)
         if before and before.past == history.past:
             history = history._replace(past=before.past)
         opening = items[history.current.start] if history.current else None
@@ -249,22 +247,15 @@ class ThreadSelector(Generic[Item]):
             history,
             gatekeeper=state.gatekeeper,
             config=config,
-            fixed_tokens=fixed_tokens,
-            window_from=window_from,
+            fixed_tokens=question.fixed_tokens,
+            window_tokens=question.window_tokens,
+            window_from=question.window_from,
             previous=state.view if _same_run(state, history, opening) else None,
             earlier=state.view,
             message_tokens=partial(state.tokens_at, counter=self._count),
         )
         state.history, state.opening, state.view, state.made_for = history, opening, view, made_for
         return view
-
-    def _config_of(self, thread: Hashable, state: RememberedThread[Item]) -> HistoryConfig:
-        """Return the settings of a thread, with a compressor of its own where there is one for each thread."""
-        if state.config is None:
-            state.config = self._config
-            if self._config.run and self._write:
-                state.config = replace(self._config, run=self._config.run.for_thread(thread_name(thread)))
-        return state.config
 
     def _name_of(self, items: Sequence[Item]) -> Hashable:
         """Return a name for a conversation that has none, so that two of them do not undo each other's index."""
@@ -273,9 +264,6 @@ class ThreadSelector(Generic[Item]):
             if message.role == "user":
                 return ("first message", hash(message.text))
         return None
-
-    def _facts(self, view: HistoryView) -> dict[str, Any]:
-        return {**view.facts(), "shadow": self._config.shadow}
 
     # --- copies -----------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Embeddings by a model of the caller's: any function from texts to vectors, checked, and never trusted to succeed."""
+"""Embeddings by a model of the caller's: any function from texts to vectors, its results checked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class MemoryEmbedder:
     """An embedding model of LangChain or LlamaIndex as an ``embedder``, with ``queries`` as the ``query_embedder``.
 
     Args:
-        embeddings: the model; many tell a text that is kept from a question.
+        embeddings: the model.
 
     Raises:
         TypeError: it has the methods of neither.
@@ -65,19 +65,14 @@ class MemoryEmbedder:
 
 
 class Embedded(NamedTuple):
-    """What an embedder gave.
-
-    Attributes:
-        vectors: one of length 1 for each text; none where it failed.
-        reason: why there is none, None where there are.
-    """
+    """Checked vectors: one of length 1 for each text, or none and the reason why."""
 
     vectors: tuple[array[float], ...]
     reason: str | None = None
 
 
 def embed(embedder: Embedder, texts: Sequence[str]) -> Embedded:
-    """Return the vectors of texts, or the reason why there are none; nothing that the embedder does raises here.
+    """Return the vectors of texts, or the reason why there are none; an embedder that fails raises nothing here.
 
     The reasons are ``"error: <its type>"``, ``"wrong_count"``, ``"no_vector"`` (not numbers, NaN, all zero) and
     ``"mixed_dimensions"``.

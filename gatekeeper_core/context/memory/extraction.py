@@ -1,8 +1,8 @@
-"""What the user of a conversation said that is worth knowing in the next one, by rules, word for word.
+"""Rules that extract what a user said about themselves and their work, word for word.
 
-Only what a user message says in the first person is read; never the assistant's or a tool's messages, what others said
-(quotations, pasted conversations, marked blocks), code, questions, what is only supposed, nor a text that the message
-hands over to be worked on. What the user asks to remember is taken whatever it says; what they ask to forget is told.
+Only what a user message says in the first person is read: no assistant's or tool's message, nothing that others said
+(quotations, pasted conversations, marked blocks), no code, no question, no supposition, and no text that the message
+hands over to be worked on. What the user asks to remember is taken whatever it says.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["MAX_READ_CHARACTERS", "Extracted", "Extraction", "ForgetRequest", "extract", "masked", "user_texts"]
 
 MAX_READ_CHARACTERS = 20_000
-"""Characters of one message that are read, from its beginning. Source: ours; who writes more has pasted it."""
+"""Characters of one message that are read, from its beginning. Source: ours; a longer one was pasted."""
 
 _MAX_PER_MESSAGE = 50
 _MAX_SENTENCE = 1_000
@@ -33,10 +33,10 @@ class Extracted(NamedTuple):
     """Something worth remembering.
 
     Attributes:
-        text: what was said, word for word; of a model's extractor perhaps in other words.
+        text: what was said, word for word; from a model perhaps in other words.
         category: what it is about.
         key: the question that it answers, or None.
-        seq: sequence number of the message, -1 where a model's extractor does not tell.
+        seq: sequence number of the message, -1 where a model does not tell.
         start: where it begins in that message's text, -1 likewise.
         stop: where it ends, -1 likewise.
     """
@@ -50,14 +50,7 @@ class Extracted(NamedTuple):
 
 
 class ForgetRequest(NamedTuple):
-    """Something that the user wants to be forgotten.
-
-    Attributes:
-        text: what, word for word.
-        seq: sequence number of the message.
-        start: where it begins in that message's text.
-        stop: where it ends.
-    """
+    """Something that the user wants to be forgotten, word for word, and where it stands: as in :class:`Extracted`."""
 
     text: str
     seq: int
@@ -66,12 +59,12 @@ class ForgetRequest(NamedTuple):
 
 
 class Extraction(NamedTuple):
-    """What was found in a conversation, in the order in which it was said.
+    """What to remember and what to forget of a conversation, in the order in which it was said.
 
     Attributes:
         found: what to remember.
         forget: what to forget.
-        dropped: how much was left out: secrets that nobody asked to remember, and what a model made up.
+        dropped: number of items left out: secrets that nobody asked to remember, and what a model made up.
     """
 
     found: tuple[Extracted, ...] = ()
@@ -98,18 +91,14 @@ def extract(thread: Thread, after_seq: int = -1) -> Extraction:
         raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
     if isinstance(after_seq, bool) or not isinstance(after_seq, int):
         raise TypeError(f"after_seq must be a whole number, got {type(after_seq).__name__}")
-    found: list[Extracted] = []
-    forget: list[ForgetRequest] = []
+    items: list[Extracted | ForgetRequest] = []
     dropped = 0
     for seq, text in user_texts(thread, after_seq):
         reader = _Reader(text[:MAX_READ_CHARACTERS], seq)
-        for item in islice(reader.items(), _MAX_PER_MESSAGE):
-            if isinstance(item, ForgetRequest):
-                forget.append(item)
-            else:
-                found.append(item)
+        items += islice(reader.items(), _MAX_PER_MESSAGE)
         dropped += reader.dropped
-    return Extraction(tuple(found), tuple(forget), dropped)
+    found = tuple(item for item in items if isinstance(item, Extracted))
+    return Extraction(found, tuple(item for item in items if isinstance(item, ForgetRequest)), dropped)
 
 
 def user_texts(thread: Thread, after_seq: int = -1) -> Iterator[tuple[int, str]]:
@@ -156,26 +145,26 @@ class _Reader:
 
     def items(self) -> Iterator[Extracted | ForgetRequest]:
         """Yield what is to be remembered and forgotten, in order."""
-        asked = False
+        asked = False  # "Remember:", and the next sentence says what
         for start, stop in sentences(self._text):
             if stop - start > _MAX_SENTENCE or self._is_foreign(start, stop):
                 asked = False
                 continue
             at = self._behind_openers(start, stop)
-            patterns = (rules.REMEMBER, rules.ASKED_TO_REMEMBER)
-            explicit = asked or any(pattern.match(self._masked, at, stop) for pattern in patterns)
-            if forget := None if explicit else self._forget_request(start, stop):
-                yield forget
-            elif not explicit:
-                yield from self._of_sentence(start, stop)
-            else:
-                remembered = self._remembered(start, stop, asked=asked)
-                # "Remember:", and the next sentence says what.
-                asked = remembered is None and not asked and self._text[start:stop].endswith((":", "："))
-                if remembered:
-                    yield remembered
+            as_question = rules.ASKED_TO_REMEMBER.match(self._masked, at, stop)
+            request = as_question or rules.REMEMBER.match(self._masked, at, stop)
+            if asked or request:
+                begin = self._behind_openers(request.end() if request else at, stop)
+                text = self._cut(begin, stop)
+                said = any(map(str.isalnum, text)) and (as_question or not is_question(self._text[start:stop]))
+                asked = not said and not asked and self._text[start:stop].endswith((":", "："))
+                if said:
+                    yield self._asked_for(text, begin, stop)
                 continue
-            asked = False
+            if forget := self._forget_request(at, stop):
+                yield forget
+            else:
+                yield from self._of_sentence(start, stop)
             if rules.TASK.search(self._masked, start, stop):
                 return  # what follows is a text to work on
 
@@ -191,29 +180,15 @@ class _Reader:
             return True
         return self._is_talk and _SPEAKER.match(beginning) is not None
 
-    # --- asked for in so many words
+    def _asked_for(self, text: str, begin: int, stop: int) -> Extracted:
+        """Return what the user asked to remember, whatever it says."""
+        category, key = rules.read_clause(self._text[begin:stop]) or (
+            "user_preference" if text.lower().startswith("to ") else "fact",
+            None,
+        )
+        return Extracted(text, category, key, self._seq, begin, begin + len(text))
 
-    def _remembered(self, start: int, stop: int, *, asked: bool) -> Extracted | None:
-        """Return what a request to remember names; None where it names nothing yet, or only asks whether it was."""
-        at = self._behind_openers(start, stop)
-        in_form_of_question = rules.ASKED_TO_REMEMBER.match(self._masked, at, stop)
-        match = in_form_of_question or rules.REMEMBER.match(self._masked, at, stop)
-        if match is None and not asked:
-            return None
-        if in_form_of_question is None and is_question(self._text[start:stop]):
-            return None
-        begin = self._behind_openers(match.end() if match else at, stop)
-        text = self._cut(begin, stop)
-        if not text or not any(map(str.isalnum, text)):
-            return None
-        said = rules.read_clause(self._text[begin:stop])
-        if said is not None:
-            return self._extracted(text, begin, said.category, said.key)
-        is_order = text.lower().startswith("to ")
-        return self._extracted(text, begin, "user_preference" if is_order else "fact", None)
-
-    def _forget_request(self, start: int, stop: int) -> ForgetRequest | None:
-        at = self._behind_openers(start, stop)
+    def _forget_request(self, at: int, stop: int) -> ForgetRequest | None:
         match = rules.FORGET.match(self._masked, at, stop)
         if match is None or not match.lastgroup:
             return None
@@ -224,12 +199,10 @@ class _Reader:
         begin = self._text.index(what, begin)
         return ForgetRequest(what, self._seq, begin, begin + len(what))
 
-    # --- said by the way
-
     def _of_sentence(self, start: int, stop: int) -> Iterator[Extracted]:
         """Yield what the clauses of a sentence say; a clause that is asked, supposed or another's ends the search."""
         stop = self._end_of_statements(start, stop)
-        units: list[tuple[int, rules.Found]] = []
+        units: list[tuple[int, int, rules.Found]] = []
         for at, end in self._clauses(start, stop):
             before, clause = self._masked[start:at], self._masked[at:end]
             if rules.HYPOTHETICAL.search(before) or rules.REPORTED.search(before) or rules.TASK.search(before):
@@ -238,25 +211,20 @@ class _Reader:
             if said is None and units and _HAN_START.match(clause):
                 said = rules.read_clause(f"我{clause}")  # 我叫…，住在…: said once for both
             if said is not None and not rules.LATER_HYPOTHETICAL.search(clause):
-                units.append((at, said))
-        for place, (at, said) in enumerate(units):
-            end = units[place + 1][0] if place + 1 < len(units) else stop
-            yield from self._unit(at, end, said)
-
-    def _unit(self, at: int, end: int, said: rules.Found) -> Iterator[Extracted]:
-        """Yield what was said in a stretch, with the clauses behind it only where they may belong to it."""
-        own = next((stop for start, stop in self._clauses(at, end) if start == at), end)
-        whole, alone = self._cut(at, end), self._cut(at, own)
-        text = whole if said.may_go_on and len(whole) <= _MAX_TEXT else alone
-        if not text or len(text) > _MAX_TEXT:
-            return
-        if rules.SECRET.search(text):
-            self.dropped += 1
-            return
-        key = said.key
-        if key is not None and key.startswith("like:") and text != alone:
-            key = None  # a list: what it likes is more than its first member
-        yield self._extracted(text, at, said.category, key)
+                units.append((at, end, said))
+        ends = [*(at for at, _, _ in units[1:]), stop]
+        for (at, own, said), end in zip(units, ends, strict=False):
+            whole, alone = self._cut(at, end), self._cut(at, own)
+            # The clauses behind a preference, a skill or a project may belong to it, as a list does.
+            text = whole if said.category != "fact" and len(whole) <= _MAX_TEXT else alone
+            if not text or len(text) > _MAX_TEXT:
+                continue
+            if rules.SECRET.search(text):
+                self.dropped += 1
+                continue
+            # Of a list: what the user likes is more than its first member.
+            is_list = said.key is not None and said.key.startswith("like:") and text != alone
+            yield Extracted(text, said.category, None if is_list else said.key, self._seq, at, at + len(text))
 
     def _clauses(self, start: int, stop: int) -> list[tuple[int, int]]:
         """Return where the clauses of a stretch begin, behind words that only lead over, and where they end."""
@@ -294,9 +262,6 @@ class _Reader:
         """Return a stretch word for word, without the marks and the joining word that it ends with."""
         text = self._text[start:stop].rstrip(_EDGE)
         return _TAIL.sub("", text).rstrip(_EDGE)
-
-    def _extracted(self, text: str, start: int, category: MemoryCategory, key: str | None) -> Extracted:
-        return Extracted(text, category, key, self._seq, start, start + len(text))
 
 
 def masked(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The wordings by which a clause says something worth knowing about who wrote it, in Chinese and English.
+"""The wordings by which a clause says something worth knowing about its writer, in Chinese and English.
 
 Each wording is looked for at the beginning of a clause only, in the first person and the present: "I like tea" is one,
 "he said I like tea", "I liked tea" and "should I like tea" are none. Written for this library, drawn from no data set.
@@ -7,7 +7,6 @@ Each wording is looked for at the beginning of a clause only, in the first perso
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.selection.anchors import count_terms, folded
@@ -34,52 +33,34 @@ __all__ = [
 
 
 class Found(NamedTuple):
-    """What a clause says.
-
-    Attributes:
-        category: what it is about.
-        key: the question that it answers, or None.
-        may_go_on: whether the clauses behind it belong to it, as a list does.
-    """
+    """What a clause is about, and the question that it answers, or None."""
 
     category: MemoryCategory
     key: str | None
-    may_go_on: bool
 
 
 def read_clause(clause: str) -> Found | None:
-    """Return what a clause says about who wrote it, or None.
+    """Return what a clause says about its writer, or None.
 
     Args:
         clause: from its first word on; only its beginning is compared.
 
     >>> read_clause("I live in Paris"), read_clause("I like green tea").key, read_clause("Nice to meet you")
-    (Found(category='fact', key='residence', may_go_on=False), 'like:green tea', None)
+    (Found(category='fact', key='residence'), 'like:green tea', None)
     >>> read_clause("我们的项目用 Redis 做缓存").category, read_clause("我对花生过敏").key
     ('project_context', 'allergy:花生')
     """
     plain = clause.replace("’", "'")
-    for rule in _rules():
-        if match := rule.pattern.match(plain):
-            return Found(rule.category, _key(rule.key, match), rule.category != "fact")
+    for category, template, wording in _RULES:
+        if match := wording.match(plain):
+            key = template
+            if "*" in template:
+                named = _TRAILING.sub("", _LEADING.sub("", folded(match["o"]).strip(" \t"), count=1))
+                by_terms = named.isascii() and template.endswith(":*")
+                short = " ".join(count_terms(named) if by_terms else named.split())
+                key = template.replace("*", short[:_MAX_KEY]) if short else ""
+            return Found(category, key or None)
     return None
-
-
-class _Rule(NamedTuple):
-    category: MemoryCategory
-    key: str
-    pattern: LazyPattern
-
-
-def _key(template: str, match: re.Match[str]) -> str | None:
-    """Return the key that a template makes of what its group matched: ``like:*`` and "green tea" ``like:green tea``."""
-    if "*" not in template:
-        return template or None
-    named = _LEADING.sub("", folded(match["o"]).strip(" \t"), count=1)
-    named = _TRAILING.sub("", named)
-    by_terms = named.isascii() and template.endswith(":*")
-    short = " ".join(count_terms(named)) if by_terms else " ".join(named.split())
-    return template.replace("*", short[:_MAX_KEY]) if short else None
 
 
 _MAX_KEY = 60
@@ -236,125 +217,16 @@ _ZH_OWN = (
 _ZH_PEOPLE = r"老婆|妻子|太太|老公|丈夫|男朋友|女朋友|儿子|女儿|孩子|爸爸|妈妈|父亲|母亲|爸|妈|哥哥|姐姐|弟弟|妹妹|狗|猫|宠物|老板|领导"
 _ZH_NUMBER = r"[\d一二两三四五六七八九十几]"
 
-_RULES: tuple[tuple[MemoryCategory, str, str], ...] = (
-    # English, the narrow before the wide
+_WORDINGS: tuple[tuple[MemoryCategory, str, str], ...] = (
     ("user_preference", "favourite *", r"my (?:favou?rite|preferred) (?P<o>[\w -]{1,40}?) (?:is|are) (?!not\b)"),
-    ("user_preference", "like:*", rf"i {_HOW}(?:like|love|enjoy|prefer|adore|hate|dislike|detest) {_THING}"),
+    ("user_preference", "favourite *", r"我(?:最喜欢|最爱|偏爱)的(?P<o>[^是,，。]{1,12})是(?!不是|什么)"),
     (
         "user_preference",
         "like:*",
-        rf"i {_HOW}(?:don't|do not|can't|cannot) {_HOW}(?:like|love|enjoy|stand|bear|eat|drink) {_THING}",
+        rf"(?:i {_HOW}(?:like|love|enjoy|prefer|adore|hate|dislike|detest)"
+        rf"|i {_HOW}(?:don't|do not|can't|cannot) {_HOW}(?:like|love|enjoy|stand|bear|eat|drink)"
+        rf"|{_I_AM} {_HOW}(?:a (?:big |huge |great )?fan of|fond of|keen on|into)) {_THING}",
     ),
-    ("user_preference", "like:*", rf"{_I_AM} {_HOW}(?:a (?:big |huge |great )?fan of|fond of|keen on|into) {_THING}"),
-    (
-        "user_preference",
-        "",
-        r"i(?:'d| would) (?:rather|prefer) .{0,60}\b(?:answers?|repl(?:y|ies)|responses?|explanations?|examples?|code|tone|style|language|format"
-        r"|bullet points|tables?)\b",
-    ),
-    (
-        "user_preference",
-        "diet",
-        rf"{_I_AM} {_HOW}(?:an? )?(?:strict )?(?:vegan|vegetarian|pescatarian|lactose[- ]intolerant|gluten[- ]free)\b",
-    ),
-    (
-        "user_preference",
-        "reply language",
-        rf"{_POLITE}(?:from now on,? )?(?:only |always )?(?:answer|reply|respond|speak|talk|write|explain)"
-        rf"(?: to me| me| back| everything| only)? in (?:{_LANGUAGES})\b",
-    ),
-    (
-        "user_preference",
-        "",
-        rf"{_POLITE}(?:from now on|going forward|in (?:the )?future),? (?!i\b|we\b)"
-        rf"|{_POLITE}(?:never|always) (?:use|write|answer|reply|respond|give|include|format|show|add|keep|call|ask|explain|start"
-        r"|end|put|run|speak|be|make|avoid|quote|cite|send|tell)\b",
-    ),
-    (
-        "user_preference",
-        "form of address",
-        r"(?:please |you can |just ){0,2}call me (?!back|later|when|at\b|if|on\b|an? )",
-    ),
-    ("skill", "", r"i know how to |i can (?:speak|write|read|code|program|play|cook|sing|dance|swim|drive|ski)\b"),
-    (
-        "skill",
-        "",
-        rf"i {_HOW}speak (?!to\b|with\b|of\b|for\b)|i {_HOW}know (?:some |basic |a (?:bit|little) of )?(?:{_SKILLS})\b",
-    ),
-    (
-        "skill",
-        "",
-        rf"{_I_AM} {_HOW}(?:pretty |quite |not very )?(?:good|great|fluent|proficient|skilled|experienced|familiar|comfortable"
-        r"|well[- ]versed|new|an expert) (?:at|in|with|to) (?!it\b|this\b|that\b|you\b|here\b)",
-    ),
-    (
-        "skill",
-        "",
-        rf"{_I_AM} (?:an? )(?:complete |total |absolute )?(?:beginner|expert|novice|native speaker)\b"
-        r"|i have [\w +-]{0,24}years?(?: of)? [\w +#.-]{0,32}experience"
-        r"|i(?:'ve| have) been (?:coding|programming|playing|learning|studying|working with|using) ",
-    ),
-    ("skill", "", rf"{_I_AM} {_HOW}(?:learning|studying) (?!about\b)"),
-    ("fact", "name", r"my (?:full |first |last |real )?name(?:'s| is) (?!not\b)|i(?:'m| am) called "),
-    (
-        "fact",
-        "residence",
-        rf"(?:i {_HOW}live|{_I_AM} {_HOW}(?:living|based)) (?:in|at|near) (?!fear|hope|peace|a hurry)",
-    ),
-    (
-        "fact",
-        "residence",
-        r"i(?:'ve| have)? (?:just |recently |now )?moved to |i no longer live (?:in|at) |i don't live (?:in|at) .{1,60} any ?more",
-    ),
-    ("fact", "origin", rf"{_I_AM} {_HOW}(?:originally )?from |i (?:grew up|was born) in (?!\d)"),
-    ("fact", "job", r"i (?:now |currently )?work as "),
-    (
-        "fact",
-        "employer",
-        r"i (?:now |currently )?work (?:at|for) (?!home\b|night\b|the moment\b|it\b|me\b|you\b|now\b)",
-    ),
-    ("fact", "age", rf"{_I_AM} \d{{1,3}}(?: years?[- ]old)?[ .!]{{0,3}}(?:\Z|,|and\b)"),
-    ("fact", "allergy:*", rf"{_I_AM} {_HOW}allergic to (?P<o>[^,;.!]+)"),
-    ("fact", "my *", rf"my (?P<o>{_OWN}) (?:is|are|'s) (?!not\b|what\b|a secret\b)"),
-    (
-        "fact",
-        "",
-        rf"my (?:{_PEOPLE})(?:'s name is|'s birthday is|s?'? names are| is called| is named| is allergic to| is an? | is \d| works"
-        r"| lives| likes| loves| hates)\b",
-    ),
-    (
-        "fact",
-        "",
-        r"i have (?:an?|one|two|three|four|five|\d{1,2}) [\w ,-]{0,24}?(?:sons?|daughters?|kids?|child|children|dogs?|cats?|pets?"
-        r"|sisters?|brothers?|wife|husband|twins)\b",
-    ),
-    ("fact", "", rf"{_I_AM} (?:married|single|divorced|engaged|retired|pregnant|left-handed|colou?r[- ]?blind)\b"),
-    ("fact", "", r"i have (?:an? )?[\w ]{0,24}(?:allergy|diabetes|asthma|epilepsy)\b|i (?:own|drive) an? "),
-    ("fact", "", rf"{_I_AM} an? {_NOT_A}[a-z]"),
-    (
-        "project_context",
-        "project *",
-        rf"(?:our|my|the|this) (?P<o>{_PROJECT_VALUE}) (?:is|are) {_BROKEN}",
-    ),
-    (
-        "project_context",
-        "",
-        rf"(?:our|my|the|this) (?:current |main |whole |new )?[\w-]{{0,20}} ?(?:{_PROJECT}) (?:is|are|uses?|runs?|has|have|lives?"
-        rf"|needs|must|requires?|listens?|supports?|targets?|depends?|consists|will be|belongs|deploys?)\b{_BROKEN}",
-    ),
-    (
-        "project_context",
-        "",
-        rf"we(?:'re| are)? {_HOW}(?:use|using|run|running|deploy|deploying|build|building|host|hosting|store|ship|target|support"
-        r"|develop|developing|migrating|maintain|rely on|depend on)\b(?! (?:out|into|it\b|that\b|this\b))",
-    ),
-    (
-        "project_context",
-        "",
-        rf"{_I_AM} {_HOW}(?:working on|building|developing|maintaining|responsible for) (?!it\b|this\b|that\b)",
-    ),
-    # Chinese
-    ("user_preference", "favourite *", r"我(?:最喜欢|最爱|偏爱)的(?P<o>[^是,，。]{1,12})是(?!不是|什么)"),
     (
         "user_preference",
         "like:*",
@@ -366,81 +238,121 @@ _RULES: tuple[tuple[MemoryCategory, str, str], ...] = (
         "like:*",
         rf"我{_ZH_HOW}(?:并|真的|从来?|都)?不(?:太|怎么|大|是很|是太|再)?(?:喜欢|爱|习惯|(?=[吃喝]))(?!你|您)(?P<o>[^,，。;；!！]+)",
     ),
-    ("user_preference", "diet", r"我(?:是|一直|平时|都|只)?(?:吃素|吃全素|素食主义者|素食者|是?清真)"),
+    (
+        "user_preference",
+        "diet",
+        rf"{_I_AM} {_HOW}(?:an? )?(?:strict )?(?:vegan|vegetarian|pescatarian|lactose[- ]intolerant|gluten[- ]free)\b"
+        r"|我(?:是|一直|平时|都|只)?(?:吃素|吃全素|素食主义者|素食者|是?清真)",
+    ),
     (
         "user_preference",
         "reply language",
-        r"(?:请|麻烦|以后|今后|从现在起|从现在开始|接下来|每次|你|您|都|一律|尽量|始终|务必|只){0,4}[用以]"
+        rf"{_POLITE}(?:from now on,? )?(?:only |always )?(?:answer|reply|respond|speak|talk|write|explain)"
+        rf"(?: to me| me| back| everything| only)? in (?:{_LANGUAGES})\b"
+        r"|(?:请|麻烦|以后|今后|从现在起|从现在开始|接下来|每次|你|您|都|一律|尽量|始终|务必|只){0,4}[用以]"
         r"(?:简体|繁体)?(?:中文|英文|英语|日语|日文|韩语|韩文|法语|德语|西班牙语|俄语|汉语|普通话|粤语)来?(?:跟我)?"
         r"(?:回答|回复|答复|交流|沟通|说话|写|解释|输出|聊)",
     ),
     (
         "user_preference",
         "",
-        r"(?:请|麻烦|你|您)?(?:以后|今后|从现在起|从现在开始|从今以后|往后|每次)(?:你|您|请|都|一律|尽量|不要|别|务必|回答|回复|代码|写|用|给我|叫我|称呼)",
+        r"i(?:'d| would) (?:rather|prefer) .{0,60}\b(?:answers?|repl(?:y|ies)|responses?|explanations?|examples?|code|tone|style|language|format"
+        r"|bullet points|tables?)\b"
+        rf"|{_POLITE}(?:from now on|going forward|in (?:the )?future),? (?!i\b|we\b)"
+        rf"|{_POLITE}(?:never|always) (?:use|write|answer|reply|respond|give|include|format|show|add|keep|call|ask|explain|start"
+        r"|end|put|run|speak|be|make|avoid|quote|cite|send|tell)\b"
+        r"|(?:请|麻烦|你|您)?(?:以后|今后|从现在起|从现在开始|从今以后|往后|每次)(?:你|您|请|都|一律|尽量|不要|别|务必|回答|回复|代码|写|用|给我|叫我|称呼)",
     ),
-    ("user_preference", "form of address", r"(?:请|以后|你|您|可以|就){0,3}(?:叫我|称呼我)(?!起床|去|来|做|吃|的|们)"),
+    (
+        "user_preference",
+        "form of address",
+        r"(?:please |you can |just ){0,2}call me (?!back|later|when|at\b|if|on\b|an? )"
+        r"|(?:请|以后|你|您|可以|就){0,3}(?:叫我|称呼我)(?!起床|去|来|做|吃|的|们)",
+    ),
     (
         "skill",
         "",
-        rf"我{_ZH_HOW}(?:会(?:说|讲|弹|编程|写代码|游泳|开车|下棋|跳舞|画画|做饭|拉|唱|滑雪| ?[A-Za-z])|擅长|精通|熟悉|熟练|掌握了?|懂(?!了|你|得你))",
-    ),
-    (
-        "skill",
-        "",
-        rf"我(?:已经|也)?(?:有{_ZH_NUMBER}{{1,3}}多?年.{{0,20}}经验|[学写做用弹练教]了?.{{0,12}}{_ZH_NUMBER}{{1,3}}多?年)"
+        r"i know how to |i can (?:speak|write|read|code|program|play|cook|sing|dance|swim|drive|ski)\b"
+        rf"|i {_HOW}speak (?!to\b|with\b|of\b|for\b)|i {_HOW}know (?:some |basic |a (?:bit|little) of )?(?:{_SKILLS})\b"
+        rf"|{_I_AM} {_HOW}(?:pretty |quite |not very )?(?:good|great|fluent|proficient|skilled|experienced|familiar|comfortable"
+        r"|well[- ]versed|new|an expert) (?:at|in|with|to) (?!it\b|this\b|that\b|you\b|here\b)"
+        rf"|{_I_AM} (?:an? )(?:complete |total |absolute )?(?:beginner|expert|novice|native speaker)\b"
+        r"|i have [\w +-]{0,24}years?(?: of)? [\w +#.-]{0,32}experience"
+        r"|i(?:'ve| have) been (?:coding|programming|playing|learning|studying|working with|using) "
+        rf"|{_I_AM} {_HOW}(?:learning|studying) (?!about\b)"
+        rf"|我{_ZH_HOW}(?:会(?:说|讲|弹|编程|写代码|游泳|开车|下棋|跳舞|画画|做饭|拉|唱|滑雪| ?[A-Za-z])|擅长|精通|熟悉|熟练|掌握了?|懂(?!了|你|得你))"
+        rf"|我(?:已经|也)?(?:有{_ZH_NUMBER}{{1,3}}多?年.{{0,20}}经验|[学写做用弹练教]了?.{{0,12}}{_ZH_NUMBER}{{1,3}}多?年)"
         r"|我(?:正在|正|刚开始|最近在|在)学(?!校|院)|我是.{0,12}(?:新手|初学者|专家|高手)",
     ),
-    ("fact", "name", r"我(?:叫做?|名叫|的(?:名字|姓名|全名)(?:是|叫)|姓)(?!你|您|他|她|它|不|什么|个|了|外卖|车|啥)"),
+    (
+        "fact",
+        "name",
+        r"my (?:full |first |last |real )?name(?:'s| is) (?!not\b)|i(?:'m| am) called "
+        r"|我(?:叫做?|名叫|的(?:名字|姓名|全名)(?:是|叫)|姓)(?!你|您|他|她|它|不|什么|个|了|外卖|车|啥)",
+    ),
     (
         "fact",
         "residence",
-        r"我(?:现在|目前|家|一直)?(?:住在|住(?!院|过|了)|定居在?|家在|常住|居住在|现居|搬到了?|搬去了?|搬来了?)",
+        rf"(?:i {_HOW}live|{_I_AM} {_HOW}(?:living|based)) (?:in|at|near) (?!fear|hope|peace|a hurry)"
+        r"|i(?:'ve| have)? (?:just |recently |now )?moved to |i no longer live (?:in|at) |i don't live (?:in|at) .{1,60} any ?more"
+        r"|我(?:现在|目前|家|一直)?(?:住在|住(?!院|过|了)|定居在?|家在|常住|居住在|现居|搬到了?|搬去了?|搬来了?)"
+        r"|我(?:已经|现在|家)?不(?:再)?住在?.{1,30}了",
     ),
-    ("fact", "residence", r"我(?:已经|现在|家)?不(?:再)?住在?.{1,30}了"),
-    ("fact", "origin", r"我(?:来自|老家[在是]|出生[在于](?!\d)|的?籍贯是)|我是[^,，。]{1,8}人(?=[,，。!！\s]|\Z)"),
+    (
+        "fact",
+        "origin",
+        rf"{_I_AM} {_HOW}(?:originally )?from |i (?:grew up|was born) in (?!\d)"
+        r"|我(?:来自|老家[在是]|出生[在于](?!\d)|的?籍贯是)|我是[^,，。]{1,8}人(?=[,，。!！\s]|\Z)",
+    ),
+    ("fact", "job", r"i (?:now |currently )?work as "),
+    (
+        "fact",
+        "employer",
+        r"i (?:now |currently )?work (?:at|for) (?!home\b|night\b|the moment\b|it\b|me\b|you\b|now\b)",
+    ),
+    (
+        "fact",
+        "age",
+        rf"{_I_AM} \d{{1,3}}(?: years?[- ]old)?[ .!]{{0,3}}(?:\Z|,|and\b)"
+        rf"|我(?:今年|已经|现在){{0,2}}{_ZH_NUMBER}{{1,3}}岁",
+    ),
+    ("fact", "allergy:*", rf"{_I_AM} {_HOW}allergic to (?P<o>[^,;.!]+)"),
     ("fact", "allergy:*", r"我(?:也|还)?对(?P<o>[^,，。]{1,12}?)(?:会|严重|有点|轻微|也|都)?(?<!不)过敏"),
-    ("fact", "age", rf"我(?:今年|已经|现在){{0,2}}{_ZH_NUMBER}{{1,3}}岁"),
+    ("fact", "my *", rf"my (?P<o>{_OWN}) (?:is|are|'s) (?!not\b|what\b|a secret\b)"),
     ("fact", "my *", rf"我的?(?P<o>{_ZH_OWN})(?:是|在|为|[:：])(?!不是|什么|哪)"),
     (
         "fact",
         "",
-        rf"我(?:家)?(?:里)?(?:有|养了?){_ZH_NUMBER}{{1,2}}[个只条位名头匹].{{0,10}}?(?:儿子|女儿|孩子|小孩|宝宝|狗|猫|宠物|哥哥|姐姐|弟弟|妹妹|龟|鸟|鱼|鼠|兔)",
+        rf"my (?:{_PEOPLE})(?:'s name is|'s birthday is|s?'? names are| is called| is named| is allergic to| is an? | is \d| works"
+        r"| lives| likes| loves| hates)\b"
+        r"|i have (?:an?|one|two|three|four|five|\d{1,2}) [\w ,-]{0,24}?(?:sons?|daughters?|kids?|child|children|dogs?|cats?|pets?"
+        r"|sisters?|brothers?|wife|husband|twins)\b"
+        rf"|{_I_AM} (?:married|single|divorced|engaged|retired|pregnant|left-handed|colou?r[- ]?blind)\b"
+        r"|i have (?:an? )?[\w ]{0,24}(?:allergy|diabetes|asthma|epilepsy)\b|i (?:own|drive) an? "
+        rf"|{_I_AM} an? {_NOT_A}[a-z]"
+        rf"|我(?:家)?(?:里)?(?:有|养了?){_ZH_NUMBER}{{1,2}}[个只条位名头匹].{{0,10}}?(?:儿子|女儿|孩子|小孩|宝宝|狗|猫|宠物|哥哥|姐姐|弟弟|妹妹|龟|鸟|鱼|鼠|兔)"
+        rf"|我(?:家|的)?(?:{_ZH_PEOPLE})(?:的名字)?(?:叫|名叫|是(?!不是|谁|说|想)|今年|对.{{1,12}}过敏|的生日|喜欢|住在|在.{{1,12}}(?:工作|上班|上学|读书))"
+        r"|我(?:现在|目前|一直)?(?:在[^,，。]{1,20}?(?:工作|上班|任职|读书|上学|实习)|从事)"
+        r"|我是(?:一名|一位|一个|名|位|个)(?!好|人才|傻|笨|错|问题)|我是[^,，。不]{0,12}?(?:师|员|学生|研究生|博士|护士|家长|司机|警察|画家|作家|科学家|艺术家|工作者|医生|经理|总监|主管|老板"
+        r"|创始人|爸爸|妈妈)(?=[,，。!！\s]|\Z)"
+        r"|我(?:已经|已|还是?|目前)?(?:结婚了?|已婚|未婚|单身|离婚了?|退休了?|怀孕了?|订婚了?)",
     ),
-    (
-        "fact",
-        "",
-        rf"我(?:家|的)?(?:{_ZH_PEOPLE})(?:的名字)?(?:叫|名叫|是(?!不是|谁|说|想)|今年|对.{{1,12}}过敏|的生日|喜欢|住在|在.{{1,12}}(?:工作|上班|上学|读书))",
-    ),
-    ("fact", "", r"我(?:现在|目前|一直)?(?:在[^,，。]{1,20}?(?:工作|上班|任职|读书|上学|实习)|从事)"),
-    (
-        "fact",
-        "",
-        r"我是(?:一名|一位|一个|名|位|个)(?!好|人才|傻|笨|错|问题)|我是[^,，。不]{0,12}?(?:师|员|学生|研究生|博士|护士|家长|司机|警察|画家|作家|科学家|艺术家|工作者|医生|经理|总监|主管|老板"
-        r"|创始人|爸爸|妈妈)(?=[,，。!！\s]|\Z)",
-    ),
-    ("fact", "", r"我(?:已经|已|还是?|目前)?(?:结婚了?|已婚|未婚|单身|离婚了?|退休了?|怀孕了?|订婚了?)"),
+    ("project_context", "project *", rf"(?:our|my|the|this) (?P<o>{_PROJECT_VALUE}) (?:is|are) {_BROKEN}"),
     ("project_context", "project *", rf"(?:我们|咱们|我|本)?的?(?:项目)?的?(?P<o>{_ZH_PROJECT_VALUE}){_ZH_USES}"),
     (
         "project_context",
         "",
-        rf"(?:我们|咱们|我|本|这个)(?:的|团队|公司|部门|这个|现在的|目前的){{0,2}}(?:{_ZH_PROJECT}){{1,2}}(?:的.{{1,8}}?)?{_ZH_USES}",
-    ),
-    ("project_context", "", rf"(?:项目|系统|后端|前端|数据库|仓库|代码){_ZH_USES}"),
-    (
-        "project_context",
-        "",
-        r"(?:我们|咱们)(?:团队|公司|项目|组|这边)?(?:都|目前|现在|主要|统一|一直|正在|默认){0,2}(?:用(?!户|不)|使用|采用|基于|部署在|开发|维护|跑在|迁移到|遵循)",
-    ),
-    (
-        "project_context",
-        "",
-        r"我(?:正在|在|目前在|现在在|最近在|正)(?:做|开发|写|维护|搭建|设计|负责).{0,30}?(?:项目|系统|应用|平台|网站|服务|工具|软件|小程序|游戏|框架|产品)",
+        rf"(?:our|my|the|this) (?:current |main |whole |new )?[\w-]{{0,20}} ?(?:{_PROJECT}) (?:is|are|uses?|runs?|has|have|lives?"
+        rf"|needs|must|requires?|listens?|supports?|targets?|depends?|consists|will be|belongs|deploys?)\b{_BROKEN}"
+        rf"|we(?:'re| are)? {_HOW}(?:use|using|run|running|deploy|deploying|build|building|host|hosting|store|ship|target|support"
+        r"|develop|developing|migrating|maintain|rely on|depend on)\b(?! (?:out|into|it\b|that\b|this\b))"
+        rf"|{_I_AM} {_HOW}(?:working on|building|developing|maintaining|responsible for) (?!it\b|this\b|that\b)"
+        rf"|(?:我们|咱们|我|本|这个)(?:的|团队|公司|部门|这个|现在的|目前的){{0,2}}(?:{_ZH_PROJECT}){{1,2}}(?:的.{{1,8}}?)?{_ZH_USES}"
+        rf"|(?:项目|系统|后端|前端|数据库|仓库|代码){_ZH_USES}"
+        r"|(?:我们|咱们)(?:团队|公司|项目|组|这边)?(?:都|目前|现在|主要|统一|一直|正在|默认){0,2}(?:用(?!户|不)|使用|采用|基于|部署在|开发|维护|跑在|迁移到|遵循)"
+        r"|我(?:正在|在|目前在|现在在|最近在|正)(?:做|开发|写|维护|搭建|设计|负责).{0,30}?(?:项目|系统|应用|平台|网站|服务|工具|软件|小程序|游戏|框架|产品)",
     ),
 )
-"""Category, key template, wording. In a template ``*`` stands for what the group ``o`` matched, in short."""
+"""Category, key template, wording; the first that matches counts. ``*`` in a template is what the group ``o`` matched."""
 
-
-@cache
-def _rules() -> tuple[_Rule, ...]:
-    return tuple(_Rule(category, key, LazyPattern(wording, re.IGNORECASE)) for category, key, wording in _RULES)
+_RULES = [(category, key, LazyPattern(wording, re.IGNORECASE)) for category, key, wording in _WORDINGS]

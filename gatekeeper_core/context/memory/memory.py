@@ -1,12 +1,12 @@
-"""Long-term memory: what is known about a user, from one conversation to the next.
+"""Long-term memory: what is known about a user across conversations.
 
 ::
 
     add ── the same text: nothing · the same key: takes its place · much alike: rewords it · else: a new memory
     search ── terms (and the vector) find up to 200 candidates ── cosine ranks them ── hits above a threshold
 
-The similarity is a cosine, 0 to 1: of terms without a model, of embeddings with an ``Embedder``. An embedder that fails
-never fails a search: it goes on with terms, and the result says so.
+The similarity is a cosine, 0 to 1: of terms without a model, of embeddings with an ``Embedder``. Where the embedder
+fails, a search goes on with terms, and its result says so.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Literal
 
 from gatekeeper_core.context.memory.embedding import Embedded, embed, embedding_mark
 from gatekeeper_core.context.memory.search import (
+    MAX_CANDIDATES,
     MemoryConfig,
     MemoryHits,
-    Question,
     most_alike,
     question_terms,
     search_memories,
@@ -37,6 +37,7 @@ from gatekeeper_core.storage.base import (
     MemoryScope,
     is_in_process,
 )
+from gatekeeper_core.tokens import check_str, check_tokens
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.memory.embedding import Embedder
@@ -45,21 +46,23 @@ if TYPE_CHECKING:
 __all__ = ["LongTermMemory", "keeps_memories"]
 
 _MAX_VERSIONS = 1_000
+_MAX_EARLIER = 20  # texts that a memory keeps of those it had before, the newest
+_MAX_CHARACTERS = 2_000  # of one memory
 
 
 def keeps_memories(store: object) -> bool:
-    """Return whether a store keeps memories, as every ``Store`` does, beside what else it keeps."""
+    """Return whether a store keeps memories, as every ``Store`` does."""
     return all(callable(getattr(store, name, None)) for name in ("put_memories", "find_memories", "delete_memories"))
 
 
 class LongTermMemory:
-    """What is known about users, in a store that may be shared by any number of these; thread-safe.
+    """The memories of users, in a store that may be shared; thread-safe.
 
     Args:
-        store: where the memories lie.
+        store: keeps the memories.
         embedder: gives the vectors of texts; None: similarity is of terms.
-        query_embedder: gives the vectors of questions, for models that tell the two apart; None: the embedder does.
-        config: thresholds and bounds.
+        query_embedder: gives the vectors of questions, for models that embed them in another way; None: ``embedder``.
+        config: thresholds.
         clock: gives the time in seconds; None: memories carry no times and never expire.
 
     >>> from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
@@ -94,13 +97,8 @@ class LongTermMemory:
         self._told: set[str] = set()
 
     @property
-    def config(self) -> MemoryConfig:
-        """The settings."""
-        return self._config
-
-    @property
     def is_inline(self) -> bool:
-        """Whether a search waits for nobody: no model, and a store in this process that says so (``is_in_process``)."""
+        """Whether a search never blocks: no model, and a store in this process that says so (``is_in_process``)."""
         return self._query_embedder is None and is_in_process(self._store)
 
     # --- writing -----------------------------------------------------------------------------------------------------
@@ -118,10 +116,10 @@ class LongTermMemory:
     ) -> Memory:
         """Remember a text, and return the memory that holds it now.
 
-        What is known already stays as it is. A memory of the same category and key is superseded: it is closed, and
-        linked with the new one. One of the same category that is much alike, with the same numbers, is reworded: the
-        newest text wins, the earlier ones are kept. A text from an earlier message of the same conversation changes
-        nothing that a later one said.
+        The same text changes nothing. A memory of the same category and key is superseded: it is closed, and linked
+        with the new one. One of the same category that is much alike, with the same numbers, is reworded: the newest
+        text wins, the earlier ones are kept. A text from an earlier message of the same conversation changes nothing
+        that a later one said.
 
         Args:
             scope: whose memory.
@@ -135,33 +133,34 @@ class LongTermMemory:
         Raises:
             TypeError: an argument has the wrong type.
             ConfigError: the text or a name is empty, the text too long, the category unknown, ``seq`` negative.
-            ConflictError: other writers were faster time and again.
+            ConflictError: other writers were faster 64 times in a row.
         """
         _check_scope(scope)
-        draft = self._draft(text, category, key, thread, seq, valid_to)
+        draft = Memory("", text, category, key, thread, seq, self._now() or 0.0, valid_to)
+        _check_draft(draft)
         return self._written(scope, lambda: self._placed(scope, draft))
 
     def update(
         self, scope: MemoryScope, memory_id: str, text: str, *, thread: str | None = None, seq: int | None = None
     ) -> Memory:
-        """Give a memory another text, and return it; the earlier text is kept, a vector is made anew.
+        """Give a memory another text, and return it; the earlier text is kept.
 
         Raises:
             KeyError: there is no such memory.
             TypeError: an argument has the wrong type.
             ConfigError: the text is empty or too long, or another memory took the place of this one.
-            ConflictError: other writers were faster time and again.
+            ConflictError: other writers were faster 64 times in a row.
         """
         _check_scope(scope)
 
         def change() -> tuple[Memory, list[MemoryRecord]]:
             stored = self._stored(scope, memory_id)
-            draft = self._draft(text, stored.memory.category, stored.memory.key, thread, seq, stored.memory.valid_to)
-            if stored.memory.superseded_by is not None:
-                raise ConfigError(f"another memory took its place: update {stored.memory.superseded_by!r}")
-            if stored.memory.text == text:
-                return stored.memory, []
-            return self._reworded(stored, draft)
+            old = stored.memory
+            draft = old._replace(text=text, thread=thread, seq=seq, valid_from=self._now() or 0.0)
+            _check_draft(draft)
+            if old.superseded_by is not None:
+                raise ConfigError(f"another memory took its place: update {old.superseded_by!r}")
+            return (old, []) if old.text == text else self._reworded(stored, draft)
 
         return self._written(scope, change)
 
@@ -173,14 +172,13 @@ class LongTermMemory:
         """
         _check_scope(scope)
         with stage(MEMORY_FORGET) as seen:
-            found = None if memory_id is None else self._store.get_memory(scope, memory_id)
             if memory_id is None:
                 deleted = self._store.delete_memories(scope)
-            elif found is None:
-                deleted = 0
-            else:
+            elif found := self._store.get_memory(scope, memory_id):
                 chain = [*self._chain(scope, found, "supersedes"), *self._chain(scope, found, "superseded_by")]
                 deleted = self._store.delete_memories(scope, tuple(dict.fromkeys(memory.id for memory in chain)))
+            else:
+                deleted = 0
             seen.tell(lambda: {"memories": deleted})
         return deleted
 
@@ -192,7 +190,7 @@ class LongTermMemory:
             limit: how many memories are looked at, at least 1.
         """
         _check_scope(scope)
-        _check_count("limit", limit)
+        check_tokens("limit", limit, at_least=1)
         if self._embedder is None:
             return 0
         found = islice(self._store.find_memories(scope, limit=limit), limit)
@@ -223,7 +221,7 @@ class LongTermMemory:
     def newest(self, scope: MemoryScope, *, limit: int = 100) -> tuple[Memory, ...]:
         """Return the current memories that were put last, newest first by the time since when they hold."""
         _check_scope(scope)
-        _check_count("limit", limit)
+        check_tokens("limit", limit, at_least=1)
         found = [record.memory for record in islice(self._store.find_memories(scope, limit=limit), limit)]
         return tuple(sorted(found, key=lambda memory: (-memory.valid_from, -(memory.seq or 0), memory.id)))
 
@@ -237,17 +235,15 @@ class LongTermMemory:
         return tuple(self._chain(scope, self._stored(scope, memory_id), "supersedes"))
 
     def naming(self, scope: MemoryScope, text: str) -> tuple[Memory, ...]:
-        """Return the current memories that name everything that a text names, in any order.
-
-        What "my address" is to be forgotten means: each memory that holds all its telling words.
-        """
+        """Return the current memories that hold all telling words of a text ("my address"), in any order."""
         _check_scope(scope)
-        wanted = _naming_terms(text)
+        # 地址 weighs little, and counts where it is all there is.
+        wanted = telling_terms(text) or {term for term in count_terms(text) if len(term) > 1}
         if not wanted:
             return ()
-        most, counts = self._config.candidates, self._store.count_memories(scope, wanted).by_term
+        counts = self._store.count_memories(scope, wanted).by_term
         rarest = min(wanted, key=lambda term: (counts.get(term, 0), term))
-        found = islice(self._store.find_memories(scope, terms=(rarest,), limit=most), most)
+        found = islice(self._store.find_memories(scope, terms=(rarest,), limit=MAX_CANDIDATES), MAX_CANDIDATES)
         return tuple(record.memory for record in found if wanted <= set(record.terms))
 
     def search(
@@ -265,9 +261,9 @@ class LongTermMemory:
         Args:
             scope: whose memories.
             query: what was asked.
-            limit: hits at most, 1 to the configured candidates.
+            limit: hits at most, 1 to 200.
             min_similarity: similarity from which a memory is a hit, 0..1; None: the configured one of its kind. Where
-                an embedder fails, a number given for its scale is lowered to the one configured for terms.
+                an embedder fails, terms are compared, and the lower of both thresholds counts.
             categories: of which categories; None: of all.
             before: what the user said before, oldest first; it counts less the older it is.
 
@@ -276,24 +272,19 @@ class LongTermMemory:
             ConfigError: a number is out of range, or a category unknown.
         """
         _check_scope(scope)
-        _check_text("query", query, empty=True)
-        _check_count("limit", limit, most=self._config.candidates)
-        _check_similarity(min_similarity)
-        wanted = _checked_categories(MEMORY_CATEGORIES if categories is None else categories)
-        if not wanted:
+        _check_search(query, limit, min_similarity, categories, before)
+        if categories is not None and not categories:
             return MemoryHits((), "dense" if self._query_embedder else "sparse")
         with stage(MEMORY_SEARCH) as seen:
-            question = Question(
-                question_terms(query, _checked_before(before), earlier_weight=self._config.earlier_weight),
-                self._embedded(self._query_embedder, ["\n".join((*before, query))]) if self._query_embedder else None,
-            )
+            embedder, asked = self._query_embedder, "\n".join((*before, query))
             hits = search_memories(
                 self._store,
                 scope,
-                question,
+                question_terms(query, before),
+                self._embedded(embedder, [asked]) if embedder else None,
                 limit=limit,
                 min_similarity=min_similarity,
-                categories=() if categories is None else wanted,
+                categories=tuple(categories or ()),
                 config=self._config,
                 now=self._now(),
             )
@@ -302,44 +293,20 @@ class LongTermMemory:
 
     # --- how a text becomes a memory ---------------------------------------------------------------------------------
 
-    def _draft(
-        self,
-        text: str,
-        category: MemoryCategory,
-        key: str | None,
-        thread: str | None,
-        seq: int | None,
-        valid_to: float | None,
-    ) -> Memory:
-        _check_text("text", text)
-        if len(text) > self._config.max_characters:
-            raise ConfigError(f"a memory has at most {self._config.max_characters} characters, this text {len(text)}")
-        _checked_categories((category,))
-        for name, value in (("key", key), ("thread", thread)):
-            if value is not None:
-                _check_text(name, value)
-        if seq is not None:
-            _check_count("seq", seq, least=0)
-        if valid_to is not None and (isinstance(valid_to, bool) or not isinstance(valid_to, (int, float))):
-            raise TypeError(f"valid_to must be a number of seconds, got {type(valid_to).__name__}")
-        if valid_to is not None and valid_to != valid_to:
-            raise ConfigError("valid_to must be a number of seconds, got NaN")
-        return Memory("", text, category, key, thread, seq, self._now() or 0.0, valid_to)
-
     def _placed(self, scope: MemoryScope, draft: Memory) -> tuple[Memory, list[MemoryRecord]]:
         """Return the memory that holds a draft, and what has to be put for that."""
         stored = None
         if draft.key is not None:
             found = self._store.find_memories(scope, key=draft.key, categories=(draft.category,), limit=1)
             stored = next(iter(found), None)
-        stored = stored or most_alike(self._store, scope, draft, config=self._config)
+        stored = stored or most_alike(self._store, scope, draft, least=self._config.merge_similarity)
         if stored is None:
             # The id that a new one of this text would have is all that finds a text without terms.
             same = self._store.get_memory(scope, _made_id(draft, 0))
-            stored = same if same and same.memory.superseded_by is None and _same_text(same.memory, draft) else None
-        if stored is None:
-            memory = draft._replace(id=self._free_id(scope, draft))
-            return memory, [self._record(memory)]
+            if same is None or same.memory.superseded_by is not None or not _same_text(same.memory, draft):
+                memory = draft._replace(id=self._free_id(scope, draft))
+                return memory, [self._record(memory)]
+            stored = same
         old = stored.memory
         if _says_no_more(draft, old):
             return old, []
@@ -353,15 +320,11 @@ class LongTermMemory:
 
     def _reworded(self, stored: MemoryRecord, draft: Memory) -> tuple[Memory, list[MemoryRecord]]:
         old = stored.memory
-        so_far = old.earlier
+        earlier = old.earlier
         if not _same_text(draft, old):
-            so_far = (*so_far, EarlierText(old.text, old.valid_from, old.thread, old.seq))
+            earlier = (*earlier, EarlierText(old.text, old.valid_from, old.thread, old.seq))[-_MAX_EARLIER:]
         memory = draft._replace(
-            id=old.id,
-            key=draft.key or old.key,
-            supersedes=old.supersedes,
-            earlier=so_far[max(0, len(so_far) - self._config.max_earlier) :],
-            version=old.version + 1,
+            id=old.id, key=draft.key or old.key, supersedes=old.supersedes, earlier=earlier, version=old.version + 1
         )
         return memory, [self._record(memory, stored)]
 
@@ -390,7 +353,7 @@ class LongTermMemory:
             seen.tell(lambda: {"memories": number})
         return memory
 
-    # --- what several of them need -----------------------------------------------------------------------------------
+    # --- shared ------------------------------------------------------------------------------------------------------
 
     def _stored(self, scope: MemoryScope, memory_id: str) -> MemoryRecord:
         found = self._store.get_memory(scope, memory_id)
@@ -431,11 +394,6 @@ class LongTermMemory:
         return None if self._clock is None else self._clock()
 
 
-def _naming_terms(text: str) -> set[str]:
-    """Return the terms that name what a text is about; 地址 weighs little, and counts where it is all there is."""
-    return telling_terms(text) or {term for term in count_terms(text) if len(term) > 1}
-
-
 def _made_id(draft: Memory, number: int) -> str:
     import hashlib  # here, because it is a tenth of the import of the library
 
@@ -454,48 +412,67 @@ def _says_no_more(draft: Memory, known: Memory) -> bool:
     return _same_text(draft, known) and draft.valid_to == known.valid_to and draft.key in (None, known.key)
 
 
+# --- arguments ------------------------------------------------------------------------------------------------------
+
+
 def _check_scope(scope: MemoryScope) -> None:
     if not isinstance(scope, MemoryScope):
         raise TypeError(f"scope must be a MemoryScope, got {type(scope).__name__}")
-    _check_text("scope.tenant", scope.tenant)
-    _check_text("scope.user", scope.user)
+    _check_name("scope.tenant", scope.tenant)
+    _check_name("scope.user", scope.user)
 
 
-def _check_text(name: str, value: object, *, empty: bool = False) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be a str, got {type(value).__name__}")
-    if not empty and not value.strip():
+def _check_draft(draft: Memory) -> None:
+    _check_name("text", draft.text)
+    if len(draft.text) > _MAX_CHARACTERS:
+        raise ConfigError(f"a memory has at most {_MAX_CHARACTERS} characters, this text {len(draft.text)}")
+    _check_category(draft.category)
+    for name, value in (("key", draft.key), ("thread", draft.thread)):
+        if value is not None:
+            _check_name(name, value)
+    if draft.seq is not None:
+        check_tokens("seq", draft.seq)
+    if draft.valid_to is not None:
+        _check_number("valid_to", draft.valid_to)
+
+
+def _check_search(
+    query: str,
+    limit: int,
+    min_similarity: float | None,
+    categories: Collection[str] | None,
+    before: Sequence[str],
+) -> None:
+    check_str("query", query)
+    check_tokens("limit", limit, at_least=1)
+    if limit > MAX_CANDIDATES:
+        raise ConfigError(f"limit must be at most {MAX_CANDIDATES}, got {limit}")
+    if min_similarity is not None:
+        _check_number("min_similarity", min_similarity)
+        if not 0 <= min_similarity <= 1:
+            raise ConfigError(f"min_similarity must lie in 0..1, got {min_similarity!r}")
+    for name, texts in (("categories", categories), ("before", before)):
+        if isinstance(texts, str):
+            raise TypeError(f"{name} must be a collection of texts, got a str")
+    for category in categories or ():
+        _check_category(category)
+    for text in before:
+        check_str("before", text)
+
+
+def _check_name(name: str, value: object) -> None:
+    check_str(name, value)
+    if not str(value).strip():
         raise ConfigError(f"{name} must not be empty")
 
 
-def _check_count(name: str, value: int, *, least: int = 1, most: int | None = None) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} must be a whole number, got {type(value).__name__}")
-    if value < least or (most is not None and value > most):
-        raise ConfigError(f"{name} must be {least} or more{f', at most {most}' if most else ''}, got {value}")
+def _check_category(category: str) -> None:
+    if category not in MEMORY_CATEGORIES:
+        raise ConfigError(f"unknown category {category!r}: choose of {', '.join(MEMORY_CATEGORIES)}")
 
 
-def _check_similarity(value: float | None) -> None:
-    if value is None:
-        return
+def _check_number(name: str, value: float) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"min_similarity must be a number, got {type(value).__name__}")
-    if not 0 <= value <= 1:
-        raise ConfigError(f"min_similarity must lie in 0..1, got {value!r}")
-
-
-def _checked_categories(categories: Collection[str]) -> tuple[str, ...]:
-    if isinstance(categories, str):
-        raise TypeError("categories must be a collection of names, got a str")
-    for category in categories:
-        if category not in MEMORY_CATEGORIES:
-            raise ConfigError(f"unknown category {category!r}: choose of {', '.join(MEMORY_CATEGORIES)}")
-    return tuple(categories)
-
-
-def _checked_before(before: Sequence[str]) -> Sequence[str]:
-    if isinstance(before, str):
-        raise TypeError("before must be a sequence of texts, got a str")
-    for text in before:
-        _check_text("before", text, empty=True)
-    return before
+        raise TypeError(f"{name} must be a number, got {type(value).__name__}")
+    if value != value:
+        raise ConfigError(f"{name} must be a number, got NaN")

@@ -1,6 +1,6 @@
-"""Which memories a question calls for: candidates from a store, ranked by one cosine, hits above a threshold.
+"""The search for memories: candidates from a store, ranked by one cosine, hits above a threshold.
 
-The work is bounded, whatever the store holds or gives back: so many candidates are asked for, and no more are read.
+The work is bounded, whatever the store holds or gives back.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from gatekeeper_core.storage.base import MemoryStore
 
 __all__ = [
+    "MAX_CANDIDATES",
     "MemoryConfig",
     "MemoryHit",
     "MemoryHits",
-    "Question",
     "SimilarityKind",
-    "is_expired",
     "most_alike",
     "question_terms",
     "search_memories",
@@ -37,6 +36,12 @@ __all__ = [
 
 SimilarityKind: TypeAlias = Literal["sparse", "dense"]
 
+MAX_CANDIDATES = 200
+"""Memories that a search compares at most, found by terms; as many again by the vector. Source: ours."""
+
+_EARLIER_WEIGHT = (
+    0.9  # of a text that was said before, against the one after it. Source: ``benchmarks.long_term_memory``
+)
 _MAX_BEFORE = 20
 _ROUNDING = 1e-6
 _MAX_RELATED_COUNTED = 4 * MAX_RELATED
@@ -47,32 +52,20 @@ class MemoryConfig:
     """How memories are found, compared and merged.
 
     Attributes:
-        candidates: memories that a search compares at most, >= 1, found by terms; as many again by the vector.
         min_similarity_sparse: similarity of terms from which a memory is a hit, 0..1. Source: measured, see
             ``docs/memory.md``: one unrelated Chinese utterance in ten finds anything above it.
         min_similarity_dense: similarity of embeddings from which a memory is a hit, 0..1. Source: specification 001.
         merge_similarity: similarity of terms from which two texts of a category are one memory, 0..1. Source: 004.
-        earlier_weight: what a text that was said before weighs in a query against the one after it, 0..1. Source:
-            ours, as in ``benchmarks.memory``.
-        max_earlier: earlier texts that a memory keeps, the newest; >= 0.
-        max_characters: length of one memory at most, >= 1.
         embedder_name: of which model the vectors are; another name, and they are made anew.
     """
 
-    candidates: int = 200
     min_similarity_sparse: float = 0.08
     min_similarity_dense: float = 0.6
     merge_similarity: float = 0.85
-    earlier_weight: float = 0.9
-    max_earlier: int = 20
-    max_characters: int = 2_000
     embedder_name: str = ""
 
     def __post_init__(self) -> None:
-        check_range(self, "candidates", "max_characters", low=1, whole=True)
-        check_range(self, "max_earlier", low=0, whole=True)
-        for name in ("min_similarity_sparse", "min_similarity_dense", "merge_similarity", "earlier_weight"):
-            check_range(self, name, low=0, high=1)
+        check_range(self, "min_similarity_sparse", "min_similarity_dense", "merge_similarity", low=0, high=1)
         if not isinstance(self.embedder_name, str):
             raise TypeError(f"MemoryConfig.embedder_name must be a str, got {type(self.embedder_name).__name__}")
 
@@ -116,47 +109,29 @@ class MemoryHits(Sequence[MemoryHit]):
         return self.hits[at]
 
 
-class Question(NamedTuple):
-    """What is looked for.
-
-    Attributes:
-        counts: the counts of its terms; see :func:`question_terms`.
-        embedded: what the embedder gave for it, or None without an embedder.
-    """
-
-    counts: Mapping[str, float]
-    embedded: Embedded | None = None
-
-    @property
-    def vector(self) -> array[float] | None:
-        """Its vector, or None."""
-        return self.embedded.vectors[0] if self.embedded and self.embedded.vectors else None
-
-
-def question_terms(query: str, before: Sequence[str] = (), *, earlier_weight: float) -> dict[str, float]:
+def question_terms(query: str, before: Sequence[str] = ()) -> dict[str, float]:
     """Return the counts of a question's terms, with those of the texts said before it, which count less.
 
     Args:
         query: what was asked.
         before: what was said before, oldest first; the newest 20 are read.
-        earlier_weight: what a text weighs against the one after it, 0..1.
 
-    >>> question_terms("and the port?", ["Redis port"], earlier_weight=0.9)
+    >>> question_terms("and the port?", ["Redis port"])
     {'port': 1, 'redis': 0.9}
     """
     counts: dict[str, float] = {**count_terms(query, limit=MAX_QUERY_ANCHORS)}
     for age, text in enumerate(islice(reversed(before), _MAX_BEFORE), 1):
         for term, count in count_terms(text, limit=MAX_QUERY_ANCHORS).items():
-            worth = count * earlier_weight**age
             if term in counts or len(counts) < MAX_QUERY_ANCHORS:
-                counts[term] = max(counts.get(term, 0), worth)
+                counts[term] = max(counts.get(term, 0), count * _EARLIER_WEIGHT**age)
     return counts
 
 
 def search_memories(
     store: MemoryStore,
     scope: MemoryScope,
-    question: Question,
+    counts: Mapping[str, float],
+    embedded: Embedded | None,
     *,
     limit: int,
     min_similarity: float | None,
@@ -166,60 +141,70 @@ def search_memories(
 ) -> MemoryHits:
     """Return the memories of a scope that a question calls for, best first; see ``LongTermMemory.search``.
 
-    Args:
-        store: where they lie.
-        scope: whose memories.
-        question: what is looked for.
-        limit: hits at most.
-        min_similarity: as in ``LongTermMemory.search``.
-        categories: of which categories; empty: of all.
-        config: thresholds and bounds.
-        now: the time, in seconds; None: nothing has expired.
+    The question comes as the counts of its terms and, where there is an embedder, what that gave. No categories stand
+    for all. ``now`` is in seconds; None: nothing has expired.
     """
-    terms, found = _candidates(store, scope, question.counts, question.vector, categories, config)
-    found = [record for record in found if not is_expired(record.memory, now)]
-    compared = [_compared(record, question.vector, terms, config.embedder_name) for record in found]
-    hits = [hit for hit in compared if 0.0 < hit.similarity >= _threshold(hit.kind, question, min_similarity, config)]
-    hits.sort(key=_rank)
-    if question.embedded is None:
-        return MemoryHits(tuple(hits[:limit]), "sparse")
-    reason = _why_sparse(question, found, compared)
-    return MemoryHits(tuple(hits[:limit]), "fallback" if reason else "dense", reason)
+    vector = embedded.vectors[0] if embedded and embedded.vectors else None
+    least: dict[SimilarityKind, float] = {"sparse": config.min_similarity_sparse, "dense": config.min_similarity_dense}
+    if min_similarity is not None:
+        # Given for embeddings, it would keep every memory away that is compared by terms.
+        least["sparse"] = min_similarity if embedded is None else min(min_similarity, least["sparse"])
+        least["dense"] = min_similarity
+    terms, found = _candidates(store, scope, counts, vector, categories)
+    compared: list[MemoryHit] = []
+    lengths: set[int] = set()
+    for memory, _, stored, vector_of in found:
+        if now is not None and memory.valid_to is not None and memory.valid_to <= now:
+            continue
+        if stored is not None:
+            lengths.add(len(stored))
+            is_of_text = vector_of == embedding_mark(memory.text, config.embedder_name)
+            if vector is not None and is_of_text and len(stored) == len(vector):
+                compared.append(MemoryHit(memory, cosine(vector, stored), "dense"))
+                continue
+        compared.append(MemoryHit(memory, terms.similarity(count_terms(memory.text)), "sparse"))
+    # The two scales are not comparable: what was compared by vectors comes first.
+    ranked = sorted(
+        (hit for hit in compared if 0.0 < hit.similarity >= least[hit.kind]),
+        key=lambda hit: (hit.kind, -hit.similarity, -hit.memory.valid_from, -(hit.memory.seq or 0), hit.memory.id),
+    )
+    hits = tuple(ranked[:limit])
+    if embedded is None:
+        return MemoryHits(hits, "sparse")
+    reason = embedded.reason
+    if vector is not None and compared and all(hit.kind == "sparse" for hit in compared):
+        reason = "stale_vectors" if len(vector) in lengths else "other_dimensions" if lengths else "no_stored_vectors"
+    return MemoryHits(hits, "fallback" if reason else "dense", reason)
 
 
-def most_alike(store: MemoryStore, scope: MemoryScope, draft: Memory, *, config: MemoryConfig) -> MemoryRecord | None:
-    """Return the current memory that says what a draft says, or None: the one whose text is most alike, if enough.
+def most_alike(store: MemoryStore, scope: MemoryScope, draft: Memory, *, least: float) -> MemoryRecord | None:
+    """Return the current memory that says what a draft says, or None: the most alike of at least this similarity.
 
-    It is of the same category, of no other key, and names the same numbers: a port of 6380 is no other way to put one
-    of 6390. It is compared by terms, so that the answer does not hang on a model.
-
-    Args:
-        store: where the memories lie.
-        scope: whose memories.
-        draft: what is to be remembered.
-        config: the threshold.
+    It is of the same category, of no other key, and names the same numbers: "port 6380" and "port 6390" are two
+    things. It is compared by terms, so that the answer does not depend on a model.
     """
     counts = count_terms(draft.text)
-    terms, found = _candidates(store, scope, counts, None, (draft.category,), config)
+    exact = _exact(counts)
+    terms, found = _candidates(store, scope, counts, None, (draft.category,))
     best: tuple[float, float, str] = (0.0, 0.0, "")
     alike = None
     for record in found:
         memory = record.memory
-        if terms.at_most(frozenset(record.terms)) < config.merge_similarity - _ROUNDING:
+        if terms.at_most(frozenset(record.terms)) < least - _ROUNDING:
             continue  # most candidates: their texts need not be read
         other = count_terms(memory.text)
-        if (draft.key and memory.key and draft.key != memory.key) or _exact(other) != _exact(counts):
+        if (draft.key and memory.key and draft.key != memory.key) or _exact(other) != exact:
             continue
         similarity = 1.0 if folded(memory.text) == folded(draft.text) else terms.similarity(other)
         place = (similarity, memory.valid_from, memory.id)
-        if similarity >= config.merge_similarity and place > best:
+        if similarity >= least and place > best:
             best, alike = place, record
     return alike
 
 
-def is_expired(memory: Memory, now: float | None) -> bool:
-    """Return whether a memory holds no more."""
-    return now is not None and memory.valid_to is not None and memory.valid_to <= now
+def _exact(terms: Iterable[str]) -> set[str]:
+    """Return the terms that mean one thing only: numbers, versions, identifiers with digits, dates and amounts."""
+    return {term for term in terms if term[0] in "@#" or any(map(str.isdigit, term))}
 
 
 def _candidates(
@@ -228,7 +213,6 @@ def _candidates(
     counts: Mapping[str, float],
     vector: array[float] | None,
     categories: Collection[str],
-    config: MemoryConfig,
 ) -> tuple[TermVector, list[MemoryRecord]]:
     """Return the question as a vector of terms, and the records that the store finds for it."""
     related = tuple(islice(related_to(tuple(counts)), _MAX_RELATED_COUNTED))
@@ -239,47 +223,7 @@ def _candidates(
     if not held and vector is None:
         return terms, []
     found: Iterable[object] = store.find_memories(
-        scope, terms=held, vector=vector, categories=categories, limit=config.candidates
+        scope, terms=held, vector=vector, categories=categories, limit=MAX_CANDIDATES
     )
     # A store that gives more than it was asked for, or something else, does not make a search long or fail it.
-    return terms, [each for each in islice(found, 2 * config.candidates) if isinstance(each, MemoryRecord)]
-
-
-def _compared(record: MemoryRecord, vector: array[float] | None, terms: TermVector, embedder_name: str) -> MemoryHit:
-    """Return a record as a hit: by its vector, where that is of this text and as long as the question's."""
-    memory = record.memory
-    stored = record.vector if record.vector_of == embedding_mark(memory.text, embedder_name) else None
-    if vector is not None and stored is not None and len(stored) == len(vector):
-        return MemoryHit(memory, cosine(vector, stored), "dense")
-    return MemoryHit(memory, terms.similarity(count_terms(memory.text)), "sparse")
-
-
-def _threshold(kind: SimilarityKind, question: Question, min_similarity: float | None, config: MemoryConfig) -> float:
-    if kind == "dense":
-        return config.min_similarity_dense if min_similarity is None else min_similarity
-    if min_similarity is None:
-        return config.min_similarity_sparse
-    # Given for embeddings, it would keep every memory away that is compared by terms.
-    return min_similarity if question.embedded is None else min(min_similarity, config.min_similarity_sparse)
-
-
-def _why_sparse(question: Question, found: Sequence[MemoryRecord], compared: Sequence[MemoryHit]) -> str | None:
-    """Return why no embedding was compared although there is an embedder, or None where one was, or nothing was."""
-    if question.vector is None:
-        return question.embedded.reason if question.embedded else None
-    if not found or any(hit.kind == "dense" for hit in compared):
-        return None
-    lengths = {len(record.vector) for record in found if record.vector is not None}
-    if not lengths:
-        return "no_stored_vectors"
-    return "stale_vectors" if len(question.vector) in lengths else "other_dimensions"
-
-
-def _rank(hit: MemoryHit) -> tuple[bool, float, float, int, str]:
-    memory = hit.memory
-    return (hit.kind == "sparse", -hit.similarity, -memory.valid_from, -(memory.seq or 0), memory.id)
-
-
-def _exact(terms: Iterable[str]) -> set[str]:
-    """Return the terms that mean one thing only: numbers, versions, identifiers with digits, dates and amounts."""
-    return {term for term in terms if term[0] in "@#" or any(map(str.isdigit, term))}
+    return terms, [each for each in islice(found, 2 * MAX_CANDIDATES) if isinstance(each, MemoryRecord)]

@@ -1,7 +1,7 @@
 """From a conversation to long-term memory: what is new is extracted once, remembered, or forgotten.
 
-How far a conversation was read is a derived record ("extraction") of its own. Two workers that read the same messages
-add nothing twice: a text that is there already stays as it is, and the record knows the newest message that was read.
+A derived record ("extraction") tells how far a conversation was read. Two workers that read the same messages add
+nothing twice.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ class MemoryExtractor(Protocol):
 
 
 class Remembered(NamedTuple):
-    """What reading a conversation did.
+    """The result of reading a conversation.
 
     Attributes:
         memories: the memories that hold what was extracted, in the order in which it was said.
-        forgotten: ids of the memories that the user asked to forget and that were deleted.
-        dropped: how much was left out: secrets, and what a model gave that the user's messages do not support.
+        forgotten: ids of the memories that were deleted because the user asked for it.
+        dropped: number of items left out: secrets, and what a model gave that the user's messages do not support.
         upto_seq: sequence number of the newest message that was read, -1 for none.
         status: ``"rules"``, ``"model"``, ``"fallback"`` (the model failed, the rules were read), or ``"nothing_new"``.
         reason: why it is a fallback, else None.
@@ -85,15 +85,15 @@ class Remembered(NamedTuple):
 def remember_thread(
     memory: LongTermMemory, thread: Thread, store: RecordStore, *, extractor: MemoryExtractor | None = None
 ) -> Remembered:
-    """Read what is new in a conversation into its user's memory, and return what that did.
+    """Read what is new in a conversation into its user's memory.
 
     What the user asks to be forgotten is deleted where memories name it (``LongTermMemory.naming``), in the order in
-    which it was said. A conversation of nobody's (``thread.user`` is None) is not read.
+    which it was said. A conversation without a user is not read.
 
     Args:
         memory: where memories go.
         thread: the conversation.
-        store: where the record lies that says how far it was read.
+        store: keeps the record of how far it was read.
         extractor: a model; None: the rules of :func:`~gatekeeper_core.context.memory.extraction.extract`. Requests to
             forget are read by rules in any case.
 
@@ -113,29 +113,12 @@ def _remembered(
     upto_seq = record.upto_seq if record else -1
     if thread.user is None or thread.last_seq <= upto_seq:
         return Remembered((), (), 0, upto_seq, "nothing_new")
-    extraction, reason = _extraction(thread, upto_seq, extractor)
-    found = tuple(item for item in extraction.found if len(item.text) <= memory.config.max_characters)
-    dropped = extraction.dropped + len(extraction.found) - len(found)
-    extraction = extraction._replace(found=found, dropped=dropped)
-    memories, forgotten = _applied(memory, MemoryScope(thread.tenant, thread.user), thread, extraction)
-
-    def read_to_the_end(old: DerivedRecord | None) -> NewRecord | None:
-        # Where another worker has read further, its record stays.
-        return None if old and old.upto_seq >= thread.last_seq else NewRecord("{}", thread.last_seq)
-
-    update_record(store, thread, EXTRACTION_KIND, read_to_the_end)
-    status: Literal["rules", "model", "fallback"] = "rules" if extractor is None else "fallback" if reason else "model"
-    return Remembered(memories, forgotten, extraction.dropped, thread.last_seq, status, reason)
-
-
-def _applied(
-    memory: LongTermMemory, scope: MemoryScope, thread: Thread, extraction: Extraction
-) -> tuple[tuple[Memory, ...], tuple[str, ...]]:
-    """Remember and forget in the order in which it was said."""
+    extraction, status, reason = _extraction(thread, upto_seq, extractor)
+    scope = MemoryScope(thread.tenant, thread.user)
     memories: dict[str, Memory] = {}
     forgotten: dict[str, None] = {}
     items: list[Extracted | ForgetRequest] = [*extraction.found, *extraction.forget]
-    for item in sorted(items, key=lambda each: (each.seq, each.start)):
+    for item in sorted(items, key=lambda each: (each.seq, each.start)):  # as it was said
         if isinstance(item, Extracted):
             seq = item.seq if item.seq >= 0 else thread.last_seq
             made = memory.add(scope, item.text, category=item.category, key=item.key, thread=thread.id, seq=seq)
@@ -145,40 +128,47 @@ def _applied(
             memory.forget(scope, named.id)
             memories.pop(named.id, None)
             forgotten[named.id] = None
-    return tuple(memories.values()), tuple(forgotten)
+
+    def read_to_the_end(old: DerivedRecord | None) -> NewRecord | None:
+        # Where another worker has read further, its record stays.
+        return None if old and old.upto_seq >= thread.last_seq else NewRecord("{}", thread.last_seq)
+
+    update_record(store, thread, EXTRACTION_KIND, read_to_the_end)
+    return Remembered(tuple(memories.values()), tuple(forgotten), extraction.dropped, thread.last_seq, status, reason)
 
 
 # --- a model's extractor --------------------------------------------------------------------------------------------
 
 
-def _extraction(thread: Thread, after_seq: int, extractor: MemoryExtractor | None) -> tuple[Extraction, str | None]:
+def _extraction(
+    thread: Thread, after_seq: int, extractor: MemoryExtractor | None
+) -> tuple[Extraction, Literal["rules", "model", "fallback"], str | None]:
+    """Return what to remember and forget, who found it, and why the model did not."""
     by_rules = extract(thread, after_seq)
     if extractor is None:
-        return by_rules, None
+        return by_rules, "rules", None
     try:
         given = list(islice(iter(extractor(thread, after_seq)), _MAX_FROM_MODEL))
     except Exception as error:  # noqa: BLE001 - a model of the caller's: it may raise anything
         reason = f"error: {type(error).__name__}"
         tell(EXTRACTOR_FAILED, reason=reason)
-        return by_rules, reason
+        return by_rules, "fallback", reason
     texts = dict(user_texts(thread, after_seq))
-    found = [item for item in given if _is_extracted(item) and _is_said(item, texts)]
-    return Extraction(tuple(found), by_rules.forget, len(given) - len(found)), None
+    found = tuple(item for item in given if _is_usable(item, texts))
+    return Extraction(found, by_rules.forget, len(given) - len(found)), "model", None
 
 
-def _is_extracted(item: Any) -> bool:
+def _is_usable(item: Any, said: dict[int, str]) -> bool:
+    """Return whether an item of a model's has the shape that it should have, and was said."""
     if not isinstance(item, Extracted) or item.category not in MEMORY_CATEGORIES:
         return False
-    numbers: tuple[Any, ...] = (item.seq, item.start)
-    texts: tuple[Any, ...] = (item.text, "key" if item.key is None else item.key)
-    if not all(isinstance(number, int) for number in numbers) or not all(isinstance(text, str) for text in texts):
+    texts: tuple[object, ...] = (item.text, "key" if item.key is None else item.key)
+    if not all(isinstance(text, str) and text.strip() for text in texts) or len(item.text) > _MAX_CHARACTERS:
         return False
-    return all(map(str.strip, texts)) and len(item.text) <= _MAX_CHARACTERS
-
-
-def _is_said(item: Extracted, texts: dict[int, str]) -> bool:
-    asked = [texts[item.seq]] if item.seq in texts else [] if item.seq >= 0 else texts.values()
-    return any(is_supported(item.text, text) for text in asked)
+    if not all(isinstance(number, int) for number in (item.seq, item.start)):
+        return False
+    messages = [said[item.seq]] if item.seq in said else [] if item.seq >= 0 else said.values()
+    return any(is_supported(item.text, message) for message in messages)
 
 
 _MAX_CHARACTERS = 500
@@ -194,8 +184,8 @@ _NARRATOR = frozenset(
 def is_supported(text: str, message: str) -> bool:
     """Return whether a message of the user's says what a text says, as far as words tell.
 
-    Word for word it does. In other words it does where one sentence holds every term of the text (of Chinese, every
-    character), but for those that only tell about somebody ("the user prefers"), and both negate or neither does.
+    It does word for word, or where one sentence holds every term of the text (of Chinese, every character), except for
+    those that only tell about somebody ("the user prefers"), and both negate or neither does.
 
     Args:
         text: what is to be remembered.

@@ -1,22 +1,16 @@
 """One context builder behind the requests of many threads, in the message class of any framework.
 
-What every adapter with a builder shares stands here: the translation is the adapter's, the rest (whose thread it is,
-which question is asked, what is the caller's own object in the end) is not.
-
 ::
 
     the framework's messages ──read──> Thread ──ContextBuilder.build──> BuiltContext ──render──> messages for a provider
                                              each of them: the caller's own object where it says the same, else written
-
-A request whose parts that must be sent are over the budget by themselves raises nothing in the face of an agent: system
-message and current turn are sent whole and alone, with the status ``over_budget``.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache, estimated_bytes
@@ -46,7 +40,6 @@ Piece = tuple[Message, "Item | None"]
 _MAX_BYTES = 32 * 2**20  # Source: ours; half of what a selector may take
 
 _BESIDE_BUILDER = frozenset({"reserve_tokens", "shadow", "on_error"})
-_ADAPTER_NAMES = {"gatekeeper": "gatekeeper_config", "run": "run_config"}
 
 
 class Asked(NamedTuple):
@@ -170,7 +163,9 @@ class ThreadRequests(Generic[Item]):
             TypeError: an argument has the wrong type.
         """
         with stage(REQUEST, thread=thread_name(asked.thread)) as seen:
-            given = self._given(items, asked, system)
+            messages = tuple(map(self._read, items))
+            thread = Thread(thread_name(asked.thread) or _name_of(messages), messages, asked.tenant, asked.user)
+            given = _Given(thread, items, system, "" if system is None else self._read(system).text)
             made = self._made(given, asked)
             seen.tell(made.facts)
         # What explains a selection holds the thread that it was made from.
@@ -202,16 +197,12 @@ class ThreadRequests(Generic[Item]):
         """Do the same as :meth:`request`, from a worker thread."""
         return await asyncio.to_thread(self.request, items, asked, system=system)
 
-    def _given(self, items: Sequence[Item], asked: Asked, system: Item | None) -> _Given[Item]:
-        messages = tuple(map(self._read, items))
-        thread = Thread(thread_name(asked.thread) or _name_of(messages), messages, asked.tenant, asked.user)
-        return _Given(thread, items, system, "" if system is None else self._read(system).text)
-
     def _sent(self, given: _Given[Item], context: BuiltContext, provider: Provider) -> Iterator[Item]:
         """Yield the messages of a context in the framework's class."""
         parts = context.trace.parts
         for message, sources in context.rendered_parts(provider=provider):
-            if context.trace.safety_net and any(_asks(parts[at]) for at in sources):
+            added = (parts[at].part for at in sources if parts[at].seq is None)
+            if context.trace.safety_net and any(part in ("current_input", "pinned") for part in added):
                 continue  # the framework says the question itself, and nothing comes between
             pieces = [(context.messages[at], given.item(parts[at])) for at in sources]
             own = pieces[0][1] if len(pieces) == 1 and given.says(parts[sources[0]], message) else None
@@ -226,14 +217,7 @@ class ThreadRequests(Generic[Item]):
 
 @dataclass(frozen=True, slots=True)
 class _Given(Generic[Item]):
-    """What the framework has handed over.
-
-    Attributes:
-        thread: the history as the builder reads it.
-        items: the history.
-        system: the system message apart from it.
-        rules: the text of that.
-    """
+    """What the framework has handed over: the history, as the builder reads it, too, and the system message apart."""
 
     thread: Thread
     items: Sequence[Item]
@@ -266,9 +250,9 @@ def check_beside_builder(config: HistoryConfig, *, token_budget: int | None, tok
 
     >>> check_beside_builder(HistoryConfig(token_budget=None, shadow=True), token_budget=None)
     """
-    default = HistoryConfig(token_budget=token_budget)
+    config, default = replace(config, floor_turns=config.floor), HistoryConfig(token_budget=token_budget, floor_turns=0)
     beside = [field.name for field in fields(config) if getattr(config, field.name) != getattr(default, field.name)]
-    named = [_ADAPTER_NAMES.get(name, name) for name in beside if name not in _BESIDE_BUILDER]
+    named = [name for name in beside if name not in _BESIDE_BUILDER]
     if token_counter is not None:
         named.append("token_counter")
     if named:
@@ -279,13 +263,10 @@ def _prompt(messages: Sequence[Message], question: str | None) -> tuple[str, boo
     """Return the question, and whether it is among the messages already."""
     history = read_history(messages, query=question)
     if question is None:
-        asked = [one.text for one in (history.current.messages if history.current else ()) if _asks_itself(one)]
+        current = history.current.messages if history.current else ()
+        asked = (one.text for one in current if one.role == "user" and not is_summary(one))
         return "\n".join(asked).strip(), True
     return history.query, not history.query or (history.current is not None and not is_answered(messages))
-
-
-def _asks_itself(message: Message) -> bool:
-    return message.role == "user" and not is_summary(message)
 
 
 def _refused(given: _Given[Item], question: str | None, error: BudgetError) -> ThreadRequest[Item]:
@@ -295,11 +276,6 @@ def _refused(given: _Given[Item], question: str | None, error: BudgetError) -> T
     kept = [given.items[at] for at in sorted({*history.head, *history.pinned, *current})]
     tell(OVER_BUDGET, needed_tokens=error.needed_tokens, available_tokens=error.available_tokens)
     return ThreadRequest(tuple(kept if given.system is None else [given.system, *kept]), refused=error)
-
-
-def _asks(part: BuiltPart) -> bool:
-    """Return whether a part is a question that the build added, or the pin behind it."""
-    return part.seq is None and part.part in ("current_input", "pinned")
 
 
 def _name_of(messages: Sequence[Message]) -> str:

@@ -5,7 +5,7 @@
     available = budget − margin − reserved
     must be sent      system prompt · tools · head · question · calls that wait       more than available: BudgetError
     optional          constraints > pin > steps, summary > memories                   the last gives way first
-    turns             whatever is left (or the share): the current run gives way as in current_run.py, then the past
+    turns             whatever is left (or the share): the current run gives way as in compaction/run.py, then the past
 
 Where all that is optional has gone and the current run is still too long, a ``ContextCompressor`` makes it fit.
 """
@@ -13,7 +13,7 @@ Where all that is optional has gone and the current run is still too long, a ``C
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from gatekeeper_core.context.compaction.conversation import ContextCompressor
 from gatekeeper_core.context.prompt.budget import ContextBudget
@@ -37,19 +37,19 @@ from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import TokenCounter, count_messages, describe_counter
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.select import HistoryView
+    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 
 __all__ = ["Assembly", "Chosen", "Material"]
-
-Selector = Callable[[int, int], "HistoryView"]
-"""Chooses among the messages: what else is sent in tokens, and the position that a window begins at, give a view."""
 
 _JOIN_TOKENS = 2
 """What is kept free for each optional part, where a provider takes one system message and they are joined."""
 
 _STATUS_TOKENS = 400
 """What is kept free for what the pin says of the task, beside the request itself. Source: ours; a dozen lines."""
+
+_BOOKED_AS = {"steps": "summary", "head": "recent_messages"}
+"""Parts that ``TokenStats`` counts with others."""
 
 
 class Material(NamedTuple):
@@ -117,13 +117,6 @@ class Chosen(NamedTuple):
 class Assembly:
     """One build's books.
 
-    Args:
-        material: what is put together.
-        config: the budget, and where what changes from build to build stands.
-        shares: the parts of the budget.
-        locale: language of placeholders.
-        token_counter: counts a text.
-
     Raises:
         BudgetError: what must be sent is over the budget by itself.
     """
@@ -143,105 +136,83 @@ class Assembly:
         self._locale: Locale = locale
         self._count = token_counter
         self._available = budget_within(token_counter, config.total_budget) - shares.reserved
-        self._must = self._cost(material.system) + material.tools_tokens + self._rendering_tokens()
+        request = material.request
+        joins = max(0, len(material.system) + len(request.head) - 1)  # what the form of a provider may add
+        self._rendering = joins * _JOIN_TOKENS + (self._count(OPENING) if request.messages and not request.asked else 0)
+        self._must = self._cost(material.system) + material.tools_tokens + self._rendering
         if self._must > self._available:
             self._refuse(self._must)
-        self._optional: list[tuple[Part, Message | None, int]] = []
+        self._optional: dict[Part, tuple[Message | None, int]] = {}
         self._given_up: list[str] = []
         self._memories = 0
         self._choose_optional()
 
-    def _rendering_tokens(self) -> int:
-        """Return what the form of a provider may add: joins of system messages, a word of the user at the start."""
-        request = self._material.request
-        joins = max(0, len(self._material.system) + len(request.head) - 1)
-        opening = self._count(OPENING) if request.messages and not request.asked else 0
-        return joins * _JOIN_TOKENS + opening
-
     # --- what is optional -------------------------------------------------------------------------------------------
 
     def _choose_optional(self) -> None:
-        """Take the optional parts for which there is room beside what must be sent, the most valuable first."""
-        material, request = self._material, self._material.request
+        """Take the optional parts for which there is room beside what must be sent, the most valuable first.
+
+        Summary and memories may cost their shares, and of little room a part like theirs.
+        """
+        material, request, shares = self._material, self._material.request, self._shares
         asked = self._cost(request.messages[at] for at in {*request.head, *request.asked})
         left = self._available - self._must - asked
         left = self._take("constraints", material.constraints, left)
         if material.pin_tokens:
-            allowed = material.pin_tokens + min(_STATUS_TOKENS, max(0, left - material.pin_tokens) // 10)
-            left = self._reserve("pinned", None, allowed, left)
+            status = min(_STATUS_TOKENS, max(0, left - material.pin_tokens) // 10)
+            left = self._take("pinned", None, left, tokens=material.pin_tokens + status)
         left = self._take("steps", material.steps, left)
-        limits = self._limits(left)
-        summary = material.summary(limits[0])
+        for_summary, for_memories = shares.summary, shares.retrieved
+        if self._config.redistribute:
+            whole = max(1, shares.summary + shares.retrieved + shares.recent_messages)
+            for_summary = min(for_summary, max(0, left) * for_summary // whole)
+            for_memories = min(for_memories, max(0, left) * for_memories // whole)
+        summary = material.summary(for_summary)
         if summary is None and material.covered_messages:
             self._given_up.append("summary")
         left = self._take("summary", summary, left)
-        memories, self._memories = material.memories(limits[1])
+        memories, self._memories = material.memories(for_memories)
         if memories is None and material.found_memories:
             self._given_up.append("retrieved")
         self._take("retrieved", memories, left)
 
-    def _limits(self, left: int) -> tuple[int, int]:
-        """Return what the summary and the memories may cost: their shares, and of little room a part like theirs."""
-        shares = self._shares
-        if not self._config.redistribute:
-            return shares.summary, shares.retrieved
-        whole = max(1, shares.summary + shares.retrieved + shares.recent_messages)
-        left, summary, retrieved = max(0, left), shares.summary, shares.retrieved
-        return min(summary, left * summary // whole), min(retrieved, left * retrieved // whole)
-
-    def _take(self, part: Part, message: Message | None, left: int) -> int:
-        return left if message is None else self._reserve(part, message, self._cost([message]), left)
-
-    def _reserve(self, part: Part, message: Message | None, tokens: int, left: int) -> int:
+    def _take(self, part: Part, message: Message | None, left: int, *, tokens: int = 0) -> int:
         """Note an optional part where it has room, and return what is left."""
+        tokens = self._cost([message]) if message else tokens
+        if message is None and not tokens:
+            return left
         if tokens + _JOIN_TOKENS > left:
             self._given_up.append(part)
             return left
-        self._optional.append((part, message, tokens))
+        self._optional[part] = message, tokens
         return left - tokens - _JOIN_TOKENS
 
-    def _has(self, part: Part) -> bool:
-        return any(taken == part for taken, _, _ in self._optional)
+    def give_up(self) -> bool:
+        """Give up the least valuable optional part; False where none is left."""
+        if not self._optional:
+            return False
+        self._given_up.append(self._optional.popitem()[0])
+        return True
 
     # --- turns ------------------------------------------------------------------------------------------------------
 
-    def choose(self, select: Selector) -> Chosen:
-        """Return what is sent of the thread; optional parts give way before a turn that must be sent.
-
-        Raises:
-            BudgetError: the question and the calls that wait are over the budget by themselves.
-        """
-        if not self._material.request.messages:
-            return Chosen([], 0, [], None)
-        while (view := select(self._fixed_tokens(), self._window_from())).status == "over_budget":
-            if not self._optional:
-                return self._squeezed(view)
-            self._given_up.append(self._optional.pop()[0])
-        chosen = self._kept(view)
-        self._drop_idle_summary(chosen)
-        return chosen
-
-    def _drop_idle_summary(self, chosen: Chosen) -> None:
-        """Leave the summary out where everything that it covers is sent as it was said."""
-        sent = {seq for seq, fate in chosen.fates if fate == "sent"}
-        if self._material.upto_seq >= 0 and sent.issuperset(range(self._material.upto_seq + 1)):
-            self._optional = [one for one in self._optional if one[0] != "summary"]
-
-    def _fixed_tokens(self) -> int:
-        fixed = self._must + self._shares.reserved + sum(cost + _JOIN_TOKENS for _, _, cost in self._optional)
+    def fixed_tokens(self) -> int:
+        """Return what is sent beside the turns: where nothing may be lent, the turns get their share and no more."""
+        fixed = self._must + self._shares.reserved + sum(cost + _JOIN_TOKENS for _, cost in self._optional.values())
         if self._config.redistribute:
             return fixed
         asked = self._cost(self._material.request.messages[at] for at in self._material.request.asked)
         return max(fixed, self._available + self._shares.reserved - self._shares.recent_messages - asked)
 
-    def _window_from(self) -> int:
+    def window_from(self) -> int:
         """Return the first position that no summary covers: a summary that is not sent covers nothing."""
-        if not self._has("summary"):
+        if "summary" not in self._optional:
             return 0
         seqs, upto = self._material.request.seqs, self._material.upto_seq
         return next((at for at, seq in enumerate(seqs) if seq is None or seq > upto), len(seqs))
 
-    def _kept(self, view: HistoryView) -> Chosen:
+    def kept(self, view: HistoryView) -> Chosen:
+        """Return what a view keeps; a summary of messages that are all sent as they were said is left out."""
         request, replaced, folded = self._material.request, dict(view.replaced), frozenset(view.folded)
         entries: list[_Entry] = []
         fates: list[tuple[int, Fate]] = []
@@ -253,8 +224,10 @@ class Assembly:
             if seq is not None:
                 changed = at in request.changed or at in replaced
                 fates.append((seq, "folded" if at in folded else "changed" if changed else "sent"))
-        start = sum(at < request.start for at in view.kept)
-        return Chosen(entries, start, fates, view)
+        sent = {seq for seq, fate in fates if fate == "sent"}
+        if self._material.upto_seq >= 0 and sent.issuperset(range(self._material.upto_seq + 1)):
+            self._optional.pop("summary", None)
+        return Chosen(entries, sum(at < request.start for at in view.kept), fates, view)
 
     def _entry(self, at: int, message: Message) -> _Entry:
         request = self._material.request
@@ -265,45 +238,42 @@ class Assembly:
             part = "current_input"
         return _Entry(part, message, request.seqs[at])
 
-    def _squeezed(self, view: HistoryView) -> Chosen:
-        """Return the head and the current turn alone, made to fit by folding and cutting."""
-        request = self._material.request
+    def squeezed(self, view: HistoryView) -> Chosen:
+        """Return the head and the current turn alone, made to fit by folding and cutting.
+
+        Raises:
+            BudgetError: the question and the calls that wait are over the budget by themselves.
+        """
+        material, request = self._material, self._material.request
         places = (*request.head, *range(request.start, len(request.messages)))
-        system = self._material.system
-        limit = self._available - self._material.tools_tokens - self._rendering_tokens()
-        compressor = ContextCompressor(
-            budget_for(self._count, max(1, limit)), token_counter=self._count, locale=self._locale
-        )
+        limit = budget_for(self._count, max(1, self._available - material.tools_tokens - self._rendering))
+        compressor = ContextCompressor(limit, token_counter=self._count, locale=self._locale)
         try:
-            made = compressor.explain([*system, *(request.messages[at] for at in places)])
+            made = compressor.explain([*material.system, *(request.messages[at] for at in places)])
         except BudgetError:
-            self._refuse(self._needed(places))
-        entries, fates = [], dict[int, Fate]()
+            self._refuse_turn(places)
+        entries, sent = [], dict[int, Fate]()
         for message, source in zip(made.messages, made.sources, strict=True):
             if source is None:
                 entries.append(_Entry("recent_messages", message))
-            elif source >= len(system):
-                at = places[source - len(system)]
+            elif source >= len(material.system):
+                at = places[source - len(material.system)]
                 if at in request.asked[-1:] and message is not request.messages[at]:
-                    self._refuse(self._needed(places))  # the question itself is sent whole or not at all
+                    self._refuse_turn(places)  # the question itself is sent whole or not at all
                 entries.append(self._entry(at, message))
-                fates[at] = "sent" if message.text == request.messages[at].text else "changed"
-        known: list[tuple[int, Fate]] = []
-        for at in places:
-            seq = request.seqs[at]
-            if seq is not None:
-                known.append((seq, fates.get(at, "folded")))
-        start = sum(entry.part == "head" for entry in entries)
-        return Chosen(entries, start, known, view, made.strategy)
+                sent[at] = "sent" if message.text == request.messages[at].text else "changed"
+        seqs = ((at, request.seqs[at]) for at in places)
+        fates: list[tuple[int, Fate]] = [(seq, sent.get(at, "folded")) for at, seq in seqs if seq is not None]
+        return Chosen(entries, sum(entry.part == "head" for entry in entries), fates, view, made.strategy)
 
-    def _needed(self, places: Iterable[int]) -> int:
-        """Return what must be sent at the least: head, question, and calls that wait."""
-        messages = self._material.request.messages
-        waiting = [at for at in places if messages[at].tool_calls][-1:] if self._material.request.waits else []
-        newest = self._material.request.asked[-1:]
-        return self._must + self._cost(messages[at] for at in {*self._material.request.head, *newest, *waiting})
+    def _refuse_turn(self, places: Sequence[int]) -> NoReturn:
+        """Refuse what must be sent at the least: head, question, and calls that wait."""
+        request = self._material.request
+        waiting = [at for at in places if request.messages[at].tool_calls][-1:] if request.waits else []
+        least = {*request.head, *request.asked[-1:], *waiting}
+        self._refuse(self._must + self._cost(request.messages[at] for at in least))
 
-    def _refuse(self, needed: int) -> None:
+    def _refuse(self, needed: int) -> NoReturn:
         needed_tokens = budget_for(self._count, needed + self._shares.reserved)
         raise BudgetError(needed_tokens=needed_tokens, available_tokens=self._config.total_budget)
 
@@ -311,20 +281,19 @@ class Assembly:
 
     def pin_limit(self) -> int:
         """Return what the pin may cost; 0 where there is none, as while calls wait: nothing may come between."""
-        allowed = next((tokens for part, _, tokens in self._optional if part == "pinned"), 0)
-        return 0 if self._material.request.waits else allowed
+        return 0 if self._material.request.waits else self._optional.get("pinned", (None, 0))[1]
 
     def context(self, chosen: Chosen, pin: Message | None) -> BuiltContext:
         """Return the prompt, every token of it accounted for."""
-        entries = list(self._in_order(chosen, pin))
+        entries = self._in_order(chosen, pin)
         costs = [self._cost([entry.message]) for entry in entries]
         parts = tuple(BuiltPart(entry.part, entry.seq, cost) for entry, cost in zip(entries, costs, strict=True))
-        used_summary = self._has("summary")
+        used_summary = "summary" in self._optional
         metadata = BuildMetadata(
             included_message_count=sum(part.seq is not None for part in parts),
             summarized_message_count=self._material.covered_messages if used_summary else 0,
             used_summary=used_summary,
-            retrieved_memory_count=self._memories if self._has("retrieved") else 0,
+            retrieved_memory_count=self._memories if "retrieved" in self._optional else 0,
         )
         trace = BuildTrace(
             parts=parts,
@@ -338,42 +307,33 @@ class Assembly:
             squeezed=chosen.squeezed,
             **describe_counter(self._count),
         )
-        messages = tuple(entry.message for entry in entries)
-        return BuiltContext(messages, self._stats(parts), metadata, trace)
+        books = TokenBudgetTracker(max(1, self._config.total_budget))
+        books.allocate("tools", self._material.tools_tokens)
+        for part in parts:
+            books.allocate(_BOOKED_AS.get(part.part, part.part), part.tokens)
+        stats = TokenStats(**books.breakdown, total=books.used)
+        return BuiltContext(tuple(entry.message for entry in entries), stats, metadata, trace)
 
-    def _in_order(self, chosen: Chosen, pin: Message | None) -> Iterator[_Entry]:
-        parts = {part: _Entry(part, message) for part, message, _ in self._optional if message}
+    def _in_order(self, chosen: Chosen, pin: Message | None) -> list[_Entry]:
+        entries, start = chosen.entries, chosen.start
         system = [_Entry("system_prompt", message) for message in self._material.system]
-        stable = [*system[:1], *filter(None, [parts.get("constraints")])]
-        volatile = [*system[1:], *(parts[part] for part in ("summary", "steps", "retrieved") if part in parts)]
-        head = [entry for entry in chosen.entries[: chosen.start] if entry.part == "head"]
-        past = [entry for entry in chosen.entries[: chosen.start] if entry.part != "head"]
-        yield from stable
-        yield from head
-        yield from past if self._config.cache_friendly else volatile
-        yield from volatile if self._config.cache_friendly else past
-        yield from chosen.entries[chosen.start :]
-        if pin:
-            yield _Entry("pinned", pin)
+        taken = {part: [_Entry(part, message)] for part, (message, _) in self._optional.items() if message}
+        summary, steps, memories = (taken.get(part, []) for part in ("summary", "steps", "retrieved"))
+        volatile = [*system[1:], *summary, *steps, *memories]
+        head = [entry for entry in entries[:start] if entry.part == "head"]
+        past = [entry for entry in entries[:start] if entry.part != "head"]
+        middle = [*past, *volatile] if self._config.cache_friendly else [*volatile, *past]
+        last = [_Entry("pinned", pin)] if pin else []
+        return [*system[:1], *taken.get("constraints", []), *head, *middle, *entries[start:], *last]
 
     def _fates(self, chosen: Chosen) -> Iterator[tuple[int, Fate]]:
         yield from chosen.fates
         for seq in self._material.repeated:
             yield seq, "sent"
-        if self._has("steps"):
-            for seq in self._material.cleared:
-                yield seq, "step"
-        if self._has("summary"):
-            for seq in range(self._material.upto_seq + 1):
-                yield seq, "summary"
-
-    def _stats(self, parts: Sequence[BuiltPart]) -> TokenStats:
-        books = TokenBudgetTracker(max(1, self._config.total_budget))
-        stat = {"steps": "summary", "head": "recent_messages"}
-        books.allocate("tools", self._material.tools_tokens)
-        for part in parts:
-            books.allocate(stat.get(part.part, part.part), part.tokens)
-        return TokenStats(**books.breakdown, total=books.used)
+        for seq in self._material.cleared if "steps" in self._optional else ():
+            yield seq, "step"
+        for seq in range(self._material.upto_seq + 1) if "summary" in self._optional else ():
+            yield seq, "summary"
 
     def _cost(self, messages: Iterable[Message]) -> int:
         return count_messages(messages, token_counter=self._count)

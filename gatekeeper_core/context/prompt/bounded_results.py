@@ -11,29 +11,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gatekeeper_core.context.tool_results.context import memory_of
-
 if TYPE_CHECKING:
-    from collections.abc import Container
-
     from gatekeeper_core.context.compaction.run import RunConfig
     from gatekeeper_core.context.prompt.lookups import LookUp
     from gatekeeper_core.context.prompt.workers import BoundedCalls
-    from gatekeeper_core.context.thread.thread import Thread
     from gatekeeper_core.context.tool_results.context import ResultCompressor, ResultContext
     from gatekeeper_core.messages import Message
 
-__all__ = ["bounded_run", "run_of_thread"]
+__all__ = ["bounded_run"]
 
 _PART = "tool_results"
-
-
-def run_of_thread(run: RunConfig, thread: Thread, look: LookUp, lane: BoundedCalls) -> RunConfig | None:
-    """Return the settings with the compressor of a thread, or None where that cannot be had: its store may be asked."""
-    made: RunConfig | None = look.ask(
-        _PART, _lane_of(run.compress_result, lane), lambda: run.for_thread(thread.id, tenant=thread.tenant)
-    )
-    return made
 
 
 def bounded_run(run: RunConfig, look: LookUp, lane: BoundedCalls) -> RunConfig:
@@ -47,30 +34,28 @@ def bounded_run(run: RunConfig, look: LookUp, lane: BoundedCalls) -> RunConfig:
     compress = run.compress_result
     if compress is None:
         return run
-    at = _lane_of(compress, lane)
-    memory = memory_of(compress) if run.working_memory is None else run.working_memory
+    at = None if getattr(compress, "is_inline", False) is True else lane
+    has_memory = run.working_memory is not None or getattr(compress, "working_memory", None) is not None
     return replace(
         run,
-        compress_result=_BoundedCompressor(compress, look, at),
-        working_memory=None if memory is None else _BoundedIds(memory, look, at),
+        compress_result=_BoundedCompressor(compress, run, look, at),
+        working_memory=_BoundedIds(run, look, at) if has_memory else None,
     )
-
-
-def _lane_of(compress: ResultCompressor | None, lane: BoundedCalls) -> BoundedCalls | None:
-    return None if compress is None or getattr(compress, "is_inline", False) is True else lane
 
 
 class _BoundedCompressor:
     """A compressor of one build: what it cannot make smaller stays as it is."""
 
-    __slots__ = ("_compress", "_lane", "_look")
+    __slots__ = ("_compress", "_lane", "_look", "_run")
 
-    def __init__(self, compress: ResultCompressor, look: LookUp, lane: BoundedCalls | None) -> None:
+    def __init__(self, compress: ResultCompressor, run: RunConfig, look: LookUp, lane: BoundedCalls | None) -> None:
         self._compress = compress
+        self._run = run
         self._look = look
         self._lane = lane
 
     def __call__(self, message: Message, context: ResultContext, /) -> str:
+        context = context._replace(thread_id=self._run.thread_id, tenant=self._run.tenant)
         text = self._look.ask(_PART, self._lane, partial(_text_of, self._compress, message, context))
         return text if isinstance(text, str) else message.text
 
@@ -85,13 +70,13 @@ def _text_of(compress: ResultCompressor, message: Message, context: ResultContex
 class _BoundedIds:
     """The ids of a working memory: one that cannot be asked holds nothing."""
 
-    __slots__ = ("_held", "_lane", "_look")
+    __slots__ = ("_lane", "_look", "_run")
 
-    def __init__(self, held: Container[str], look: LookUp, lane: BoundedCalls | None) -> None:
-        self._held = held
+    def __init__(self, run: RunConfig, look: LookUp, lane: BoundedCalls | None) -> None:
+        self._run = run
         self._look = look
         self._lane = lane
 
     def __contains__(self, pointer: object) -> bool:
         # A compressor that hangs may hold the lock of its memory: the caller's thread must not wait for it.
-        return self._look.ask(_PART, self._lane, lambda: pointer in self._held) is True
+        return self._look.ask(_PART, self._lane, lambda: pointer in (self._run.memory or ())) is True

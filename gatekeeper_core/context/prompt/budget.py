@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
-from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryMode
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import check_tokens
 
-if TYPE_CHECKING:
-    from gatekeeper_core.selection.planner import GatekeeperConfig
-
 __all__ = ["BudgetShares", "ContextBudget", "ContextBuilderConfig"]
+
+_ELSEWHERE = {
+    "token_budget": "total_budget is the budget",
+    "reserve_tokens": "use shares, or reserve_tokens of build()",
+    "shadow": "adapters have it",
+    "run": "use enable_tool_result_compression",
+}
+"""Settings of a history that do not go with a builder, and what does."""
 
 
 class ContextBudget(NamedTuple):
@@ -85,14 +90,9 @@ class ContextBuilderConfig:
             run where they have no room.
         enable_instruction_pinning: whether what the user asks is said again at the end.
         shares: the parts of the budget.
-        history: ``hybrid`` sends the newest turns and what the question needs of the others; ``gated`` what it needs
-            alone; ``window`` the newest turns alone. Source: requirement C5.
-        recent_turns: newest turns that ``hybrid`` always sends where they fit, >= 0. Source: ours; as many rounds as
-            compaction keeps.
-        passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0. Source: as in
-            ``HistoryConfig``.
-        trim: whether long messages of the turns that are neither among the newest nor the current one are cut to what
-            matters. Source: specification 3.5.
+        history: how past turns are chosen, by default ``hybrid``: the newest turns, and what the question needs of the
+            others. Source: requirement C5. ``token_budget``, ``reserve_tokens``, ``shadow`` and ``run`` are the
+            builder's own, and so is ``floor_turns`` of mode ``window``: they are refused here.
         redistribute: whether unused shares flow to the turns, and the system prompt and the question borrow what they
             need. False: each part is cut to its share, and the cut is marked. Source: requirement 001-49.
         cache_friendly: whether what changes from build to build (volatile system parts, summary, memories) stands
@@ -102,11 +102,9 @@ class ContextBuilderConfig:
             message. Source: requirement C17.
         max_message_tokens: longest text of a past message; a longer one is cut in the middle. None: a quarter of the
             share of the turns. Source: requirement 004-48.
-        memory_limit: memories asked for, >= 1. Source: specification 001-24, as the next three.
-        memory_min_similarity: least similarity, 0..1; None: 0.6 for an embedder, a measured value without.
+        memory_limit: memories asked for, >= 1. Source: specification 001-24, as the next two.
         memory_categories: categories that are searched; empty: all.
         call_timeout_ms: how long a build waits for stores and models in all, >= 0.
-        gatekeeper: settings of the selection; None: the defaults.
     """
 
     total_budget: int = 48_000
@@ -116,38 +114,39 @@ class ContextBuilderConfig:
     enable_tool_result_compression: bool = True
     enable_instruction_pinning: bool = True
     shares: BudgetShares = field(default_factory=BudgetShares)
-    history: HistoryMode = "hybrid"
-    recent_turns: int = 3
-    passthrough_below: int = PASSTHROUGH_BELOW
-    trim: bool = True
+    history: HistoryConfig = field(default_factory=lambda: HistoryConfig(mode="hybrid"))
     redistribute: bool = True
     cache_friendly: bool = False
     fencing: bool = True
     locale: Locale | None = None
     max_message_tokens: int | None = None
     memory_limit: int = 3
-    memory_min_similarity: float | None = None
     memory_categories: tuple[str, ...] = ("user_preference",)
     call_timeout_ms: int = 500
-    gatekeeper: GatekeeperConfig | None = None
 
     def __post_init__(self) -> None:
         check_range(self, "total_budget", "memory_limit", low=1, whole=True)
-        check_range(self, "sliding_window_size", "recent_turns", "passthrough_below", low=0, whole=True)
-        check_range(self, "call_timeout_ms", low=0, whole=True)
+        check_range(self, "sliding_window_size", "call_timeout_ms", low=0, whole=True)
         if self.max_message_tokens is not None:
             check_range(self, "max_message_tokens", low=1, whole=True)
-        if self.memory_min_similarity is not None:
-            check_range(self, "memory_min_similarity", low=0, high=1)
-        if self.history not in get_args(HistoryMode):
-            words = ", ".join(get_args(HistoryMode))
-            raise ConfigError(f"ContextBuilderConfig.history must be one of {words}, got {self.history!r}")
         if self.locale is not None and self.locale not in get_args(Locale):
             raise ConfigError(f'ContextBuilderConfig.locale must be "zh", "en" or None, got {self.locale!r}')
-        flags = ("trim", "redistribute", "cache_friendly", "fencing")
+        flags = ("redistribute", "cache_friendly", "fencing")
         for name in (*flags, *(name for name in self.__slots__ if name.startswith("enable_"))):
             if not isinstance(getattr(self, name), bool):
                 got = type(getattr(self, name)).__name__
                 raise TypeError(f"ContextBuilderConfig.{name} must be a bool, got {got}")
-        if not isinstance(self.shares, BudgetShares):
-            raise TypeError(f"ContextBuilderConfig.shares must be BudgetShares, got {type(self.shares).__name__}")
+        for name, kind in (("shares", BudgetShares), ("history", HistoryConfig)):
+            if not isinstance(getattr(self, name), kind):
+                got = type(getattr(self, name)).__name__
+                raise TypeError(f"ContextBuilderConfig.{name} must be a {kind.__name__}, got {got}")
+        self._check_history()
+
+    def _check_history(self) -> None:
+        given, default = self.history, HistoryConfig()
+        refused = {name: use for name, use in _ELSEWHERE.items() if getattr(given, name) != getattr(default, name)}
+        if given.mode == "window" and given.floor_turns is not None:
+            refused["floor_turns"] = "use sliding_window_size"
+        if refused:
+            named = "; ".join(f"{name} ({use})" for name, use in refused.items())
+            raise ConfigError(f"ContextBuilderConfig.history has settings that do not go with a builder: {named}")

@@ -1,15 +1,17 @@
-"""One build: from a thread and a question to a context."""
+"""One build: gather what is known, choose what has room, assemble the prompt, report."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatekeeper_core.context.prompt.assembly import Assembly, Material
-from gatekeeper_core.context.prompt.lookups import Derived, DerivedRecords, MemorySearch
+from gatekeeper_core.context.history.modes import RECENT_TURNS
+from gatekeeper_core.context.prompt.assembly import Assembly, Chosen, Material
+from gatekeeper_core.context.prompt.lookups import Derived, DerivedRecords, LookUp, MemorySearch
 from gatekeeper_core.context.prompt.parts import Sections, SystemPrompt
 from gatekeeper_core.context.prompt.request import Request, make_request, needs_prompt
 from gatekeeper_core.context.task.pin_text import pin_text
@@ -25,10 +27,9 @@ from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.run import RunConfig
-    from gatekeeper_core.context.history.select import HistoryView
     from gatekeeper_core.context.history.selector import Restore, ThreadSelector
+    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
-    from gatekeeper_core.context.prompt.lookups import LookUp
     from gatekeeper_core.context.prompt.result import BuiltContext
     from gatekeeper_core.context.prompt.workers import BoundedCalls
     from gatekeeper_core.context.task.task import ActiveTask
@@ -37,86 +38,106 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     from gatekeeper_core.text import Locale
 
-__all__ = ["Build"]
+__all__ = ["NO_THREAD", "Build", "Setup"]
 
 _INPUT_TOKENS = 500
 """What a question may cost where its share is 0 and nothing may be lent. Source: requirement 001-37."""
 
 _CUT = "…[cut]"
 
-_NOBODY = Thread("-")
+NO_THREAD = Thread("-")
 """Stands for the thread where there is none: it has no messages."""
 
 
-class _Steps(NamedTuple):
-    """What stands for finished steps, and for which messages."""
+class Setup(NamedTuple):
+    """What all builds with the same settings share.
 
-    message: Message | None = None
-    cleared: tuple[int, ...] = ()
+    Attributes:
+        config: the settings.
+        records: what is kept of threads beside their messages.
+        selector: chooses among their turns.
+        snapshots: the indexes of long threads, None where the store keeps none.
+        lane: the workers for compressors and indexes that may hang.
+        count: counts the tokens of a text.
+        session_key: names the fences, None where they are named by what they hold.
+    """
+
+    config: ContextBuilderConfig
+    records: DerivedRecords
+    selector: ThreadSelector[Message]
+    snapshots: IndexSnapshots | None
+    lane: BoundedCalls
+    count: TokenCounter
+    session_key: bytes | None
 
 
 class Build:
-    """What one build works with; the arguments are the builder's own."""
+    """What one build works with.
+
+    Args:
+        setup: what it shares with others.
+        thread: the conversation, or ``NO_THREAD``.
+        prompt: what the user asks now.
+        look: the calls to stores and models, and their limit of time.
+        run: how the current run gives way.
+        locale: the language of headings and placeholders.
+        reserve_tokens: part of the budget kept free.
+        debug: whether each stage writes a log record.
+    """
 
     def __init__(
         self,
-        config: ContextBuilderConfig,
-        locale: Locale,
-        records: DerivedRecords,
-        selector: ThreadSelector[Message],
-        count: TokenCounter,
-        run: RunConfig,
-        session_key: bytes | None,
-        look: LookUp,
+        setup: Setup,
+        thread: Thread,
+        prompt: str,
         *,
-        snapshots: IndexSnapshots | None,
-        lane: BoundedCalls,
+        look: LookUp,
+        run: RunConfig,
+        locale: Locale,
         reserve_tokens: int,
         debug: bool,
     ) -> None:
-        self._config = config
-        self._locale = locale
-        self._records = records
-        self._selector = selector
-        self._count = count
-        self._run = run
-        shares = config.shares.of(config.total_budget)
-        self._shares = shares._replace(reserved=shares.reserved + reserve_tokens)
-        self._sections = Sections(locale=locale, fencing=config.fencing, session_key=session_key, token_counter=count)
+        self._setup = setup
+        self._config = setup.config
+        self._count = setup.count
+        self._thread = thread
+        self._turns = group_turns(thread.messages)
+        self._prompt = prompt
         self._look = look
+        self._run = run
+        self._locale = locale
+        shares = setup.config.shares.of(setup.config.total_budget)
+        self._shares = shares._replace(reserved=shares.reserved + reserve_tokens)
+        self._sections = Sections(
+            locale=locale, fencing=setup.config.fencing, session_key=setup.session_key, token_counter=setup.count
+        )
         self._debug = debug
-        self._snapshots = snapshots
-        self._lane = lane
         self._index_origin: IndexOrigin = ""
 
     def context(
         self,
-        thread: Thread | None,
-        prompt: str,
         system_prompt: str | SystemPrompt,
         *,
         included: bool | None,
         tools: Sequence[Mapping[str, Any] | str],
     ) -> BuiltContext:
         """Return the prompt for a question; see ``ContextBuilder.build``."""
-        config, named = self._config, thread or _NOBODY
-        tell(BUILD_STARTED, budget_tokens=config.total_budget, history=config.history, log=self._debug)
-        restore = self._fetch_index(named)
+        config, prompt = self._config, self._prompt
+        tell(BUILD_STARTED, budget_tokens=config.total_budget, history=config.history.mode, log=self._debug)
+        restore = self._fetch_index()
+        known = self._known()
         system = self._system(system_prompt)
-        with stage(LOOK_UPS, thread=named.id if thread else None, log=self._debug) as seen:
-            known = self._known(named, prompt)
-            seen.tell(lambda: {**known.facts(), "misses": [f"{miss.part} {miss.status}" for miss in self._look.misses]})
-        steps = self._steps(named, known.task)
-        request, repeated = self._request(named, prompt, system, steps.cleared, included=included)
+        steps, cleared = self._steps(known.task)
+        request, repeated = self._request(system, cleared, included=included)
         material = Material(
             system=system,
             request=request,
-            thread_length=len(named.messages),
+            thread_length=len(self._thread.messages),
             repeated=repeated,
-            tools_tokens=self._tools_tokens(tools),
+            tools_tokens=sum(self._count(one if isinstance(one, str) else _compact(one)) for one in tools),
             constraints=self._sections.constraints(known.constraints),
-            steps=steps.message,
-            cleared=steps.cleared,
+            steps=steps,
+            cleared=cleared,
             summary=lambda limit: self._sections.summary(known.summary, limit=limit),
             upto_seq=known.summary.upto_seq if known.summary else -1,
             covered_messages=known.summary.covered_messages if known.summary else 0,
@@ -128,120 +149,40 @@ class Build:
             assembly = Assembly(
                 material, config=config, shares=self._shares, locale=self._locale, token_counter=self._count
             )
-            chosen = assembly.choose(lambda fixed, first: self._selected(named, request, fixed, first, restore))
+            chosen = self._chosen(assembly, request, restore)
             limit = assembly.pin_limit()
-            pin = self._pin(named, prompt, request, known.task, chosen.view, limit) if limit else None
+            pin = self._pin(request, known.task, chosen.view, limit) if limit else None
             context = assembly.context(chosen, pin)
-            seen.tell(lambda: _assembled(context))
-        trace = context.trace._replace(misses=self._look.misses, index_origin=self._index_origin)
+            total, squeezed = context.token_stats.total, context.trace.squeezed
+            seen.tell(lambda: {"messages": len(context.messages), "total_tokens": total, "squeezed": squeezed})
         for number, (part, tokens) in enumerate(context.token_stats._asdict().items(), start=1):
             tell(PART, number=number, part=part, tokens=tokens, log=self._debug)  # source: requirement 001-65
+        trace = context.trace._replace(misses=self._look.misses, index_origin=self._index_origin)
         return replace(context, trace=trace)
 
-    # --- what goes in -----------------------------------------------------------------------------------------------
-
-    def _system(self, prompt: str | SystemPrompt) -> tuple[Message, ...]:
-        """Return the system prompt, cut to its share where nothing may be lent."""
-        stable, volatile = (prompt, "") if isinstance(prompt, str) else prompt
-        if not self._config.redistribute:
-            stable = self._within(stable, self._shares.system_prompt)
-            volatile = self._within(volatile, max(0, self._shares.system_prompt - self._count(stable)))
-        return tuple(Message("system", text) for text in (stable, volatile) if text.strip())
-
-    def _within(self, text: str, limit: int) -> str:
-        return truncate_to_tokens(text, limit, token_counter=self._count, marker=_CUT)
-
-    def _known(self, thread: Thread, prompt: str) -> Derived:
-        config = self._config
-        if thread is _NOBODY:
-            return Derived()
-        start = self._window_start(thread)
-        search = MemorySearch(config.memory_limit, config.memory_min_similarity, config.memory_categories or None)
-        known = self._records.look_up(
-            self._look,
+    def saving(self, context: BuiltContext) -> Callable[[], object] | None:
+        """Return how to save the index that this build has brought up to date, None where that need not be."""
+        setup, thread, view = self._setup, self._thread, context.trace.view
+        if setup.snapshots is None or view is None or not setup.snapshots.due(thread, view.turn_count):
+            return None
+        whole = context.trace.safety_net or not self._turns
+        return partial(
+            setup.snapshots.save,
             thread,
-            prompt,
-            summary_before=start if config.enable_summary else None,
-            task=config.enable_instruction_pinning,
-            search=search if config.enable_memory_retrieval else None,
+            partial(setup.selector.index_of, (thread.tenant, thread.id)),
+            turn_count=view.turn_count,
+            upto_seq=thread.last_seq if whole else self._turns[-1].start - 1,
         )
-        sent_from = start if config.history != "gated" else self._window_start(thread, turns=0)
-        news = (hit for hit in known.memories if hit.memory.thread != thread.id or (hit.memory.seq or 0) < sent_from)
-        return known._replace(memories=tuple(news))
 
-    def _window_start(self, thread: Thread, *, turns: int | None = None) -> int:
-        """Return where the turns begin that the window shows anyway: a summary is made of what falls out of it.
+    # --- gather -----------------------------------------------------------------------------------------------------
 
-        Args:
-            thread: the conversation.
-            turns: finished turns of the window; None: as many as the settings say.
-        """
-        config = self._config
-        most = config.sliding_window_size if config.history == "window" else config.recent_turns
-        most = most if turns is None else turns
-        left, start = self._shares.recent_messages, len(thread.messages)
-        closed = is_answered(thread.messages)
-        for turn in group_turns(thread.messages)[::-1][: most if closed else most + 1]:  # an open turn counts besides
-            left -= count_messages(turn.messages, token_counter=self._count)
-            if left < 0:
-                break
-            start = turn.start
-        return start
-
-    def _steps(self, thread: Thread, task: ActiveTask | None) -> _Steps:
-        """Return what stands for the newest finished steps, as many as have room in the share of the summary."""
-        chosen: list[ClearedStep] = []
-        made = _Steps()
-        for step in reversed(cleared_steps(thread, task) if task else ()):
-            chosen.insert(0, step)
-            message = self._sections.steps([stand_in_text(one, locale=self._locale) for one in chosen])
-            if count_message(message, token_counter=self._count) > self._shares.summary:
-                break
-            made = _Steps(message, tuple(seq for one in chosen for seq in one.seqs))
-        return made
-
-    def _request(
-        self, thread: Thread, prompt: str, system: Sequence[Message], cleared: Sequence[int], *, included: bool | None
-    ) -> tuple[Request, tuple[int, ...]]:
-        """Return the messages to choose from, and the one that says the system prompt again, if there is one."""
-        first = thread.messages[:1]
-        repeated = (0,) if first and first[0].role == "system" and first[0].text in [one.text for one in system] else ()
-        needed = included is not None and needs_prompt(thread.messages, prompt, included=included)
-        if needed and not included:
-            tell(SAFETY_NET, log=self._debug)
-        config = self._config
-        limit = config.max_message_tokens or max(1, self._shares.recent_messages // 4)
-        request = make_request(
-            thread.messages,
-            Message("user", self._question(prompt)) if needed else None,
-            without={*cleared, *repeated},
-            compress_result=self._run.compress_result,
-            max_message_tokens=limit,
-            token_counter=self._count,
-        )
-        return request, repeated
-
-    def _question(self, prompt: str) -> str:
-        if self._config.redistribute:
-            return prompt
-        return truncate_middle(prompt, self._shares.current_input or _INPUT_TOKENS, token_counter=self._count)
-
-    def _tools_tokens(self, tools: Sequence[Mapping[str, Any] | str]) -> int:
-        """Return what schemas of tools cost: their text, or compact JSON."""
-        texts = (
-            one if isinstance(one, str) else json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in tools
-        )
-        return sum(map(self._count, texts))
-
-    # --- what is chosen ---------------------------------------------------------------------------------------------
-
-    def _fetch_index(self, thread: Thread) -> Restore | None:
+    def _fetch_index(self) -> Restore | None:
         """Ask for the index of a long thread that is unknown here, before anything else is waited for."""
-        snapshots = self._snapshots
-        known = thread is _NOBODY or self._selector.view_of((thread.tenant, thread.id)) is not None
+        thread, snapshots = self._thread, self._setup.snapshots
+        known = self._setup.selector.view_of((thread.tenant, thread.id)) is not None
         if snapshots is None or known or len(thread.messages) < MIN_TURNS:
             return None
-        call = self._look.start(self._lane, partial(snapshots.fetch, thread))
+        call = self._look.start(self._setup.lane, partial(snapshots.fetch, thread))
 
         def restore(past: tuple[Turn, ...]) -> ContextGatekeeper | None:
             fetched: Fetched | None = self._look.result("index", call)
@@ -250,67 +191,145 @@ class Build:
 
         return restore
 
-    def _selected(
-        self, thread: Thread, request: Request, fixed_tokens: int, window_from: int, restore: Restore | None
-    ) -> HistoryView:
-        floor_turns = self._floor_turns(request, window_from)
-        config = replace(self._selector.config, run=self._run)
-        view = self._selector.view(
+    def _known(self) -> Derived:
+        """Return what is kept of the thread; memories of what its turns say anyway are left out."""
+        config, thread = self._config, self._thread
+        with stage(LOOK_UPS, thread=None if thread is NO_THREAD else thread.id, log=self._debug) as seen:
+            known = Derived()
+            if thread is not NO_THREAD:
+                history = self._setup.selector.config
+                start = self._window_start(RECENT_TURNS if history.floor_turns is None else history.floor_turns)
+                search = MemorySearch(config.memory_limit, config.memory_categories or None)
+                known = self._setup.records.look_up(
+                    self._look,
+                    thread,
+                    self._prompt,
+                    summary_before=start if config.enable_summary else None,
+                    task=config.enable_instruction_pinning,
+                    search=search if config.enable_memory_retrieval else None,
+                )
+                sent_from = start if history.mode != "gated" else self._window_start(0)
+                fresh = (
+                    hit for hit in known.memories if hit.memory.thread != thread.id or (hit.memory.seq or 0) < sent_from
+                )
+                known = known._replace(memories=tuple(fresh))
+            seen.tell(lambda: {**known.facts(), "misses": [f"{miss.part} {miss.status}" for miss in self._look.misses]})
+        return known
+
+    def _window_start(self, most: int) -> int:
+        """Return where the newest turns begin, at most so many finished ones and as many as their share holds."""
+        left, start = self._shares.recent_messages, len(self._thread.messages)
+        if not is_answered(self._thread.messages):
+            most += 1  # an open turn counts besides
+        for turn in self._turns[::-1][:most]:
+            left -= count_messages(turn.messages, token_counter=self._count)
+            if left < 0:
+                break
+            start = turn.start
+        return start
+
+    def _system(self, prompt: str | SystemPrompt) -> tuple[Message, ...]:
+        """Return the system prompt, cut to its share where nothing may be lent."""
+        stable, volatile = (prompt, "") if isinstance(prompt, str) else prompt
+        if not self._config.redistribute:
+            cut = partial(truncate_to_tokens, token_counter=self._count, marker=_CUT)
+            stable = cut(stable, self._shares.system_prompt)
+            volatile = cut(volatile, max(0, self._shares.system_prompt - self._count(stable)))
+        return tuple(Message("system", text) for text in (stable, volatile) if text.strip())
+
+    def _steps(self, task: ActiveTask | None) -> tuple[Message | None, tuple[int, ...]]:
+        """Return what stands for the newest finished steps that fit the share of the summary, and their messages."""
+        chosen: list[ClearedStep] = []
+        stands: Message | None = None
+        for step in reversed(cleared_steps(self._thread, task) if task else ()):
+            message = self._sections.steps([stand_in_text(one, locale=self._locale) for one in (step, *chosen)])
+            if count_message(message, token_counter=self._count) > self._shares.summary:
+                break
+            chosen.insert(0, step)
+            stands = message
+        return stands, tuple(seq for one in chosen for seq in one.seqs)
+
+    def _request(
+        self, system: Sequence[Message], cleared: Sequence[int], *, included: bool | None
+    ) -> tuple[Request, tuple[int, ...]]:
+        """Return the messages to choose from, and the one that says the system prompt again, if there is one."""
+        config, messages, prompt = self._config, self._thread.messages, self._prompt
+        says_again = messages and messages[0].role == "system" and messages[0].text in [one.text for one in system]
+        repeated = (0,) if says_again else ()
+        question = None
+        if included is not None and needs_prompt(self._turns, prompt, included=included):
+            if not included:
+                tell(SAFETY_NET, log=self._debug)
+            if not config.redistribute:
+                prompt = truncate_middle(prompt, self._shares.current_input or _INPUT_TOKENS, token_counter=self._count)
+            question = Message("user", prompt)
+        request = make_request(
+            messages,
+            question,
+            without={*cleared, *repeated},
+            compress_result=self._run.compress_result,
+            max_message_tokens=config.max_message_tokens or max(1, self._shares.recent_messages // 4),
+            token_counter=self._count,
+        )
+        return request, repeated
+
+    # --- choose -----------------------------------------------------------------------------------------------------
+
+    def _chosen(self, assembly: Assembly, request: Request, restore: Restore | None) -> Chosen:
+        """Return what is sent of the thread; optional parts give way before a turn that must be sent."""
+        if not request.messages:
+            return Chosen([], 0, [], None)
+        while (view := self._view(assembly, request, restore)).status == "over_budget":
+            if not assembly.give_up():
+                return assembly.squeezed(view)
+        if view.status == "fallback":
+            self._look.miss("history", "degraded", view.reason)
+        return assembly.kept(view)
+
+    def _view(self, assembly: Assembly, request: Request, restore: Restore | None) -> HistoryView:
+        window_from = assembly.window_from()
+        selector, thread = self._setup.selector, self._thread
+        config = replace(selector.config, run=self._run)
+        if config.mode == "hybrid" and self._config.enable_summary:
+            config = replace(config, floor_turns=self._floor_turns(request, window_from, config.floor))
+        return selector.view(
             request.messages,
             thread=(thread.tenant, thread.id),
-            config=config if floor_turns is None else replace(config, floor_turns=floor_turns),
-            fixed_tokens=fixed_tokens,
+            config=config,
+            fixed_tokens=assembly.fixed_tokens(),
             window_from=window_from,
             restore=restore,
         )
-        if view.status == "fallback":
-            self._look.miss("history", "degraded", view.reason)
-        return view
 
-    def _floor_turns(self, request: Request, uncovered_from: int) -> int | None:
+    def _floor_turns(self, request: Request, uncovered_from: int, floor: int) -> int:
         """Return how many of the newest turns a hybrid history always sends: those that wait for the summary as well.
 
         Where there is none, the oldest of many turns wait longer than for a summary that can be had.
         """
-        config = self._config
-        if config.history != "hybrid" or not config.enable_summary:
-            return None
-        waiting = self._records.summaries.config.message_threshold
-        turns = group_turns(request.messages[: request.start])
-        for count, turn in enumerate(reversed(turns)):
-            if count >= config.recent_turns:
-                waiting -= len(turn.messages)
-                if waiting < 0 or turn.start < uncovered_from:
+        waiting = self._setup.records.summaries.config.message_threshold
+        past = list(pairwise(request.starts))
+        for count, (start, stop) in enumerate(reversed(past)):
+            if count >= floor:
+                waiting -= stop - start
+                if waiting < 0 or start < uncovered_from:
                     return count
-        return len(turns)
+        return len(past)
 
-    def _pin(
-        self,
-        thread: Thread,
-        prompt: str,
-        request: Request,
-        known: ActiveTask | None,
-        view: HistoryView | None,
-        limit: int,
-    ) -> Message | None:
+    def _pin(self, request: Request, known: ActiveTask | None, view: HistoryView | None, limit: int) -> Message | None:
         """Return the pin, with as many lines on the task as have room; a task that cannot be read on is as it was."""
         lines: list[str] = []
-        if thread is not _NOBODY:
-            asked = thread.continued(request.messages[-1:]) if request.added else thread
+        if self._thread is not NO_THREAD:
+            asked = self._thread.continued(request.messages[-1:]) if request.added else self._thread
             verdict = view.selection.gate if view and view.selection else None
-            task = self._records.update_task(self._look, asked, verdict) or known
+            task = self._setup.records.update_task(self._look, asked, verdict) or known
             lines = status_text(task, locale=self._locale).splitlines() if task else []
         for count in range(len(lines), -1, -1):
             status = self._sections.fenced("\n".join(lines[:count]), "task") if count > 1 else ""
-            message = Message("system", pin_text(prompt, status=status))
+            message = Message("system", pin_text(self._prompt, status=status))
             if count_message(message, token_counter=self._count) <= limit:
                 return message
         return None
 
 
-def _assembled(context: BuiltContext) -> dict[str, Any]:
-    return {
-        "messages": len(context.messages),
-        "total_tokens": context.token_stats.total,
-        "squeezed": context.trace.squeezed,
-    }
+def _compact(schema: Mapping[str, Any]) -> str:
+    return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))

@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.caching import LruCache
@@ -25,9 +23,9 @@ from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.memory.memory import LongTermMemory, keeps_memories
-from gatekeeper_core.context.prompt.bounded_results import bounded_run, run_of_thread
+from gatekeeper_core.context.prompt.bounded_results import bounded_run
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
-from gatekeeper_core.context.prompt.build import Build
+from gatekeeper_core.context.prompt.build import NO_THREAD, Build, Setup
 from gatekeeper_core.context.prompt.lookups import DerivedRecords, LookUp
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
@@ -40,10 +38,10 @@ from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import check_key
 from gatekeeper_core.events import BUILD
-from gatekeeper_core.messages import Message, common_beginning, group_turns
+from gatekeeper_core.messages import Message, common_beginning, conversation_locale
 from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
-from gatekeeper_core.text import Locale, locale_of
+from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
 
 if TYPE_CHECKING:
@@ -54,8 +52,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ContextBuilder"]
 
-_REMEMBERED = 1024
-"""Threads of which the compressor of their tool results is remembered."""
+_MAX_SUMMARY_TOKENS = 1_000
+"""What a summary may cost where its share is larger. Source: requirement 004-43."""
 
 _PROMPTS_BYTES = 4 * 2**20
 """What the messages of last builds, a number each, may take together, to tell how much of a prompt stayed."""
@@ -111,9 +109,7 @@ class ContextBuilder:
         self._count = cached_counter(token_counter)
         self._tool_results = tool_results or ToolResultCompressor(token_counter=self._count)
         self._session_key = None if session_key is None else check_key(session_key)
-        self._lock = Lock()
         self._before: LruCache[tuple[str, str], array[int]] = LruCache(max_bytes=_PROMPTS_BYTES, keeps_newest=True)
-        self._runs: LruCache[tuple[str, str], RunConfig] = LruCache(max_entries=_REMEMBERED)
         self._lanes = call_lanes(max_workers)
         store = InMemoryRecordStore() if store is None else store
         if memory is None and keeps_memories(store):
@@ -124,7 +120,8 @@ class ContextBuilder:
 
     def _configure(self, config: ContextBuilderConfig) -> None:
         count = self._count
-        summary = SummaryConfig(locale=config.locale, max_summary_tokens=_summary_tokens(config))
+        share = config.shares.of(config.total_budget).summary
+        summary = SummaryConfig(locale=config.locale, max_summary_tokens=max(1, min(share, _MAX_SUMMARY_TOKENS)))
         records = DerivedRecords(
             self._store,
             summaries=ThreadSummary(self._store, config=summary, token_counter=count, summarizer=self._summarizer),
@@ -135,29 +132,20 @@ class ContextBuilder:
             has_summarizer=self._summarizer is not None,
             lanes=self._lanes,
         )
-        selector = ThreadSelector(_as_it_is, write=_instead, config=self._history(config), token_counter=count)
-        whole = keeps_snapshots(self._store)
-        snapshots = IndexSnapshots(whole, config=config.gatekeeper, token_counter=count) if whole else None
-        with self._lock:
-            self._config, self._records, self._selector, self._snapshots = config, records, selector, snapshots
-            self._runs.clear()
-
-    def _history(self, config: ContextBuilderConfig) -> HistoryConfig:
-        window = config.history == "window"
-        floor = {"gated": 0, "hybrid": config.recent_turns, "window": config.sliding_window_size}
-        return HistoryConfig(
-            token_budget=config.total_budget,
-            floor_turns=floor[config.history],
-            passthrough_below=0 if window else config.passthrough_below,
-            mode=config.history,
-            trim=config.trim,
-            gatekeeper=config.gatekeeper,
+        history = replace(config.history, token_budget=config.total_budget)
+        if history.mode == "window":
+            history = replace(history, floor_turns=config.sliding_window_size)
+        selector = ThreadSelector[Message](
+            lambda message: message, write=lambda _, instead: instead, config=history, token_counter=count
         )
+        whole = keeps_snapshots(self._store)
+        snapshots = IndexSnapshots(whole, config=history.gatekeeper, token_counter=count) if whole else None
+        self._setup = Setup(config, records, selector, snapshots, self._lanes.results, count, self._session_key)
 
     @property
     def config(self) -> ContextBuilderConfig:
         """The settings."""
-        return self._config
+        return self._setup.config
 
     @property
     def token_counter(self) -> TokenCounter:
@@ -167,17 +155,17 @@ class ContextBuilder:
     @property
     def constraints(self) -> ThreadConstraints:
         """What users have laid down for good, by thread: ``builder.constraints.set(thread, "language", "Chinese")``."""
-        return self._records.constraints
+        return self._setup.records.constraints
 
     @property
     def tasks(self) -> TaskTracker:
         """What threads are at work on: steps, phases and findings are noted here."""
-        return self._records.tasks
+        return self._setup.records.tasks
 
     @property
     def summaries(self) -> ThreadSummary:
         """The summaries of threads."""
-        return self._records.summaries
+        return self._setup.records.summaries
 
     def set_config(self, **changes: Any) -> None:
         """Change some of the settings, for the builds that begin from now on.
@@ -188,7 +176,7 @@ class ContextBuilder:
 
         Source: specification 001-60.
         """
-        self._configure(replace(self._config, **changes))
+        self._configure(replace(self._setup.config, **changes))
 
     def build(
         self,
@@ -206,50 +194,37 @@ class ContextBuilder:
 
         Args:
             thread: the conversation; None: there is none.
-            prompt: what the user asks now. It is part of the thread already, or it is added: never twice, never not at
-                all. Blank: whatever stands at the end of the thread is answered.
+            prompt: what the user asks now; added once if the thread lacks it. Blank: the end of the thread is answered.
             system_prompt: a text, or a ``SystemPrompt`` whose volatile part is apart from the stable one.
             include_current_input: whether the prompt is known not to be in the thread.
             debug: whether each stage writes a log record (level DEBUG, logger ``gatekeeper.builder``).
             tools: the schemas of tools that are sent beside the messages: they count.
-            safety_net: whether a prompt that is missing at the end of the thread is added. False: it is known to be
-                there, perhaps in other words around it.
+            safety_net: whether a prompt that is missing is added. False: it is known to be in the thread.
             reserve_tokens: part of the budget kept free for what else is sent in this request, >= 0.
 
         Raises:
             BudgetError: system prompt, tools, question and calls that wait are over the budget by themselves.
             ConfigError: ``reserve_tokens`` is negative.
             TypeError: an argument has the wrong type.
-
-        Source: specification 001-13 to 001-43.
         """
-        _check_arguments(thread, prompt, system_prompt)
-        check_tokens("reserve_tokens", reserve_tokens)
-        with self._lock:
-            config, records, selector, snapshots = self._config, self._records, self._selector, self._snapshots
-        asked = (message.text for message in thread.messages if message.role == "user") if thread else iter(())
-        locale = config.locale or locale_of([next(asked, ""), prompt])
-        look = LookUp(timeout_seconds=config.call_timeout_ms / 1000)
-        run = bounded_run(self._run_of(thread, config, locale, look), look, self._lanes.results)
+        _check_arguments(thread, prompt, system_prompt, reserve_tokens)
+        setup = self._setup
+        locale = setup.config.locale or conversation_locale(thread.messages if thread else (), prompt)
+        look = LookUp(timeout_seconds=setup.config.call_timeout_ms / 1000)
         build = Build(
-            config,
-            locale,
-            records,
-            selector,
-            self._count,
-            run,
-            self._session_key,
-            look,
-            snapshots=snapshots,
-            lane=self._lanes.results,
+            setup,
+            thread or NO_THREAD,
+            prompt,
+            look=look,
+            run=bounded_run(self._run_of(thread, setup.config, locale), look, setup.lane),
+            locale=locale,
             reserve_tokens=reserve_tokens,
             debug=debug,
         )
-        adding = include_current_input if safety_net else None
         with stage(BUILD, thread=thread.id if thread else None, log=debug) as seen:
-            context = build.context(thread, prompt, system_prompt, included=adding, tools=tools)
+            context = build.context(system_prompt, included=include_current_input if safety_net else None, tools=tools)
             if thread is not None:
-                records.follow_up(thread, _saving(snapshots, selector, thread, context))
+                setup.records.follow_up(thread, build.saving(context))
                 context = self._compared(thread, context)
             seen.tell(context.facts)
         return context
@@ -276,8 +251,8 @@ class ContextBuilder:
         Source: specification 001-61.
         """
         plain = replace(
-            self._config,
-            history="window",
+            self._setup.config,
+            history=HistoryConfig(mode="window"),
             sliding_window_size=10**9,
             enable_summary=False,
             enable_memory_retrieval=False,
@@ -288,18 +263,12 @@ class ContextBuilder:
         thread = Thread("simple", tuple(previous_messages or ()))
         return builder.build(thread, user_prompt, system_prompt, include_current_input=True, debug=False).messages
 
-    def _run_of(self, thread: Thread | None, config: ContextBuilderConfig, locale: Locale, look: LookUp) -> RunConfig:
-        """Return how the runs of a thread give way, with a compressor of its own where there is one for each thread."""
+    def _run_of(self, thread: Thread | None, config: ContextBuilderConfig, locale: Locale) -> RunConfig:
+        """Return how the runs of a thread give way."""
         compress = self._tool_results if config.enable_tool_result_compression else None
-        run = RunConfig(compress_result=compress, locale=locale)
         if thread is None:
-            return run.for_thread(None)
-        key = (thread.tenant, thread.id)
-        made = self._runs.get(key) or run_of_thread(run, thread, look, self._lanes.results)
-        if made is None:
-            return replace(run, compress_result=None)  # for this build; the next one asks again
-        self._runs.put(key, made)
-        return made
+            return RunConfig(compress_result=compress, locale=locale)
+        return RunConfig(compress_result=compress, locale=locale, thread_id=thread.id, tenant=thread.tenant)
 
     def _compared(self, thread: Thread, context: BuiltContext) -> BuiltContext:
         """Return a context that says how much of it is the same as in the build before."""
@@ -312,38 +281,8 @@ class ContextBuilder:
         return replace(context, trace=trace)
 
 
-def _saving(
-    snapshots: IndexSnapshots | None, selector: ThreadSelector[Message], thread: Thread, context: BuiltContext
-) -> Callable[[], object] | None:
-    """Return how to save the index that a build has brought up to date, None where that need not be."""
-    view = context.trace.view
-    if snapshots is None or view is None or not snapshots.due(thread, view.turn_count):
-        return None
-    turns = group_turns(thread.messages)
-    upto_seq = thread.last_seq if context.trace.safety_net or not turns else turns[-1].start - 1
-    return partial(
-        snapshots.save,
-        thread,
-        partial(selector.index_of, (thread.tenant, thread.id)),
-        turn_count=view.turn_count,
-        upto_seq=upto_seq,
-    )
-
-
-def _summary_tokens(config: ContextBuilderConfig) -> int:
-    """Return what a summary may cost. Source: requirement 004-43: its share, 1,000 at most."""
-    return max(1, min(config.shares.of(config.total_budget).summary, 1000))
-
-
-def _as_it_is(message: Message) -> Message:
-    return message
-
-
-def _instead(_: Message, message: Message) -> Message:
-    return message
-
-
-def _check_arguments(thread: object, prompt: object, system_prompt: object) -> None:
+def _check_arguments(thread: object, prompt: object, system_prompt: object, reserve_tokens: object) -> None:
+    check_tokens("reserve_tokens", reserve_tokens)
     if not isinstance(thread, Thread | None):
         raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
     if not isinstance(prompt, str):

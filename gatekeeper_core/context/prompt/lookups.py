@@ -56,19 +56,11 @@ class MemorySearch(NamedTuple):
     """What memories are asked for: see ``LongTermMemory.search``."""
 
     limit: int
-    min_similarity: float | None
     categories: tuple[str, ...] | None
 
 
 class Derived(NamedTuple):
-    """What a build knows of a thread beside its messages.
-
-    Attributes:
-        summary: the summary of the thread, None where there is none.
-        constraints: what the user has laid down for good.
-        task: what the thread is at work on, None where that is not known.
-        memories: what is known of the user and fits the question, best first.
-    """
+    """What a build knows of a thread beside its messages; memories that fit the question, best first."""
 
     summary: Summary | None = None
     constraints: Mapping[str, str] = {}  # never changed: an empty one is as good as any
@@ -198,25 +190,29 @@ class DerivedRecords:
             task: whether the task is wanted.
             search: what memories are wanted, None for none.
         """
-        self._tell(look, thread)
+        with self._lock:
+            noted = self._noted.pop((thread.tenant, thread.id)) or {}
+        for miss in noted.values():  # what failed behind the last build
+            look.miss(*miss)
         lane = self._store_lane
         calls = {"constraints": look.start(lane, lambda: self.constraints.of(thread))}
         if summary_before is not None:
-            update = partial(self.summaries.update_if_needed, thread, before_seq=summary_before)
-            calls["summary"] = look.start(lane, update)
+            brought_up = partial(self.summaries.update_if_needed, thread, before_seq=summary_before)
+            calls["summary"] = look.start(lane, brought_up)
         if task:
             calls["task"] = look.start(lane, lambda: self.tasks.get(thread))
         if self.memory and thread.user and search and prompt.strip():
             self._remember(look, self.memory, thread)
             scope = MemoryScope(thread.tenant, thread.user)
             calls["retrieved"] = look.start(self._memory_lane, partial(_found, self.memory, scope, prompt, search))
-        found = {part: look.result(part, call) for part, call in calls.items()}
-        return Derived(
-            self._summary_of(look, found.get("summary")),
-            found["constraints"] or {},
-            found.get("task"),
-            self._hits_of(look, found.get("retrieved")),
-        )
+        results = {part: look.result(part, call) for part, call in calls.items()}
+        update, found = results.get("summary"), results.get("retrieved") or _Found()
+        if update and update.status in ("failed", "unsaved"):
+            look.miss("summary", "degraded" if update.summary else "failed", update.reason)
+        if found.reason:
+            look.miss("retrieved", "degraded" if found.hits or found.reason != _NONSENSE else "failed", found.reason)
+        summary = update.summary if update else None
+        return Derived(summary, results["constraints"] or {}, results.get("task"), found.hits)
 
     def update_task(self, look: LookUp, thread: Thread, verdict: Verdict | None) -> ActiveTask | None:
         """Return the task of a thread with the newest request read, None where that cannot be had."""
@@ -230,7 +226,7 @@ class DerivedRecords:
         Nobody waits for any of it.
         """
         if save_index:
-            self._behind("index", thread, partial(_done, save_index))
+            self._behind("index", thread, save_index)
         if self._has_summarizer:
             self._behind("summary_model", thread, partial(_modelled, self.summaries, thread))
         if self._extractor and self.memory and thread.user:
@@ -252,56 +248,30 @@ class DerivedRecords:
 
     # --- what nobody waits for --------------------------------------------------------------------------------------
 
-    def _behind(self, part: str, thread: Thread, work: Callable[[], str]) -> None:
-        """Start work for the next build; what becomes of it is noted for that one."""
+    def _behind(self, part: str, thread: Thread, work: Callable[[], object]) -> None:
+        """Start work for the next build; what becomes of it, or the reason that it returns, is noted for that one."""
         if self._lanes.models.start(partial(self._worked, part, thread, work)) is None:
             self._note(thread, Miss(part, "busy"))
 
-    def _worked(self, part: str, thread: Thread, work: Callable[[], str]) -> None:
+    def _worked(self, part: str, thread: Thread, work: Callable[[], object]) -> None:
         call = Call(work)
         call.run()
         outcome = call.outcome(timeout_seconds=0)
         if outcome.status != "done":
             self._note(thread, Miss(part, outcome.status, outcome.reason))
-        elif outcome.value:
+        elif isinstance(outcome.value, str) and outcome.value:
             self._note(thread, Miss(part, "degraded", outcome.value))
 
     def _note(self, thread: Thread, miss: Miss) -> None:
         with self._lock:
             self._noted.get_or_put((thread.tenant, thread.id), dict)[miss.part] = miss
 
-    def _tell(self, look: LookUp, thread: Thread) -> None:
-        """Name what failed behind the last build of a thread."""
-        with self._lock:
-            noted = self._noted.pop((thread.tenant, thread.id)) or {}
-        for miss in noted.values():
-            look.miss(*miss)
-
-    # --- what was found ---------------------------------------------------------------------------------------------
-
-    @staticmethod
-    def _summary_of(look: LookUp, update: Any) -> Summary | None:
-        if update is None:
-            return None
-        if update.status in ("failed", "unsaved"):
-            look.miss("summary", "degraded" if update.summary else "failed", update.reason)
-        summary: Summary | None = update.summary
-        return summary
-
-    @staticmethod
-    def _hits_of(look: LookUp, found: _Found | None) -> tuple[MemoryHit, ...]:
-        if found is None:
-            return ()
-        if found.reason:
-            look.miss("retrieved", "degraded" if found.hits or found.reason != _NONSENSE else "failed", found.reason)
-        return found.hits
-
 
 class _Found(NamedTuple):
     """What a search found, and why it is less than it might be, "" where it is not."""
 
-    hits: tuple[MemoryHit, ...]
-    reason: str
+    hits: tuple[MemoryHit, ...] = ()
+    reason: str = ""
 
 
 _NONSENSE = "nonsense"
@@ -323,12 +293,6 @@ def _is_hit(hit: object) -> bool:
     text: object = hit.memory.text
     similarity: object = hit.similarity
     return isinstance(text, str) and type(similarity) in (int, float) and 0 <= hit.similarity <= 1
-
-
-def _done(work: Callable[[], object]) -> str:
-    """Do something that says nothing of how it went."""
-    work()
-    return ""
 
 
 def _modelled(summaries: ThreadSummary, thread: Thread) -> str:

@@ -6,7 +6,7 @@ heading stands outside. With a session key the fence's name depends on the conte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gatekeeper_core.context.summary.merge import fit_summary
@@ -49,14 +49,7 @@ class SystemPrompt(NamedTuple):
 
 
 class Sections:
-    """Makes the parts of one build.
-
-    Args:
-        locale: language of the headings.
-        fencing: whether what others wrote is fenced.
-        session_key: names the fences; None: they are named by what they hold.
-        token_counter: counts a text.
-    """
+    """Makes the parts of one build; without a session key the fences are named by what they hold."""
 
     def __init__(
         self, *, locale: Locale, fencing: bool, session_key: bytes | None, token_counter: TokenCounter
@@ -70,7 +63,16 @@ class Sections:
         """Return a summary with as many of its sentences as the limit allows; None where hardly any fits."""
         if summary is None or not summary.text:
             return None
-        return self._fitted(lambda room: self._summary_text(summary, room), "summary", limit)
+        room = limit - self._count(self._message("summary", "").text)
+        while room >= _LEAST_BODY:
+            # The builder keeps the margin of an estimate free once, for the whole prompt.
+            body = fit_summary(summary, budget_for(self._count, room), token_counter=self._count).text
+            message = self._message("summary", body)
+            over = self._count(message.text) - limit
+            if over <= 0:
+                return message if body else None
+            room -= over  # what a join costs is seen when it is made
+        return None
 
     def memories(self, hits: Sequence[MemoryHit], *, limit: int) -> tuple[Message | None, int]:
         """Return memories, and how many: the most similar ones that fit. Source: specification 001-27, 001-29."""
@@ -101,21 +103,5 @@ class Sections:
         tag = name if self._key is None else f"{name}-{keyed_id(self._key, text.encode('utf-8', 'surrogatepass'))}"
         return fence(text, tag=tag)
 
-    def _summary_text(self, summary: Summary, room: int) -> str:
-        # The builder keeps the margin of an estimate free once, for the whole prompt.
-        return fit_summary(summary, budget_for(self._count, room), token_counter=self._count).text
-
     def _message(self, name: Heading, body: str) -> Message:
         return Message("system", f"{HEADINGS[self._locale][name]}\n{self.fenced(body, name)}")
-
-    def _fitted(self, body_within: Callable[[int], str], name: Heading, limit: int) -> Message | None:
-        """Return a message within the limit, with a body made for the room beside heading and fence."""
-        room = limit - self._count(self._message(name, "").text)
-        while room >= _LEAST_BODY:
-            body = body_within(room)
-            message = self._message(name, body)
-            over = self._count(message.text) - limit
-            if over <= 0:
-                return message if body else None
-            room -= over  # what a join costs is seen when it is made
-        return None

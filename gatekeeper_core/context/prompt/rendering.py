@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple, get_args
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Part, Provider, TextPart, is_answer
 
-__all__ = ["OPENING", "PinRole", "Rendered", "render_messages", "render_parts"]
+__all__ = ["OPENING", "PinRole", "Rendered", "render_parts"]
 
 PinRole = Literal["system", "developer", "user_suffix"]
 
@@ -43,9 +43,9 @@ class Rendered(NamedTuple):
     sources: tuple[int, ...] = ()
 
 
-def render_messages(
+def render_parts(
     messages: Sequence[Message], *, provider: Provider, pin: int | None = None, pin_as: PinRole | None = None
-) -> tuple[Message, ...]:
+) -> tuple[Rendered, ...]:
     """Return messages in the order and with the roles that a provider takes.
 
     Args:
@@ -59,20 +59,9 @@ def render_messages(
         ConfigError: the provider or the role of the pin is unknown, or the provider takes no system message at the end.
 
     >>> rules, asked, pin = Message("system", "Be brief."), Message("user", "hi"), Message("system", "Answer now.")
-    >>> [(one.role, one.text) for one in render_messages([rules, asked, pin], provider="anthropic", pin=2)]
-    [('system', 'Be brief.'), ('user', 'hi'), ('user', 'Answer now.')]
-    """
-    return tuple(one.message for one in render_parts(messages, provider=provider, pin=pin, pin_as=pin_as))
-
-
-def render_parts(
-    messages: Sequence[Message], *, provider: Provider, pin: int | None = None, pin_as: PinRole | None = None
-) -> tuple[Rendered, ...]:
-    """Return the same as :func:`render_messages`, each message with the positions of those that it is made of.
-
-    >>> rules, more = Message("system", "Be brief."), Message("system", "Be kind.")
-    >>> render_parts([rules, more, Message("user", "hi")], provider="anthropic")[0].sources
-    (0, 1)
+    >>> rendered = render_parts([rules, asked, pin], provider="anthropic", pin=2)
+    >>> [(one.message.role, one.message.text, one.sources) for one in rendered]
+    [('system', 'Be brief.', (0,)), ('user', 'hi', (1,)), ('user', 'Answer now.', (2,))]
     """
     if provider not in get_args(Provider):
         raise ConfigError(f"provider must be one of {', '.join(get_args(Provider))}, got {provider!r}")
@@ -97,15 +86,14 @@ def _one_system(parts: Sequence[Rendered]) -> list[Rendered]:
     """Return the messages with the system's at the head as one, and later ones as the user's."""
     head = next((at for at, one in enumerate(parts) if one.message.role != "system"), len(parts))
     said = [one for one in parts[:head] if one.message.text]
-    rest = [_as_user(one) if one.message.role == "system" else one for one in parts[head:]]
+    rest = [
+        one._replace(message=replace(one.message, role="user")) if one.message.role == "system" else one
+        for one in parts[head:]
+    ]
     if len(said) < 2:
         return [*said, *rest]
     text = "\n\n".join(one.message.text for one in said)
     return [Rendered(Message("system", text), _sources(said)), *rest]
-
-
-def _as_user(part: Rendered) -> Rendered:
-    return part._replace(message=replace(part.message, role="user"))
 
 
 def _from_the_user_on(parts: list[Rendered]) -> list[Rendered]:

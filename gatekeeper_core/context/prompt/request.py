@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gatekeeper_core.context.prompt.exchanges import whole_exchanges
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults
-from gatekeeper_core.messages import Message, group_turns, is_answered
+from gatekeeper_core.messages import Message, Turn, is_answered, turn_starts
 from gatekeeper_core.tokens import TokenCounter
 from gatekeeper_core.truncation import truncate_middle
 
@@ -31,15 +31,20 @@ class Request(NamedTuple):
         messages: the messages as they are sent, unless the current run has to be made smaller.
         seqs: for each its sequence number in the thread, None where it was made here.
         changed: positions whose text was compressed or cut.
-        start: position from which on the current turn stands; the number of messages where there is none.
+        starts: positions at which the turns begin, ascending; the last turn is the current one.
         added: whether the question was added.
     """
 
     messages: tuple[Message, ...]
     seqs: tuple[int | None, ...]
     changed: frozenset[int]
-    start: int
+    starts: tuple[int, ...]
     added: bool
+
+    @property
+    def start(self) -> int:
+        """Position at which the current turn begins; 0 without a turn."""
+        return self.starts[-1] if self.starts else 0
 
     @property
     def head(self) -> tuple[int, ...]:
@@ -85,15 +90,15 @@ def make_request(
     listed = [messages[seq] for seq in seqs] + ([question] if question else [])
     mended = whole_exchanges(listed)
     sources = [None if at is None or at == len(seqs) else seqs[at] for at in mended.sources]
-    turns = group_turns(mended.messages)
-    start = turns[-1].start if turns else 0
+    starts = tuple(turn_starts([message.role for message in mended.messages]))
+    start = starts[-1] if starts else 0
     made = list(mended.messages)
     results = ToolResults(made, compress_result) if compress_result and start else None
     for at in range(start):
         smaller = results.smaller(at, made[at]) if results else None
         made[at] = smaller or _cut(made[at], max_message_tokens, token_counter)
     changed = frozenset(at for at, message in enumerate(made) if message.text != mended.messages[at].text)
-    return Request(tuple(made), tuple(sources), changed, start, question is not None)
+    return Request(tuple(made), tuple(sources), changed, starts, question is not None)
 
 
 def _cut(message: Message, max_tokens: int | None, count: TokenCounter) -> Message:
@@ -105,7 +110,7 @@ def _cut(message: Message, max_tokens: int | None, count: TokenCounter) -> Messa
     return replace(message, content=truncate_middle(message.content, max_tokens, token_counter=count))
 
 
-def needs_prompt(messages: Sequence[Message], prompt: str, *, included: bool) -> bool:
+def needs_prompt(turns: Sequence[Turn], prompt: str, *, included: bool) -> bool:
     """Return whether the prompt is missing at the end of a thread and has to be added.
 
     It is there where the newest turn is still open (its last message is no answer) and the user said the prompt in it,
@@ -113,36 +118,30 @@ def needs_prompt(messages: Sequence[Message], prompt: str, *, included: bool) ->
     that is all of the message. In a tool loop that is so at every step.
 
     Args:
-        messages: the thread's.
+        turns: the thread's.
         prompt: what the user asks now; blank: nothing is missing.
         included: whether the caller asks for it to be added: then it is there only where it is the very last message.
 
     Source: specification 001-33 to 001-35.
 
-    >>> needs_prompt([Message("user", "Which port?")], "Which  port?", included=False)
-    False
-    >>> needs_prompt([Message("user", "Which port?"), Message("assistant", "6380")], "Which port?", included=False)
-    True
+    >>> from gatekeeper_core.messages import group_turns
+    >>> talk = [Message("user", "Which port?"), Message("assistant", "6380")]
+    >>> [needs_prompt(group_turns(said), "Which  port?", included=False) for said in (talk[:1], talk)]
+    [False, True]
     """
     asked = _folded(prompt)
     if not asked:
         return False
-    if not messages:
-        return True
-    last = messages[-1]
+    newest = turns[-1].messages if turns else ()
     if included:
-        return last.role != "user" or _folded(last.text) != asked
-    if is_answered(messages):
+        return not newest or newest[-1].role != "user" or _folded(newest[-1].text) != asked
+    if not newest or is_answered(newest):
         return True
-    turn = group_turns(messages)[-1:]
-    said = [_folded(message.text) for message in turn[0].messages if message.role == "user"] if turn else []
-    return not any(_says(one, asked) for one in said)
-
-
-def _says(said: str, asked: str) -> bool:
-    if min(len(said), len(asked)) <= _SURE_CHARS:
-        return said == asked
-    return asked in said or asked.startswith(said)
+    for said in (_folded(message.text) for message in newest if message.role == "user"):
+        short = min(len(said), len(asked)) <= _SURE_CHARS
+        if said == asked or (not short and (asked in said or asked.startswith(said))):
+            return False
+    return True
 
 
 def _folded(text: str) -> str:

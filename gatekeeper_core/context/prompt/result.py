@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -13,7 +13,7 @@ from gatekeeper_core.messages import Message, Provider
 from gatekeeper_core.notebook import notebook_table
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.select import HistoryView
+    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.context.thread.index_snapshots import IndexOrigin
 
 __all__ = [
@@ -212,7 +212,7 @@ class BuiltContext:
     trace: BuildTrace
 
     def render(self, *, provider: Provider = "openai", pin_as: PinRole | None = None) -> tuple[Message, ...]:
-        """Return the messages as a provider takes them; see ``rendering.render_messages``.
+        """Return the messages as a provider takes them; see ``rendering.render_parts``.
 
         Args:
             provider: who is to read them.
@@ -288,14 +288,9 @@ def fates_of(count: int, known: Iterable[tuple[int, Fate]]) -> tuple[MessageFate
     """
     fates: list[Fate | None] = [None] * count
     for seq, fate in known:
-        if fates[seq] is None:
-            fates[seq] = fate
-    return tuple(_ranges([fate or "left_out" for fate in fates]))
-
-
-def _ranges(fates: Sequence[Fate]) -> Iterable[MessageFate]:
-    start = 0
-    for fate, group in groupby(fates):
-        stop = start + len(list(group))
-        yield MessageFate(start, stop, fate)
-        start = stop
+        fates[seq] = fates[seq] or fate
+    ranges: list[MessageFate] = []
+    for each, group in groupby(fate or "left_out" for fate in fates):
+        start = ranges[-1].stop if ranges else 0
+        ranges.append(MessageFate(start, start + sum(1 for _ in group), each))
+    return tuple(ranges)

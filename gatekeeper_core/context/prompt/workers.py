@@ -17,14 +17,12 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 import weakref
 from collections import deque
 from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any, Literal, NamedTuple
 
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.tokens import check_tokens
 
 __all__ = ["BoundedCalls", "Call", "CallLanes", "CallStatus", "Outcome", "call_lanes"]
@@ -97,22 +95,18 @@ class BoundedCalls:
     Args:
         max_workers: calls under way at once, at least 1; workers start when they are needed, and end when they are idle
             for long or when nobody holds this any more.
-        clock: gives a time in seconds that only grows.
 
     Raises:
         ConfigError: ``max_workers`` is below 1.
-        TypeError: an argument has the wrong type.
+        TypeError: it is no whole number.
 
-    >>> calls = BoundedCalls(max_workers=1)
-    >>> calls.run([lambda: 6 * 7, lambda: "next"], timeout_seconds=5.0)
-    (Outcome(status='done', value=42, reason=''), Outcome(status='done', value='next', reason=''))
+    >>> call = BoundedCalls(max_workers=1).start(lambda: 6 * 7)
+    >>> call.outcome(timeout_seconds=5.0)
+    Outcome(status='done', value=42, reason='')
     """
 
-    def __init__(self, *, max_workers: int = 4, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, *, max_workers: int = 4) -> None:
         check_tokens("max_workers", max_workers, at_least=1)
-        if not callable(clock):
-            raise TypeError(f"clock must be callable, got {type(clock).__name__}")
-        self._clock = clock
         self._workers = _Workers(max_workers)
         # Their threads hold the workers, not this: so it goes when its owner goes, and takes the idle ones along.
         weakref.finalize(self, self._workers.close)
@@ -120,20 +114,6 @@ class BoundedCalls:
     def start(self, function: Callable[[], object]) -> Call | None:
         """Start a call and return it, or None where all workers hang, or too many calls wait for one."""
         return self._workers.start(function)
-
-    def run(self, functions: list[Callable[[], object]], *, timeout_seconds: float) -> tuple[Outcome, ...]:
-        """Make calls side by side, and return what came of each within one limit for all of them.
-
-        Raises:
-            ConfigError: the limit is below 0.
-        """
-        if not timeout_seconds >= 0:
-            raise ConfigError(f"timeout_seconds must be 0 or more, got {timeout_seconds!r}")
-        deadline = self._clock() + timeout_seconds
-        calls = [self.start(function) for function in functions]
-        return tuple(
-            call.outcome(timeout_seconds=deadline - self._clock()) if call else Outcome("busy") for call in calls
-        )
 
 
 class _Workers:

@@ -1,8 +1,7 @@
-"""What a model wrote into a summary and nobody had said: numbers, identifiers and names without a source.
+"""Numbers, identifiers and names in a model's summary that nobody had said.
 
-Numbers, identifiers, versions, dates, amounts and code are the anchors of those kinds. Names are found by how they are
-written: in English a capital letter inside a sentence, or at its beginning before a verb; in Chinese a surname before a
-title or a verb that people have as subject. So a name without any of these signs passes; a heading is none.
+Names are found by how they are written: in English a capital letter inside a sentence, or at its beginning before a
+verb; in Chinese a surname before a title or a verb that people have as subject. A name without these signs passes.
 """
 
 from __future__ import annotations

@@ -4,18 +4,19 @@ A sentence replaces an earlier one about the same thing where the user said it, 
 assistant's as well:
 
 * a decision, or a preference, with the same subject but for its numbers;
-* a decision or a detail that says that something is now otherwise ("instead", 改用), and shares a third of all terms of
-  both subjects, or two thirds of those of the earlier one.
+* a decision or a detail that says that something has changed ("instead", 改用), and shares a third of all terms of both
+  subjects, or two thirds of those of the earlier one.
 
 Where neither holds, both stay: a stale sentence beside a newer one does less harm than a lost one.
 
-When room is short each section first gets a share, by value. What is left goes to the sentences that tell most for what
-they cost, each term that is told already counting less and less: so no two say the same, and the room is used.
+When room is short each section first gets a share, by value. The rest goes to the sentences that tell most for their
+tokens, each term counting less the more often it was told already.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
@@ -23,7 +24,6 @@ from typing import NamedTuple
 from gatekeeper_core.context.summary.record import SECTIONS, Section, Summary, SummaryItem, render_items
 from gatekeeper_core.context.summary.salience import read_telling
 from gatekeeper_core.context.summary.sentences import detail_weight, says_change, subject_of
-from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
@@ -41,6 +41,7 @@ _WORTHS: dict[Section, float] = {"topics": 1.0, "decisions": 3.0, "preferences":
 _TOLD_AGAIN = 0.3  # what a term tells a second time, beside the first
 _LINE_TOKENS = 8  # added to what a line costs, so that the shortest are not the best
 _USERS_WORTH, _LATENESS_WORTH = 1.15, 0.1
+_SETTLED: tuple[Section, ...] = ("decisions", "preferences")
 _SAME_SHARE, _HELD_SHARE = 1 / 3, 2 / 3
 _MAX_SEQS, _MAX_REPLACED = 8, 16  # of one item: the first and the newest ones
 _REPLACEABLE: dict[Section, tuple[Section, ...]] = {
@@ -62,9 +63,7 @@ class _Known(NamedTuple):
 def merged(items: Iterable[SummaryItem], new: Iterable[SummaryItem]) -> tuple[SummaryItem, ...]:
     """Return a summary's sentences with new ones, by section and then in the order in which they were said last.
 
-    Args:
-        items: the old ones.
-        new: in the order in which they were said, all of them later.
+    The new ones come in the order in which they were said, all of them later than the old ones.
 
     >>> first, later = "We decided to use Redis for the cache.", "Let's switch the cache to Memcached instead."
     >>> both = [SummaryItem("decisions", text, (seq,), "user") for seq, text in enumerate((first, later))]
@@ -107,7 +106,7 @@ def _replaced(fresh: _Known, known: Iterable[_Known]) -> list[SummaryItem]:
     """Return what a sentence takes the place of: a change of the same thing, or the same words with other numbers."""
     item, subject = fresh
     changes = item.section in ("decisions", "details") and says_change(item.text)
-    settles = item.section in ("decisions", "preferences")
+    settles = item.section in _SETTLED
     words = _words(subject)
     found = []
     for old, earlier in known if changes or settles else ():
@@ -137,11 +136,7 @@ def value_of(item: SummaryItem, *, upto_seq: int) -> float:
 
     3 for a decision or a preference, 1 for a topic or a detail; half a point where the user said it; a quarter for each
     technical detail in it, up to four; half for each repetition, up to two; a quarter where it corrects something; up
-    to half a point (topics and details: one) for how late it was said.
-
-    Args:
-        item: the sentence.
-        upto_seq: how far the summary reads.
+    to half a point (topics and details: one) for how late it was said, of a summary that reads up to ``upto_seq``.
 
     Source: ours.
 
@@ -157,7 +152,7 @@ def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCou
     """Return a summary whose text costs at most so many tokens, with the most valuable of its sentences.
 
     A model's text is shown where it fits together with all sentences that came after it; it is never cut. Otherwise the
-    sentences are shown alone. Of an estimating counter its margin is kept free.
+    sentences are shown alone. The margin of an estimating counter is kept free.
 
     Args:
         summary: the summary.
@@ -190,7 +185,7 @@ def _chosen(summary: Summary, room: int, counter: Callable[[str], int]) -> tuple
         if tokens <= room and (tokens <= limit or all(item.section != "facts" for item in kept)):
             break
         if taken is None:
-            taken = _take(summary.items, _Costs(summary.locale, counter), room, summary.upto_seq)
+            taken = _take(summary, room, counter)
         else:  # lines may cost more together than alone; of a short conversation facts are not taken for their room
             facts = [at for at, item in enumerate(taken) if item.section == "facts"] if tokens <= room else []
             del taken[facts[-1] if facts else -1]
@@ -199,54 +194,34 @@ def _chosen(summary: Summary, room: int, counter: Callable[[str], int]) -> tuple
     return kept
 
 
-class _Costs:
-    """What lines cost by themselves, each counted once."""
-
-    def __init__(self, locale: Locale, counter: Callable[[str], int]) -> None:
-        self._locale = locale
-        self._counter = counter
-        self._known: dict[SummaryItem, int] = {}
-
-    def of(self, item: SummaryItem, *, first: bool) -> int:
-        """Return what a sentence costs, the heading before it included where it is the first of its section."""
-        if item not in self._known:
-            self._known[item] = self._counter(f"- {item.text}\n")
-        if not first:
-            return self._known[item]
-        heading = render_items([item._replace(text="")], self._locale)
-        return self._known[item] + self._counter(heading)
-
-
-def _take(items: Sequence[SummaryItem], costs: _Costs, room: int, upto_seq: int) -> list[SummaryItem]:
+def _take(summary: Summary, room: int, counter: Callable[[str], int]) -> list[SummaryItem]:
     """Return the sentences that are taken, in the order in which they are: shares first, then the rest."""
+    lines = {item: counter(f"- {item.text}\n") for item in summary.items}
     taken: dict[SummaryItem, None] = {}
-    spent = 0
-    spent_by: dict[Section, int] = {}
+    spent: dict[Section, int] = {}
 
     def take(item: SummaryItem, most: float) -> bool:
-        nonlocal spent
-        cost, before = costs.of(item, first=item.section not in spent_by), spent_by.get(item.section, 0)
-        if spent + cost > room or before + cost > most * room:
+        cost = lines[item]
+        if item.section not in spent:
+            cost += counter(render_items([item._replace(text="")], summary.locale))
+        of_section = spent.get(item.section, 0) + cost
+        if sum(spent.values()) + cost > room or of_section > most * room:
             return False
         taken[item] = None
-        spent, spent_by[item.section] = spent + cost, before + cost
+        spent[item.section] = of_section
         return True
 
-    settled = [item for item in items if item.section in ("decisions", "preferences")]
-    for item in sorted(settled, key=lambda item: (-value_of(item, upto_seq=upto_seq), -item.seqs[-1], *_name(item))):
+    settled = {item: value_of(item, upto_seq=summary.upto_seq) for item in lines if item.section in _SETTLED}
+    for item in sorted(settled, key=lambda item: (-settled[item], -item.seqs[-1], item.section, item.text)):
         take(item, SHARES[item.section])
-    worths = _Worths(items, costs, upto_seq)
+    worths = _Worths(lines, summary.upto_seq)
     for item in taken:
         worths.tell(item)
     for shares in (SHARES, dict.fromkeys(SECTIONS, 1.0)):
-        for item in worths.falling([item for item in items if item not in taken]):
+        for item in worths.falling([item for item in lines if item not in taken]):
             if take(item, shares[item.section]):
                 worths.tell(item)
     return list(taken)
-
-
-def _name(item: SummaryItem) -> tuple[str, str]:
-    return item.section, item.text
 
 
 class _Worths:
@@ -254,18 +229,21 @@ class _Worths:
 
     A decision counts three times, a preference one and a half; a little more counts what the user said, and what was
     said late.
+
+    Args:
+        lines: the sentences, with what each of them costs.
+        upto_seq: how far the summary reads.
     """
 
-    def __init__(self, items: Iterable[SummaryItem], costs: _Costs, upto_seq: int) -> None:
-        self._costs = costs
+    def __init__(self, lines: Mapping[SummaryItem, int], upto_seq: int) -> None:
+        self._lines = lines
         self._upto_seq = max(1, upto_seq)
-        self._times: dict[str, int] = {}
-        self._telling = {item: read_telling(item.text) for item in items}
+        self._times: Counter[str] = Counter()
+        self._telling = {item: read_telling(item.text) for item in lines}
 
     def tell(self, item: SummaryItem) -> None:
-        """Take what a sentence tells for told."""
-        for term in self._telling[item].weights:
-            self._times[term] = self._times.get(term, 0) + 1
+        """Count what a sentence tells as told."""
+        self._times.update(self._telling[item].weights.keys())
 
     def falling(self, items: Iterable[SummaryItem]) -> Iterator[SummaryItem]:
         """Yield sentences by falling worth, while others are told; of equals the later one first."""
@@ -282,8 +260,7 @@ class _Worths:
 
     def _entry(self, item: SummaryItem) -> tuple[float, int, str, str, SummaryItem]:
         telling = self._telling[item]
-        new = sum(weight * _TOLD_AGAIN ** self._times.get(term, 0) for term, weight in telling.weights.items())
+        new = sum(weight * _TOLD_AGAIN ** self._times[term] for term, weight in telling.weights.items())
         by = (_USERS_WORTH if item.speaker == "user" else 1.0) * (1 + _LATENESS_WORTH * item.seqs[-1] / self._upto_seq)
-        cost = self._costs.of(item, first=False) + _LINE_TOKENS
-        worth = round(new * telling.factor * by * _WORTHS[item.section] / cost, 9)
-        return -worth, -item.seqs[-1], *_name(item), item
+        worth = round(new * telling.factor * by * _WORTHS[item.section] / (self._lines[item] + _LINE_TOKENS), 9)
+        return -worth, -item.seqs[-1], item.section, item.text, item

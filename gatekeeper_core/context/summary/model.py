@@ -1,4 +1,4 @@
-"""A summary by a model: what it is given to read, and whether what it writes can be used."""
+"""A summary by a model: what it reads, and whether its text can be used."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ __all__ = ["Draft", "write_draft"]
 
 
 class Draft(NamedTuple):
-    """What came of asking a model.
+    """The answer of a model.
 
     Attributes:
         text: what it wrote, "" where that cannot be used.
-        failure: why not: ``error: `` and its type, ``not_text``, ``empty``, ``too_long``, ``unsupported``; "" where
-            it can.
+        failure: why not: ``error: `` and its type, ``not_text``, ``empty``, ``too_long``, ``unsupported``; else "".
         unsupported: names, numbers and identifiers in what it wrote that nobody had said.
     """
 
@@ -37,7 +36,6 @@ def write_draft(
     *,
     max_tokens: int,
     max_input_tokens: int,
-    max_unsupported: int,
     counter: Callable[[str], int],
 ) -> Draft:
     """Return what a model writes of the messages that are covered by a summary and that it does not know of yet.
@@ -48,34 +46,23 @@ def write_draft(
         summary: how far it is covered, and what the model wrote last.
         max_tokens: what the text may cost; a longer one is refused, not cut.
         max_input_tokens: what the model may read at once. Where that is less than all that is new it reads the newest
-            messages, and the sentences of the summary in the place of the others.
-        max_unsupported: things without a source up to which the text is taken.
+            messages, at least one, and the sentences of the summary in the place of the others.
         counter: counts a text.
     """
     spoken = [(message, said_text(message)) for message in messages[summary.model_upto_seq + 1 : summary.upto_seq + 1]]
     said = [Message(message.role, text, name=message.name) for message, text in spoken if text.strip()]
-    fitting = _newest(said, max_input_tokens, counter)
-    previous = summary.model_text if len(fitting) == len(said) else summary.text
-    fitting = readable(fitting, max_input_tokens, token_counter=counter, locale=summary.locale)
-    text, failure = ask(summarizer, fitting, previous or None, max_tokens)
-    if failure:
-        return Draft("", failure)
-    if counter(text) > max_tokens:
-        return Draft("", "too_long")
-    sources = [message.text for message in fitting]
-    made_up = unsupported(text, [*sources, previous])
-    if summary.unsupported:  # what was made up before is not said by standing in the previous summary
-        still = [one for one in unsupported(text, sources) if one in summary.unsupported]
-        made_up = tuple(dict.fromkeys([*made_up, *still]))
-    return Draft("", "unsupported", made_up) if len(made_up) > max_unsupported else Draft(text, "", made_up)
-
-
-def _newest(said: Sequence[Message], max_tokens: int, counter: Callable[[str], int]) -> Sequence[Message]:
-    """Return the newest messages that fit, at least one where there is one."""
-    start, left = len(said), max_tokens
+    start, left = len(said), max_input_tokens
     while start > 0:
         left -= count_message(said[start - 1], token_counter=counter)
         if left < 0 and start < len(said):
             break
         start -= 1
-    return said[start:]
+    previous = summary.text if start else summary.model_text
+    fitting = readable(said[start:], max_input_tokens, token_counter=counter, locale=summary.locale)
+    text, failure = ask(summarizer, fitting, previous or None, max_tokens)
+    if failure:
+        return Draft("", failure)
+    if counter(text) > max_tokens:
+        return Draft("", "too_long")
+    made_up = unsupported(text, [*(message.text for message in fitting), previous])
+    return Draft("", "unsupported", made_up) if made_up else Draft(text)

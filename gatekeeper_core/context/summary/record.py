@@ -1,17 +1,18 @@
 """The summary of a conversation as a value: sentences by section, and the JSON in which a store keeps them.
 
-A sentence stands in it as it was said, with the messages that it comes from. What a model wrote is kept beside the
-sentences and never instead of them, so that there is always something to fall back to.
+Sentences are verbatim, with the messages that they come from. A model's text is kept beside them, so that there is
+always something to fall back to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
 
 from gatekeeper_core.errors import SnapshotError
 from gatekeeper_core.text import Locale
+from gatekeeper_core.tokens import check_str
 
 __all__ = ["SECTIONS", "Section", "Speaker", "Summary", "SummaryItem", "SummarySource", "render_items"]
 
@@ -39,7 +40,7 @@ _HEADINGS: dict[Locale, dict[Section, str]] = {
     },
 }
 
-_FORMAT = 1
+_FORMAT = 2
 _MAX_SEQ = 2**53  # beyond it a JSON reader may round
 
 _Value = TypeVar("_Value")
@@ -69,7 +70,7 @@ class Summary:
 
     Attributes:
         items: the sentences, by section and then in the order in which they were said last.
-        upto_seq: sequence number of the newest message that was read, -1 for none; what comes after it is not covered.
+        upto_seq: sequence number of the newest message that is covered, -1 for none.
         covered_messages: messages up to there, system messages aside. Source: specification 001-22.
         covered_tokens: what the said in them costs by the counter of whoever made it, 0 where it is not known.
         source: ``model`` where what a model wrote is shown, ``extractive`` where only sentences are.
@@ -78,7 +79,6 @@ class Summary:
         locale: language of the headings.
         model_text: what a model wrote, "" for nothing.
         model_upto_seq: sequence number of the newest message that the model knew of, -1 for none.
-        unsupported: names, numbers and identifiers in the model's text that nobody had said; "" of a tolerated few.
         checkpoints: sequence numbers at which the summary was brought up to date, each with the digest of all messages
             up to there; the last one is ``upto_seq``.
     """
@@ -93,7 +93,6 @@ class Summary:
     locale: Locale = "zh"
     model_text: str = ""
     model_upto_seq: int = -1
-    unsupported: tuple[str, ...] = ()
     checkpoints: tuple[tuple[int, str], ...] = field(default=(), repr=False)
 
     @property
@@ -123,10 +122,7 @@ class Summary:
 
     @property
     def text(self) -> str:
-        """The summary as plain text: what a model wrote and the sentences after it, or the sentences by section.
-
-        It is data of other people: put it into a ``fence()`` before a model reads it.
-        """
+        """The model's text and the sentences after it, or the sentences by section; ``fence()`` it for a model."""
         if self.source == "extractive":
             return render_items(self.items, self.locale)
         return "\n".join(filter(None, (self.model_text, render_items(self.after_model, self.locale))))
@@ -140,43 +136,42 @@ class Summary:
         """Return the summary without its version as JSON, in ASCII; :meth:`from_json` gives an equal one back."""
         import json  # here, because most programs that import this read no JSON
 
-        body = {
-            "format": _FORMAT,
-            "upto_seq": self.upto_seq,
-            "covered_messages": self.covered_messages,
-            "covered_tokens": self.covered_tokens,
-            "source": self.source,
-            "tokens": self.tokens,
-            "locale": self.locale,
-            "items": self.items,
-            "model_text": self.model_text,
-            "model_upto_seq": self.model_upto_seq,
-            "unsupported": self.unsupported,
-            "checkpoints": self.checkpoints,
-        }
-        return json.dumps(body, separators=(",", ":"))
+        body = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "version"}
+        return json.dumps({"format": _FORMAT, **body}, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, body: str, *, version: int = 0) -> Summary:
-        """Return the summary that a JSON text describes.
-
-        Args:
-            body: what :meth:`to_json` gave.
-            version: version of the record that held it.
+        """Return the summary that a JSON text describes; the version is that of the record that held it.
 
         Raises:
             SnapshotError: the text is damaged or something else; make the summary anew.
-            TypeError: ``body`` is no text.
+            TypeError: ``body`` is no str.
 
         >>> Summary.from_json(Summary(upto_seq=3, covered_messages=4).to_json()).upto_seq
         3
         """
         import json
 
-        if not isinstance(body, str):
-            raise TypeError(f"body must be a str, got {type(body).__name__}")
+        check_str("body", body)
         try:
-            return _read(json.loads(body), version)
+            data = json.loads(body)
+            if _whole(data["format"]) != _FORMAT:
+                raise ValueError("another format")
+            upto_seq = _whole(data["upto_seq"])
+            checkpoints = _list(data["checkpoints"])
+            return cls(
+                items=tuple(_item(one, upto_seq) for one in _list(data["items"])),
+                upto_seq=upto_seq,
+                covered_messages=_whole(data["covered_messages"]),
+                covered_tokens=_whole(data["covered_tokens"], at_least=0),
+                source=_one_of(data["source"], get_args(SummarySource)),
+                tokens=_whole(data["tokens"]),
+                version=version,
+                locale=_one_of(data["locale"], get_args(Locale)),
+                model_text=_text(data["model_text"]),
+                model_upto_seq=_whole(data["model_upto_seq"], at_most=upto_seq),
+                checkpoints=tuple((_whole(seq, at_most=upto_seq), _text(digest)) for seq, digest in checkpoints),
+            )
         except (KeyError, ValueError, TypeError, RecursionError) as error:
             raise SnapshotError("the stored summary cannot be read: make it anew from the messages") from error
 
@@ -185,38 +180,16 @@ class Summary:
 
 
 def render_items(items: Iterable[SummaryItem], locale: Locale) -> str:
-    """Return sentences as plain text: a heading for each section that has some, and a line for each sentence.
+    """Return sentences as plain text, a line each, under the headings of their sections.
 
     >>> print(render_items([SummaryItem("decisions", "Let's use Redis.", (4,), "user")], "en"))
     Important decisions:
     - Let's use Redis.
     """
-    lines: list[str] = []
-    listed = tuple(items)
-    for section in SECTIONS:
-        said = [f"- {item.text}" for item in listed if item.section == section]
-        lines += [_HEADINGS[locale][section], *said] if said else []
-    return "\n".join(lines)
-
-
-def _read(data: Any, version: int) -> Summary:
-    if not isinstance(data, dict) or _whole(data["format"]) != _FORMAT:
-        raise ValueError("another format")
-    upto_seq = _whole(data["upto_seq"])
-    return Summary(
-        items=tuple(_item(one, upto_seq) for one in _list(data["items"])),
-        upto_seq=upto_seq,
-        covered_messages=_whole(data["covered_messages"]),
-        covered_tokens=_whole(data["covered_tokens"], at_least=0),
-        source=_one_of(data["source"], get_args(SummarySource)),
-        tokens=_whole(data["tokens"]),
-        version=version,
-        locale=_one_of(data["locale"], get_args(Locale)),
-        model_text=_text(data["model_text"]),
-        model_upto_seq=_whole(data["model_upto_seq"], at_most=upto_seq),
-        unsupported=tuple(map(_text, _list(data["unsupported"]))),
-        checkpoints=tuple((_whole(seq, at_most=upto_seq), _text(digest)) for seq, digest in _list(data["checkpoints"])),
-    )
+    said: dict[Section, list[str]] = {section: [] for section in SECTIONS}
+    for item in items:
+        said[item.section].append(f"- {item.text}")
+    return "\n".join(line for section, lines in said.items() if lines for line in (_HEADINGS[locale][section], *lines))
 
 
 def _item(data: Any, upto_seq: int) -> SummaryItem:

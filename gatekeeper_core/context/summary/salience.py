@@ -1,12 +1,12 @@
-"""What a sentence tells: how much of it is not everyday talk, and whether somebody says who did what, and when.
+"""How much a sentence tells: its uncommon terms, and whether it says who did what, and when.
 
 ::
 
     told = (sum over the telling terms of their idf against everyday talk) * first person * names * time
 
 Greetings, thanks and small talk are taken out first, and so is the name in front of a message. What is rare in everyday
-talk is what somebody may ask for later; that a sentence is about the speaker, names somebody or says when, makes it
-more likely. No figure depends on the conversation: a summary that was made step by step weighs as one made at once.
+talk is what somebody may ask for later. No figure depends on the conversation: a summary that was made step by step
+weighs as one made at once.
 """
 
 from __future__ import annotations
@@ -22,10 +22,7 @@ from gatekeeper_core.text import LazyPattern, clean
 __all__ = ["Telling", "is_uncommon", "read_telling"]
 
 FIRST_PERSON, NAMES, TIME = 1.4, 1.4, 1.3
-"""What a sentence counts where its speaker speaks of himself, where it names somebody, where it says when.
-
-Source: ours, by ``benchmarks.summaries``.
-"""
+"""Factors of a sentence in the first person, with a name, with a time. Source: ours, by ``benchmarks.summaries``."""
 
 UNCOMMON_IDF = 3.0
 """From here on a term is rarer than the thousand commonest words of everyday talk. Source: ours."""
@@ -58,7 +55,7 @@ class Telling(NamedTuple):
 
     Attributes:
         weights: its telling terms with their idf against everyday talk; of a pair of characters a part of it.
-        factor: what being about the speaker, naming somebody and saying when make of it, 1 and more.
+        factor: product of the factors that apply, 1 and more.
         courteous: whether a greeting, thanks or small talk was taken out.
         signs: which of first person and time it has, 0 to 2.
     """

@@ -1,26 +1,26 @@
-"""Which sentences of a conversation belong into its summary, and as what: simple signs that can be read off a sentence.
+"""The sentences of a conversation that belong into its summary, by simple signs in their wording.
 
-* **decisions**: a wording by which people settle something ("we decided", "let's go with", 决定, 改用). The user's
-  choices count in all of them; the assistant's only where it says that something is settled.
-* **preferences**: a wording by which the user says what he likes, or what is to hold from now on.
-* **details**: numbers, identifiers, versions, dates, amounts and code, as the one anchor extractor finds them.
-* **topics**: the sentence that tells most of those that opened a topic of the topic map, a question before others.
+* **decisions**: people settle something ("we decided", "let's go with", 决定, 改用); the assistant only where it says
+  that something is settled.
+* **preferences**: the user says what they like, or what is to hold from now on.
+* **details**: numbers, identifiers, versions, dates, amounts and code.
+* **topics**: of the sentences that opened a topic the one that tells most, a question before others.
 * **facts**: other sentences that tell much (:mod:`gatekeeper_core.context.summary.salience`): who did what, and when.
 
-Only user and assistant messages are read, without what a model thought aloud; never tool results, system messages or
-what stands for folded messages. A sentence is taken as it stands or not at all.
+Only user and assistant messages are read, without thinking; never tool results, system messages or summaries. A
+sentence is taken verbatim or not at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from gatekeeper_core.context.summary.record import Section, Speaker, SummaryItem
 from gatekeeper_core.context.summary.salience import is_uncommon, read_telling
 from gatekeeper_core.messages import Message, Turn, is_summary
-from gatekeeper_core.selection.anchors import Anchor, extract_anchors, folded, telling_terms
+from gatekeeper_core.selection.anchors import extract_anchors, folded, telling_terms
 from gatekeeper_core.selection.cues import read_cues, without_cues
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.text import LazyPattern, clean, is_question, sentences, split_thinking
@@ -32,8 +32,10 @@ CONTEXT_TURNS = 8
 
 _MAX_READ_CHARS = 20_000  # of one message: a longer one is pasted, and its beginning says what it is
 _MIN_CHARS, _MAX_CHARS, _MAX_LONG_CHARS = 2, 240, 400  # of a sentence; the last one for decisions and preferences
-_MAX_DETAILS: dict[Speaker, int] = {"user": 4, "assistant": 2}  # of one message
-_MAX_FACTS: dict[Speaker, int] = {"user": 3, "assistant": 2}  # of one message
+_MAX_OF_MESSAGE: dict[Section, dict[Speaker, int]] = {
+    "details": {"user": 4, "assistant": 2},
+    "facts": {"user": 3, "assistant": 2},
+}
 _DETAIL_THRESHOLD = 1.0
 _MOST_ANCHORS = 4.0  # beyond it a sentence is a list
 
@@ -107,14 +109,6 @@ _CHANGED = LazyPattern(
 )
 
 
-class _Candidate(NamedTuple):
-    """A sentence that could go into the summary: as what, and what it weighs beside others of its message."""
-
-    text: str
-    section: Section | None
-    weight: float = 0.0
-
-
 def said_text(message: Message) -> str:
     """Return what a message says to people: the text of a user or an assistant, without thinking; of others nothing.
 
@@ -168,7 +162,7 @@ def _side(turn: Turn, role: Literal["user", "assistant"]) -> str:
 
 
 def _opening(turn: Turn) -> SummaryItem | None:
-    """Return what tells most of a turn's user, a question counting double; None where nothing tells anything."""
+    """Return the user's sentence that tells most, a question counting double; None where nothing tells anything."""
     best: tuple[float, SummaryItem] | None = None
     for seq, message in enumerate(turn.messages, turn.start):
         if message.role != "user":
@@ -184,14 +178,14 @@ def _opening(turn: Turn) -> SummaryItem | None:
 
 def _of(said: str, speaker: Speaker) -> Iterator[tuple[Section, str]]:
     """Yield the sentences of one message that are taken, in order: of details and facts only the weightiest few."""
-    candidates = [_candidate(text, speaker) for text in _sentences(said)]
+    read = [(text, *_section_of(text, speaker)) for text in _sentences(said)]
     taken: set[int] = set()
-    for section, most in (("details", _MAX_DETAILS[speaker]), ("facts", _MAX_FACTS[speaker])):
-        places = [at for at, one in enumerate(candidates) if one.section == section]
-        taken.update(sorted(places, key=lambda at: -candidates[at].weight)[:most])
-    for at, one in enumerate(candidates):
-        if one.section and (at in taken or one.section not in ("details", "facts")):
-            yield one.section, one.text
+    for limited, most in _MAX_OF_MESSAGE.items():
+        places = [at for at, (_, section, _) in enumerate(read) if section == limited]
+        taken.update(sorted(places, key=lambda at: -read[at][2])[: most[speaker]])
+    for at, (text, section, _) in enumerate(read):
+        if section and (at in taken or section not in _MAX_OF_MESSAGE):
+            yield section, text
 
 
 def _sentences(said: str) -> Iterator[str]:
@@ -207,7 +201,8 @@ def _sentences(said: str) -> Iterator[str]:
             yield text
 
 
-def _candidate(text: str, speaker: Speaker) -> _Candidate:
+def _section_of(text: str, speaker: Speaker) -> tuple[Section | None, float]:
+    """Return what a sentence could go into the summary as, and what it weighs beside others of its message."""
     low = _IDLE.sub(" ", _folded(text))
     asks = is_question(text)
     section: Section | None = None
@@ -218,14 +213,14 @@ def _candidate(text: str, speaker: Speaker) -> _Candidate:
     if section:  # beside the wording stands what it is about: "let's do it" says nothing by itself
         subject = _subject(low, section)
         if _DIGIT.search(low) or (any(map(is_uncommon, subject)) if section == "decisions" else subject):
-            return _Candidate(text, section)
+            return section, 0.0
     if asks or len(text) > _MAX_CHARS:
-        return _Candidate(text, None)
+        return None, 0.0
     weight = detail_weight(text)
     if weight >= _DETAIL_THRESHOLD and not (speaker == "user" and read_cues(text).request):
-        return _Candidate(text, "details", weight)  # what is asked for is none
+        return "details", weight  # what is asked for is none
     telling = read_telling(text)
-    return _Candidate(text, "facts", telling.told) if telling.is_fact else _Candidate(text, None)
+    return ("facts", telling.told) if telling.is_fact else (None, 0.0)
 
 
 def says_change(text: str) -> bool:
@@ -250,14 +245,10 @@ def subject_of(item: SummaryItem) -> frozenset[str]:
 
 
 def _subject(low: str, section: Section) -> frozenset[str]:
-    for pattern in (
-        (_SETTLED, _CHOSEN, _STANDING, _LIKED, _CHANGED) if section not in ("details", "facts") else (_CHANGED,)
-    ):
-        low = pattern.sub(" ", low)
-    return frozenset(telling_terms(low)) - _EMPTY_WORDS
-
-
-_EMPTY_WORDS = frozenset({"us", "go", "good", "great", "pleas"})
+    signs = (_CHANGED,) if section in ("details", "facts") else (_SETTLED, _CHOSEN, _STANDING, _LIKED, _CHANGED)
+    for sign in signs:
+        low = sign.sub(" ", low)
+    return frozenset(telling_terms(low)) - {"us", "go", "good", "great", "pleas"}
 
 
 def detail_weight(text: str) -> float:
@@ -268,15 +259,16 @@ def detail_weight(text: str) -> float:
     """
     if not _MAY_BE_DETAIL.search(text):
         return 0.0
-    return min(_MOST_ANCHORS, sum(map(_anchor_weight, extract_anchors(text))))
-
-
-def _anchor_weight(anchor: Anchor) -> float:
-    if anchor.kind == "number":
-        return 1.0 if len(anchor.term) > 2 else 0.25
-    if anchor.kind == "identifier":  # "well-known" and "don't" are words
-        return 0.0 if anchor.term.replace("-", "").replace("'", "").isalpha() and anchor.text.islower() else 1.0
-    return 1.0 if anchor.kind in ("version", "date", "amount", "code") else 0.0
+    weight = 0.0
+    for anchor in extract_anchors(text):
+        if anchor.kind == "number":
+            weight += 1.0 if len(anchor.term) > 2 else 0.25
+        elif anchor.kind == "identifier":  # "well-known" and "don't" are words
+            is_word = anchor.term.replace("-", "").replace("'", "").isalpha() and anchor.text.islower()
+            weight += 0.0 if is_word else 1.0
+        elif anchor.kind in ("version", "date", "amount", "code"):
+            weight += 1.0
+    return min(_MOST_ANCHORS, weight)
 
 
 def _folded(text: str) -> str:

@@ -1,18 +1,19 @@
-"""The running summary of a conversation: what was asked, decided, preferred and named before the window begins.
+"""The running summary of a conversation: topics, decisions, preferences and details from before the window.
 
 ::
 
     messages: [ covered by the summary ][ not yet covered ][ open turn ]
               ╰──── 0 .. upto_seq ────╯ ╰─ 10 messages or 3,000 tokens: read once, merged, bounded ─╯
 
-Without a model the summary is made of sentences as they were said. A model may write a better one; it runs where the
-caller wants (:meth:`ThreadSummary.run_model`), never within an update, and what it writes is checked. Whatever a store
-or a model does, an update comes back with a result that says so.
+Without a model the summary is made of sentences as they were said. A model may write a better one, which is checked; it
+runs where the caller wants (:meth:`ThreadSummary.run_model`), never within an update. A store or a model that fails
+raises nothing: the result of the update tells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Literal, NamedTuple, get_args
@@ -24,17 +25,17 @@ from gatekeeper_core.context.compaction.summarizer import (
     check_summarizer,
 )
 from gatekeeper_core.context.summary.merge import fit_summary, merged
-from gatekeeper_core.context.summary.model import Draft, write_draft
+from gatekeeper_core.context.summary.model import write_draft
 from gatekeeper_core.context.summary.record import Summary
 from gatekeeper_core.context.summary.sentences import CONTEXT_TURNS, read_turns, said_text
 from gatekeeper_core.context.thread.records import written
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError, ConflictError, SnapshotError, StorageError, check_range
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, SUMMARY_MODEL_FAILED, SUMMARY_STORE_FAILED
-from gatekeeper_core.messages import group_turns, is_answered
+from gatekeeper_core.messages import conversation_locale, group_turns, is_answered
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.base import RecordStore
-from gatekeeper_core.text import Locale, locale_of
+from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
 
@@ -43,6 +44,7 @@ __all__ = ["SummaryConfig", "SummaryStatus", "SummaryUpdate", "ThreadSummary"]
 SummaryStatus = Literal["none", "current", "updated", "rebuilt", "busy", "unsaved", "failed"]
 
 _KIND = "summary"
+_MAX_MESSAGES = 1000  # of one update, in whole turns and at least one; one to three seconds. Source: ours
 _TURNS_AT_ONCE = 50  # merged at a time, so that a long conversation needs no more memory than a short one
 _MAX_CHECKPOINTS = 16
 
@@ -59,10 +61,6 @@ class SummaryConfig:
             1,000, which is ours.
         max_model_input_tokens: what a summarizer is given to read at once, >= 1: the newest messages that fit. Source:
             ours; eight times what makes an update due.
-        max_messages_per_update: what one update reads at most, >= 1, in whole turns and at least one; the next update
-            goes on from there. Source: ours; one to three seconds.
-        max_unsupported: names, numbers and identifiers without a source up to which a model's text is taken, >= 0.
-            Source: ours; a summary that makes things up is worse than sentences.
         locale: language of the headings, ``zh`` or ``en``; None: that of the thread, by its first user message.
     """
 
@@ -71,14 +69,11 @@ class SummaryConfig:
     enable_token_based_compaction: bool = True
     max_summary_tokens: int = 1000
     max_model_input_tokens: int = MAX_MODEL_INPUT_TOKENS
-    max_messages_per_update: int = 1000
-    max_unsupported: int = 0
     locale: Locale | None = None
 
     def __post_init__(self) -> None:
         names = ("message_threshold", "token_compaction_threshold", "max_summary_tokens", "max_model_input_tokens")
-        check_range(self, *names, "max_messages_per_update", low=1, whole=True)
-        check_range(self, "max_unsupported", low=0, whole=True)
+        check_range(self, *names, low=1, whole=True)
         if not isinstance(self.enable_token_based_compaction, bool):
             got = type(self.enable_token_based_compaction).__name__
             raise TypeError(f"SummaryConfig.enable_token_based_compaction must be a bool, got {got}")
@@ -87,7 +82,7 @@ class SummaryConfig:
 
 
 class SummaryUpdate(NamedTuple):
-    """What became of an update.
+    """The result of an update.
 
     Attributes:
         summary: the summary that holds for the conversation now, None where there is none.
@@ -95,7 +90,7 @@ class SummaryUpdate(NamedTuple):
             (the stored one was damaged, or of messages that are no longer there), ``busy`` (another thread is at it),
             ``unsaved`` (made, and the store did not take it), ``failed`` (the store, or the model).
         reason: one word or the type of an error: ``damaged``, ``changed``, ``conflict``, ``empty``, ``not_text``,
-            ``too_long``, ``unsupported``, ``error: <type>``; "" where there is nothing to say.
+            ``too_long``, ``unsupported``, ``error: <type>``; "" where there is none.
         unsupported: what a model's text held that nobody had said.
     """
 
@@ -115,10 +110,10 @@ class SummaryUpdate(NamedTuple):
 
 
 class _Stored(NamedTuple):
-    """What the store holds for a thread."""
+    """The stored summary of a thread, if it holds, and the version of the record; else what is wrong with it."""
 
     summary: Summary | None
-    version: int
+    version: int = 0
     flaw: str = ""
     failed: bool = False
 
@@ -126,14 +121,14 @@ class _Stored(NamedTuple):
 class ThreadSummary:
     """Keeps the summaries of conversations in a store, and brings them up to date.
 
-    Safe to use from several threads; of one conversation one update is made at a time, and whoever comes second gets
-    what is stored. Several processes may share the store.
+    Safe to use from several threads; a conversation has one update at a time, and other callers get what is stored.
+    Several processes may share the store.
 
     Args:
-        store: where the records are; anything that fits ``RecordStore``.
+        store: keeps the records.
         config: the settings.
         token_counter: counts a text; None: ``TokenEstimator()``.
-        summarizer: writes a better summary from outside, see :meth:`run_model`; None: sentences alone.
+        summarizer: writes a better summary, see :meth:`run_model`; None: sentences alone.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -175,10 +170,7 @@ class ThreadSummary:
         return self._config
 
     def get(self, thread: Thread) -> Summary | None:
-        """Return the stored summary where it holds for this conversation, None where there is none or the store fails.
-
-        It holds where the conversation still begins with the messages that were read.
-        """
+        """Return the stored summary, None where there is none, the store fails or what was read has changed."""
         return self._load(thread).summary
 
     def due(self, thread: Thread, *, before_seq: int | None = None) -> bool:
@@ -216,72 +208,65 @@ class ThreadSummary:
         """Let the summarizer write the summary of what is covered, check it and store it: as long as it takes.
 
         Meant for a thread of the caller's own. The sentences stay beside its text, and stay in its place where it
-        raises, gives nothing or too much, or holds more than ``max_unsupported`` things that nobody said. What is
-        covered does not change, and may grow meanwhile.
+        raises, gives nothing or too much, or holds a name or number that nobody said. What is covered does not change,
+        and may grow meanwhile.
         """
-        with stage(SUMMARY_MODEL, thread=_key_of(thread)[1]) as seen:
-            update = self._model_run(thread)
+        _check_thread(thread)
+        with stage(SUMMARY_MODEL, thread=thread.id) as seen:
+            with self._alone(thread, "model") as alone:
+                update = self._by_model(thread) if alone else SummaryUpdate(self.get(thread), "busy")
             seen.tell(update.facts)
         return update
-
-    def _model_run(self, thread: Thread) -> SummaryUpdate:
-        with self._alone(thread, "model") as alone:
-            if not alone:
-                return SummaryUpdate(self.get(thread), "busy")
-            summary = self._load(thread).summary
-            if self._summarizer is None or summary is None or summary.model_upto_seq >= summary.upto_seq:
-                return SummaryUpdate(summary, "current" if summary else "none")
-            draft = write_draft(
-                self._summarizer,
-                thread.messages,
-                summary,
-                max_tokens=budget_within(self._counter, self._config.max_summary_tokens),
-                max_input_tokens=self._config.max_model_input_tokens,
-                max_unsupported=self._config.max_unsupported,
-                counter=self._counter,
-            )
-            if draft.failure:
-                tell(SUMMARY_MODEL_FAILED, reason=draft.failure)
-                return SummaryUpdate(summary, "failed", draft.failure, draft.unsupported)
-            return self._adopted(thread, summary, draft)
 
     # --- One update ---------------------------------------------------------------------------------------------------
 
     def _update(self, thread: Thread, before_seq: int | None, *, whenever: bool) -> SummaryUpdate:
-        with stage(SUMMARY, thread=_key_of(thread)[1]) as seen:
-            update = self._updated(thread, before_seq, whenever=whenever)
+        _check_thread(thread)
+        with stage(SUMMARY, thread=thread.id) as seen:
+            stop = _finished_stop(thread, before_seq)
+            with self._alone(thread, "update") as alone:
+                update = (
+                    self._by_sentences(thread, stop, whenever) if alone else SummaryUpdate(self.get(thread), "busy")
+                )
             seen.tell(update.facts)
         return update
 
-    def _updated(self, thread: Thread, before_seq: int | None, *, whenever: bool) -> SummaryUpdate:
-        stop = _finished_stop(thread, before_seq)
-        with self._alone(thread, "update") as alone:
-            if not alone:
-                return SummaryUpdate(self.get(thread), "busy")
-            made: Summary | None = None
-            version = -1
+    @contextmanager
+    def _alone(self, thread: Thread, task: str) -> Iterator[bool]:
+        """Tell whether nobody else is at a task of a conversation, and keep others from it meanwhile."""
+        key = (thread.tenant, thread.id, task)
+        with self._lock:
+            alone = key not in self._running
+            self._running.add(key)
+        try:
+            yield alone
+        finally:
+            if alone:
+                with self._lock:
+                    self._running.discard(key)
 
-            def write() -> SummaryUpdate:
-                nonlocal made, version
-                stored = self._load(thread)
-                if stored.failed:
-                    return SummaryUpdate(made, "unsaved" if made else "failed", stored.flaw)
-                if stored.version == version:  # nobody was faster: the store says so all the same
-                    return SummaryUpdate(made, "unsaved", "conflict")
-                old, version = stored.summary, stored.version
-                covered = old.upto_seq + 1 if old else 0
-                if not (stop > covered if whenever else self._is_due(thread, old, stop)):
-                    return SummaryUpdate(old, "current" if old else "none", stored.flaw)
-                made = self._extended(thread, old, stop)
-                saved, failure = self._save(thread, made, stored.version)
-                if saved:
-                    return SummaryUpdate(saved, "rebuilt" if stored.flaw else "updated", stored.flaw)
-                return SummaryUpdate(made, "unsaved", failure)
+    def _by_sentences(self, thread: Thread, stop: int, whenever: bool) -> SummaryUpdate:
+        made: Summary | None = None
+        version = -1
 
-            try:
-                return written(write)
-            except ConflictError:
+        def write() -> SummaryUpdate:
+            nonlocal made, version
+            stored = self._load(thread)
+            if stored.failed:
+                return SummaryUpdate(made, "unsaved" if made else "failed", stored.flaw)
+            if stored.version == version:  # nobody was faster: the store says so all the same
                 return SummaryUpdate(made, "unsaved", "conflict")
+            old, version = stored.summary, stored.version
+            covered = old.upto_seq + 1 if old else 0
+            if not (stop > covered if whenever else self._is_due(thread, old, stop)):
+                return SummaryUpdate(old, "current" if old else "none", stored.flaw)
+            made = self._extended(thread, old, stop)
+            return self._save(thread, made, stored, unsaved=made)
+
+        try:
+            return written(write)
+        except ConflictError:
+            return SummaryUpdate(made, "unsaved", "conflict")
 
     def _is_due(self, thread: Thread, summary: Summary | None, stop: int) -> bool:
         start = summary.upto_seq + 1 if summary else 0
@@ -294,12 +279,11 @@ class ThreadSummary:
 
     def _extended(self, thread: Thread, old: Summary | None, stop: int) -> Summary:
         """Return the summary with everything up to a position; what it covers already is not read again."""
-        asked = (message.text for message in thread.messages if message.role == "user")
-        made = old or Summary(locale=self._config.locale or locale_of(asked))
+        made = old or Summary(locale=self._config.locale or conversation_locale(thread.messages))
         from_seq = made.upto_seq + 1
         turns = group_turns(thread.messages[:stop])
         first = next(at for at, turn in enumerate(turns) if turn.stop > from_seq)
-        limit = max(turns[first].stop, from_seq + self._config.max_messages_per_update)
+        limit = max(turns[first].stop, from_seq + _MAX_MESSAGES)
         turns = tuple(turn for turn in turns if turn.stop <= limit)
         stop = turns[-1].stop
         for at in range(first, len(turns), _TURNS_AT_ONCE):
@@ -321,25 +305,36 @@ class ThreadSummary:
 
     # --- The model ----------------------------------------------------------------------------------------------------
 
-    def _adopted(self, thread: Thread, read: Summary, draft: Draft) -> SummaryUpdate:
-        """Store a model's text in the newest summary, if that one still begins with what the model read."""
+    def _by_model(self, thread: Thread) -> SummaryUpdate:
+        read = self._load(thread).summary
+        if self._summarizer is None or read is None or read.model_upto_seq >= read.upto_seq:
+            return SummaryUpdate(read, "current" if read else "none")
+        draft = write_draft(
+            self._summarizer,
+            thread.messages,
+            read,
+            max_tokens=budget_within(self._counter, self._config.max_summary_tokens),
+            max_input_tokens=self._config.max_model_input_tokens,
+            counter=self._counter,
+        )
+        if draft.failure:
+            tell(SUMMARY_MODEL_FAILED, reason=draft.failure)
+            return SummaryUpdate(read, "failed", draft.failure, draft.unsupported)
 
         def write() -> SummaryUpdate:
+            # The newest summary may cover more by now; it takes the text if it begins with what the model read.
             stored = self._load(thread, since=read.checkpoints[-1])
             newest = stored.summary
             if newest is None or newest.model_upto_seq > read.upto_seq:
-                return SummaryUpdate(newest or read, "unsaved", stored.flaw or "changed", draft.unsupported)
-            made = replace(newest, model_text=draft.text, model_upto_seq=read.upto_seq, unsupported=draft.unsupported)
+                return SummaryUpdate(newest or read, "unsaved", stored.flaw or "changed")
+            made = replace(newest, model_text=draft.text, model_upto_seq=read.upto_seq)
             made = fit_summary(made, self._config.max_summary_tokens, token_counter=self._counter)
-            saved, failure = self._save(thread, made, stored.version)
-            if saved:
-                return SummaryUpdate(saved, "updated", "", draft.unsupported)
-            return SummaryUpdate(read, "unsaved", failure, draft.unsupported)
+            return self._save(thread, made, stored, unsaved=read)
 
         try:
             return written(write)
         except ConflictError:
-            return SummaryUpdate(read, "unsaved", "conflict", draft.unsupported)
+            return SummaryUpdate(read, "unsaved", "conflict")
 
     # --- The store ----------------------------------------------------------------------------------------------------
 
@@ -350,12 +345,16 @@ class ThreadSummary:
             thread: the conversation.
             since: a checkpoint of this conversation; a summary that was made beyond it holds as well.
         """
-        record, failure = self._asked(lambda: _checked_record(self._store.load_record(*_key_of(thread))))
-        if failure:
-            return _Stored(None, 0, failure, failed=True)
-        if record is None:
-            return _Stored(None, 0)
-        body, upto_seq, version = record
+        _check_thread(thread)
+        try:
+            record: Any = self._store.load_record(thread.tenant, thread.id, _KIND)
+            if record is None:
+                return _Stored(None)
+            body, upto_seq, version = record
+            if not isinstance(body, str) or type(upto_seq) is not int or type(version) is not int:
+                raise StorageError("the store gave something else than a record")
+        except Exception as error:  # noqa: BLE001 - the caller's own store: it may raise anything, and a chat goes on
+            return _Stored(None, flaw=_store_failure(error), failed=True)
         try:
             summary = Summary.from_json(body, version=version)
         except SnapshotError:
@@ -364,90 +363,43 @@ class ThreadSummary:
             return _Stored(None, version, "damaged")
         if not (_holds(summary, thread) or since in summary.checkpoints):
             return _Stored(None, version, "changed")
-        return _Stored(self._as_set(summary), version)
-
-    def _as_set(self, summary: Summary) -> Summary:
-        """Return a stored summary as the settings want it: they may have changed since it was saved."""
+        # The settings may have changed since it was saved.
         summary = replace(summary, locale=self._config.locale or summary.locale)
         tokens = self._counter(summary.text) if summary.text else 0
         if tokens <= budget_within(self._counter, self._config.max_summary_tokens):
-            return replace(summary, tokens=tokens)
-        return fit_summary(summary, self._config.max_summary_tokens, token_counter=self._counter)
+            return _Stored(replace(summary, tokens=tokens), version)
+        return _Stored(fit_summary(summary, self._config.max_summary_tokens, token_counter=self._counter), version)
 
-    def _save(self, thread: Thread, summary: Summary, version: int) -> tuple[Summary | None, str]:
-        """Return the summary with its version in the store, or None and why it is not stored.
+    def _save(self, thread: Thread, made: Summary, stored: _Stored, *, unsaved: Summary) -> SummaryUpdate:
+        """Store a summary in the place of another one; ``unsaved`` is what holds if the store fails.
 
         Raises:
             ConflictError: another writer was faster.
         """
-        saved, failure = self._asked(
-            lambda: _checked_version(
-                self._store.save_record(
-                    *_key_of(thread), summary.to_json(), upto_seq=summary.upto_seq, expected_version=version
-                )
-            ),
-            saving=True,
-        )
-        return (None, failure) if failure else (replace(summary, version=saved), "")
-
-    def _asked(self, call: Callable[[], Any], *, saving: bool = False) -> tuple[Any, str]:
-        """Return what the store answers, or why it does not: the one place that meets its errors."""
         try:
-            return call(), ""
+            version = self._store.save_record(
+                *(thread.tenant, thread.id, _KIND, made.to_json()),
+                upto_seq=made.upto_seq,
+                expected_version=stored.version,
+            )
+            if type(version) is not int:
+                raise StorageError("the store gave something else than a version")
         except ConflictError:
-            if saving:
-                raise
-            return None, "conflict"
-        except Exception as error:  # noqa: BLE001 - the caller's own store: it may raise anything, and a chat goes on
-            failure = f"error: {type(error).__name__}"
-            tell(SUMMARY_STORE_FAILED, reason=failure)
-            return None, failure
-
-    def _alone(self, thread: Thread, task: str) -> _Alone:
-        return _Alone(self._lock, self._running, (*_key_of(thread)[:2], task))
+            raise
+        except Exception as error:  # noqa: BLE001 - as for loading
+            return SummaryUpdate(unsaved, "unsaved", _store_failure(error))
+        return SummaryUpdate(replace(made, version=version), "rebuilt" if stored.flaw else "updated", stored.flaw)
 
 
-class _Alone:
-    """Says on entering whether nobody else is at the same task, and keeps others from it."""
-
-    def __init__(self, lock: Lock, running: set[tuple[str, str, str]], key: tuple[str, str, str]) -> None:
-        self._lock = lock
-        self._running = running
-        self._key = key
-        self._mine = False
-
-    def __enter__(self) -> bool:
-        with self._lock:
-            self._mine = self._key not in self._running
-            self._running.add(self._key)
-        return self._mine
-
-    def __exit__(self, *error: object) -> None:
-        if self._mine:
-            with self._lock:
-                self._running.discard(self._key)
+def _store_failure(error: Exception) -> str:
+    reason = f"error: {type(error).__name__}"
+    tell(SUMMARY_STORE_FAILED, reason=reason)
+    return reason
 
 
-def _key_of(thread: Thread) -> tuple[str, str, str]:
+def _check_thread(thread: object) -> None:
     if not isinstance(thread, Thread):
         raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
-    return thread.tenant, thread.id, _KIND
-
-
-def _checked_record(record: Any) -> tuple[str, int, int] | None:
-    """Return body, ``upto_seq`` and version of a record, if it is one."""
-    if record is None:
-        return None
-    body, upto_seq, version = record
-    if not isinstance(body, str) or type(upto_seq) is not int or type(version) is not int:
-        raise StorageError("the store gave something else than a record")
-    return body, upto_seq, version
-
-
-def _checked_version(version: Any) -> int:
-    if type(version) is not int:
-        raise StorageError("the store gave something else than a version")
-    return version
 
 
 def _holds(summary: Summary, thread: Thread) -> bool:
@@ -461,7 +413,6 @@ def _holds(summary: Summary, thread: Thread) -> bool:
 
 def _finished_stop(thread: Thread, before_seq: int | None) -> int:
     """Return the position after the last finished turn that ends before a message; 0 where there is none."""
-    _key_of(thread)
     if before_seq is not None:
         check_tokens("before_seq", before_seq)
     limit = len(thread.messages) if before_seq is None else before_seq

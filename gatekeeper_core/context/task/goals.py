@@ -1,8 +1,8 @@
-"""What a user asks for: requests read from the wording of a message, in Chinese and English.
+"""Requests read from the wording of a user's message, in Chinese and English.
 
 A request is an imperative ("write the tests", 帮我写测试) or a question that asks for something. Greetings, thanks and
-"ok" are none; quoted lines and code blocks are not the user's own words. A small table with guards, not a parser: what
-it misses is still in the conversation, and only the pin's status does without it.
+"ok" are none; quoted lines and code blocks are not the user's own words. A request that these tables miss is still in
+the conversation, only the pin's status lacks it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gatekeeper_core.text import LazyPattern, code_fences, is_han, is_question, 
 __all__ = ["Asked", "extract_goal", "read_request"]
 
 _END_CHARS = 2_000
-"""Characters read at each end of a long message: a request stands at one of them. Source: ours."""
+"""Characters read at each end of a long message. Source: ours."""
 
 _MAX_OPENINGS = 6
 
@@ -28,9 +28,9 @@ class Asked(NamedTuple):
 
     Attributes:
         text: the request in the user's words, on one line.
-        explicit: whether the message says that this is a new goal ("new task: …", 先不做这个，改成…).
-        correction: whether it says that the last answer took the user wrong; that is no new goal.
-        switch: whether its wording changes the topic ("new topic", 换个话题), for where no gate was asked.
+        explicit: whether the message announces a new goal ("new task: …", 先不做这个，改成…).
+        correction: whether it says that the last answer misunderstood the user; that is no new goal.
+        switch: whether its wording changes the topic ("new topic", 换个话题).
     """
 
     text: str
@@ -46,7 +46,7 @@ def extract_goal(text: str) -> str | None:
     and thanks at its end. Of a long message the first and the last 2,000 characters are read.
 
     Raises:
-        TypeError: the text is none.
+        TypeError: ``text`` is no str.
 
     Source: specification 004-64; the wordings are ours.
 
@@ -65,32 +65,34 @@ def read_request(text: str) -> Asked | None:
     >>> read_request("不对，我问的是端口怎么改？").correction
     True
     """
-    words = _own_words(text)
-    explicit = False
-    for span in sentences(words):
-        start, changes = _new_goal(words, _after_openings(words, span.start, span.stop), span.stop)
-        explicit = explicit or changes
-        if start is None and not changes:
-            start = _request_start(words, span.start, span.stop)
-        if start is not None and (asked := _until_courtesies(words, start)):
-            cues = read_cues(words)
-            return Asked(asked, explicit, cues.correction is not None, cues.switch is not None)
-    return None
-
-
-# --- The user's own words -------------------------------------------------------------------------------------------
-
-
-def _own_words(text: str) -> str:
-    """Return a message without its code blocks and quoted lines; of a long one both ends."""
     kept, at = [], 0
     for span in code_fences(text):
         kept.append(text[at : span.start])
         at = span.stop
     lines = "\n".join([*kept, text[at:]]).splitlines()
     words = "\n".join(line for line in lines if not line.lstrip().startswith((">", "＞")))
-    return words if len(words) <= 2 * _END_CHARS else f"{words[:_END_CHARS]}\n{words[-_END_CHARS:]}"
+    if len(words) > 2 * _END_CHARS:
+        words = f"{words[:_END_CHARS]}\n{words[-_END_CHARS:]}"
+    explicit = False
+    for span in sentences(words):
+        start, changes = _new_goal(words, _after_openings(words, span.start, span.stop), span.stop)
+        explicit = explicit or changes
+        if start is None and not changes:
+            start = _request_start(words, span.start, span.stop)
+        if start is None:
+            continue
+        asked = words[start:]
+        for last in reversed(sentences(asked)):  # thanks at the end
+            if _after_openings(asked, last.start, last.stop) < last.stop:
+                break
+            asked = asked[: last.start]
+        if asked := " ".join(asked.split()):
+            cues = read_cues(words)
+            return Asked(asked, explicit, cues.correction is not None, cues.switch is not None)
+    return None
 
+
+# --- Openings ---------------------------------------------------------------------------------------------------------
 
 _MARKS = " \t\r\n\u3000,.!?;:\u2014\u2013~-*#\u2026，。！？；：、～（）()\"'“”"
 _OPENING = LazyPattern(
@@ -116,16 +118,6 @@ def _after_openings(words: str, at: int, stop: int) -> int:
             break
         at = opening.end()
     return at
-
-
-def _until_courtesies(words: str, start: int) -> str:
-    """Return the words from a place on, on one line, without sentences at the end that are nothing but openings."""
-    rest = words[start:]
-    for span in reversed(sentences(rest)):
-        if _after_openings(rest, span.start, span.stop) < span.stop:
-            break
-        rest = rest[: span.start]
-    return " ".join(rest.split())
 
 
 # --- Questions and imperatives --------------------------------------------------------------------------------------
@@ -168,8 +160,6 @@ _IMPERATIVE_HAN = LazyPattern(
 )
 _IMPERATIVE_ENDING = LazyPattern("(?:ください|下さい|お願いします|주세요|십시오|해줘)[\\s.。!！]*\\Z")
 _LONGEST_ENDING = 12
-
-
 _POLITE = LazyPattern(r"(?:please|pls|kindly)(?!\w)|请|麻烦|劳烦|拜托", re.IGNORECASE)
 _COMMA = LazyPattern("[,，;；、]")
 
@@ -177,22 +167,18 @@ _COMMA = LazyPattern("[,，;；、]")
 def _request_start(words: str, start: int, stop: int) -> int | None:
     """Return where the request of a sentence begins: at its first word, or behind a comma (太慢了，帮我优化一下)."""
     at = _after_openings(words, start, stop)
-    if _asks(words[at:stop]) or (_POLITE.search(words, start, at) and _says_something(words[at:stop])):
+    sentence = words[at:stop]
+    asks = _WANTS.match(sentence) or _IMPERATIVE.match(sentence) or _IMPERATIVE_HAN.match(sentence)
+    asks = asks or _IMPERATIVE_ENDING.search(sentence, max(0, len(sentence) - _LONGEST_ENDING))
+    if (asks or is_question(sentence) or _POLITE.search(words, start, at)) and _says_something(sentence):
         return at
     for comma in _COMMA.finditer(words, at, stop):
         clause = _after_openings(words, comma.end(), stop)
-        told = _WANTS.match(words, clause, stop) or _IMPERATIVE_HAN.match(words, clause, stop)
-        if told or _POLITE.search(words, comma.end(), clause):
+        asks = _WANTS.match(words, clause, stop) or _IMPERATIVE_HAN.match(words, clause, stop)
+        if asks or _POLITE.search(words, comma.end(), clause):
             # Where this says nothing, no later clause does.
             return clause if _says_something(words[clause:stop]) else None
     return None
-
-
-def _asks(sentence: str) -> bool:
-    """Return whether a sentence, its openings aside, is a request that says what it is about."""
-    told = _WANTS.match(sentence) or _IMPERATIVE.match(sentence) or _IMPERATIVE_HAN.match(sentence)
-    told = told or _IMPERATIVE_ENDING.search(sentence, max(0, len(sentence) - _LONGEST_ENDING))
-    return (told is not None or is_question(sentence)) and _says_something(sentence)
 
 
 def _says_something(sentence: str) -> bool:

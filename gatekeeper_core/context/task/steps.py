@@ -1,9 +1,8 @@
-"""The messages of finished steps, which need not be sent again: the step's summary stands for them.
+"""The messages of finished steps, which need not be sent again because the step's summary replaces them.
 
-Nothing is removed from the conversation. A turn that lies in a step as a whole is left out whole. Of other turns, of
-the newest one, and of those in which the user asked for what the task is, only the assistant's share goes: rounds of
-tool use, each whole, and what the assistant said; the user's words stay. System messages always stay. So a list that a
-provider accepts is accepted without the cleared messages.
+A turn that lies wholly in a step is left out whole. Of other turns, of the newest one, and of those with the goal or a
+sub-request, only rounds of tool use (each whole) and the assistant's texts go. System messages always stay. So a list
+that a provider accepts is accepted without the cleared messages.
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ from gatekeeper_core.messages import Message, is_answer, turn_starts
 from gatekeeper_core.text import Locale
 
 __all__ = ["ClearedStep", "cleared_steps", "stand_in_text"]
-
-_NAME_CHARS = 200
 
 
 class ClearedStep(NamedTuple):
@@ -61,17 +58,19 @@ def cleared_steps(thread: Thread, task: ActiveTask) -> tuple[ClearedStep, ...]:
     found, taken = [], set[int]()
     for step in task.steps:
         inside = [bundle for bundle in bundles if step.from_seq <= bundle[0] and bundle[-1] <= step.to_seq]
-        seqs = sorted({at for bundle in inside for at in bundle}.difference(taken))
-        taken.update(seqs)
+        seqs = {at for bundle in inside for at in bundle} - taken
+        taken |= seqs
         if seqs:
-            found.append(ClearedStep(step, tuple(_ranges(seqs))))
+            firsts = sorted(at for at in seqs if at - 1 not in seqs)
+            lasts = sorted(at for at in seqs if at + 1 not in seqs)
+            found.append(ClearedStep(step, tuple(zip(firsts, lasts, strict=True))))
     return tuple(found)
 
 
 def stand_in_text(cleared: ClearedStep, *, locale: Locale = "zh") -> str:
-    """Return what is said in the place of a step's messages: its name, how many there were, and its summary.
+    """Return what to send in place of a step's messages: its name, how many there were, and its summary.
 
-    The name is quoted and escaped; the summary stands behind it as it is, so fence it.
+    The name is quoted and escaped, the summary is not: fence the text.
 
     Raises:
         ConfigError: the locale is unknown.
@@ -82,7 +81,7 @@ def stand_in_text(cleared: ClearedStep, *, locale: Locale = "zh") -> str:
     """
     if locale not in get_args(Locale):
         raise ConfigError(f'locale must be "zh" or "en", got {locale!r}')
-    name, count = quoted(cleared.step.name, max_chars=_NAME_CHARS), len(cleared.seqs)
+    name, count = quoted(cleared.step.name), len(cleared.seqs)
     if locale == "zh":
         said = f"[步骤{name}已完成,省略其 {count} 条消息]"
     else:
@@ -104,13 +103,3 @@ def _bundles(messages: Sequence[Message], task: ActiveTask) -> Iterator[tuple[in
     for at in range(first, len(messages)):
         if is_answer(messages[at]):
             yield (at,)
-
-
-def _ranges(seqs: Sequence[int]) -> Iterator[tuple[int, int]]:
-    first = last = seqs[0]
-    for at in seqs[1:]:
-        if at > last + 1:
-            yield first, last
-            first = at
-        last = at
-    yield first, last

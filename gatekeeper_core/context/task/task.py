@@ -1,4 +1,4 @@
-"""What a conversation is at work on: its goal, the steps done, what was found out, as one plain value.
+"""The active task of a conversation: its goal, the steps done, what was found out, as one plain value.
 
 ::
 
@@ -6,57 +6,44 @@
     start_step · finish_step · set_phase ───────┼──> ActiveTask ──> status text, JSON of a derived record
     add_finding ────────────────────────────────╯
 
-``task_tracker`` keeps the value up to date, ``steps`` tells which messages of finished steps need not be sent again.
+:mod:`~gatekeeper_core.context.task.tracker` keeps the value up to date.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from gatekeeper_core.context.task.pin_text import quoted
-from gatekeeper_core.errors import ConfigError, SnapshotError, check_range
+from gatekeeper_core.errors import ConfigError, SnapshotError
 from gatekeeper_core.text import Locale
 
-__all__ = ["ActiveTask", "Earlier", "Finding", "OpenStep", "Phase", "Request", "Step", "TaskConfig", "status_text"]
+__all__ = ["ActiveTask", "Note", "Step", "status_text"]
 
-_FORMAT = 1
+_FORMAT = 2
 
 
-class Request(NamedTuple):
-    """Something that the user asked for.
+class Note(NamedTuple):
+    """A goal, request, phase, open step or finding.
 
     Attributes:
-        text: the user's words, on one line, perhaps cut.
-        seq: sequence number of the message that they come from.
+        text: its wording or name, on one line, perhaps cut.
+        seq: sequence number of the message that a request comes from, or of the first message of an open step, which
+            may be still to come; of a phase or finding, the newest message when it was noted.
     """
 
     text: str
     seq: int
 
 
-class Phase(NamedTuple):
-    """A stretch of work ("planning", "executing"), and the newest message when it began."""
-
-    name: str
-    seq: int
-
-
-class OpenStep(NamedTuple):
-    """The step at work, and the sequence number of its first message, which may be still to come."""
-
-    name: str
-    from_seq: int
-
-
 class Step(NamedTuple):
-    """A step that is done.
+    """A finished step.
 
     Attributes:
         name: what it was called.
-        summary: what came of it, "" where nobody said.
+        summary: its outcome, "" if unknown.
         from_seq: sequence number of its first message.
         to_seq: of its last message; ``from_seq - 1`` where it has none.
     """
@@ -67,54 +54,6 @@ class Step(NamedTuple):
     to_seq: int
 
 
-class Finding(NamedTuple):
-    """Something found out on the way, and the newest message when it was noted."""
-
-    text: str
-    seq: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskConfig:
-    """How much is kept of a task; what is older goes first. Source: ours.
-
-    Attributes:
-        max_goal_chars: characters of a goal or sub-request, >= 1. Source: specification 001-40 (200).
-        max_text_chars: characters of a step's summary or a finding, >= 1.
-        max_name_chars: characters of a step's or phase's name, >= 1.
-        max_sub_requests: requests kept beside the goal, >= 0.
-        max_steps: steps kept, >= 0; the messages of a step that goes are sent again where there is room.
-        max_findings: findings kept, >= 0.
-    """
-
-    max_goal_chars: int = 200
-    max_text_chars: int = 400
-    max_name_chars: int = 80
-    max_sub_requests: int = 8
-    max_steps: int = 32
-    max_findings: int = 16
-
-    def __post_init__(self) -> None:
-        check_range(self, "max_goal_chars", "max_text_chars", "max_name_chars", low=1, whole=True)
-        check_range(self, "max_sub_requests", "max_steps", "max_findings", low=0, whole=True)
-
-
-class Earlier(NamedTuple):
-    """What was asked for before the newest turn: where that one is said in other words, nothing else is read again.
-
-    Attributes:
-        goal: the goal then.
-        sub_requests: the sub-requests then.
-        since_seq: where that goal began.
-        upto_seq: sequence number of the last message before the turn.
-    """
-
-    goal: Request | None
-    sub_requests: tuple[Request, ...]
-    since_seq: int
-    upto_seq: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveTask:
     """What a conversation is at work on.
@@ -123,26 +62,27 @@ class ActiveTask:
         goal: what the user wants done, None before the first request.
         sub_requests: later requests that do not replace the goal, oldest first.
         since_seq: what was noted at or after this message belongs to the goal; -1: everything does.
-        phase: the stretch of work, None where nobody named one.
+        phase: the stretch of work ("planning", "executing"), None where nobody named one.
         open_step: the step at work, or None.
         steps: the steps done, oldest first, those for earlier goals among them.
         findings: what was found out, oldest first.
         upto_seq: sequence number of the newest message that was read, -1 for none.
-        before: goal and sub-requests as they were before the newest turn, None where there was none.
+        before: goal, sub-requests, ``since_seq`` and ``upto_seq`` from before the newest turn, so that only this turn
+            is read again if its wording changes; None where there was none.
         version: version of the stored record, 0 where nothing is stored.
-        digests: sequence numbers that the above rests on, with ``Thread.digests`` of them: what tells whether it still
-            holds.
+        digests: the sequence numbers that all this depends on, with ``Thread.digests`` of them: they tell whether it
+            still holds.
     """
 
-    goal: Request | None = None
-    sub_requests: tuple[Request, ...] = ()
+    goal: Note | None = None
+    sub_requests: tuple[Note, ...] = ()
     since_seq: int = -1
-    phase: Phase | None = None
-    open_step: OpenStep | None = None
+    phase: Note | None = None
+    open_step: Note | None = None
     steps: tuple[Step, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Note, ...] = ()
     upto_seq: int = -1
-    before: Earlier | None = None
+    before: ActiveTask | None = None
     version: int = 0
     digests: tuple[tuple[int, str], ...] = ()
 
@@ -154,24 +94,21 @@ class ActiveTask:
     @property
     def rests_on(self) -> frozenset[int]:
         """The sequence numbers up to which the conversation must be the same for all of this to hold."""
-        return frozenset(
-            [
-                self.upto_seq,
-                *([self.phase.seq] if self.phase else []),
-                *([self.open_step.from_seq - 1] if self.open_step else []),
-                *(step.to_seq for step in self.steps),
-                *(finding.seq for finding in self.findings),
-            ]
-        )
+        noted = {self.upto_seq, *(step.to_seq for step in self.steps), *(finding.seq for finding in self.findings)}
+        if self.phase:
+            noted.add(self.phase.seq)
+        if self.open_step:
+            noted.add(self.open_step.seq - 1)
+        return frozenset(noted)
 
     def to_json(self) -> str:
         """Return the task as JSON in ASCII, the same bytes for equal tasks; ``from_json`` gives back an equal one.
 
-        >>> ActiveTask.from_json(ActiveTask(goal=Request("部署", 0)).to_json()).goal
-        Request(text='部署', seq=0)
+        >>> ActiveTask.from_json(ActiveTask(goal=Note("部署", 0)).to_json()).goal
+        Note(text='部署', seq=0)
         """
-        body = {field.name: getattr(self, field.name) for field in fields(self)}
-        return json.dumps({"format": _FORMAT, **body}, separators=(",", ":"), sort_keys=True)
+        body = {"format": _FORMAT, **_by_field(self)}
+        return json.dumps(body, separators=(",", ":"), sort_keys=True, default=_by_field)
 
     @classmethod
     def from_json(cls, body: str) -> ActiveTask:
@@ -182,14 +119,22 @@ class ActiveTask:
         """
         try:
             data = json.loads(body)
-            if not isinstance(data, dict) or data.pop("format") != _FORMAT:
+            if data.pop("format") != _FORMAT:
                 raise SnapshotError("the record of the task is of another format: build it anew")
-            return cls(**{name: _READ[name](value) for name, value in data.items()})
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            return _task(data)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise SnapshotError("the record of the task cannot be read: build it anew") from error
 
 
-Row = TypeVar("Row", Request, Phase, OpenStep, Step, Finding)
+def _by_field(task: ActiveTask) -> dict[str, Any]:
+    return {field.name: getattr(task, field.name) for field in fields(task)}
+
+
+def _task(data: dict[str, Any]) -> ActiveTask:
+    read: dict[str, Any] = {
+        name: None if value is None and name in _OPTIONAL else _READ[name](value) for name, value in data.items()
+    }
+    return ActiveTask(**read)
 
 
 def _number(value: Any) -> int:
@@ -198,45 +143,35 @@ def _number(value: Any) -> int:
     return value
 
 
-def _row(kind: type[Row], value: Any) -> Row:
-    row = kind(*value)
-    for name, kept in zip(row._fields, row, strict=True):
-        if name.endswith("seq"):
-            _number(kept)
-        elif not isinstance(kept, str):
-            raise TypeError(f"{name} must be a str")
-    return row
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("no text")
+    return value
 
 
-def _digest(value: Any) -> tuple[int, str]:
-    seq, digest = value
-    if not isinstance(digest, str):
-        raise TypeError("a digest must be a str")
-    return _number(seq), digest
+def _note(value: Any) -> Note:
+    text, seq = value
+    return Note(_text(text), _number(seq))
 
 
-def _earlier(value: Any) -> Earlier:
-    goal, sub_requests, since_seq, upto_seq = value
-    return Earlier(
-        None if goal is None else _row(Request, goal),
-        tuple(_row(Request, one) for one in sub_requests),
-        _number(since_seq),
-        _number(upto_seq),
-    )
+def _step(value: Any) -> Step:
+    name, summary, from_seq, to_seq = value
+    return Step(_text(name), _text(summary), _number(from_seq), _number(to_seq))
 
 
-_READ: dict[str, Any] = {
-    "goal": lambda value: None if value is None else _row(Request, value),
-    "sub_requests": lambda value: tuple(_row(Request, one) for one in value),
+_OPTIONAL = frozenset({"goal", "phase", "open_step", "before"})
+_READ: dict[str, Callable[[Any], Any]] = {
+    "goal": _note,
+    "sub_requests": lambda value: tuple(map(_note, value)),
     "since_seq": _number,
-    "phase": lambda value: None if value is None else _row(Phase, value),
-    "open_step": lambda value: None if value is None else _row(OpenStep, value),
-    "steps": lambda value: tuple(_row(Step, one) for one in value),
-    "findings": lambda value: tuple(_row(Finding, one) for one in value),
+    "phase": _note,
+    "open_step": _note,
+    "steps": lambda value: tuple(map(_step, value)),
+    "findings": lambda value: tuple(map(_note, value)),
     "upto_seq": _number,
-    "before": lambda value: None if value is None else _earlier(value),
+    "before": _task,
     "version": _number,
-    "digests": lambda value: tuple(map(_digest, value)),
+    "digests": lambda value: tuple((_number(seq), _text(digest)) for seq, digest in value),
 }
 
 
@@ -244,8 +179,6 @@ _READ: dict[str, Any] = {
 
 _SHOWN = 3
 """Newest sub-requests and findings that the status shows. Source: ours; the status stays within a dozen lines."""
-
-_SHOWN_CHARS = 200
 
 _WORDS = {
     "zh": ("[任务状态]", "目标", "补充要求", "阶段", "当前步骤", "已完成步骤", "最近一步", "发现(最新在前)"),
@@ -263,22 +196,17 @@ _WORDS = {
 
 
 def status_text(task: ActiveTask, *, locale: Locale = "zh") -> str:
-    """Return what is said of a task to the model, at most a dozen lines; "" where there is nothing to say.
+    """Return what the pin tells the model about a task, at most a dozen lines; "" where there is nothing to say.
 
-    One line each for goal, newest sub-requests, phase, step at work, and steps done with the summary of the last one;
-    then the newest findings. What was noted for an earlier goal is left out. Each text is quoted and escaped, so that
-    it stays on its line; fence the status all the same where findings or summaries are not the user's own.
-
-    Args:
-        task: the task.
-        locale: language of the labels, ``zh`` or ``en``.
+    What was noted for an earlier goal is left out. Each text is quoted and escaped; fence the status all the same where
+    findings or summaries are not the user's own.
 
     Raises:
         ConfigError: the locale is unknown.
 
     Source: specification 004-22, 001-71; the form is ours.
 
-    >>> task = ActiveTask(goal=Request("deploy it", 0), steps=(Step("build", "all green", 1, 4),))
+    >>> task = ActiveTask(goal=Note("deploy it", 0), steps=(Step("build", "all green", 1, 4),))
     >>> print(status_text(task, locale="en"))
     [TASK STATUS]
     Goal: "deploy it"
@@ -286,34 +214,22 @@ def status_text(task: ActiveTask, *, locale: Locale = "zh") -> str:
     """
     if locale not in get_args(Locale):
         raise ConfigError(f'locale must be "zh" or "en", got {locale!r}')
-    heading, *labels = _WORDS[locale]
-    lines = list(_status_lines(task, labels))
-    return "\n".join([heading, *lines]) if lines else ""
-
-
-def _status_lines(task: ActiveTask, labels: Sequence[str]) -> Iterator[str]:
-    goal, also, phase, step, done, last, findings = labels
+    heading, goal, also, phase, step, done, last, findings = _WORDS[locale]
+    named = task.phase.text if task.phase else None
     steps = [one for one in task.steps if one.to_seq >= task.since_seq]
     found = [one for one in task.findings if one.seq >= task.since_seq]
+    lines: list[str] = []
     if task.goal:
-        yield f"{goal}: {_shown(task.goal.text)}"
+        lines.append(f"{goal}: {quoted(task.goal.text)}")
     if task.sub_requests:
-        yield f"{also}: {', '.join(_shown(one.text) for one in task.sub_requests[-_SHOWN:])}"
+        lines.append(f"{also}: {', '.join(quoted(one.text) for one in task.sub_requests[-_SHOWN:])}")
     if task.phase and task.phase.seq >= task.since_seq:
-        yield f"{phase}: {_shown(task.phase.name)}"
-    if task.open_step and task.open_step.from_seq > task.since_seq and task.open_step.name != _name(task.phase):
-        yield f"{step}: {_shown(task.open_step.name)}"
+        lines.append(f"{phase}: {quoted(task.phase.text)}")
+    if task.open_step and task.open_step.seq > task.since_seq and task.open_step.text != named:
+        lines.append(f"{step}: {quoted(task.open_step.text)}")
     if steps:
-        summary = f": {_shown(steps[-1].summary)}" if steps[-1].summary else ""
-        yield f"{done}: {len(steps)}, {last} {_shown(steps[-1].name)}{summary}"
+        summary = f": {quoted(steps[-1].summary)}" if steps[-1].summary else ""
+        lines.append(f"{done}: {len(steps)}, {last} {quoted(steps[-1].name)}{summary}")
     if found:
-        yield f"{findings}:"
-        yield from (f"- {_shown(one.text)}" for one in reversed(found[-_SHOWN:]))
-
-
-def _name(phase: Phase | None) -> str | None:
-    return phase.name if phase else None
-
-
-def _shown(text: str) -> str:
-    return quoted(text, max_chars=_SHOWN_CHARS)
+        lines += [f"{findings}:", *(f"- {quoted(one.text)}" for one in reversed(found[-_SHOWN:]))]
+    return "\n".join([heading, *lines]) if lines else ""

@@ -1,4 +1,4 @@
-"""The constraints of many threads, kept where a store keeps them: what a user has laid down for good."""
+"""The constraints of threads in a store."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from gatekeeper_core.context.thread.records import NewRecord, load_record, update_record
 from gatekeeper_core.errors import SnapshotError
-from gatekeeper_core.selection.constraints import ConstraintConfig, Constraints
-from gatekeeper_core.tokens import checked_counter
+from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS, with_constraint
+from gatekeeper_core.tokens import check_tokens, checked_counter
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.thread.thread import Thread
@@ -22,11 +22,14 @@ _DAMAGED = "the constraints of the thread are damaged: clear() them, and set the
 
 
 class ThreadConstraints:
-    """Sets, removes and reads the constraints of threads. Two workers that set different ones both succeed.
+    """The constraints of the threads of a store. Two workers that set different ones both succeed.
+
+    Each method raises ``StorageError`` if the store fails or other workers keep changing the record, and all but
+    :meth:`clear` raise ``SnapshotError`` if the record is damaged.
 
     Args:
-        store: where they are kept.
-        config: how large the zone of a thread may grow.
+        store: keeps them.
+        max_tokens: cap of the rendered zone of a thread, >= 1.
         token_counter: counts a text; None: ``TokenEstimator()``.
 
     >>> from gatekeeper_core.context.thread.thread import Thread
@@ -37,26 +40,22 @@ class ThreadConstraints:
     ({'language': 'Chinese'}, {})
     """
 
-    __slots__ = ("_config", "_count", "_store")
+    __slots__ = ("_count", "_max_tokens", "_store")
 
     def __init__(
         self,
         store: RecordStore,
         *,
-        config: ConstraintConfig | None = None,
+        max_tokens: int = CONSTRAINT_TOKENS,
         token_counter: TokenCounter | None = None,
     ) -> None:
+        check_tokens("max_tokens", max_tokens, at_least=1)
         self._store = store
-        self._config = config or ConstraintConfig()
+        self._max_tokens = max_tokens
         self._count = checked_counter(token_counter)
 
     def of(self, thread: Thread) -> dict[str, str]:
-        """Return the constraints of a thread, in the order in which they were first set.
-
-        Raises:
-            SnapshotError: the stored record is damaged.
-            StorageError: the store failed.
-        """
+        """Return the constraints of a thread, in the order in which they were first set."""
         return _values(load_record(self._store, thread, _KIND))
 
     def set(self, thread: Thread, key: str, value: str) -> None:
@@ -66,19 +65,17 @@ class ThreadConstraints:
             TypeError: the key or the value is no text.
             ConfigError: the key is empty.
             ConstraintLimitError: the zone would outgrow its cap; it stays as it was.
-            SnapshotError: the stored record is damaged.
-            StorageError: the store failed, or other workers kept changing the record.
         """
 
         def change(record: DerivedRecord | None) -> NewRecord:
-            zone = Constraints(config=self._config, count=self._count, values=_values(record))
-            zone.set(key, value)
-            return NewRecord(json.dumps(zone.as_dict()), thread.last_seq)
+            before, cap = _values(record), self._max_tokens
+            after = with_constraint(before, key, value, max_tokens=cap, count=self._count)
+            return NewRecord(json.dumps(after), thread.last_seq)
 
         update_record(self._store, thread, _KIND, change)
 
     def remove(self, thread: Thread, key: str) -> bool:
-        """Remove one constraint and return whether it was there; errors as for :meth:`set`."""
+        """Remove one constraint and return whether it was there."""
         was_there = False
 
         def change(record: DerivedRecord | None) -> NewRecord | None:
@@ -91,11 +88,7 @@ class ThreadConstraints:
         return was_there
 
     def clear(self, thread: Thread) -> None:
-        """Remove all constraints, also those that cannot be read any more.
-
-        Raises:
-            StorageError: the store failed, or other workers kept changing the record.
-        """
+        """Remove all constraints, also those that cannot be read any more."""
         update_record(self._store, thread, _KIND, lambda record: NewRecord("{}", thread.last_seq) if record else None)
 
 

@@ -7,8 +7,8 @@
     another worker ──record──> made by the same code and settings? of these turns? ──body──> is it whole? ──> index
                                no, at any step: the index is built anew, and the trace says why
 
-Body and record need not be one transaction. A body is never changed, and its name is what it holds: a record whose body
-is gone, cut short or another one's is no snapshot, and a body that no record names is deleted with the next save.
+Body and record need not be one transaction: a body is never changed, its name is its digest, and a body that no record
+names is deleted with the next save.
 """
 
 from __future__ import annotations
@@ -50,27 +50,20 @@ _GROWTH = 1.25
 """How much a thread must have grown since its last snapshot. Source: ours; all snapshots together are five times as
 large as the last one, and who loads it builds a fifth of the turns at most."""
 
-_REMEMBERED = 1024
-"""Threads of which it is remembered when they were saved last; of another one the store is asked."""
+_REMEMBERED = 1024  # threads; of another one the store is asked
 
 _FORMAT = 1
 _TRIES = 2
 
 IndexOrigin = Literal["", "loaded", "none", "unavailable", "schema", "ahead", "changed", "missing", "damaged"]
-"""Where the index of a thread comes from that this process did not know: ``loaded`` from a snapshot; or it was built
-anew, because there is none (``none``), the store was down or late (``unavailable``), it was made by other code or
-settings (``schema``), of more turns (``ahead``), of other turns (``changed``), or its body is gone (``missing``) or is
-not what was saved (``damaged``). "" where the index was known, the thread is short, or its store keeps no snapshots."""
+"""Where an index comes from: ``loaded`` from a snapshot; or built anew, because there is none (``none``), the store was
+down or late (``unavailable``), it was made by other code or settings (``schema``), of more turns (``ahead``), of other
+turns (``changed``), or its body is gone (``missing``) or not what was saved (``damaged``). "" where this process knew
+it, the thread is short, or its store keeps no snapshots."""
 
 
 class Fetched(NamedTuple):
-    """What a store has of a thread's index.
-
-    Attributes:
-        reason: why there is nothing of use, "" where there is.
-        header: the record that was read, None where there is none.
-        body: the snapshot, b"" where there is none.
-    """
+    """What a store has of a thread's index: why there is nothing of use (or ""), the record, and the snapshot."""
 
     reason: IndexOrigin
     header: _Header | None = None
@@ -78,7 +71,7 @@ class Fetched(NamedTuple):
 
 
 class _Header(NamedTuple):
-    """What the record says of a snapshot: what made it, of how many and which turns, and the name of its body."""
+    """The record of a snapshot: what made it, of how many and which turns, and the name of its body."""
 
     schema: str
     turns: int
@@ -87,20 +80,17 @@ class _Header(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """What this process knows of a thread's snapshot: of how many turns it is, and a body that was of no use."""
+    """A snapshot that this process saw: of how many turns it is, and the name of a body that was of no use."""
 
     turns: int
     useless: str = ""
 
 
 class IndexSnapshots:
-    """Saves and loads the indexes of threads; safe to use from several threads.
-
-    What the store is asked may take its time and raise anything: call :meth:`fetch` and :meth:`save` where that does
-    not matter. The others ask nobody.
+    """The snapshots of the indexes of threads; thread-safe. Only :meth:`fetch` and :meth:`save` ask the store.
 
     Args:
-        store: keeps records, and blobs by thread: see :func:`keeps_snapshots`.
+        store: see :func:`keeps_snapshots`.
         config: settings of the selection that the indexes are for; None: the defaults.
         token_counter: counts a text.
     """
@@ -113,87 +103,64 @@ class IndexSnapshots:
 
     @property
     def schema(self) -> str:
-        """What tells snapshots that can be used here from all others: code, Python, settings, and counter."""
+        """A digest of what makes an index: code, Python, settings, and counter."""
         made_with = [_code(), sys.version_info[:3], unicodedata.unidata_version]
         counter = describe_counter(self._count)["counter"]
         return _digest(repr((_FORMAT, *made_with, repr(self._config.gate), counter, is_ours(self._count))).encode())
 
-    # --- loading ----------------------------------------------------------------------------------------------------
-
     def fetch(self, thread: Thread) -> Fetched:
-        """Return what the store has of a thread's index.
-
-        Raises:
-            Exception: whatever the store raises.
-        """
-        found = Fetched("none")
+        """Return what the store has of a thread's index; what the store raises passes."""
+        header = None
         for _ in range(_TRIES):  # another worker may save between the two readings, and delete the body before
-            found = self._fetched(thread)
-            if found.reason != "missing":
-                break
-        return found
-
-    def _fetched(self, thread: Thread) -> Fetched:
-        record = self._store.load_record(thread.tenant, thread.id, INDEX_KIND)
-        header = _header(record.body) if record else None
-        if record is None:
-            return Fetched("none")
-        if header is None or header.schema != self.schema:
-            return Fetched("schema", header)
-        if record.upto_seq > thread.last_seq:
-            return Fetched("ahead", header)
-        try:
-            body: object = self._store.blobs_of(thread.tenant, thread.id).get(INDEX_KIND, header.body)
-        except KeyError:
-            return Fetched("missing", header)
-        except CorruptionError:
-            return Fetched("damaged", header)
-        if not isinstance(body, bytes) or _digest(body) != header.body:
-            return Fetched("damaged", header)
-        return Fetched("", header, body)
+            record = self._store.load_record(thread.tenant, thread.id, INDEX_KIND)
+            if record is None:
+                return Fetched("none")
+            header = _header(record.body)
+            if header is None or header.schema != self.schema:
+                return Fetched("schema", header)
+            if record.upto_seq > thread.last_seq:
+                return Fetched("ahead", header)
+            try:
+                body: object = self._store.blobs_of(thread.tenant, thread.id).get(INDEX_KIND, header.body)
+            except KeyError:
+                continue
+            except CorruptionError:
+                body = None
+            if not isinstance(body, bytes) or _digest(body) != header.body:
+                return Fetched("damaged", header)
+            return Fetched("", header, body)
+        return Fetched("missing", header)
 
     def restored(
         self, thread: Thread, fetched: Fetched, turns: Sequence[Turn]
     ) -> tuple[ContextGatekeeper | None, IndexOrigin]:
-        """Return the index that was fetched, of all of the turns or the first of them, and where it comes from.
+        """Return the index that was fetched, of the first or all of a thread's finished turns, and where it comes from.
 
         It is equal to one that is built anew of the same turns. None where it has to be built.
-
-        Args:
-            thread: the conversation.
-            fetched: what the store had.
-            turns: the finished turns of the thread, oldest first.
         """
-        header, reason, gatekeeper = fetched.header, fetched.reason, None
+        header, reason = fetched.header, fetched.reason
         if header and not reason:
-            gatekeeper, reason = self._read(header, fetched.body, turns)
-        if gatekeeper and header:
-            self._note(thread, _Seen(header.turns))
-            return gatekeeper, "loaded"
+            first = turns[: header.turns]
+            if header.turns > len(turns):
+                reason = "ahead"
+            elif _turns_digest(first) != header.digest:
+                reason = "changed"
+            else:
+                # The counts of another's counter are counted anew: nothing tells whether it still counts alike.
+                recount = not is_ours(self._count)
+                try:
+                    data = zlib.decompress(fetched.body)
+                    gatekeeper = ContextGatekeeper.from_bytes(
+                        data, first, config=self._config, token_counter=self._count, recount=recount
+                    )
+                except (SnapshotError, zlib.error):
+                    reason = "damaged"
+                else:
+                    self._note(thread, _Seen(header.turns))
+                    return gatekeeper, "loaded"
         useless = header.body if header and reason in ("damaged", "missing") else ""
         self._note(thread, _Seen(0, useless))
         return None, reason
-
-    def _read(
-        self, header: _Header, body: bytes, turns: Sequence[Turn]
-    ) -> tuple[ContextGatekeeper | None, IndexOrigin]:
-        if header.turns > len(turns):
-            return None, "ahead"
-        first = turns[: header.turns]
-        if _turns_digest(first) != header.digest:
-            return None, "changed"
-        try:
-            data = zlib.decompress(body)
-            # The counts of another's counter are counted anew: nothing tells whether it still counts alike.
-            recount = not is_ours(self._count)
-            gatekeeper = ContextGatekeeper.from_bytes(
-                data, first, config=self._config, token_counter=self._count, recount=recount
-            )
-        except (SnapshotError, zlib.error):
-            return None, "damaged"
-        return gatekeeper, ""
-
-    # --- saving -----------------------------------------------------------------------------------------------------
 
     def due(self, thread: Thread, turn_count: int) -> bool:
         """Return whether a thread is long enough to be saved, and has grown by a quarter since it was."""
@@ -210,14 +177,13 @@ class IndexSnapshots:
     ) -> None:
         """Save the index of a thread, unless another worker has: it is not tried again before the thread has grown.
 
+        What the store raises passes, but where another worker was faster.
+
         Args:
             thread: the conversation.
             index: gives a snapshot of the index and the turns that are in it, None where there is none any more.
             turn_count: finished turns of the thread.
             upto_seq: sequence number of the newest message in them.
-
-        Raises:
-            Exception: whatever the store raises, but where another worker was faster.
         """
         seen = self._seen.get((thread.tenant, thread.id)) or _Seen(0)
         self._note(thread, _Seen(turn_count))
@@ -227,23 +193,20 @@ class IndexSnapshots:
             return
         data, turns = made
         header = _header(record.body) if record and record.upto_seq <= thread.last_seq else None
-        has_grown = header is None or len(turns) >= _GROWTH * header.turns
-        if header and header.body != seen.useless and self._is_of(header, turns) and not has_grown:
-            return
+        if header and header.body != seen.useless and len(turns) < _GROWTH * header.turns:
+            first = turns[: header.turns]
+            if header == _Header(self.schema, len(first), _turns_digest(first), header.body):
+                return
         body = zlib.compress(data, 1)
         header = _Header(self.schema, len(turns), _turns_digest(turns), _digest(body))
         blobs = self._store.blobs_of(thread.tenant, thread.id)
         # Listed before the record is saved: what another worker puts from now on is not ours to delete.
         before = [blob.id for blob in blobs.records(INDEX_KIND)]
         blobs.put(INDEX_KIND, header.body, body)
+        text, version = json.dumps(header._asdict()), record.version if record else 0
         try:
             self._store.save_record(
-                thread.tenant,
-                thread.id,
-                INDEX_KIND,
-                json.dumps(header._asdict()),
-                upto_seq=upto_seq,
-                expected_version=record.version if record else 0,
+                thread.tenant, thread.id, INDEX_KIND, text, upto_seq=upto_seq, expected_version=version
             )
         except ConflictError:
             return  # theirs is as good
@@ -251,27 +214,19 @@ class IndexSnapshots:
             if blob_id != header.body:
                 blobs.delete(INDEX_KIND, blob_id)
 
-    def _is_of(self, header: _Header, turns: Sequence[Turn]) -> bool:
-        """Return whether a snapshot can be used here for these turns."""
-        first = turns[: header.turns]
-        return header.schema == self.schema and len(first) == header.turns and _turns_digest(first) == header.digest
-
     def _note(self, thread: Thread, seen: _Seen) -> None:
         self._seen.put((thread.tenant, thread.id), seen)
 
 
 def keeps_snapshots(store: object) -> Store | None:
-    """Return a store that keeps records, and blobs by thread; None where it keeps less, or is in this process.
-
-    What is in this process needs no snapshots: the index goes when they would.
-    """
+    """Return a store that keeps records, and blobs by thread; None for others, and for one that is in this process."""
     methods = ("load_record", "save_record", "blobs_of")
     keeps = all(callable(getattr(store, name, None)) for name in methods)
     return cast("Store", store) if keeps and not is_in_process(store) else None
 
 
 def _header(body: str) -> _Header | None:
-    """Return what a record says, None where it says nothing of use."""
+    """Return what a record says, None if it cannot be read."""
     try:
         value: Any = json.loads(body)
         header = _Header(**value)
@@ -283,17 +238,16 @@ def _header(body: str) -> _Header | None:
 
 
 def _turns_digest(turns: Sequence[Turn]) -> str:
-    """Return what tells turns from others that would be indexed, or counted, in another way."""
+    """Return a digest of all that decides how turns are indexed and counted: also of how texts are divided in parts."""
+
+    def shape(message: Message) -> int | list[int]:
+        if isinstance(message.content, str):
+            return 0
+        return [len(part.text) if isinstance(part, TextPart) else -1 for part in message.content]
+
     said = messages_digest(chain.from_iterable(turn.messages for turn in turns))
-    shapes = [[_shape(message) for message in turn.messages] for turn in turns]
+    shapes = [[shape(message) for message in turn.messages] for turn in turns]
     return _digest(f"{said}{shapes}{list(days_of(turns))}".encode())
-
-
-def _shape(message: Message) -> int | list[int]:
-    """Return how the text of a message is divided, which its digest does not tell; 0: it is one text."""
-    if isinstance(message.content, str):
-        return 0
-    return [len(part.text) if isinstance(part, TextPart) else -1 for part in message.content]
 
 
 def _digest(data: bytes) -> str:
@@ -304,11 +258,7 @@ def _digest(data: bytes) -> str:
 
 @lru_cache(maxsize=1)
 def _code() -> str:
-    """Return what tells the code that makes an index from any other version of it.
-
-    A number would have to be raised by hand with every change of a word list or of a rule, and an index of another
-    version answers without any sign of it.
-    """
+    """Return a digest of the code that makes an index: nobody has to raise a number with a word list or a rule."""
     from importlib.resources import files
 
     package = files(__name__.partition(".")[0])

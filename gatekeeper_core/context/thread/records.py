@@ -22,16 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["WRITE_ATTEMPTS", "NewRecord", "load_record", "update_record", "written"]
 
 WRITE_ATTEMPTS = 64
-"""How often a change is made at most, anew each time that another writer was faster, before it is a ``ConflictError``.
-
-Source: ours. Each time somebody's change has gone in. Of four writers that never rest, one loses eight times in a row
-at every tenth change, and 64 times in a row at one in a hundred million."""
+"""How often a change is tried before it is a ``ConflictError``. Source: ours. Of four writers that never rest, one
+loses eight times in a row at every tenth change, and 64 times in a row at one in a hundred million."""
 
 Result = TypeVar("Result")
 
 
 class NewRecord(NamedTuple):
-    """What a record is to hold: JSON text, and the sequence number of the newest message that it has read."""
+    """A record to save: JSON text, and the sequence number of the newest message that it has read."""
 
     body: str
     upto_seq: int
@@ -58,8 +56,8 @@ def update_record(
         store: keeps the records.
         thread: the conversation.
         kind: which of its records.
-        change: gives what to save in the place of a record, or of none; None: the record stays. It is asked again,
-            about a newer record, each time that another writer was faster.
+        change: gives what to save in the place of a record, or of none; None: the record stays. It is asked again each
+            time that another writer was faster.
 
     Raises:
         ConflictError: other writers were faster 64 times in a row.
@@ -89,10 +87,7 @@ def update_record(
 
 
 def written(write: Callable[[], Result]) -> Result:
-    """Return what a write returns, made anew each time that another writer was faster.
-
-    Args:
-        write: reads what is stored, changes it and stores it.
+    """Return what a write (load, change and save) returns, made anew each time that another writer was faster.
 
     Raises:
         ConflictError: other writers were faster 64 times in a row.

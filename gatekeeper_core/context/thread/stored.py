@@ -1,4 +1,4 @@
-"""Threads whose messages lie in our own store: appended there, and read back as the values that a builder takes.
+"""Threads whose messages are in a store of ours: appended there, and read back as the values that a builder takes.
 
 ::
 
@@ -9,9 +9,9 @@
                     ▲                    no: all of it is read
                     └── mark: a derived record, so forgetting the thread takes it along
 
-What is remembered here may be of a thread that was forgotten since, and begun anew under the same name by another
-worker. So nothing of it is used on trust: the store keeps a mark beside the thread, how far some worker has read it and
-the digest of all that it read. A thread that was begun anew has no mark, or one of other messages.
+What is remembered may be of a thread that another worker has forgotten since, and begun anew under the same name. So
+the store keeps a mark beside the thread: how far some worker has read it, and the digest of what it read. A thread that
+was begun anew has no mark, or one of other messages.
 """
 
 from __future__ import annotations
@@ -36,13 +36,12 @@ if TYPE_CHECKING:
 __all__ = ["MARK_KIND", "StoredThreads"]
 
 MARK_KIND = "read"
-"""The kind of the derived record that says how far a thread was read, and what was."""
+"""The kind of the derived record that holds the mark."""
 
 _FORMAT = 1
 
 _UNMARKED = 64
-"""Messages behind the mark from which on a new one is made; so many are read again at each load. Source: ours; reading
-them takes a millisecond, and a mark a quarter of one."""
+"""Messages behind the mark from which on a new one is made. Source: ours; reading so many again takes a millisecond."""
 
 
 class _Sure(NamedTuple):
@@ -52,7 +51,7 @@ class _Sure(NamedTuple):
         thread: all of it.
         upto_seq: message up to which a mark in the store vouched for it, -1 for none.
         details: running hash over the details of the messages up to there; copied, never changed.
-        estimated_bytes: about what the messages take in memory.
+        estimated_bytes: of all messages.
     """
 
     thread: Thread
@@ -62,16 +61,15 @@ class _Sure(NamedTuple):
 
 
 class StoredThreads:
-    """The threads of a store as values; safe to use from several threads, beside any number of other workers.
+    """The threads of a store as values; thread-safe, beside any number of other workers.
 
-    Long threads that were used last are remembered, so that a worker that is asked again reads what is new and at most
-    64 messages before it. What is remembered is compared with the store at each load. Two workers need not know of each
-    other, and a thread that is served by another worker now is read there once.
+    Long threads that were used last are remembered and compared with the store at each load: only what is new, and at
+    most 64 messages before it, is read again.
 
     Args:
         store: has the messages. Where it keeps no derived records (``RecordStore``), nothing is remembered.
-        max_bytes: what is remembered may take, by an estimate from the texts, at least 0. Beyond it the threads go that
-            were not used for longest. Source: ours; some 50,000 messages of everyday chat.
+        max_bytes: what is remembered may take, by an estimate from the texts, at least 0. Source: ours; some 50,000
+            messages of everyday chat.
 
     Raises:
         ConfigError: ``max_bytes`` is negative.
@@ -96,28 +94,23 @@ class StoredThreads:
 
     @property
     def estimated_bytes(self) -> int:
-        """About what is remembered takes in memory."""
+        """The estimated size of what is remembered."""
         return self._sure.used_bytes
 
     def append(
-        self,
-        thread_id: str,
-        messages: Sequence[Message],
-        *,
-        tenant: str = "default",
-        expected_seq: int | None = None,
+        self, thread_id: str, messages: Sequence[Message], *, tenant: str = "default", expected_seq: int | None = None
     ) -> int:
         """Store messages at the end of a thread and return the sequence number of the last one given.
 
-        Arguments, repetitions and errors are those of ``MessageStore.append_messages``. Give the number to
-        :meth:`load` as ``min_seq`` to read what you wrote, from a replica too.
+        Arguments and errors are those of ``MessageStore.append_messages``. Give the number to :meth:`load` as
+        ``min_seq`` to read what you wrote, from a replica too.
         """
         return self._store.append_messages(tenant, thread_id, messages, expected_seq=expected_seq)
 
     def load(
         self, thread_id: str, *, tenant: str = "default", user: str | None = None, min_seq: int | None = None
     ) -> Thread:
-        """Return a thread as it is stored now; of an unknown or forgotten one a thread without messages.
+        """Return a thread as it is stored now; an unknown or forgotten one has no messages.
 
         Args:
             thread_id: names the thread within its tenant.
@@ -148,10 +141,8 @@ class StoredThreads:
             self._sure.put(key, found, found.estimated_bytes)
         return found.thread
 
-    # --- reading ----------------------------------------------------------------------------------------------------
-
     def _caught_up(self, known: _Sure, min_seq: int | None) -> _Sure | None:
-        """Return a thread as it is now, or None where what is known of it may be of another one."""
+        """Return a thread as it is now, or None if what is known may be of another one."""
         thread, upto_seq = known.thread, known.upto_seq
         read = self._store.read_messages(thread.tenant, thread.id, from_seq=upto_seq, min_seq=min_seq)
         before = thread.messages[upto_seq:]
@@ -166,10 +157,7 @@ class StoredThreads:
         return None if sure.upto_seq < upto_seq else sure
 
     def _marked(self, read: _Sure) -> _Sure:
-        """Return what was read with as much of it sure as a mark vouches for, -1 for nothing; make a mark if it is due.
-
-        Where the store of records fails nothing is sure, and the messages are what they are.
-        """
+        """Return what was read, as much of it sure as a mark vouches for (-1: nothing); make a mark if it is due."""
         thread, nothing = read.thread, read._replace(upto_seq=-1)
         if self._marks is None or thread.last_seq < _UNMARKED:
             return nothing

@@ -36,7 +36,7 @@ class _Digests:
         return _Digests((*self.found, *found), running)
 
     def __reduce__(self) -> tuple[type[_Digests], tuple[()]]:
-        """Return how to make none: a running hash can be copied here only, and all of it can be worked out again."""
+        """Return how to make none: a running hash cannot be pickled, and can be worked out again."""
         return _Digests, ()
 
 
@@ -82,7 +82,7 @@ class Thread:
                 raise TypeError(f"Thread.messages[{at}] must be a Message, got {type(message).__name__}")
 
     def continued(self, messages: Iterable[Message]) -> Thread:
-        """Return the conversation with more messages at its end; what its digests took is not paid again.
+        """Return the conversation with more messages at its end; its digests are not worked out again.
 
         Raises:
             TypeError: one is no Message.
@@ -100,11 +100,10 @@ class Thread:
         return len(self.messages) - 1
 
     def digests(self, seqs: Collection[int]) -> dict[int, str]:
-        """Return for each sequence number what tells the messages up to it from all others: 32 hexadecimal digits.
+        """Return the digest of the messages up to each of these sequence numbers: 32 hexadecimal digits.
 
-        What was derived from a conversation holds as long as the digest up to there is the same. Two messages that read
-        the same count as the same, whatever their ids and marks. Linear in the text, once for each thread value; one
-        that continues another reads what is new.
+        What was derived from a conversation holds as long as the digest up to there is the same; ids and marks of
+        messages are not in it. Linear in the text, once for each thread value and what :meth:`continued` adds.
 
         Args:
             seqs: sequence numbers, -1 for no message at all; those past the end are not in the result.
@@ -122,32 +121,21 @@ class Thread:
 
 
 def messages_digest(messages: Iterable[Message]) -> str:
-    """Return what tells messages from all others: the last of the digests of a thread that holds them.
+    """Return the last of the digests of a thread with these messages.
 
     >>> messages = (Message("user", "hello"), Message("assistant", "hi"))
     >>> messages_digest(messages) == Thread("t1", messages).digests([1])[1]
     True
     """
-    from hashlib import blake2b
-
-    running = blake2b(digest_size=16)
-    for message in messages:
-        running.update(_said(message))
-    return running.hexdigest()
+    return _NO_DIGESTS.continued(tuple(messages)).found[-1]
 
 
 def _said(message: Message) -> bytes:
     """Return what a message says, so that no two that differ in a field are written alike."""
-    fields = _fields(message)
-    sizes = ",".join([str(len(part)) for part in fields])
-    return f"{sizes};{''.join(fields)}".encode("utf-8", "surrogatepass")
-
-
-def _fields(message: Message) -> list[str]:
-    """Return what a message says, in a fixed order."""
     fields = [message.role, message.text, message.tool_call_id or "", message.name or "", str(len(message.tool_calls))]
     for call in message.tool_calls:
         fields += (call.id, call.name, call.arguments)
     if not isinstance(message.content, str):
         fields += [part.kind for part in message.content if isinstance(part, MediaPart)]
-    return fields
+    sizes = ",".join([str(len(field)) for field in fields])
+    return f"{sizes};{''.join(fields)}".encode("utf-8", "surrogatepass")

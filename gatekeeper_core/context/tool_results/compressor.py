@@ -13,31 +13,31 @@ is defused. The same input gives the same bytes.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
 from gatekeeper_core.caching import LruCache
-from gatekeeper_core.context.tool_results.context import ResultContext
-from gatekeeper_core.context.tool_results.digest import Digest, Shelf, Strategy, Task
+from gatekeeper_core.context.tool_results.context import ResultContext, memory_of
+from gatekeeper_core.context.tool_results.digest import Digest, Lines, Shelf, Strategy, Task
 from gatekeeper_core.context.tool_results.formats.delimited import digest_delimited
 from gatekeeper_core.context.tool_results.formats.detect import detect_kind, looks_like_json
 from gatekeeper_core.context.tool_results.formats.json_results import (
-    Table,
     digest_json_value,
     digest_parts,
     lossless_json,
     read_any_json,
 )
-from gatekeeper_core.context.tool_results.formats.json_text import JsonValue, Unread
+from gatekeeper_core.context.tool_results.formats.json_text import UNREAD, JsonValue, Unread
 from gatekeeper_core.context.tool_results.formats.lines import digest_lines
 from gatekeeper_core.context.tool_results.formats.listings import digest_listing
 from gatekeeper_core.context.tool_results.formats.traces import digest_trace
-from gatekeeper_core.context.tool_results.omissions import gap, with_context
+from gatekeeper_core.context.tool_results.omissions import border_after, border_before, gap, with_context
 from gatekeeper_core.context.tool_results.pointers import Pointer, defused, pointer_id
 from gatekeeper_core.context.tool_results.query_match import Asked
-from gatekeeper_core.context.tool_results.sampling import LineSample, sample_lines, sample_rows
+from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_rows
+from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.context.tool_results.working_memory import READING_TOOLS, WorkingMemory
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.events import TOOL_RESULT
@@ -54,7 +54,7 @@ _BYTE_LIMITS: Mapping[str, int] = MappingProxyType(
     )
 )
 
-LineStrategy = Callable[[list[str], list[int], int, Task], "Digest | None"]
+LineStrategy = Callable[[Lines, Task], "Digest | None"]
 
 _BY_LINES: Mapping[str, LineStrategy] = MappingProxyType(
     {
@@ -155,23 +155,20 @@ class ToolResult(NamedTuple):
     pointer: Pointer | None
 
 
-class _Made(NamedTuple):
-    """The text of a result, None where it is sent as it was, and the id under which the whole result is kept."""
-
-    text: str | None
-    pointer: str | None
-
-
-class _Request(NamedTuple):
+class _Job(NamedTuple):
     """One result on its way: the text, what is known of it, and what it may cost."""
 
     text: str
     kind: str
     tokens: int
-    limit_bytes: int | None
-    old: bool
+    is_old: bool
     live: tuple[str, ...]
+    memory: WorkingMemory | None
     task: Task
+
+    def put_aside(self) -> Pointer | None:
+        """Return the pointer under which the whole result is kept, if anywhere."""
+        return None if self.memory is None else self.memory.offload(self.text, live=self.live, kind=self.kind)
 
 
 class ToolResultCompressor:
@@ -179,7 +176,8 @@ class ToolResultCompressor:
 
     Args:
         config: the settings; None: the defaults.
-        working_memory: where whole results are kept; None: nothing is put aside, code and prose stay.
+        working_memory: where whole results are kept: a ``WorkingMemory``, or ``ThreadMemories`` with one for each
+            thread (of a thread without a name nothing is put aside). None: nothing is put aside, code and prose stay.
         strategies: by tool name a kind (``"log"``), where the form of its results deceives, or a function
             ``(text, task) -> Digest | None`` (None: the result stays as it is).
         token_counter: counts a text; None: the library's own.
@@ -205,13 +203,17 @@ class ToolResultCompressor:
         self,
         config: ToolResultConfig | None = None,
         *,
-        working_memory: WorkingMemory | None = None,
+        working_memory: WorkingMemory | ThreadMemories | None = None,
         strategies: Mapping[str, Strategy | str] | None = None,
         token_counter: TokenCounter | None = None,
     ) -> None:
+        if not isinstance(working_memory, WorkingMemory | ThreadMemories | None):
+            given = type(working_memory).__name__
+            raise TypeError(f"working_memory must be a WorkingMemory or ThreadMemories, got {given}")
         self._config = config or ToolResultConfig()
         self._memory = working_memory
-        self._memo: LruCache[Hashable, _Made] = LruCache(max_bytes=_MEMO_BYTES)
+        # By text, tool, question, age and thread: what to send (None: the text as it is), and the id of its pointer.
+        self._memo: LruCache[Hashable, tuple[str | None, str | None]] = LruCache(max_bytes=_MEMO_BYTES)
         self._strategies = dict(strategies or {})
         self._counter = checked_counter(token_counter)
         for name, strategy in self._strategies.items():
@@ -224,7 +226,7 @@ class ToolResultCompressor:
         return self._config
 
     @property
-    def working_memory(self) -> WorkingMemory | None:
+    def working_memory(self) -> WorkingMemory | ThreadMemories | None:
         """Where whole results are kept, if anywhere."""
         return self._memory
 
@@ -241,6 +243,8 @@ class ToolResultCompressor:
         query: str | None = None,
         live: Iterable[str] = (),
         age_rounds: int = 0,
+        thread_id: str | None = None,
+        tenant: str = "default",
     ) -> ToolResult:
         """Return a tool result as the model gets to read it. Compressing what this returned changes nothing more.
 
@@ -250,32 +254,24 @@ class ToolResultCompressor:
             query: the question; its rarest words decide which lines and rows are asked for.
             live: ids of pointers, or texts with one, that the window shows: what they name is not thrown out of memory.
             age_rounds: how many rounds of the tool loop ago the result came, at least 0.
+            thread_id: names the thread, for ``ThreadMemories``; None: it has no name.
+            tenant: names whose thread it is.
 
         Raises:
             TypeError: an argument has the wrong type.
-            ConfigError: ``age_rounds`` is negative.
+            ConfigError: ``age_rounds`` is negative, or a name is empty.
         """
-        _check_arguments(text, tool_name, query)
+        if not isinstance(text, str):
+            raise TypeError(f"text must be str, got {type(text).__name__}")
+        for name, value in (("tool_name", tool_name), ("query", query)):
+            if value is not None and not isinstance(value, str):
+                raise TypeError(f"{name} must be str or None, got {type(value).__name__}")
         check_tokens("age_rounds", age_rounds)
+        context = ResultContext(tool_name, query, tuple(live), age_rounds)
         with stage(TOOL_RESULT) as seen:
-            made = self._result(text, tool_name, query, tuple(live), age_rounds)
+            made = self._result(text, context, memory_of(self, thread_id, tenant=tenant))
             seen.tell(lambda: {name: getattr(made, name) for name in TOOL_RESULT.facts})
         return made
-
-    def _result(
-        self, text: str, tool_name: str | None, query: str | None, held: tuple[str, ...], age_rounds: int
-    ) -> ToolResult:
-        known = self._known(held)
-        safe = defused(text, known)
-        tokens = self._counter(safe)
-        if tool_name in READING_TOOLS or self._is_ours(safe, tokens, known):
-            return ToolResult(safe, "ours", "unchanged", tokens, tokens, 0, None)
-        limit = self._config.byte_limits.get(tool_name or "")
-        request = _Request(text, "", tokens, limit, self._is_old(age_rounds), held, self._task(query, tokens))
-        if len(text) < self._config.min_chars:
-            return self._unchanged(request, "prose")
-        result = self._compressed(request, self._strategies.get(tool_name or ""))
-        return self._within_limit(request, result)
 
     def __call__(self, message: Message, context: ResultContext) -> str:
         """Return the text of a tool message as the model gets to read it: what ``compress_result`` asks for.
@@ -284,6 +280,7 @@ class ToolResultCompressor:
 
         Raises:
             TypeError: an argument has the wrong type.
+            ConfigError: a name is empty.
         """
         if not isinstance(message, Message):
             raise TypeError(f"message must be a Message, got {type(message).__name__}")
@@ -291,29 +288,41 @@ class ToolResultCompressor:
             raise TypeError(f"context must be a ResultContext, got {type(context).__name__}")
         from hashlib import sha256  # here, because a conversation that compresses nothing needs no digest
 
-        name, query, live, age = context
+        memory = memory_of(self, context.thread_id, tenant=context.tenant)
+        owner = None if memory is None else (context.tenant, context.thread_id)
         digest = sha256(message.text.encode("utf-8", "surrogatepass")).digest()
-        key = (digest, name, query, self._is_old(age))
-        made = self._memo.get(key)
-        if made is None or (made.pointer and self._memory and not self._memory.touch(made.pointer)):
+        key = (digest, context.tool_name, context.query, _is_old(context.age_rounds), owner)
+        known = self._memo.get(key)
+        if known is None or (known[1] and memory and not memory.touch(known[1])):
             # An id in the window may stand in a text of others: only those of this memory are pointers.
-            held = self._memory.ids.intersection(live) if self._memory else ()
-            result = self.compress(message.text, tool_name=name, query=query, live=held, age_rounds=age)
+            held = memory.ids.intersection(context.live) if memory else ()
+            result = self.compress(message.text, **context._replace(live=held)._asdict())
             text = None if result.text == message.text else result.text
-            made = _Made(text, result.pointer.id if result.pointer else None)
-            self._memo.put(key, made, _MEMO_ENTRY_BYTES + (0 if text is None else sys.getsizeof(text)))
-        return message.text if made.text is None else made.text
+            known = (text, result.pointer.id if result.pointer else None)
+            self._memo.put(key, known, _MEMO_ENTRY_BYTES + (0 if text is None else sys.getsizeof(text)))
+        return message.text if known[0] is None else known[0]
 
-    # --- what is known beforehand
+    # --- the steps
 
-    def _is_old(self, age_rounds: int) -> bool:
-        return age_rounds >= _OFFLOADED_AFTER_ROUNDS
+    def _result(self, text: str, context: ResultContext, memory: WorkingMemory | None) -> ToolResult:
+        live, config = tuple(context.live), self._config
+        known = _ours(live, memory)
+        safe = defused(text, known)
+        tokens = self._counter(safe)
+        if context.tool_name in READING_TOOLS or self._was_made_here(safe, tokens, known):
+            return ToolResult(safe, "ours", "unchanged", tokens, tokens, 0, None)
+        budget = min(config.max_tokens, max(_LEAST_TOKENS, int(_SHARE * tokens)))
+        task = Task(Asked(context.query), budget, self._counter, config.list_items)
+        job = _Job(text, "prose", tokens, _is_old(context.age_rounds), live, memory, task)
+        if len(text) < config.min_chars:
+            return self._unchanged(job)
+        result = self._compressed(job, self._strategies.get(context.tool_name or ""))
+        limit = config.byte_limits.get(context.tool_name or "")
+        if limit is None or config.lossless_only or _size(result.text) <= limit:
+            return result
+        return self._both_ends(job._replace(kind=result.kind), result.pointer, limit)
 
-    def _known(self, live: Collection[str]) -> frozenset[str]:
-        ids = frozenset(found for each in live if (found := pointer_id(each)) is not None)
-        return ids | self._memory.ids if self._memory else ids
-
-    def _is_ours(self, text: str, tokens: int, known: Collection[str]) -> bool:
+    def _was_made_here(self, text: str, tokens: int, known: frozenset[str]) -> bool:
         """Return whether a text was made here; one that only looks like it is not let through when it is large."""
         first, _, rest = text.partition("\n")
         if first.startswith("[[wm:"):
@@ -323,146 +332,130 @@ class ToolResultCompressor:
         largest = max(2 * self._config.max_tokens, *self._config.byte_limits.values(), 0)
         return _HEAD.match(text[:100]) is not None and (self._config.lossless_only or tokens <= largest)
 
-    def _task(self, query: str | None, tokens: int) -> Task:
-        budget = min(self._config.max_tokens, max(_LEAST_TOKENS, int(_SHARE * tokens)))
-        return Task(Asked(query), budget, self._counter, self._config.list_items)
-
-    # --- the ways
-
-    def _compressed(self, request: _Request, strategy: Strategy | str | None) -> ToolResult:
+    def _compressed(self, job: _Job, strategy: Strategy | str | None) -> ToolResult:
         if strategy is not None and not isinstance(strategy, str):
-            return self._digested(request._replace(kind="other"), strategy(request.text, request.task))
-        if strategy == "json" or (strategy is None and looks_like_json(request.text)):
-            result = self._json(request._replace(kind="json"))
+            return self._digested(job._replace(kind="other"), strategy(job.text, job.task))
+        if strategy == "json" or (strategy is None and looks_like_json(job.text)):
+            result = self._json(job._replace(kind="json"))
             if result is not None:
                 return result
-        kind = strategy or detect_kind(request.text)
-        request = request._replace(kind=kind)
-        if kind == "binary":
-            return self._binary(request)
-        if self._config.lossless_only or (kind not in _WHOLE and request.tokens <= _KEPT_TOKENS):
-            return self._unchanged(request, kind)
-        if kind in _BY_LINES:
-            sample = sample_lines(request.text, request.task.asked, max_chars=_ANALYSED_CHARS)
-            return self._digested(request, self._by_lines(request, kind, sample))
-        return self._whole(request)
-
-    def _by_lines(self, request: _Request, kind: str, sample: LineSample) -> Digest | None:
-        task = self._less_head(request)
-        if kind == "trace":
+        job = job._replace(kind=strategy or detect_kind(job.text))
+        if job.kind == "binary":
+            length = len(job.text)
+            omitted = gap(length, "characters", 0, length - 1)
+            return self._shown(job, Digest(omitted, 0, length, "bytes", "placeholder"), job.put_aside())
+        if self._config.lossless_only or (job.kind not in _WHOLE and job.tokens <= _KEPT_TOKENS):
+            return self._unchanged(job)
+        digest_of = _BY_LINES.get(job.kind)
+        if digest_of is None:
+            return self._put_aside(job)
+        sample = sample_lines(job.text, job.task.asked, max_chars=_ANALYSED_CHARS)
+        task = self._less_head(job)
+        if job.kind == "trace":
             task = task._replace(budget_tokens=_TRACE_SHARE * task.budget_tokens)
-        digest = _BY_LINES[kind](*sample, task)
-        return digest if digest is not None or kind in ("log", "test", "lines") else digest_lines(*sample, task)
+        digest = digest_of(sample, task)
+        if digest is None and digest_of is not digest_lines:
+            digest = digest_lines(sample, task)
+        return self._digested(job, digest)
 
-    def _json(self, request: _Request) -> ToolResult | None:
-        if len(request.text) > _ANALYSED_CHARS and not self._config.lossless_only:
-            return self._sampled_json(request)
-        value = read_any_json(request.text)
+    def _json(self, job: _Job) -> ToolResult | None:
+        """Return JSON as a table, or the rows of it that matter; None where it has to be read as lines."""
+        lossless_only = self._config.lossless_only
+        value = read_any_json(job.text) if lossless_only or len(job.text) <= _ANALYSED_CHARS else UNREAD
         if isinstance(value, Unread):
-            return None if self._config.lossless_only else self._sampled_json(request)
-        if self._config.lossless_only or request.tokens <= 4 * _LOSSLESS_TOKENS:
-            lossless = self._lossless(request, value)
+            if lossless_only or job.tokens <= _KEPT_TOKENS:
+                return None
+            sample = sample_rows(job.text, job.task.asked, max_chars=_ANALYSED_CHARS)
+            return None if sample is None else self._digested(job, digest_parts([sample], [], self._less_head(job)))
+        if lossless_only or job.tokens <= 4 * _LOSSLESS_TOKENS:
+            lossless = self._lossless(job, value)
             if lossless is not None:
                 return lossless
-        return self._digested(request, digest_json_value(value, self._less_head(request)))
+        return self._digested(job, digest_json_value(value, self._less_head(job)))
 
-    def _lossless(self, request: _Request, value: JsonValue) -> ToolResult | None:
+    def _lossless(self, job: _Job, value: JsonValue) -> ToolResult | None:
         """Return the value without loss where that is small enough, or must be; None where it is to be cut."""
         written = lossless_json(value)
-        tokens = request.tokens if written is None else self._counter(written := defused(written))
-        most = max(_LOSSLESS_TOKENS, request.task.budget_tokens)
-        if self._config.lossless_only or request.tokens <= _KEPT_TOKENS or tokens <= most:
-            if written is None or tokens > _WORTH_IT * request.tokens:
-                return self._unchanged(request, "json")
-            return ToolResult(written, "json", "lossless", request.tokens, tokens, 0, None)
-        return None
-
-    def _sampled_json(self, request: _Request) -> ToolResult | None:
-        sample = sample_rows(request.text, request.task.asked, max_chars=_ANALYSED_CHARS)
-        if sample is None or request.tokens <= _KEPT_TOKENS:
+        tokens = job.tokens if written is None else self._counter(written := defused(written))
+        most = max(_LOSSLESS_TOKENS, job.task.budget_tokens)
+        if not self._config.lossless_only and job.tokens > _KEPT_TOKENS and tokens > most:
             return None
-        table = Table("", sample.rows, numbers=sample.numbers, total=sample.total)
-        return self._digested(request, digest_parts([table], [], self._less_head(request)))
+        if written is None or tokens > _WORTH_IT * job.tokens:
+            return self._unchanged(job)
+        return ToolResult(written, "json", "lossless", job.tokens, tokens, 0, None)
 
-    def _binary(self, request: _Request) -> ToolResult:
-        pointer = self._put_aside(request)
-        length = len(request.text)
-        said = f"[binary: 0 of {length} bytes shown]\n{gap(length, 'characters', 0, length - 1)}"
-        text = f"{pointer.text}\n{said}" if pointer else said
-        return self._made(request, text, "placeholder", len(request.text), pointer)
+    def _put_aside(self, job: _Job) -> ToolResult:
+        """Return code or prose as it is, or, where it is large or old, its pointer with a preview.
 
-    def _whole(self, request: _Request) -> ToolResult:
-        """Return code or prose as it is, or put aside with a preview where it is large or old."""
-        large = len(request.text) >= self._config.offload_bytes or _size(request.text) >= self._config.offload_bytes
-        if not (large or (request.old and len(request.text) >= 2 * self._config.min_chars)):
-            return self._unchanged(request, request.kind)
-        pointer = self._put_aside(request)
+        The preview: its beginning, the lines that were asked for with those around them, and its end.
+        """
+        is_large = _size(job.text) >= self._config.offload_bytes
+        pointer = None
+        if is_large or (job.is_old and len(job.text) >= 2 * self._config.min_chars):
+            pointer = job.put_aside()
         if pointer is None:
-            return self._unchanged(request, request.kind)
-        digest = self._preview(request)
-        head = f"[{request.kind}: {digest.shown} of {digest.total} lines shown]"
-        text = f"{pointer.text}\n{head}\n{defused(digest.text)}"
-        return self._made(request, text, "offloaded", digest.total - digest.shown, pointer)
-
-    def _preview(self, request: _Request) -> Digest:
-        """Return the beginning, the lines that were asked for with those around them, and the end."""
-        sample = sample_lines(request.text, request.task.asked, max_chars=_ANALYSED_CHARS)
-        budget = max(_LEAST_TOKENS, min(request.task.budget_tokens, self._config.max_tokens // _PREVIEW_SHARE))
-        shelf = Shelf(
-            sample.lines, request.task._replace(budget_tokens=budget), numbers=sample.numbers, total=sample.total
-        )
-        best = request.task.asked.ranked(sample.lines, limit=_PREVIEW_ASKED)
+            return self._unchanged(job)
+        sample = sample_lines(job.text, job.task.asked, max_chars=_ANALYSED_CHARS)
+        budget = max(_LEAST_TOKENS, min(job.task.budget_tokens, self._config.max_tokens // _PREVIEW_SHARE))
+        shelf = Shelf(sample, job.task._replace(budget_tokens=budget))
+        best = job.task.asked.ranked(sample.texts, limit=_PREVIEW_ASKED)
+        last = len(sample.texts)
         for nth, index in enumerate(best):
             shelf.add(index, least_left=shelf.overdraft if nth < 3 else 0)
-        for number in with_context([index + 1 for index in best[:3]], before=2, after=2, last=len(sample.lines)):
+        for number in with_context([index + 1 for index in best[:3]], before=2, after=2, last=last):
             shelf.add(number - 1)
-        last = len(sample.lines)
         for index in (*range(min(_PREVIEW_HEAD, last)), *range(max(0, last - _PREVIEW_TAIL), last)):
             shelf.add(index)
-        return Digest(shelf.text(), len(shelf.kept), sample.total, "lines", "offloaded")
+        return self._shown(job, Digest(shelf.text(), len(shelf.kept), sample.total, "lines", "offloaded"), pointer)
 
     # --- what comes out
 
-    def _digested(self, request: _Request, digest: Digest | None) -> ToolResult:
-        if digest is None:
-            return self._unchanged(request, request.kind)
-        omitted = max(0, digest.total - digest.shown)
-        text = defused(digest.text)
-        head = f"[{request.kind}: {digest.shown} of {digest.total} {digest.what} shown]"
-        if self._counter(f"{head}\n{text}") > _WORTH_IT * request.tokens:
-            return self._unchanged(request, request.kind)
-        pointer = self._put_aside(request)
-        text = f"{pointer.text}\n{head}\n{text}" if pointer else f"{head}\n{text}"
-        return self._made(request, text, digest.strategy, omitted, pointer)
-
-    def _put_aside(self, request: _Request) -> Pointer | None:
-        if self._memory is None:
-            return None
-        return self._memory.offload(request.text, live=request.live, kind=request.kind)
-
-    def _less_head(self, request: _Request) -> Task:
+    def _less_head(self, job: _Job) -> Task:
         """Return the task with room for the pointer and the head line."""
-        head = f"[{request.kind}: 1000 of 10000 lines shown]\n"
-        if self._memory is not None:
-            head += self._memory.pointer_to(request.text[:1_000], kind=request.kind).text
-        return request.task._replace(budget_tokens=max(40, request.task.budget_tokens - self._counter(head)))
+        head = f"[{job.kind}: 1000 of 10000 lines shown]\n"
+        if job.memory is not None:
+            head += job.memory.pointer_to(job.text[:1_000], kind=job.kind).text
+        return job.task._replace(budget_tokens=max(40, job.task.budget_tokens - self._counter(head)))
 
-    def _unchanged(self, request: _Request, kind: str) -> ToolResult:
-        safe = defused(request.text, self._known(request.live))
-        return ToolResult(safe, kind, "unchanged", request.tokens, self._counter(safe), 0, None)
+    def _unchanged(self, job: _Job) -> ToolResult:
+        safe = defused(job.text, _ours(job.live, job.memory))
+        return ToolResult(safe, job.kind, "unchanged", job.tokens, self._counter(safe), 0, None)
 
-    def _made(self, request: _Request, text: str, strategy: str, omitted: int, pointer: Pointer | None) -> ToolResult:
-        return ToolResult(text, request.kind, strategy, request.tokens, self._counter(text), omitted, pointer)
+    def _digested(self, job: _Job, digest: Digest | None) -> ToolResult:
+        """Return a digest with the pointer to the whole, or the result as it is where that saves too little."""
+        if digest is None:
+            return self._unchanged(job)
+        shown = self._shown(job, digest, None)
+        if shown.tokens_after > _WORTH_IT * job.tokens:
+            return self._unchanged(job)
+        pointer = job.put_aside()
+        return shown if pointer is None else self._shown(job, digest, pointer)
 
-    def _within_limit(self, request: _Request, result: ToolResult) -> ToolResult:
-        """Return the result, or both ends of it where it has more bytes than its tool may give."""
-        limit = request.limit_bytes
-        if limit is None or self._config.lossless_only or _size(result.text) <= limit:
-            return result
-        pointer = result.pointer or self._put_aside(request._replace(kind=result.kind))
+    def _shown(self, job: _Job, digest: Digest, pointer: Pointer | None) -> ToolResult:
+        text = f"[{job.kind}: {digest.shown} of {digest.total} {digest.what} shown]\n{defused(digest.text)}"
+        if pointer is not None:
+            text = f"{pointer.text}\n{text}"
+        omitted = max(0, digest.total - digest.shown)
+        return ToolResult(text, job.kind, digest.strategy, job.tokens, self._counter(text), omitted, pointer)
+
+    def _both_ends(self, job: _Job, pointer: Pointer | None, limit: int) -> ToolResult:
+        """Return two thirds of the room from the beginning of a result, one third from its end, in whole characters."""
+        pointer = pointer or job.put_aside()
+        known = _ours(job.live, job.memory)
+        data = job.text.encode("utf-8", "surrogatepass")
+        total = len(data)
         top = f"{pointer.text}\n" if pointer else ""
-        text, shown, total = _both_ends(request.text, limit, top=top, kind=result.kind, known=self._known(request.live))
-        return self._made(request._replace(kind=result.kind), text, "cut", total - shown, pointer)
+        around = f"{top}[{job.kind}: {total} of {total} bytes shown]\n\n{gap(total, 'bytes', total, total + 1)}\n"
+        room = limit - len(around.encode("utf-8"))
+        # Defusing adds a byte for each mark that it finds.
+        room = max(0, room - data[:limit].count(b"[[") - data[-limit:].count(b"[["))
+        stop = border_before(data, room * 2 // 3)
+        start = border_after(data, max(stop, total - room // 3))
+        head, tail = (defused(part.decode("utf-8", "surrogatepass"), known) for part in (data[:stop], data[start:]))
+        omitted = start - stop
+        text = f"{top}[{job.kind}: {total - omitted} of {total} bytes shown]\n{head}\n"
+        text += f"{gap(omitted, 'bytes', stop, start - 1)}\n{tail}"
+        return ToolResult(text, job.kind, "cut", job.tokens, self._counter(text), omitted, pointer)
 
 
 def compress_tool_result(
@@ -485,46 +478,15 @@ def compress_tool_result(
     return compressor.compress(text, tool_name=tool_name, query=query, live=live, age_rounds=age_rounds)
 
 
-def _check_arguments(text: object, tool_name: object, query: object) -> None:
-    if not isinstance(text, str):
-        raise TypeError(f"text must be str, got {type(text).__name__}")
-    for name, value in (("tool_name", tool_name), ("query", query)):
-        if value is not None and not isinstance(value, str):
-            raise TypeError(f"{name} must be str or None, got {type(value).__name__}")
+def _is_old(age_rounds: int) -> bool:
+    return age_rounds >= _OFFLOADED_AFTER_ROUNDS
+
+
+def _ours(live: Iterable[str], memory: WorkingMemory | None) -> frozenset[str]:
+    """Return the ids of the pointers that are ours: those the window shows, and those of the memory."""
+    ids = frozenset(found for each in live if (found := pointer_id(each)) is not None)
+    return ids if memory is None else ids | memory.ids
 
 
 def _size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-
-
-def _both_ends(text: str, limit: int, *, top: str, kind: str, known: Collection[str]) -> tuple[str, int, int]:
-    """Return two thirds of the room from the beginning of a text, one third from its end; bytes shown, and in all.
-
-    Never cut inside a character.
-    """
-    data = text.encode("utf-8", "surrogatepass")
-    total = len(data)
-    around = f"{top}[{kind}: {total} of {total} bytes shown]\n\n{gap(total, 'bytes', total, total + 1)}\n"
-    room = limit - len(around.encode("utf-8"))
-    # Defusing adds a byte for each mark that it finds.
-    room = max(0, room - data[:limit].count(b"[[") - data[-limit:].count(b"[["))
-    head = _characters(data[: room * 2 // 3])
-    tail = _characters(data[max(len(head), total - room // 3) :])
-    shown = len(head) + len(tail)
-    missing = gap(total - shown, "bytes", len(head), total - len(tail) - 1)
-    ends = [defused(part.decode("utf-8", "surrogatepass"), known) for part in (head, tail)]
-    return f"{top}[{kind}: {shown} of {total} bytes shown]\n{ends[0]}\n{missing}\n{ends[1]}", shown, total
-
-
-def _characters(data: bytes) -> bytes:
-    """Return bytes without the parts of characters that are cut at their ends."""
-    start = 0
-    while start < min(4, len(data)) and data[start] & 0xC0 == 0x80:
-        start += 1
-    stop = len(data)
-    for back in range(1, min(4, stop - start) + 1):
-        lead = data[stop - back]
-        if lead & 0xC0 != 0x80:
-            width = 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
-            return data[start : stop if width <= back else stop - back]
-    return data[start:stop]

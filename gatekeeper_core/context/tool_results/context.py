@@ -1,24 +1,23 @@
-"""The seam between a compaction and what makes tool results small.
+"""The seam between a compaction, which knows when a result may give way, and the compressor that makes it small.
 
 ::
 
     messages ──once per compaction──> tool names · question · live pointers ──ResultContext──> compress_result ──> text
                                                         ↑──────────── pointers that it made ─────────────┘
-
-A compaction knows which result may give way, and when; what is left of it is the compressor's matter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.pointers import COMPRESSED, defused, pointers_in
+from gatekeeper_core.context.tool_results.thread_memories import memory_in
 from gatekeeper_core.context.tool_results.working_memory import READING_TOOLS, WorkingMemory
 from gatekeeper_core.messages import Message, with_text
 
-__all__ = ["ResultCompressor", "ResultContext", "ThreadedCompressor", "ToolResults", "memory_of"]
+__all__ = ["ResultCompressor", "ResultContext", "ToolResults", "memory_of"]
 
 
 class ResultContext(NamedTuple):
@@ -27,38 +26,30 @@ class ResultContext(NamedTuple):
     Attributes:
         tool_name: the tool whose call it answers; None where no call is found and the message names none.
         query: the newest text of the user, in a run the question; None where there is none.
-        live: ids of the pointers that stand in the window, those that were made on the way among them: what they name
-            must not make room. Written by whoever wrote the messages, so an id says nothing about what is kept.
+        live: ids of the pointers in the window, those made on the way among them: what they name must not make room.
+            Anybody may have written them, so an id says nothing about what is kept.
         age_rounds: how many answered rounds are newer, at least 0.
+        thread_id: names the thread; None where it has no name.
+        tenant: names whose thread it is.
     """
 
     tool_name: str | None = None
     query: str | None = None
     live: Collection[str] = ()
     age_rounds: int = 0
+    thread_id: str | None = None
+    tenant: str = "default"
 
 
 ResultCompressor = Callable[[Message, ResultContext], str]
 """Makes the text of a tool message smaller without losing what matters."""
 
 
-@runtime_checkable
-class ThreadedCompressor(Protocol):
-    """A ``ResultCompressor`` that is another one in each thread, as ``ThreadResultCompressor`` is."""
-
-    def __call__(self, message: Message, context: ResultContext, /) -> str:
-        """Return the text of a tool message made smaller, or say that the thread is missing."""
-        ...
-
-    def for_thread(self, thread_id: str | None, /, *, tenant: str = "default") -> ResultCompressor:
-        """Return the compressor of a thread; None: of one that has no name."""
-        ...
-
-
-def memory_of(compress: ResultCompressor | None) -> WorkingMemory | None:
-    """Return the working memory of a compressor that has one, as ``ToolResultCompressor`` may, or None."""
-    memory = getattr(compress, "working_memory", None)
-    return memory if isinstance(memory, WorkingMemory) else None
+def memory_of(
+    compress: ResultCompressor | None, thread_id: str | None = None, *, tenant: str = "default"
+) -> WorkingMemory | None:
+    """Return the working memory of a compressor in a thread, where it has one as ``ToolResultCompressor`` may."""
+    return memory_in(getattr(compress, "working_memory", None), thread_id, tenant=tenant)
 
 
 class ToolResults:
@@ -68,6 +59,8 @@ class ToolResults:
         messages: the conversation; read when this is made, never changed.
         compress: makes a text smaller.
         query: the question.
+        thread_id: names the thread.
+        tenant: names whose thread it is.
 
     >>> asked = Message("user", "?"), Message("tool", "12:00:00", tool_call_id="a", name="now")
     >>> results = ToolResults(asked, lambda message, context: f"{context.tool_name} {message.text[:2]}")
@@ -75,24 +68,27 @@ class ToolResults:
     ('now 12', None)
     """
 
-    __slots__ = ("_compress", "_live", "_names", "_query")
+    __slots__ = ("_compress", "_context", "_live", "_names")
 
-    def __init__(self, messages: Sequence[Message], compress: ResultCompressor, *, query: str = "") -> None:
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        compress: ResultCompressor,
+        *,
+        query: str = "",
+        thread_id: str | None = None,
+        tenant: str = "default",
+    ) -> None:
         self._compress = compress
-        self._query = query or None
+        self._context = ResultContext(query=query or None, thread_id=thread_id, tenant=tenant)
         self._names = dict(_tool_names(messages))
         self._live = dict.fromkeys(pointer for message in messages for pointer in pointers_in(message.text))
 
     def smaller(self, position: int, message: Message, *, age_rounds: int = 0) -> Message | None:
         """Return a tool message with a shorter text, marked as compressed, or None where it stays as it is.
 
-        What was compressed before and what was read from working memory stays. Parts that are no text stay with the
-        message, in their order. A pointer that the result itself brought along is defused: it is none of ours.
-
-        Args:
-            position: where the message stands, for the tool that gave it.
-            message: the message.
-            age_rounds: how many answered rounds are newer, at least 0.
+        What was compressed before and what was read from working memory stays, and so do media. A pointer that the
+        result itself brought along is defused: it is none of ours.
 
         Raises:
             TypeError: the compressor returned no text.
@@ -102,7 +98,8 @@ class ToolResults:
         if message.role != "tool" or name in READING_TOOLS or message.metadata.get(COMPRESSED):
             return None
         before = message.text
-        text = self._compress(message, ResultContext(name, self._query, self._live.keys(), age_rounds))
+        context = self._context._replace(tool_name=name, live=self._live.keys(), age_rounds=age_rounds)
+        text = self._compress(message, context)
         if not isinstance(text, str):
             raise TypeError(f"compress_result must return str, got {type(text).__name__}")
         # Of the pointers in it only those are the compressor's own that the result did not bring along.

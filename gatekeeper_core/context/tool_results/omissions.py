@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["MARK", "gap", "numbered_lines", "shortened", "with_context", "with_gaps"]
+__all__ = ["MARK", "border_after", "border_before", "gap", "merged", "shortened", "with_context", "with_gaps"]
 
 MARK = "…"
 """How every line begins that we wrote into a text of others to say what is missing."""
@@ -76,27 +76,11 @@ def shortened(line: str, limit: int, *, around: Sequence[int] = ()) -> str:
     head, tail = limit * 2 // 3, limit // 3
     spans = [(0, head), (len(line) - tail, len(line))]
     width = min(_WINDOW_CHARS, limit)
-    for at in around[: max(1, limit // width)]:
-        if not head <= at < len(line) - tail:
-            continue
-        spans.append((max(0, at - width // 2), min(len(line), at + width)))
-    return _joined(line, _merged(spans))
-
-
-def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for start, stop in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], stop))
-        else:
-            merged.append((start, stop))
-    return merged
-
-
-def _joined(line: str, spans: Sequence[tuple[int, int]]) -> str:
+    inside = (at for at in around[: max(1, limit // width)] if head <= at < len(line) - tail)
+    spans += ((max(0, at - width // 2), min(len(line), at + width)) for at in inside)
     pieces: list[str] = []
     before = 0
-    for start, stop in spans:
+    for start, stop in merged(spans):
         if start > before:
             pieces.append(f"{MARK} {start - before} characters omitted {MARK}")
         pieces.append(line[start:stop])
@@ -104,16 +88,35 @@ def _joined(line: str, spans: Sequence[tuple[int, int]]) -> str:
     return "".join(pieces)
 
 
-def numbered_lines(text: str, starts: Sequence[int]) -> list[int]:
-    r"""Return for each position in a text the number of its line; ``starts`` are positions, ascending.
+def merged(spans: Iterable[tuple[int, int]], *, joins: int = 0) -> list[tuple[int, int]]:
+    """Return spans in order, as one where they overlap or at most ``joins`` lie between them.
 
-    >>> numbered_lines("a\nb\nc", [0, 2, 3])
-    [1, 2, 2]
+    >>> merged([(4, 9), (0, 3), (2, 3)], joins=1)
+    [(0, 9)]
     """
-    numbers: list[int] = []
-    number, seen = 1, 0
-    for start in starts:
-        number += text.count("\n", seen, start)
-        seen = start
-        numbers.append(number)
-    return numbers
+    made: list[tuple[int, int]] = []
+    for start, stop in sorted(spans):
+        if made and start <= made[-1][1] + joins:
+            made[-1] = (made[-1][0], max(made[-1][1], stop))
+        else:
+            made.append((start, stop))
+    return made
+
+
+def border_after(data: bytes, at: int) -> int:
+    """Return the first border between two characters of UTF-8 at or after a byte.
+
+    >>> border_after("é!".encode(), 1), border_before("é!".encode(), 1)
+    (2, 0)
+    """
+    while at < len(data) and data[at] & 0xC0 == 0x80:
+        at += 1
+    return at
+
+
+def border_before(data: bytes, at: int) -> int:
+    """Return the last border between two characters of UTF-8 at or before a byte."""
+    at = min(at, len(data))
+    while 0 < at < len(data) and data[at] & 0xC0 == 0x80:
+        at -= 1
+    return at

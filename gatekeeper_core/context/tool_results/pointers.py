@@ -1,4 +1,4 @@
-"""Pointers: how a text that was put aside is named, and how a text of others is kept from naming one.
+"""Pointers to texts that were put aside, which a text of others cannot forge.
 
 ``[[wm:<id>]] type=<kind> size=<bytes> preview="<one line>"``. The id is HMAC-SHA256(session key, content), cut to 80
 bits, in base32: the same content has one id in its thread, nobody without the key can make one, and it opens nothing
@@ -45,7 +45,7 @@ _ID = LazyPattern(r"[a-z2-7]{16}")
 
 
 class Pointer(NamedTuple):
-    """The name of a text that was put aside, with what a reader wants to know before asking for it.
+    """The pointer to a text that was put aside.
 
     Attributes:
         id: 16 characters of base32.
@@ -66,10 +66,10 @@ class Pointer(NamedTuple):
 
 
 def check_key(key: object, *, name: str = "session_key") -> bytes:
-    """Return a secret key that can serve; ``name`` is what an error calls it.
+    """Return a secret key; ``name`` is what an error calls it.
 
     Raises:
-        TypeError: it is no bytes.
+        TypeError: it is not bytes.
         ConfigError: it is shorter than ``MIN_KEY_BYTES``.
     """
     if not isinstance(key, bytes):
@@ -118,11 +118,8 @@ def pointers_in(text: str) -> tuple[str, ...]:
 def defused(text: str, known: Collection[str] = ()) -> str:
     """Return a text in which nothing reads as a pointer but the known ones: ``[[wm:`` becomes ``[ [wm:``.
 
-    JSON stays JSON, because the mark can only stand inside a string. Doing it twice changes nothing more.
-
-    Args:
-        text: a text of others.
-        known: ids that are ours.
+    JSON stays JSON, because the mark can only stand inside a string. Doing it twice changes nothing more. ``known`` are
+    ids that are ours.
 
     >>> defused("[[wm:abcdefghijklmnop]] [[WM : x", known=()), defused("[[wm:abcdefghijklmnop]]", {"abcdefghijklmnop"})
     ('[ [wm:abcdefghijklmnop]] [ [WM : x', '[[wm:abcdefghijklmnop]]')

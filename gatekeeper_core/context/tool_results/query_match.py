@@ -7,6 +7,7 @@ letters of one, so that a long result costs little more than a search for plain 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -63,7 +64,7 @@ class Asked:
         found: list[tuple[int, int]] = []
         for start in self._starts:
             if low.count(start) <= limit - len(found):
-                found += ((at, at + len(start)) for at in _occurrences(low, start))
+                found += (found_at.span() for found_at in re.finditer(re.escape(start), low))
         return found
 
     def scores(self, lines: Sequence[str]) -> dict[int, float]:
@@ -73,11 +74,16 @@ class Asked:
         makes no line a candidate. Source: the usual form, smoothed; see ``selection/index.py`` for the one that turns
         are found by.
         """
-        starts = self._telling(lines)
+        sample = [line[:_MAX_READ_CHARS].lower() for line in lines[:: max(1, len(lines) // _SAMPLED_LINES)]]
+        most = max(2.0, _EVERYWHERE * len(sample))
+        starts = [start for start in self._starts if sum([start in low for low in sample]) <= most]
         held: dict[int, frozenset[str]] = {}
         document_frequency: Counter[str] = Counter()
-        for index, first in _first_places(lines, starts):
-            terms = self._held(lines[index], first)
+        for index, first in _first_places(lines, starts or self._starts):
+            line = lines[index]
+            if len(line) > _MAX_READ_CHARS:
+                line = line[max(0, first - _READ_BEFORE) : first + _MAX_READ_CHARS]
+            terms = self._wanted & count_terms(line, with_quantities=self._has_quantities).keys()
             if terms:
                 held[index] = terms
                 document_frequency.update(terms)
@@ -89,20 +95,6 @@ class Asked:
             index: sum(term_weight(term) * idf[term] for term in self._terms if term in terms)
             for index, terms in held.items()
         }
-
-    def _telling(self, lines: Sequence[str]) -> tuple[str, ...]:
-        sample = [line[:_MAX_READ_CHARS].lower() for line in lines[:: max(1, len(lines) // _SAMPLED_LINES)]]
-        most = max(2.0, _EVERYWHERE * len(sample))
-        together = "\n".join(sample)
-        telling = tuple(
-            start for start in self._starts if start not in together or sum([start in low for low in sample]) <= most
-        )
-        return telling or self._starts
-
-    def _held(self, line: str, first: int) -> frozenset[str]:
-        if len(line) > _MAX_READ_CHARS:
-            line = line[max(0, first - _READ_BEFORE) : first + _MAX_READ_CHARS]
-        return self._wanted & count_terms(line, with_quantities=self._has_quantities).keys()
 
     def ranked(self, lines: Sequence[str], *, limit: int, share: float = 0.5) -> list[int]:
         """Return the indices of the lines that answer best, best first, the earlier one first where two are equal.
@@ -131,25 +123,15 @@ def _first_places(lines: Sequence[str], starts: Sequence[str]) -> Iterator[tuple
         before += len(lows)
 
 
-def _occurrences(low: str, start: str) -> Iterator[int]:
-    at = low.find(start)
-    while at >= 0:
-        yield at
-        at = low.find(start, at + len(start))
-
-
 def _starts_of(terms: Sequence[str]) -> tuple[str, ...]:
     """Return strings of which every line that holds one of the terms has at least one, the longest first.
 
     A term is a stem, and a stem can differ from what is written by its last letter (try, tries) or, for another form
     of the word, in all of them.
     """
-    written = [form for term in terms for form in other_forms(term)]
-    starts = {_light(term) for term in (*terms, *written)}
+    starts: set[str] = set()
+    for term in (*terms, *(form for stem in terms for form in other_forms(stem))):
+        if not term.startswith(_QUANTITY_SIGNS):
+            inflected = len(term) > 3 and term.isascii() and term.isalpha() and term.endswith(("y", "e"))
+            starts.add(term[:-1] if inflected else term)
     return tuple(sorted(filter(None, starts), key=lambda each: (-len(each), each)))
-
-
-def _light(term: str) -> str:
-    if term.startswith(_QUANTITY_SIGNS):
-        return ""
-    return term[:-1] if len(term) > 3 and term.isascii() and term.isalpha() and term.endswith(("y", "e")) else term

@@ -6,49 +6,36 @@ Both ends, even samples, and where words of failure or of the question stand.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from gatekeeper_core.context.tool_results.digest import Lines
+from gatekeeper_core.context.tool_results.formats.json_results import Table
 from gatekeeper_core.context.tool_results.formats.json_text import JsonValue, json_decoder
 from gatekeeper_core.context.tool_results.formats.templates import masked
-from gatekeeper_core.context.tool_results.omissions import numbered_lines
+from gatekeeper_core.context.tool_results.omissions import merged
 from gatekeeper_core.context.tool_results.query_match import Asked
 from gatekeeper_core.context.tool_results.signals import failure_places
+from gatekeeper_core.text import LazyPattern
 
-__all__ = ["LineSample", "RowSample", "sample_lines", "sample_rows"]
+__all__ = ["sample_lines", "sample_rows"]
 
 _SAMPLES = 24
 _HITS = 2_000
 _PLACES = 40_000
 _LONGEST_LINE = 4_000
+_OPENING = LazyPattern(r'\s*\[\s{0,198}(\{\s{0,198}"[^"]{0,198}")')  # of a list of objects, up to the first key
 
 
-class LineSample(NamedTuple):
-    """Some lines of a text: the lines, their numbers, and how many lines the text has."""
-
-    lines: list[str]
-    numbers: list[int]
-    total: int
-
-
-class RowSample(NamedTuple):
-    """Some objects of a list: the objects, their numbers from 0, and how many there seem to be."""
-
-    rows: list[dict[str, JsonValue]]
-    numbers: list[int]
-    total: int
-
-
-def sample_lines(text: str, asked: Asked, *, max_chars: int) -> LineSample:
+def sample_lines(text: str, asked: Asked, *, max_chars: int) -> Lines:
     r"""Return all lines of a text, or of one that is longer than ``max_chars`` those worth reading.
 
     A text of few, very long lines comes back whole: each of its lines is cut where it is shown.
 
     >>> sample_lines("a\nb", Asked(None), max_chars=100)
-    LineSample(lines=['a', 'b'], numbers=[1, 2], total=2)
+    Lines(texts=['a', 'b'], numbers=range(1, 3), total=2)
     """
     total = text.count("\n") + 1
     if len(text) <= max_chars or len(text) > _LONGEST_LINE * total:
-        return LineSample(text.split("\n"), list(range(1, total + 1)), total)
+        return Lines.whole(text.split("\n"))
     spans = [_whole_lines(text, start, stop) for start, stop in _even(len(text), max_chars * 3 // 4)]
     room = max_chars // 4
     for start, stop in _hits(text, asked):
@@ -56,15 +43,15 @@ def sample_lines(text: str, asked: Asked, *, max_chars: int) -> LineSample:
         if room < 0:
             break
         spans.append((start, stop))
-    lines: list[str] = []
+    texts: list[str] = []
     numbers: list[int] = []
-    merged = _merged(spans)
-    numbers_at = numbered_lines(text, [start for start, _ in merged])
-    for (start, stop), number in zip(merged, numbers_at, strict=True):
+    pieces = merged(spans, joins=1)
+    before = _counts_before(text, "\n", [start for start, _ in pieces])
+    for (start, stop), count in zip(pieces, before, strict=True):
         found = text[start:stop].split("\n")
-        lines += found
-        numbers += range(number, number + len(found))
-    return LineSample(lines, numbers, total)
+        texts += found
+        numbers += range(count + 1, count + 1 + len(found))
+    return Lines(texts, numbers, total)
 
 
 def _even(length: int, chars: int) -> list[tuple[int, int]]:
@@ -97,20 +84,21 @@ def _hits(text: str, asked: Asked) -> Iterable[tuple[int, int]]:
             yield start, reached
 
 
-def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for start, stop in sorted(spans):
-        if merged and start <= merged[-1][1] + 1:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], stop))
-        else:
-            merged.append((start, stop))
-    return merged
+def _counts_before(text: str, mark: str, places: Iterable[int]) -> list[int]:
+    """Return how often a mark occurs before each of some places, which ascend."""
+    counts: list[int] = []
+    count = seen = 0
+    for place in places:
+        count += text.count(mark, seen, place)
+        counts.append(count)
+        seen = place
+    return counts
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
 
 
-def sample_rows(text: str, asked: Asked, *, max_chars: int) -> RowSample | None:
+def sample_rows(text: str, asked: Asked, *, max_chars: int) -> Table | None:
     """Return some objects of a long JSON list of objects that begin with the same key, or None where it is none.
 
     >>> sample = sample_rows('[{"id": 1}, {"id": 2}, {"id": 3}]', Asked(None), max_chars=100)
@@ -118,10 +106,10 @@ def sample_rows(text: str, asked: Asked, *, max_chars: int) -> RowSample | None:
     ([0, 1, 2], 3)
     """
     decoder = json_decoder()
-    opening = _opening(text)
-    if opening is None:
+    begins = _OPENING.match(text)
+    if begins is None:
         return None
-    total = text.count(opening)
+    opening = begins[1]
     found: dict[int, dict[str, JsonValue]] = {}
     room = max_chars
     for place in _row_places(text, opening, asked, max_chars):
@@ -137,39 +125,17 @@ def sample_rows(text: str, asked: Asked, *, max_chars: int) -> RowSample | None:
     if not found:
         return None
     places = sorted(found)
-    numbers: list[int] = []
-    number = seen = 0
-    for place in places:
-        number += text.count(opening, seen, place)
-        numbers.append(number)
-        seen = place
-    return RowSample([found[place] for place in places], numbers, max(total, numbers[-1] + 1))
-
-
-def _opening(text: str) -> str | None:
-    """Return how the first object of a list begins, up to its first key."""
-    start = len(text) - len(text.lstrip()[:1] and text.lstrip())
-    if text[start : start + 1] != "[":
-        return None
-    brace = text.find("{", start, start + 200)
-    quote = text.find('"', brace, brace + 200) if brace >= 0 else -1
-    end = text.find('"', quote + 1, quote + 200) if quote >= 0 else -1
-    opening = text[brace : end + 1]
-    return (
-        opening
-        if end >= 0 and not text[start + 1 : brace].strip() and not opening[1:].partition('"')[0].strip()
-        else None
-    )
+    numbers = _counts_before(text, opening, places)
+    return Table("", [found[place] for place in places], numbers, max(text.count(opening), numbers[-1] + 1))
 
 
 def _row_places(text: str, opening: str, asked: Asked, max_chars: int) -> Iterable[int]:
-    """Yield where objects begin: those at hits, those of the even samples, the last ones."""
+    """Yield where objects begin: those at hits, the last one, those of the even samples."""
     for place in (*(start for start, _ in asked.spans(text, limit=200)), *failure_places(text, limit=500)):
         at = text.rfind(opening, 0, place + len(opening))
         if at >= 0:
             yield at
-    last = text.rfind(opening)
-    yield from (at for at in (last,) if at >= 0)
+    yield text.rfind(opening)
     for start, stop in _even(len(text), max_chars // 2):
         at = text.find(opening, start)
         while 0 <= at < stop:

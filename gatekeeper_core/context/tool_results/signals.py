@@ -18,49 +18,23 @@ FAILURE = 2
 WARNING = 1
 
 _FAILURE_WORDS = (
-    *(
-        "error",
-        "exception",
-        "fatal",
-        "panic",
-        "panicked",
-        "critical",
-        "emerg",
-        "traceback",
-        "fail",
-        "crash",
-        "abort",
-        "segfault",
-        "backoff",
-    ),
-    *("segmentation fault", "core dumped", "corrupt", "deadlock", "out of memory", "oom-kill", "oomkill", "unhandled"),
-    *("undefined reference", "errno", "unreachable", "refused", "rejected", "denied", "data loss", "rolled back"),
-    *("timed out", "not ok", "econn", "enoent", "eacces", "eperm", "etimedout", "enospc", "enomem", "eaddrinuse"),
-    *("sigsegv", "sigkill", "sigabrt", "sigbus", "✗", "✘", "✕", "❌"),
+    *("error", "exception", "fatal", "panic", "panicked", "critical", "emerg", "traceback", "fail", "crash", "abort"),
+    *("segfault", "backoff", "segmentation fault", "core dumped", "corrupt", "deadlock", "out of memory", "oom-kill"),
+    *("oomkill", "unhandled", "undefined reference", "errno", "unreachable", "refused", "rejected", "denied"),
+    *("data loss", "rolled back", "timed out", "not ok", "econn", "enoent", "eacces", "eperm", "etimedout", "enospc"),
+    *("enomem", "eaddrinuse", "sigsegv", "sigkill", "sigabrt", "sigbus", "✗", "✘", "✕", "❌"),
     *("错误", "失败", "异常", "崩溃", "致命", "拒绝", "中断", "宕机", "超时", "损坏"),
     *("錯誤", "失敗", "異常", "崩潰", "拒絕", "逾時", "損壞", "エラー", "例外", "오류", "실패", "예외"),
 )
 _WARNING_WORDS = (
-    *(
-        "warn",
-        "timeout",
-        "unable",
-        "cannot",
-        "can't",
-        "could not",
-        "invalid",
-        "missing",
-        "not found",
-        "lost",
-        "expired",
-    ),
-    *("deprecated", "retry", "unauthorized", "forbidden", "killed", "unavailable", "degraded", "mismatch", "violation"),
-    *("unexpected", "illegal", "suspended", "quarantined", "insufficient", "exhausted", "exceeded", "stale", "stuck"),
-    *("leak", "skipped", "dropped", "blocked", "rollback"),
+    *("warn", "timeout", "unable", "cannot", "can't", "could not", "invalid", "missing", "not found", "lost"),
+    *("expired", "deprecated", "retry", "unauthorized", "forbidden", "killed", "unavailable", "degraded", "mismatch"),
+    *("violation", "unexpected", "illegal", "suspended", "quarantined", "insufficient", "exhausted", "exceeded"),
+    *("stale", "stuck", "leak", "skipped", "dropped", "blocked", "rollback"),
     *("警告", "告警", "无法", "不能", "缺失", "未找到", "过期", "丢失", "重试", "不足", "超出", "警报", "無法", "경고"),
 )
-_ASCII_FAILURES = tuple(filter(str.isascii, _FAILURE_WORDS))
-_ASCII_WARNINGS = tuple(filter(str.isascii, _WARNING_WORDS))
+_FAILURES = _FAILURE_WORDS, tuple(filter(str.isascii, _FAILURE_WORDS))
+_WARNINGS = _WARNING_WORDS, tuple(filter(str.isascii, _WARNING_WORDS))
 # A word ends where it may be inflected no further: KeyError and exit_failure tell of trouble, "erroneous" does not.
 _ENDS = LazyPattern(r"(?:ed|s|ure|ures|ion|ing|er)?(?![a-z])")
 _NO_LETTER_BEFORE = frozenset(
@@ -106,7 +80,7 @@ def severities(lines: Sequence[str]) -> list[int]:
     """
     found: list[int] = []
     for lows, all_of_them in in_lower_case(lines):
-        failures, warnings = _failures_in(all_of_them), _warnings_in(all_of_them)
+        failures, warnings = _words_in(all_of_them, _FAILURES), _words_in(all_of_them, _WARNINGS)
         for low in lows:
             plain = _without_failure(low, failures)
             found.append(FAILURE if plain is None else WARNING if _any_place(plain, warnings) else 0)
@@ -122,7 +96,7 @@ def failing(lines: Sequence[str]) -> list[int]:
     found: list[int] = []
     start = 0
     for lows, all_of_them in in_lower_case(lines):
-        words = _failures_in(all_of_them)
+        words = _words_in(all_of_them, _FAILURES)
         if words or _RAISED in all_of_them:
             found += (start + at for at, low in enumerate(lows) if _without_failure(low, words) is None)
         start += len(lows)
@@ -138,12 +112,9 @@ def in_lower_case(lines: Sequence[str]) -> Iterable[tuple[list[str], str]]:
         yield lows if len(lows) == len(some) else [lowered(line) for line in some], together
 
 
-def _failures_in(low: str) -> list[str]:
-    return [word for word in (_ASCII_FAILURES if low.isascii() else _FAILURE_WORDS) if word in low]
-
-
-def _warnings_in(low: str) -> list[str]:
-    return [word for word in (_ASCII_WARNINGS if low.isascii() else _WARNING_WORDS) if word in low]
+def _words_in(low: str, words: tuple[tuple[str, ...], tuple[str, ...]]) -> list[str]:
+    """Return the words that occur; ``words`` are all of them, and those in ASCII."""
+    return [word for word in words[low.isascii()] if word in low]
 
 
 def _without_failure(low: str, words: Sequence[str]) -> str | None:

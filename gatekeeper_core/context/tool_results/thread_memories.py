@@ -7,8 +7,7 @@
                                                                 │ those used last are kept ready
                                                                 └ any other is made again: its texts lie in the store
 
-So the same text has another id in each thread, and an id opens nothing but its own: not in another thread, not for
-another tenant.
+So the same text has another id in each thread, and an id opens nothing in another thread or for another tenant.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.storage.base import BlobStore, Store, is_in_process, thread_blobs
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
-__all__ = ["ThreadMemories", "session_key", "thread_name"]
+__all__ = ["ThreadMemories", "memory_in", "session_key", "thread_name"]
 
 _KEY_LABEL = b"gatekeeper session key"
 
@@ -33,12 +32,12 @@ _KEY_LABEL = b"gatekeeper session key"
 class ThreadMemories:
     """The working memories of many threads; safe to use from several threads of the process.
 
-    There is at most one memory of a thread at a time in the process. Those used last are kept ready, and those that are
-    in use elsewhere live on; any other is made again when it is asked for and finds its texts in the store.
+    There is at most one memory of a thread at a time in the process. Those used last are kept ready; any other that
+    nobody holds is made again when it is needed, and finds its texts in the store.
 
     Args:
-        blobs: where the bytes of all threads lie. A whole ``Store`` keeps them with their thread, so that forgetting
-            the thread takes them along; any other ``BlobStore`` keeps them until they are cleared.
+        blobs: the store. A whole ``Store`` keeps the texts with their thread, so that forgetting the thread deletes
+            them; any other ``BlobStore`` keeps them until they are cleared.
         secret: what all session keys are made from, 16 bytes or more (``secrets.token_bytes(32)``). Keep it: with
             another one nothing is found again.
         quota_bytes: what the texts of one thread may take together, at least 1.
@@ -75,7 +74,6 @@ class ThreadMemories:
         check_limits(quota_bytes, ttl_seconds, clock)
         check_tokens("max_ready", max_ready, at_least=1)
         self._secret = check_key(secret, name="secret")
-        self._is_inline = is_in_process(blobs)
         self._blobs = blobs
         self._make = partial(
             WorkingMemory,
@@ -91,7 +89,7 @@ class ThreadMemories:
     @property
     def is_inline(self) -> bool:
         """Whether the memories wait for nobody: a store in this process that says so (``is_in_process``)."""
-        return self._is_inline
+        return is_in_process(self._blobs)
 
     def __len__(self) -> int:
         """Return how many memories are kept ready."""
@@ -99,10 +97,6 @@ class ThreadMemories:
 
     def of(self, thread_id: str, *, tenant: str = "default") -> WorkingMemory:
         """Return the working memory of a thread; ``.clear()`` on it deletes what the thread put aside.
-
-        Args:
-            thread_id: names the thread within its tenant.
-            tenant: names whose thread it is.
 
         Raises:
             ConfigError: a name is empty.
@@ -118,6 +112,19 @@ class ThreadMemories:
             memory = self._alive.setdefault(name, made)
         self._ready.put(name, memory)
         return memory
+
+
+def memory_in(memory: object, thread_id: str | None, *, tenant: str = "default") -> WorkingMemory | None:
+    """Return the working memory for a thread: ``memory`` itself, or its own of ``ThreadMemories``; else None.
+
+    A thread without a name has none of ``ThreadMemories``: nobody could be told from anybody else.
+
+    Raises:
+        ConfigError: a name is empty.
+    """
+    if isinstance(memory, ThreadMemories):
+        return None if thread_id is None else memory.of(thread_id, tenant=tenant)
+    return memory if isinstance(memory, WorkingMemory) else None
 
 
 def session_key(secret: bytes, thread_id: str, *, tenant: str = "default") -> bytes:

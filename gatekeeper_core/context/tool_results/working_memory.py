@@ -1,12 +1,12 @@
-"""Working memory: where long tool results lie while the conversation carries a pointer to them.
+"""Working memory: where long tool results are kept while the conversation carries a pointer to them.
 
 ::
 
     result ──offload──> blob store (scope, id)      conversation: [[wm:<id>]] type=… size=… preview="…"
     model asks ──read(pointer, bytes | lines | query)──> at most a budget of tokens, with what is missing
 
-It is the only caller of a blob store. Ids and the scope come from the session key: keep one key for each thread of each
-tenant, and no thread can read, or even ask about, what another one put aside.
+Ids and the scope come from the session key: with one key for each thread of each tenant, no thread can read, or even
+ask about, what another one put aside.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ from collections.abc import Callable, Collection, Iterable
 from threading import RLock
 from typing import NamedTuple
 
-from gatekeeper_core.context.tool_results.omissions import gap, shortened, with_context, with_gaps
+from gatekeeper_core.context.tool_results.omissions import (
+    border_after,
+    border_before,
+    gap,
+    shortened,
+    with_context,
+    with_gaps,
+)
 from gatekeeper_core.context.tool_results.pointers import Pointer, check_key, defused, keyed_id, one_line, pointer_id
 from gatekeeper_core.context.tool_results.query_match import Asked
 from gatekeeper_core.errors import ConfigError
@@ -38,16 +45,16 @@ __all__ = [
 ]
 
 READ_TOOL_NAME = "read_working_memory"
-"""The name of the tool that agents read with; results of a tool of this name are never compressed or put aside."""
+"""The tool that agents read working memory with."""
 
 RECALL_TOOL_NAME = "recall_earlier"
-"""The name of the tool that agents read earlier turns with; see :mod:`gatekeeper_core.context.history.recall`."""
+"""The tool that agents read earlier turns with; see :mod:`gatekeeper_core.context.history.recall`."""
 
 READING_TOOLS = frozenset({READ_TOOL_NAME, RECALL_TOOL_NAME})
 """Tools whose results were asked for to be read: they are never compressed or put aside."""
 
 UNKNOWN_POINTER = "[working memory: nothing is kept under this pointer]"
-"""What any pointer reads as that this memory did not make or no longer holds: the same for wrong and foreign ones."""
+"""What a wrong, a foreign and a forgotten pointer read as."""
 
 READ_BUDGET_TOKENS = 2_000
 """Tokens of one reading. Source: ours; about the 8,000 bytes from which results are put aside."""
@@ -56,8 +63,6 @@ READ_TOOL_DESCRIPTION = (
     "Read a part of a long tool result that was put aside. `pointer` is the [[wm:...]] mark that stands in its place. "
     "Give `query` (words to look for), or `first_line` and `last_line`."
 )
-"""What a model is told about the tool."""
-
 QUOTA_BYTES = 64 * 1024 * 1024
 """What the texts of one memory may take together. Source: ours."""
 
@@ -91,11 +96,10 @@ class WorkingMemory:
     r"""Texts put aside for one thread, by pointers that only this thread can make and follow.
 
     What was used longest ago makes room for what is new, but nothing that a pointer in the window names. Thread-safe.
-    All texts lie in the store: another object with the same key, also in another process, finds them there. Only when
-    each was used last is not stored.
+    Another object with the same key, also in another process, finds all texts; only when each was used is not stored.
 
     Args:
-        blobs: where the bytes lie; shared by any number of memories.
+        blobs: the store; shared by any number of memories.
         session_key: the secret of the thread, 16 bytes or more (``secrets.token_bytes(32)``), kept with the thread.
         quota_bytes: what all texts together may take in UTF-8, at least 1.
         ttl_seconds: texts that nobody used for so long may go when room is made; None keeps them until it is needed.
@@ -149,7 +153,7 @@ class WorkingMemory:
 
     @property
     def ids(self) -> frozenset[str]:
-        """The ids of what is kept, as this object saw the store last: when it looked for room or for an unknown id."""
+        """The ids of what is kept, as the store was when this object last looked for an unknown id."""
         with self._lock:
             return frozenset(self._entries)
 
@@ -169,39 +173,40 @@ class WorkingMemory:
         Raises:
             TypeError: an argument is no text.
         """
-        return self._pointer(text, _encoded(text), kind)
+        data = _encoded(text)
+        if not isinstance(kind, str):
+            raise TypeError(f"kind must be str, got {type(kind).__name__}")
+        word = "".join(char for char in kind if char.isascii() and (char.isalnum() or char in "-_"))[:32]
+        return Pointer(keyed_id(self._key, data), word or "text", len(data), one_line(text))
 
     def offload(self, text: str, *, live: Iterable[str] = (), kind: str = "text") -> Pointer | None:
-        """Put a text aside and return its pointer, or None where there is no room for it: then it has to stay inline.
-
-        The same text has the same pointer and is kept once.
+        """Put a text aside, once, and return its pointer, or None where there is no room for it.
 
         Args:
-            text: what to keep; lone surrogates are kept as they are.
+            text: what to keep, lone surrogates too.
             live: ids, or texts with pointers, that the window still shows: these never make room.
             kind: what the text is, for the pointer.
 
         Raises:
             TypeError: an argument has the wrong type.
         """
-        data = _encoded(text)
-        pointer = self._pointer(text, data, kind)
+        pointer = self.pointer_to(text, kind=kind)
         held = {found for each in live if (found := pointer_id(each)) is not None}
         with self._lock:
-            if not self._holds(pointer.id):
-                if not self._make_room(len(data), held):
+            if self._get(pointer.id, 0, 0) is None:  # a pointer is only given out for what can be read
+                if not self._make_room(pointer.size_bytes, held):
                     return None
-                self._blobs.put(self._scope, pointer.id, data)
-            self._touch(pointer.id, len(data))
+                self._blobs.put(self._scope, pointer.id, _encoded(text))
+                self._use(pointer.id, pointer.size_bytes)
         return pointer
 
     def load(self, pointer: str) -> str | None:
-        """Return a whole text just as it was put aside, or None where there is none: for programs, not for models.
+        """Return a whole text as it was put aside, or None where there is none: for programs, not for models.
 
         Raises:
             TypeError: ``pointer`` is no text.
         """
-        data = self._bytes(pointer)
+        data = self._get(_id_in(pointer))
         return None if data is None else data.decode("utf-8", "surrogatepass")
 
     def read(
@@ -238,11 +243,11 @@ class WorkingMemory:
         if text is None:
             return self._unknown(budget_tokens)
         numbered = text.split("\n")
-        if query is not None:
-            return self._read_query(numbered, query, budget_tokens)
-        first, last = lines or (1, len(numbered))
-        wanted = range(first, min(last, len(numbered)) + 1)
-        head = f"[working memory: lines {first}-{wanted.stop - 1} of {len(numbered)}]"
+        if lines is None:
+            return self._read_query(numbered, query or "", budget_tokens)
+        first, last = lines[0], min(lines[1], len(numbered))
+        head = f"[working memory: lines {first}-{last} of {len(numbered)}]"
+        wanted = range(first, last + 1)
         return self._fitted(head, {number: numbered[number - 1] for number in wanted}, wanted, budget_tokens)
 
     def answer(
@@ -254,7 +259,7 @@ class WorkingMemory:
         query: str | None = None,
         budget_tokens: int = READ_BUDGET_TOKENS,
     ) -> str:
-        """Return what a tool says that a model calls: a reading, whatever the numbers that the model gives.
+        """Return a reading as the text of a tool, whatever the numbers that a model gives.
 
         A question goes before line numbers; without either it is the beginning of the text.
 
@@ -270,12 +275,7 @@ class WorkingMemory:
 
     def touch(self, pointer: str) -> bool:
         """Return whether a text is kept under a pointer; it is the one used last then."""
-        found = pointer_id(pointer)
-        with self._lock:
-            if found is None or not self._holds(found):
-                return False
-            self._touch(found, self._entries[found].size_bytes)
-            return True
+        return self._get(pointer_id(pointer), 0, 0) is not None
 
     def clear(self) -> None:
         """Forget everything that was put aside in this thread."""
@@ -290,29 +290,6 @@ class WorkingMemory:
 
     # --- room
 
-    def _pointer(self, text: str, data: bytes, kind: str) -> Pointer:
-        if not isinstance(kind, str):
-            raise TypeError(f"kind must be str, got {type(kind).__name__}")
-        word = "".join(char for char in kind if char.isascii() and (char.isalnum() or char in "-_"))[:32]
-        return Pointer(keyed_id(self._key, data), word or "text", len(data), one_line(text))
-
-    def _knows(self, found: str) -> bool:
-        """Return whether there is an entry for an id; before it says no, it looks into the store."""
-        if found not in self._entries:
-            self._catch_up()
-        return found in self._entries
-
-    def _holds(self, found: str) -> bool:
-        """Return whether the store still has a text: a pointer is only given out for what can be read."""
-        if not self._knows(found):
-            return False
-        try:
-            self._blobs.get(self._scope, found, 0, 0)
-        except KeyError:  # another process made room
-            del self._entries[found]
-            return False
-        return True
-
     def _catch_up(self) -> None:
         """Make the entries those of the store, which other processes use as well.
 
@@ -323,7 +300,7 @@ class WorkingMemory:
             del self._entries[gone]
         for found, size_bytes in stored.items():
             if found not in self._entries:
-                self._touch(found, size_bytes)
+                self._use(found, size_bytes)
 
     def _make_room(self, needed: int, held: Collection[str]) -> bool:
         """Return whether a text of this size fits, after the ones used longest ago have gone; all or nothing."""
@@ -346,36 +323,36 @@ class WorkingMemory:
         self._blobs.delete(self._scope, found)
         return self._entries.pop(found).size_bytes
 
-    def _touch(self, found: str, size_bytes: int) -> None:
+    def _use(self, found: str, size_bytes: int) -> None:
         self._entries[found] = _Entry(size_bytes, self._clock())
         self._entries.move_to_end(found)
 
-    # --- reading
-
-    def _bytes(self, pointer: str, start: int = 0, end: int | None = None) -> bytes | None:
-        if not isinstance(pointer, str):
-            raise TypeError(f"pointer must be str, got {type(pointer).__name__}")
-        found = pointer_id(pointer)
+    def _get(self, found: str | None, start: int = 0, end: int | None = None) -> bytes | None:
+        """Return bytes of what the store has under an id, which is used now; None where it has nothing."""
         with self._lock:
-            if found is None or not self._knows(found):
+            if found not in self._entries:
+                self._catch_up()
+            if found is None or found not in self._entries:
                 return None
             try:
                 data = self._blobs.get(self._scope, found, start, end)
             except KeyError:  # another process made room
                 del self._entries[found]
                 return None
-            self._touch(found, self._entries[found].size_bytes)
+            self._use(found, self._entries[found].size_bytes)
             return data
+
+    # --- reading
 
     def _unknown(self, budget_tokens: int) -> Reading:
         return Reading(truncate_to_tokens(UNKNOWN_POINTER, budget_tokens, token_counter=self._counter), False, False)
 
     def _read_bytes(self, pointer: str, start: int, end: int | None, budget_tokens: int) -> Reading:
         # One byte more than asked for tells whether the last one ends a character.
-        data = self._bytes(pointer, start, None if end is None else end + 1)
+        data = self._get(_id_in(pointer), start, None if end is None else end + 1)
         if data is None:
             return self._unknown(budget_tokens)
-        begin, stop = _after(data, 0), _before(data, len(data) if end is None else end - start)
+        begin, stop = border_after(data, 0), border_before(data, len(data) if end is None else end - start)
         text = data[begin : max(begin, stop)].decode("utf-8", "surrogatepass")
         total, begin, stop = self.size_of(pointer), start + begin, start + max(begin, stop)
 
@@ -407,32 +384,34 @@ class WorkingMemory:
         """Return the lines that fit: as many as the budget holds, the first one cut where it must be."""
         numbers = list(kept)
 
-        def rendered(count: int) -> str:
-            some = {number: defused(kept[number]) for number in numbers[:count]}
-            return "\n".join([head, *with_gaps(some, len(wanted), first=wanted.start)])
+        def rendered(some: dict[int, str]) -> str:
+            safe = {number: defused(line) for number, line in some.items()}
+            return "\n".join([head, *with_gaps(safe, len(wanted), first=wanted.start)])
 
         fitting, failing = 0, len(numbers) + 1
         while failing - fitting > 1:
             middle = (fitting + failing) // 2
-            if self._counter(rendered(middle)) <= budget_tokens:
+            if self._counter(rendered({number: kept[number] for number in numbers[:middle]})) <= budget_tokens:
                 fitting = middle
             else:
                 failing = middle
         complete = fitting == len(numbers)
-        if fitting or complete:
-            return Reading(
-                truncate_to_tokens(rendered(fitting), budget_tokens, token_counter=self._counter), True, complete
-            )
-        first = numbers[0]
-        limit = len(kept[first])
-        while limit > 1:
-            limit //= 2
-            text = "\n".join(
-                [head, *with_gaps({first: defused(shortened(kept[first], limit))}, len(wanted), first=wanted.start)]
-            )
-            if self._counter(text) <= budget_tokens:
-                return Reading(text, True, False)
-        return Reading(truncate_to_tokens(head, budget_tokens, token_counter=self._counter), True, False)
+        text = rendered({number: kept[number] for number in numbers[:fitting]})
+        if not fitting and not complete:
+            text, first = head, numbers[0]
+            limit = len(kept[first])
+            while limit > 1:
+                limit //= 2
+                cut = rendered({first: shortened(kept[first], limit)})
+                if self._counter(cut) <= budget_tokens:
+                    return Reading(cut, True, False)
+        return Reading(truncate_to_tokens(text, budget_tokens, token_counter=self._counter), True, complete)
+
+
+def _id_in(pointer: str) -> str | None:
+    if not isinstance(pointer, str):
+        raise TypeError(f"pointer must be str, got {type(pointer).__name__}")
+    return pointer_id(pointer)
 
 
 def check_limits(quota_bytes: int, ttl_seconds: float | None, clock: Callable[[], float] | None) -> None:
@@ -466,18 +445,3 @@ def _check_choice(start: int | None, end: int | None, lines: tuple[int, int] | N
         check_tokens("lines[1]", lines[1], at_least=lines[0])
     if sum((start is not None or end is not None, lines is not None, query is not None)) > 1:
         raise ConfigError("read bytes (start, end), lines or by query: one of them")
-
-
-def _after(data: bytes, at: int) -> int:
-    """Return the first character border at or after a byte."""
-    while at < len(data) and data[at] & 0xC0 == 0x80:
-        at += 1
-    return at
-
-
-def _before(data: bytes, at: int) -> int:
-    """Return the last character border at or before a byte."""
-    at = min(at, len(data))
-    while 0 < at < len(data) and data[at] & 0xC0 == 0x80:
-        at -= 1
-    return at

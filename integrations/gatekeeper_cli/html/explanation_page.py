@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatekeeper_cli.explanation import SCORE_PARTS, budget_use, grid_of, near_misses, why_not
 from gatekeeper_cli.html.geometry import bar_parts, cell_width, ticks_of
-from gatekeeper_cli.html.page import fitted, render
+from gatekeeper_cli.html.page import render, with_texts
 from gatekeeper_cli.showable import visible, visible_lines
 from gatekeeper_cli.views import kept_with, listed, percent, verdict_line
 
@@ -74,7 +74,7 @@ def explanation_page(
         not_listed=len(decisions) - len(shown),
         not_scored=len(scored) - len(best),
         score_parts=SCORE_PARTS,
-        turns=_turn_list(listed_decisions, turns, texts),
+        turns=with_texts([_turn_row(one, texts) for one in listed_decisions], turns, max_bytes=_MAX_TEXT_BYTES),
     )
 
 
@@ -150,23 +150,12 @@ def _score_row(decision: Decision) -> dict[str, Any]:
     return {"turn_id": decision.turn_id, "outcome": decision.outcome, "parts": [*parts, value]}
 
 
-def _turn_list(decisions: Sequence[Decision], turns: Sequence[Turn], texts: Texts) -> list[dict[str, Any]]:
-    shown = [turns[decision.turn_id] for decision in decisions]
-    texts_of_turns = [text for turn in shown for text in (turn.user_text, turn.assistant_text)]
-    said = fitted(texts_of_turns, max_bytes=_MAX_TEXT_BYTES)
-    return [
-        {
-            "turn_id": decision.turn_id,
-            "subject": decision.topic_id,
-            "outcome": decision.outcome,
-            "facts": texts(
-                "html.decision_facts",
-                outcome=texts(f"outcome.{decision.outcome}"),
-                why=texts.why(decision.why),
-                tokens=decision.tokens,
-            ),
-            "user": said[2 * at],
-            "assistant": said[2 * at + 1],
-        }
-        for at, decision in enumerate(decisions)
-    ]
+def _turn_row(decision: Decision, texts: Texts) -> dict[str, Any]:
+    outcome, why = texts(f"outcome.{decision.outcome}"), texts.why(decision.why)
+    facts = texts("html.decision_facts", outcome=outcome, why=why, tokens=decision.tokens)
+    return {
+        "turn_id": decision.turn_id,
+        "subject": decision.topic_id,
+        "outcome": decision.outcome,
+        "facts": facts,
+    }

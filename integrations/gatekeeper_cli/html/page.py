@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gatekeeper_cli.texts import Texts
+    from gatekeeper_core.messages import Turn
 
-__all__ = ["GENERATOR", "MAX_TEXT_BYTES", "Said", "fitted", "render"]
+__all__ = ["GENERATOR", "MAX_TEXT_BYTES", "Said", "fitted", "render", "with_texts"]
 
 GENERATOR = "Context Gatekeeper report"
 """How a page says what made it; a file that says so may be replaced by a newer report."""
@@ -65,6 +66,15 @@ def fitted(texts: Sequence[str], *, max_bytes: int = MAX_TEXT_BYTES) -> list[Sai
         Said(text[:low], max(0, len(text) - low, len(whole) - _LONGEST))
         for text, whole in zip(shown, texts, strict=True)
     ]
+
+
+def with_texts(
+    rows: Sequence[dict[str, Any]], turns: Sequence[Turn], *, max_bytes: int = MAX_TEXT_BYTES
+) -> list[dict[str, Any]]:
+    """Return rows of turns, each of its ``turn_id``, with what ``user`` and ``assistant`` said, as far as it fits."""
+    shown = [turns[row["turn_id"]] for row in rows]
+    said = iter(fitted([text for turn in shown for text in (turn.user_text, turn.assistant_text)], max_bytes=max_bytes))
+    return [{**row, "user": next(said), "assistant": next(said)} for row in rows]
 
 
 def render(template: str, *, texts: Texts, **values: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_cli.html.geometry import ROW_HEIGHT, cell_width, cells_of, line_chart, ticks_of
-from gatekeeper_cli.html.page import fitted, render
+from gatekeeper_cli.html.page import render, with_texts
 from gatekeeper_cli.showable import visible
 from gatekeeper_cli.views import percent
 
@@ -74,20 +74,12 @@ def _turn_list(
     timeline: Timeline, turns: Sequence[Turn], rows: Sequence[dict[str, Any]], texts: Texts
 ) -> list[dict[str, Any]]:
     at_turn = {turn_id: at for at, subject in enumerate(timeline.subjects) for turn_id in subject.turn_ids}
-    said = fitted([text for turn in turns for text in (turn.user_text, turn.assistant_text)])
-    return [
-        {
-            "turn_id": turn_id,
-            "subject": at_turn[turn_id],
-            "outcome": "",
-            "facts": texts(
-                "html.turn_facts", topic=rows[at_turn[turn_id]]["name"], tokens=timeline.turn_tokens[turn_id]
-            ),
-            "user": said[2 * turn_id],
-            "assistant": said[2 * turn_id + 1],
-        }
-        for turn_id in range(len(turns))
-    ]
+    listed = []
+    for turn_id, tokens in enumerate(timeline.turn_tokens):
+        subject = at_turn[turn_id]
+        facts = texts("html.turn_facts", topic=rows[subject]["name"], tokens=tokens)
+        listed.append({"turn_id": turn_id, "subject": subject, "outcome": "", "facts": facts})
+    return with_texts(listed, turns)
 
 
 def _figures(timeline: Timeline, use: Sequence[UsePoint], texts: Texts) -> list[tuple[str, str, str]]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
-from gatekeeper_core.context.history.select import HistoryView
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.context.tool_results.digest import Digest, Task

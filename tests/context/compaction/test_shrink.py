@@ -90,6 +90,6 @@ def test_what_joins_and_what_leaves_the_books_is_counted() -> None:
         ledger.add(message, 10 + at, len(message.text) + 6 * len(message.tool_calls))
     assert (ledger.tokens, ledger.chars) == (count_messages(LOOP, token_counter=len),) * 2
     assert ledger.sources == [*range(10, 10 + len(LOOP))]
-    ledger.drop(2)
+    ledger.drop([2])
     assert ledger.tokens == count_messages([*LOOP[:2], *LOOP[3:]], token_counter=len)
     assert ledger.measures[0].limit == math.inf

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.modes import Choice, HistoryMode, choose_past, fitting_turns
-from gatekeeper_core.messages import group_turns
+from gatekeeper_core.context.history.select import read_history
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.planner import GatekeeperConfig
 from tests.histories import config_of
 from tests.loops import assistant, user
 
@@ -47,15 +48,14 @@ def chosen(
     room: int = 10_000,
     window_from: int = 0,
 ) -> Choice:
-    turns = group_turns([message for asked, said in talk for message in (user(asked), assistant(said))])
-    gatekeeper = ContextGatekeeper(token_counter=len)
-    gatekeeper.sync(turns)
+    history = read_history([message for asked, said in talk for message in (user(asked), assistant(said))], query=query)
+    gatekeeper = ContextGatekeeper(config=GatekeeperConfig(trim=False), token_counter=len)
+    gatekeeper.sync(history.past)
     return choose_past(
-        turns,
-        query,
+        history,
         gatekeeper,
         gatekeeper.turn_tokens,
-        config_of(mode=mode, floor_turns=floor_turns, trim=False),
+        config_of(mode=mode, floor_turns=floor_turns),
         room=room,
         history_tokens=sum(gatekeeper.turn_tokens),
         window_from=window_from,
@@ -88,15 +88,15 @@ def test_a_window_is_the_newest_rounds_and_asks_no_gatekeeper(language: str) -> 
 
 def test_a_window_begins_after_what_a_summary_covers() -> None:
     """001-31: a turn that is covered in part belongs to the window."""
-    assert chosen(TALK["en"], "?", mode="window", floor_turns=9, window_from=4).turns == (4, 3, 2)
-    assert chosen(TALK["en"], "?", mode="window", floor_turns=9, window_from=5).turns == (4, 3, 2)
-    assert chosen(TALK["en"], "?", mode="window", floor_turns=9, window_from=10).turns == ()
+    assert chosen(TALK["en"], "Which way?", mode="window", floor_turns=9, window_from=4).turns == (4, 3, 2)
+    assert chosen(TALK["en"], "Which way?", mode="window", floor_turns=9, window_from=5).turns == (4, 3, 2)
+    assert chosen(TALK["en"], "Which way?", mode="window", floor_turns=9, window_from=10).turns == ()
 
 
 def test_a_window_shrinks_where_the_room_is_small() -> None:
     """001-32, 004-12: it never goes as a whole."""
     costs = [len(asked) + len(said) for asked, said in TALK["en"]]
-    choice = chosen(TALK["en"], "?", mode="window", floor_turns=9, room=costs[4] + costs[3] + 1)
+    choice = chosen(TALK["en"], "Which way?", mode="window", floor_turns=9, room=costs[4] + costs[3] + 1)
     assert choice.turns == (4, 3)
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.context.history.modes import HistoryStatus
-from gatekeeper_core.context.history.select import HistoryView, read_history, select_past
+from gatekeeper_core.context.history.select import read_history, select_past
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, Turn, validate_messages
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
@@ -23,6 +24,9 @@ from tests.loops import PROVIDERS, assistant, calls, result, system, user
 from tests.timing import assert_linear
 
 STATUSES: tuple[HistoryStatus, ...] = get_args(HistoryStatus)
+
+
+WHOLE = GatekeeperConfig(trim=False)
 
 
 def talk(*pairs: tuple[str, str]) -> list[Message]:
@@ -38,9 +42,8 @@ def view_of(messages: Sequence[Message], **arguments: Any) -> HistoryView:
     """Return the view that a fresh gatekeeper gives, of whole messages; every error is raised."""
     settings: dict[str, Any] = {
         "token_budget": 1000,
-        "trim": False,
         "on_error": "raise",
-        "gatekeeper": ContextGatekeeper(token_counter=estimate_text_tokens),
+        "gatekeeper": ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens),
     }
     return view_with(messages, **{**settings, **arguments})
 
@@ -181,7 +184,7 @@ def test_the_turns_are_those_of_the_core_with_the_room_that_the_budget_leaves(
     room = budget - cost_of([message for message in head if message.role == "system"] + run[:1])
     question = run[0].text.strip()
     assume(question and room > 0)
-    core = ContextGatekeeper(token_counter=estimate_text_tokens)
+    core = ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens)
     core.sync(read_history([*head, *past, *run]).past)
     chosen = core.explain(question, trim=False, token_budget=room)
     assert view.selection is not None
@@ -237,7 +240,7 @@ def test_what_must_be_sent_is_sent_and_the_budget_is_kept_unless_that_alone_is_o
     messages = [*head, *past, *run]
     view = view_of(
         messages,
-        gatekeeper=ContextGatekeeper(token_counter=counter),
+        gatekeeper=ContextGatekeeper(config=WHOLE, token_counter=counter),
         token_budget=budget,
         fixed_tokens=fixed,
         floor_turns=floor,
@@ -319,7 +322,7 @@ def test_an_order_that_no_provider_accepts_still_gives_a_view(messages: list[Mes
 def test_the_same_call_gives_the_same_view_again_and_in_another_process(
     head: list[Message], past: list[Message], run: list[Message], budget: int
 ) -> None:
-    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
+    gatekeeper = ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens)
     messages = [*head, *past, *run]
     first = view_of(messages, gatekeeper=gatekeeper, token_budget=budget, floor_turns=1)
     assert view_of(messages, gatekeeper=gatekeeper, token_budget=budget, floor_turns=1) == first
@@ -349,7 +352,7 @@ def test_the_view_says_what_everything_costs() -> None:
 def test_the_counter_of_the_gatekeeper_counts() -> None:
     past, question = TALKS["chinese"]
     messages = [*past, user(question)]
-    view = view_of(messages, gatekeeper=ContextGatekeeper(token_counter=len))
+    view = view_of(messages, gatekeeper=ContextGatekeeper(config=WHOLE, token_counter=len))
     assert view.tokens == sum(len(messages[at].text) for at in view.kept)
 
 
@@ -521,7 +524,7 @@ def test_the_past_of_a_run_only_shrinks_and_gives_up_the_least_valuable_first(
     head: list[Message], past: list[Message], run: list[Message], budget: int, floor: int, threshold: int
 ) -> None:
     settings = {"token_budget": budget, "floor_turns": floor, "passthrough_below": threshold}
-    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
+    gatekeeper = ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens)
     view: HistoryView | None = None
     for step in growing(run):
         before, view = view, view_of([*head, *past, *step], gatekeeper=gatekeeper, previous=view, **settings)
@@ -535,7 +538,7 @@ def test_a_run_that_another_process_resumes_at_any_step_sees_the_same_past(
     head: list[Message], past: list[Message], run: list[Message], budget: int, floor: int, threshold: int
 ) -> None:
     settings = {"token_budget": budget, "floor_turns": floor, "passthrough_below": threshold}
-    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
+    gatekeeper = ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens)
     view: HistoryView | None = None
     for step in growing(run):
         view = view_of([*head, *past, *step], gatekeeper=gatekeeper, previous=view, **settings)
@@ -549,13 +552,13 @@ def test_a_run_of_any_sizes_shrinks_alike_in_one_process_and_in_many(
 ) -> None:
     """Everything passes when the run begins, or the newest turns do: many sizes, so that every order of loss occurs."""
     messages = [message for tokens in past_tokens for message in (user("问" * tokens), assistant(""))] + [user("?")]
-    gatekeeper = ContextGatekeeper(token_counter=len)
+    gatekeeper = ContextGatekeeper(config=WHOLE, token_counter=len)
     view: HistoryView | None = None
     for tokens in (0, *done_tokens):
         messages.append(assistant("x" * tokens))
         settings = {"token_budget": budget, "passthrough_below": 10**6}
         before, view = view, view_of(messages, gatekeeper=gatekeeper, previous=view, **settings)
-        fresh = view_of(messages, gatekeeper=ContextGatekeeper(token_counter=len), **settings)
+        fresh = view_of(messages, gatekeeper=ContextGatekeeper(config=WHOLE, token_counter=len), **settings)
         assert (fresh.kept, fresh.status) == (view.kept, view.status)
         if before is not None:
             assert set(view.turns) <= set(before.turns)
@@ -564,7 +567,7 @@ def test_a_run_of_any_sizes_shrinks_alike_in_one_process_and_in_many(
 @pytest.mark.parametrize("resumed", [False, True])
 def test_a_smaller_turn_that_was_given_up_does_not_come_back_when_a_larger_one_goes(resumed: bool) -> None:
     """Newest first: 5, 3 and 3 tokens. The 3 that went for lack of room stays away when the 5 has to go."""
-    gatekeeper = ContextGatekeeper(token_counter=len)
+    gatekeeper = ContextGatekeeper(config=WHOLE, token_counter=len)
     past = [user("aaa"), assistant(""), user("bbb"), assistant(""), user("ccccc"), assistant("")]
     view: HistoryView | None = None
     turns = []
@@ -572,7 +575,7 @@ def test_a_smaller_turn_that_was_given_up_does_not_come_back_when_a_larger_one_g
         step = [*past, user("q"), *([assistant("d" * done)] if done else [])]
         view = view_of(
             step,
-            gatekeeper=ContextGatekeeper(token_counter=len) if resumed else gatekeeper,
+            gatekeeper=ContextGatekeeper(config=WHOLE, token_counter=len) if resumed else gatekeeper,
             token_budget=12,
             passthrough_below=1000,
             previous=None if resumed else view,
@@ -896,10 +899,9 @@ def test_reading_gives_the_parts_of_a_conversation() -> None:
 def test_a_history_read_once_can_be_selected_from_often() -> None:
     past, question = TALKS["mixed"]
     history = read_history([*past, user(question)])
-    gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
+    gatekeeper = ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens)
     small, large = (
-        select_past(history, gatekeeper=gatekeeper, config=config_of(token_budget=budget, trim=False))
-        for budget in (20, 1000)
+        select_past(history, gatekeeper=gatekeeper, config=config_of(token_budget=budget)) for budget in (20, 1000)
     )
     assert large == view_of([*past, user(question)])
     assert small == view_of([*past, user(question)], token_budget=20)
@@ -924,7 +926,7 @@ def two_steps(turn_count: int) -> Callable[[], object]:
     messages = [*talk(*pairs), user("what was question 7?")]
 
     def work() -> None:
-        gatekeeper = ContextGatekeeper(token_counter=estimate_text_tokens)
+        gatekeeper = ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens)
         first = view_of(messages, gatekeeper=gatekeeper, token_budget=4000)
         view_of([*messages, assistant()], gatekeeper=gatekeeper, token_budget=4000, previous=first)
 

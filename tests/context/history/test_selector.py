@@ -23,8 +23,8 @@ from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.cache import THREAD_BYTES
 from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryConfig, budget_for_window
-from gatekeeper_core.context.history.select import HistoryView
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, ToolCall
@@ -92,13 +92,12 @@ def test_a_view_is_that_of_select_history(past: list[Item], question: str) -> No
         view = selector.view(items, thread=budget, config=config, fixed_tokens=3, pinned=[1])
         expected = view_with(
             messages,
-            gatekeeper=ContextGatekeeper(token_counter=estimate_text_tokens),
+            gatekeeper=ContextGatekeeper(config=GatekeeperConfig(trim=False), token_counter=estimate_text_tokens),
             token_budget=budget,
             fixed_tokens=8,
             floor_turns=1,
             passthrough_below=10,
             pinned=[1],
-            trim=False,
             on_error="raise",
         )
         assert view == expected
@@ -155,28 +154,20 @@ def test_a_run_is_folded_where_the_adapter_can_write_a_message() -> None:
 
 
 @pytest.mark.parametrize(("thread", "name"), [("t1", "t1"), (7, "7"), ("线程", "线程"), (None, None)])
-def test_each_thread_has_a_compressor_of_its_own_under_its_name(thread: Any, name: str | None) -> None:
-    asked: list[str | None] = []
+def test_a_compressor_is_told_the_name_of_the_thread(thread: Any, name: str | None) -> None:
+    told: set[tuple[str | None, str]] = set()
 
-    class Compressor:
-        def __call__(self, message: Message, context: ResultContext) -> str:
-            raise AssertionError("not bound")
+    def compress(message: Message, context: ResultContext) -> str:
+        told.add((context.thread_id, context.tenant))
+        return f"{context.thread_id}"
 
-        def for_thread(self, thread_id: str | None, *, tenant: str = "default") -> Any:
-            asked.append(thread_id)
-            assert tenant == "default"
-            return lambda message, context: f"{thread_id}"
-
-    config = HistoryConfig(token_budget=900, run=RunConfig(compress_result=Compressor()))
+    config = HistoryConfig(token_budget=900, run=RunConfig(compress_result=compress))
     selector = ThreadSelector(Message.from_dict, write=lambda _, said: said.to_dict(), config=config)
     for rounds in (4, 14, 16):
         prompt = selector.choose([{"role": "user", "content": "why?"}, *loop_of(rounds)], thread=thread)
-    selector.choose([{"role": "user", "content": "another one?"}, *loop_of(9)], thread="other")
-    assert asked == [name, "other"]
+    selector.choose([{"role": "user", "content": "another one?"}, *loop_of(14)], thread="other")
+    assert told == {(name, "default"), ("other", "default")}
     assert f"{name}" in [item.get("content") for item in prompt]
-    reader = ThreadSelector(Message.from_dict, config=config)
-    reader.choose([{"role": "user", "content": "why?"}, *loop_of(9)], thread=thread)
-    assert asked == [name, "other"]
 
 
 def test_the_settings_of_a_run_must_be_settings() -> None:
@@ -716,9 +707,9 @@ def test_a_setting_out_of_its_range_is_refused(name: str, value: Any) -> None:
 
 def test_the_settings_have_the_defaults_of_the_adapters_and_cannot_be_changed() -> None:
     config = HistoryConfig()
-    assert (config.token_budget, config.reserve_tokens, config.floor_turns) == (4000, 0, 0)
+    assert (config.token_budget, config.reserve_tokens, config.floor) == (4000, 0, 0)
     assert (config.passthrough_below, config.shadow, config.on_error) == (PASSTHROUGH_BELOW, False, "fallback")
-    assert (config.mode, config.trim) == ("gated", True)
+    assert (config.mode, config.gatekeeper) == ("gated", None)
     with pytest.raises(AttributeError):
         config.shadow = True  # type: ignore[misc]
 

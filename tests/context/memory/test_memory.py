@@ -166,22 +166,16 @@ def test_what_has_expired_is_not_found_and_can_be_said_again() -> None:
 
 
 def test_an_update_keeps_the_id_and_the_earlier_text() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), clock=Clock(), config=MemoryConfig(max_earlier=2))
+    memory = LongTermMemory(InMemoryMemoryStore(), clock=Clock())
     made = memory.add(ANN, "text 0", category="fact", key="k")
-    for n in range(1, 5):
+    for n in range(1, 25):
         made = memory.update(ANN, made.id, f"text {n}", thread="t", seq=n)
-    assert (made.text, made.key, made.version) == ("text 4", "k", 5)
-    assert [each.text for each in made.earlier] == ["text 2", "text 3"]
-    assert memory.update(ANN, made.id, "text 4") == made
-    assert memory.search(ANN, "text 4")[0].memory == made
+    assert (made.text, made.key, made.version) == ("text 24", "k", 25)
+    assert [each.text for each in made.earlier] == [f"text {n}" for n in range(4, 24)]
+    assert memory.update(ANN, made.id, "text 24") == made
+    assert memory.search(ANN, "text 24")[0].memory == made
     with pytest.raises(KeyError):
         memory.update(ANN, "nothing", "text")
-
-
-def test_no_earlier_text_is_kept_where_none_is_wanted() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(max_earlier=0))
-    made = memory.add(ANN, "one", category="fact")
-    assert memory.update(ANN, made.id, "two").earlier == ()
 
 
 def test_a_superseded_memory_is_not_updated() -> None:
@@ -342,7 +336,7 @@ def test_a_memory_that_cannot_be_is_refused(arguments: Any, error: type[Exceptio
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"embedder": "minilm"}, {"query_embedder": 1}, {"clock": 0.0}, {"config": {"candidates": 3}}]
+    "arguments", [{"embedder": "minilm"}, {"query_embedder": 1}, {"clock": 0.0}, {"config": {"embedder_name": "e5"}}]
 )
 def test_what_is_no_function_is_refused_by_name(arguments: Any) -> None:
     with pytest.raises(TypeError, match=next(iter(arguments))):

@@ -10,7 +10,6 @@ import pytest
 
 from gatekeeper_core.context.memory.extraction import Extracted
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.memory.update import EXTRACTION_KIND, is_supported, remember_thread
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConflictError
@@ -125,12 +124,6 @@ def test_a_conversation_of_nobody_is_not_read() -> None:
     done = remember_thread(LongTermMemory(InMemoryMemoryStore()), said("I like tea.", user=None), records)
     assert done == ((), (), 0, -1, "nothing_new", None)
     assert records.load_record("default", "t1", EXTRACTION_KIND) is None
-
-
-def test_a_text_that_is_too_long_for_the_memory_is_left_out() -> None:
-    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(max_characters=9))
-    done = remember_thread(memory, said("I like tea. I like very long texts."), InMemoryRecordStore())
-    assert ([each.text for each in done.memories], done.dropped) == ([], 2)
 
 
 # --- a model ---------------------------------------------------------------------------------------------------------

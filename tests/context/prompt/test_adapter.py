@@ -48,6 +48,9 @@ def write(message: Message, pieces: Sequence[Piece[Item]]) -> Item:
     return Item(message, tuple(pieces))
 
 
+EVERY_TIME = HistoryConfig(mode="hybrid", passthrough_below=0)
+
+
 def requests(on_error: Any = "fallback", **settings: Any) -> ThreadRequests[Item]:
     merged: dict[str, Any] = {"total_budget": 4000, "locale": "en"} | settings
     return requests_of(ContextBuilder(ContextBuilderConfig(**merged), token_counter=len), on_error=on_error)
@@ -104,7 +107,7 @@ def test_a_run_that_was_answered_is_not_asked_again(question: str) -> None:
 @each_script
 def test_a_question_that_the_framework_says_itself_is_chosen_for_and_not_said(question: str) -> None:
     items = items_of([*TALK, *TALK[2:] * 20, user("换个话题：合唱团？"), assistant("周日。")])
-    door = requests(passthrough_below=0, recent_turns=0, history="gated", total_budget=2000)
+    door = requests(history=HistoryConfig(floor_turns=0, passthrough_below=0), total_budget=2000)
     request = door.request(items, Asked("t1", question=question))
     assert request.context is not None
     assert request.context.trace.safety_net
@@ -144,7 +147,7 @@ def test_what_must_be_sent_and_does_not_fit_is_sent_whole_and_alone(
 
 def test_what_else_is_sent_is_kept_free() -> None:
     items = items_of([*TALK * 30, user("Which port?")])
-    door = requests(total_budget=2000, passthrough_below=0)
+    door = requests(total_budget=2000, history=EVERY_TIME)
     request = door.request(items, Asked("t1", reserve_tokens=1500, tools=("{}" * 100,)))
     assert request.context is not None
     assert request.context.token_stats.tools == 200
@@ -183,7 +186,7 @@ def test_the_system_message_comes_back_itself() -> None:
 def test_a_summary_by_others_is_sent_and_is_no_question() -> None:
     summary = as_summary(user("so far: zebras, at length"))
     items = items_of([summary, assistant("Yes."), *TALK * 20, user("Redis port?"), calls("a"), result("a")])
-    request = requests(passthrough_below=0, total_budget=700, enable_summary=False).request(items, Asked("t1"))
+    request = requests(history=EVERY_TIME, total_budget=700, enable_summary=False).request(items, Asked("t1"))
     assert items[0] in request.messages
     assert request.context is not None
     assert request.context.trace.left_out
@@ -232,7 +235,7 @@ def test_a_copy_works_with_the_same_builder_and_remembers_nothing() -> None:
 
 
 def test_facts_are_counts_and_ids_and_never_text() -> None:
-    request = requests(passthrough_below=0, total_budget=1000).request(
+    request = requests(history=EVERY_TIME, total_budget=1000).request(
         items_of([*TALK * 20, user("端口？")]), Asked("t1")
     )
     facts = request.facts()
@@ -248,8 +251,8 @@ def test_facts_are_counts_and_ids_and_never_text() -> None:
     ("config", "named"),
     [
         (HistoryConfig(token_budget=5), "token_budget"),
-        (HistoryConfig(token_budget=None, run=None, floor_turns=2), "floor_turns, run_config"),
-        (HistoryConfig(token_budget=None, gatekeeper=GatekeeperConfig()), "gatekeeper_config"),
+        (HistoryConfig(token_budget=None, run=None, floor_turns=2), "floor_turns, run"),
+        (HistoryConfig(token_budget=None, gatekeeper=GatekeeperConfig()), "gatekeeper"),
     ],
 )
 def test_settings_that_contradict_a_builder_are_named(config: HistoryConfig, named: str) -> None:

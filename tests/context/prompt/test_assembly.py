@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.select import HistoryView
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.prompt.assembly import Assembly, Material
 from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
 from gatekeeper_core.context.prompt.request import Request, make_request
@@ -63,7 +63,11 @@ def assembled(
     }
     config = ContextBuilderConfig(total_budget=budget, **settings)
     assembly = Assembly(Material(**material), config=config, shares=shares.of(budget), locale="zh", token_counter=len)
-    chosen = assembly.choose(selected(request, budget))
+    view_of = selected(request, budget)
+    while (view := view_of(assembly.fixed_tokens(), assembly.window_from())).status == "over_budget":
+        if not assembly.give_up():
+            break
+    chosen = assembly.squeezed(view) if view.status == "over_budget" else assembly.kept(view)
     limit = assembly.pin_limit()
     return assembly.context(chosen, system("p" * pin) if 0 < pin <= limit else None)
 

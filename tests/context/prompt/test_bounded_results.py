@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from gatekeeper_core.context.compaction.run import RunConfig
-from gatekeeper_core.context.prompt.bounded_results import bounded_run, run_of_thread
+from gatekeeper_core.context.prompt.bounded_results import bounded_run
 from gatekeeper_core.context.prompt.lookups import LookUp
 from gatekeeper_core.context.prompt.result import Miss
 from gatekeeper_core.context.prompt.workers import BoundedCalls
-from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext
-from gatekeeper_core.context.tool_results.thread_compressor import ThreadResultCompressor
+from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
@@ -73,7 +72,7 @@ def test_a_compressor_waits_for_nobody_where_its_store_does_not() -> None:
         memory, memories = WorkingMemory(blobs, KEY), ThreadMemories(blobs, KEY)
         assert (memory.is_inline, memories.is_inline) == (inline, inline)
         assert ToolResultCompressor(working_memory=memory).is_inline is inline
-        assert ThreadResultCompressor(memories).is_inline is inline
+        assert ToolResultCompressor(working_memory=memories).is_inline is inline
     assert ToolResultCompressor().is_inline
 
 
@@ -103,11 +102,27 @@ def test_pointers_that_a_memory_holds_are_known() -> None:
     assert "aaaaaaaaaaaaaaaa" not in held
 
 
+@pytest.mark.parametrize(("thread_id", "tenant"), [("t1", "acme"), ("线程", "default"), (None, "default")])
+def test_a_result_goes_into_the_memory_of_the_thread_of_the_run(thread_id: str | None, tenant: str) -> None:
+    """004-62: also where who compresses does not name the thread."""
+    memories = ThreadMemories(InMemoryBlobStore(), KEY)
+    run = RunConfig(compress_result=ToolResultCompressor(working_memory=memories), thread_id=thread_id, tenant=tenant)
+    bounded = bounded_run(run, LookUp(timeout_seconds=PATIENCE), BoundedCalls())
+    assert bounded.compress_result is not None
+    assert bounded.working_memory is not None
+    found = pointers_in(bounded.compress_result(LONG, ResultContext()))
+    assert len(found) == (thread_id is not None)
+    for each in found:
+        assert each in bounded.working_memory
+        assert memories.of(str(thread_id), tenant=tenant).load(each) == LONG.text
+        assert memories.of(str(thread_id), tenant="another").load(each) is None
+
+
 @pytest.mark.parametrize("fault", ["hangs", "raises"])
-def test_a_thread_whose_memory_cannot_be_had_has_no_compressor(hang: Hang, fault: str) -> None:
+def test_where_the_memory_of_a_thread_cannot_be_had_results_stay_as_they_are(hang: Hang, fault: str) -> None:
     blobs: Any = Remote(InMemoryBlobStore(), hang if fault == "hangs" else raising)
-    run = RunConfig(compress_result=ThreadResultCompressor(ThreadMemories(blobs, KEY)))
+    compress = ToolResultCompressor(working_memory=ThreadMemories(blobs, KEY))
     look = LookUp(timeout_seconds=0.02)
-    assert run_of_thread(run, Thread("t1"), look, BoundedCalls(max_workers=1)) is None
+    assert compressed(RunConfig(compress_result=compress, thread_id="t1"), look, times=2) == [LONG.text] * 2
     assert [miss.part for miss in look.misses] == ["tool_results"]
     assert hang.returned == 0

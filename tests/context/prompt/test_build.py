@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import SystemPrompt
@@ -109,15 +111,16 @@ def test_past_results_are_made_small_and_those_of_the_run_only_where_they_must()
 
 
 @pytest.mark.parametrize(
-    ("history", "recalled", "newest"), [("window", False, True), ("gated", True, False), ("hybrid", True, True)]
+    ("mode", "recalled", "newest"), [("window", False, True), ("gated", True, False), ("hybrid", True, True)]
 )
-def test_the_gatekeeper_stands_beside_the_window(history: str, recalled: bool, newest: bool) -> None:
+def test_the_gatekeeper_stands_beside_the_window(mode: Any, recalled: bool, newest: bool) -> None:
     """004-61, C5: it chooses among the turns that the window does not show, or among all of them."""
     port = [user("The Redis port is 6380."), assistant("Noted.")]
     bread = [user("How long does sourdough proof?"), assistant("Five hours, 面团要发酵。")]
     messages = [*port, *bread * 8, user("Which rye flour?"), assistant("Type 1150.")]
-    settings = {"recent_turns": 1, "sliding_window_size": 3, "passthrough_below": 0, "enable_summary": False}
-    context = built(messages, "New topic: which port has Redis?", history=history, total_budget=2_000, **settings)
+    history = HistoryConfig(mode=mode, floor_turns=1 if mode == "hybrid" else None, passthrough_below=0)
+    settings = {"sliding_window_size": 3, "enable_summary": False, "total_budget": 2_000}
+    context = built(messages, "New topic: which port has Redis?", history=history, **settings)
     sent = [message.text for message in context.messages]
     assert (port[0].text in sent, "Type 1150." in sent) == (recalled, newest)
 
@@ -125,8 +128,9 @@ def test_the_gatekeeper_stands_beside_the_window(history: str, recalled: bool, n
 # --- memories ---------------------------------------------------------------------------------------------------------
 
 
-def with_memories(*texts_of: tuple[str, Any], **settings: Any) -> BuiltContext:
-    memory, scope = LongTermMemory(InMemoryMemoryStore()), MemoryScope("default", "ann")
+def with_memories(*texts_of: tuple[str, Any], least: float = 0.08, **settings: Any) -> BuiltContext:
+    config, scope = MemoryConfig(min_similarity_sparse=least), MemoryScope("default", "ann")
+    memory = LongTermMemory(InMemoryMemoryStore(), config=config)
     for text, category in texts_of:
         memory.add(scope, text, category=category)
     builder = ContextBuilder(ContextBuilderConfig(**settings), memory=memory, token_counter=len)
@@ -146,7 +150,7 @@ def test_a_similarity_without_a_model_has_a_threshold_of_its_own() -> None:
     known: tuple[str, Any] = ("I prefer green tea in the morning, with honey", "user_preference")
     context = with_memories(known)
     assert context.metadata.retrieved_memory_count == 1
-    assert with_memories(known, memory_min_similarity=0.99).metadata.retrieved_memory_count == 0
+    assert with_memories(known, least=0.99).metadata.retrieved_memory_count == 0
 
 
 def test_memories_that_do_not_fit_their_share_are_fewer_and_counted_so() -> None:

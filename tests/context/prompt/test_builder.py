@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.history.modes import HistoryMode
+from gatekeeper_core.context.history.modes import HistoryConfig, HistoryMode
 from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import _PROMPT_BYTES, ContextBuilder
 from gatekeeper_core.context.prompt.parts import SystemPrompt
@@ -54,16 +55,22 @@ def parts(context: BuiltContext) -> list[str]:
 
 # --- the invariants of every build ------------------------------------------------------------------------------------
 
+histories = st.builds(
+    lambda mode, turns, below: HistoryConfig(
+        mode=mode, floor_turns=None if mode == "window" else turns, passthrough_below=below
+    ),
+    st.sampled_from(get_args(HistoryMode)),
+    st.none() | st.integers(0, 4),
+    st.sampled_from([0, 1000]),
+)
 settings = st.fixed_dictionaries(
     {
         "total_budget": st.sampled_from([50, 200, 700, 2_000, 8_000, 200_000]) | st.integers(50, 200_000),
-        "history": st.sampled_from(get_args(HistoryMode)),
+        "history": histories,
         "redistribute": st.booleans(),
         "cache_friendly": st.booleans(),
         "fencing": st.booleans(),
         "locale": st.sampled_from(["zh", "en"]),
-        "recent_turns": st.integers(0, 4),
-        "passthrough_below": st.sampled_from([0, 1000]),
         "enable_instruction_pinning": st.booleans(),
         "enable_summary": st.booleans(),
     }
@@ -124,17 +131,17 @@ def assert_accounted(context: BuiltContext, thread: Thread, builder: ContextBuil
 def test_headings_are_in_the_language_of_the_thread(asked: str, heading: str) -> None:
     """C17: that of its first user message, whatever is asked later; a setting says otherwise."""
     thread = Thread("t1", (Message("user", asked), Message("assistant", "6380"), *LONG_TALK))
-    settings = {"passthrough_below": 0, "recent_turns": 1}
+    history = HistoryConfig(mode="hybrid", passthrough_below=0, floor_turns=1)
     for question in ("Which port has service-3?", "service-3 是哪个端口？"):
-        context = ContextBuilder(ContextBuilderConfig(**settings)).build(thread, question, "Be brief.")
+        context = ContextBuilder(ContextBuilderConfig(history=history)).build(thread, question, "Be brief.")
         assert any(message.text.startswith(f"{heading}\n") for message in context.messages)
-    fixed = ContextBuilder(ContextBuilderConfig(locale="zh", **settings)).build(thread, "Which port?", "Be brief.")
+    fixed = ContextBuilder(ContextBuilderConfig(locale="zh", history=history)).build(thread, "Which port?", "Be brief.")
     assert any(message.text.startswith("[对话背景摘要]\n") for message in fixed.messages)
 
 
 def test_the_parts_stand_in_their_order() -> None:
     """001-13: system, constraints, summary, turns, question, pin."""
-    builder = ContextBuilder(ContextBuilderConfig(passthrough_below=0))
+    builder = ContextBuilder(ContextBuilderConfig(history=HistoryConfig(mode="hybrid", passthrough_below=0)))
     thread = Thread("t1", tuple(LONG_TALK))
     builder.constraints.set(thread, "语言", "中文")
     context = builder.build(thread, "Which port has service-3?", "Be brief.")
@@ -149,7 +156,7 @@ def test_the_parts_stand_in_their_order() -> None:
 def test_the_defaults_are_those_of_the_specification() -> None:
     """001-17, 001-50, 001-54 to 001-57, 004-24, 004-41, 004-49, 004-53."""
     config = ContextBuilderConfig()
-    assert (config.total_budget, config.sliding_window_size, config.history) == (48_000, 20, "hybrid")
+    assert (config.total_budget, config.sliding_window_size, config.history.mode) == (48_000, 20, "hybrid")
     assert tuple(config.shares.of(config.total_budget)) == (9600, 4800, 4800, 26_400, 2400, 0)
     flags = ("summary", "memory_retrieval", "tool_result_compression", "instruction_pinning")
     assert all(getattr(config, f"enable_{flag}") for flag in flags)
@@ -213,7 +220,7 @@ def test_an_asynchronous_build_gives_the_same() -> None:
 
 def test_nothing_vanishes_where_the_summary_has_no_room() -> None:
     """001-23: a literal window begins after a summary that is not sent."""
-    context = built(LONG_TALK, history="window", shares=BudgetShares(summary=0))
+    context = built(LONG_TALK, history=HistoryConfig(mode="window"), shares=BudgetShares(summary=0))
     assert not context.metadata.used_summary
     assert context.metadata.included_message_count == 40
     assert context.trace.left_out == ((0, 20),)
@@ -222,7 +229,7 @@ def test_nothing_vanishes_where_the_summary_has_no_room() -> None:
 
 def test_a_window_begins_behind_the_summary() -> None:
     """001-31, 001-70, 004-01, 004-27: what falls out of the window is summarised; a message is in the one or in the other."""
-    context = built(LONG_TALK, history="window", token_counter=None)
+    context = built(LONG_TALK, history=HistoryConfig(mode="window"), token_counter=None)
     covered = context.metadata.summarized_message_count
     assert context.metadata.used_summary
     assert covered == 60 - context.metadata.included_message_count
@@ -233,7 +240,11 @@ def test_a_window_begins_behind_the_summary() -> None:
 def test_the_window_shrinks_instead_of_disappearing() -> None:
     """001-32, 001-82: a literal builder drops the whole window where it is too much."""
     context = built(
-        LONG_TALK, history="window", total_budget=1_000, enable_summary=False, enable_instruction_pinning=False
+        LONG_TALK,
+        history=HistoryConfig(mode="window"),
+        total_budget=1_000,
+        enable_summary=False,
+        enable_instruction_pinning=False,
     )
     assert 2 <= context.metadata.included_message_count < 20
     assert context.messages[-2] == LONG_TALK[-1]
@@ -336,7 +347,7 @@ def test_what_must_be_sent_and_does_not_fit_is_refused_with_the_numbers(messages
 
 def test_counts_tell_what_was_included() -> None:
     """001-19, 001-28."""
-    context = built(LONG_TALK, total_budget=2_000, passthrough_below=0)
+    context = built(LONG_TALK, total_budget=2_000, history=HistoryConfig(mode="hybrid", passthrough_below=0))
     thread_parts = [part for part in context.trace.parts if part.seq is not None]
     assert context.metadata.included_message_count == len(thread_parts) < len(LONG_TALK)
 
@@ -356,7 +367,13 @@ def test_a_hybrid_history_recalls_beside_the_newest_turns() -> None:
 
 def test_a_window_has_at_most_so_many_rounds() -> None:
     """001-56, 004-47."""
-    context = built(LONG_TALK, history="window", sliding_window_size=3, enable_summary=False, total_budget=100_000)
+    context = built(
+        LONG_TALK,
+        history=HistoryConfig(mode="window"),
+        sliding_window_size=3,
+        enable_summary=False,
+        total_budget=100_000,
+    )
     assert [part.seq for part in context.trace.parts if part.seq is not None] == list(range(54, 60))
 
 
@@ -380,7 +397,13 @@ def test_a_run_that_is_squeezed_leaves_room_for_the_joins_of_a_provider() -> Non
     run = [system("a"), system("b"), user("The harvest report lists apples, and pears. " * 2), calls("c"), result("c")]
     for budget in range(80, 140):
         try:
-            context = built(run, "", total_budget=budget, system_prompt="", passthrough_below=0)
+            context = built(
+                run,
+                "",
+                total_budget=budget,
+                system_prompt="",
+                history=HistoryConfig(mode="hybrid", passthrough_below=0),
+            )
         except BudgetError:
             continue
         assert count_messages(context.render(provider="anthropic"), token_counter=len) <= budget
@@ -414,7 +437,7 @@ def test_steps_that_are_done_are_stood_for_by_their_summary() -> None:
 
 def test_what_changes_can_stand_behind_the_turns() -> None:
     """C9: the beginning stays the same from build to build."""
-    config = ContextBuilderConfig(cache_friendly=True, history="window", sliding_window_size=50)
+    config = ContextBuilderConfig(cache_friendly=True, history=HistoryConfig(mode="window"), sliding_window_size=50)
     builder = ContextBuilder(config)
     talk = LONG_TALK[:8]
     for at in range(0, 4, 2):
@@ -464,12 +487,15 @@ def test_arguments_of_the_wrong_type_are_named(arguments: tuple[Any, Any, Any], 
     "changes",
     [
         {"total_budget": 0},
-        {"history": "all"},
+        {"history": HistoryConfig(token_budget=5_000)},
+        {"history": HistoryConfig(mode="hybrid", reserve_tokens=1)},
+        {"history": HistoryConfig(mode="hybrid", shadow=True)},
+        {"history": HistoryConfig(mode="hybrid", run=None)},
+        {"history": HistoryConfig(mode="window", floor_turns=20)},
         {"locale": "fr"},
         {"call_timeout_ms": -1},
         {"memory_limit": 0},
         {"max_message_tokens": 0},
-        {"memory_min_similarity": 1.1},
     ],
 )
 def test_impossible_settings_are_refused(changes: dict[str, Any]) -> None:
@@ -490,7 +516,12 @@ def test_records_are_written_only_where_they_are_asked_for(caplog: pytest.LogCap
 
 def test_a_long_message_still_reaches_the_window() -> None:
     """004-48: it is cut in the middle rather than left out."""
-    context = built([user("x" * 9_000), assistant("ok")], total_budget=8_000, history="window", enable_summary=False)
+    context = built(
+        [user("x" * 9_000), assistant("ok")],
+        total_budget=8_000,
+        history=HistoryConfig(mode="window"),
+        enable_summary=False,
+    )
     assert [fate.fate for fate in context.trace.fates] == ["changed", "sent"]
 
 
@@ -503,7 +534,7 @@ def test_turns_are_whole() -> None:
 
 
 def test_a_summary_of_what_is_sent_anyway_is_left_out() -> None:
-    context = built(LONG_TALK[:24], recent_turns=2, passthrough_below=20_000)
+    context = built(LONG_TALK[:24], history=HistoryConfig(mode="hybrid", floor_turns=2, passthrough_below=20_000))
     assert context.metadata.included_message_count == 24
     assert not context.metadata.used_summary
     assert "summary" not in parts(context)
@@ -514,21 +545,28 @@ def test_a_summary_of_what_is_sent_anyway_is_left_out() -> None:
 def test_what_waits_for_the_summary_is_sent_while_there_is_room(language: str) -> None:
     """001-23: nothing is neither sent nor stood for, also where the question is about something else."""
     talk = [message for asked, said in TALK[language] for message in (user(asked), assistant(said))]
-    context = built(talk, "Wie wird das Wetter?", passthrough_below=0, recent_turns=1, token_counter=None)
+    history = HistoryConfig(mode="hybrid", passthrough_below=0, floor_turns=1)
+    context = built(talk, "Wie wird das Wetter?", history=history, token_counter=None)
     assert context.trace.left_out == ()
-    assert built(talk, "Wie wird das Wetter?", passthrough_below=0, recent_turns=1, enable_summary=False).trace.left_out
+    assert built(talk, "Wie wird das Wetter?", history=history, enable_summary=False).trace.left_out
 
 
 def test_without_a_summary_the_floor_does_not_grow_without_end() -> None:
-    context = built(LONG_TALK, "What else?", passthrough_below=0, shares=BudgetShares(summary=0), total_budget=20_000)
+    context = built(
+        LONG_TALK,
+        "What else?",
+        history=HistoryConfig(mode="hybrid", passthrough_below=0),
+        shares=BudgetShares(summary=0),
+        total_budget=20_000,
+    )
     assert context.metadata.included_message_count < 30
     assert context.trace.left_out
 
 
 @pytest.mark.parametrize("said", ["I prefer short answers.", "我喜欢简短的回答。", "我喜欢 short answers。"])
 def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(said: str) -> None:
-    memory = LongTermMemory(InMemoryMemoryStore())
-    builder = ContextBuilder(ContextBuilderConfig(memory_min_similarity=0.0), memory=memory)
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
+    builder = ContextBuilder(memory=memory)
     thread = Thread("t1", (user(said), assistant("ok"), user(said)), user="ann")
     assert builder.build(thread, said, "Be brief.").metadata.retrieved_memory_count == 0
     assert len(memory.newest(MemoryScope("default", "ann"))) == 1

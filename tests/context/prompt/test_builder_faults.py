@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.memory.extraction import Extracted
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
@@ -19,8 +20,8 @@ from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext, Miss
 from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultCompressor
-from gatekeeper_core.context.tool_results.thread_compressor import ThreadResultCompressor
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, ToolCall
@@ -42,7 +43,9 @@ def thread_of(messages: Sequence[Message] = TALK, name: str = "t1", user: str = 
 
 
 def builder_of(timeout_ms: int = LONG_MS, config: dict[str, Any] | None = None, **arguments: Any) -> ContextBuilder:
-    settings = ContextBuilderConfig(call_timeout_ms=timeout_ms, passthrough_below=0, **config or {})
+    settings = ContextBuilderConfig(
+        call_timeout_ms=timeout_ms, history=HistoryConfig(mode="hybrid", passthrough_below=0), **config or {}
+    )
     return ContextBuilder(settings, **arguments)
 
 
@@ -396,7 +399,7 @@ def test_a_store_of_results_that_hangs_or_raises_is_not_waited_for(hang: Hang, f
     """004-37: what cannot be put aside is sent as it is, or folded."""
     for fault, status in ((hang, "late"), (raising, "failed")):
         remote = Remote(InMemoryBlobStore(), **{faulty: fault})
-        compressor = ThreadResultCompressor(ThreadMemories(remote, b"0123456789abcdef"))
+        compressor = ToolResultCompressor(working_memory=ThreadMemories(remote, b"0123456789abcdef"))
         builder = builder_of(SHORT_MS, tool_results=compressor, config={"total_budget": 5_000})
         context = builder.build(thread_of(RUN), QUESTION, "Be brief.")
         assert {(miss.part, miss.status) for miss in context.trace.misses} <= {("tool_results", status)}

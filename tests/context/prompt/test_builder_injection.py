@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
@@ -61,7 +62,7 @@ class Case(NamedTuple):
 def builder_of(**settings: Any) -> ContextBuilder:
     key = settings.pop("session_key", None)
     memory = LongTermMemory(InMemoryMemoryStore())
-    config = ContextBuilderConfig(passthrough_below=0, recent_turns=1, **settings)
+    config = ContextBuilderConfig(history=HistoryConfig(mode="hybrid", passthrough_below=0, floor_turns=1), **settings)
     return ContextBuilder(config, memory=memory, session_key=key)
 
 
@@ -96,7 +97,7 @@ def builder_key(builder: ContextBuilder) -> bytes | None:
 
 
 def remembered(builder: ContextBuilder, payload: str) -> Case:
-    memory = builder._records.memory
+    memory = builder._setup.records.memory
     assert memory
     memory.add(SCOPE, f"green tea {payload}", category="user_preference")
     return Case(builder, thread_of())

@@ -20,7 +20,7 @@ from gatekeeper_core.context.task.tracker import TaskTracker
 from gatekeeper_core.context.thread.index_snapshots import INDEX_KIND, MIN_TURNS
 from gatekeeper_core.context.thread.stored import StoredThreads
 from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.context.tool_results.thread_compressor import ThreadResultCompressor
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.errors import StorageError
 from gatekeeper_core.messages import Message, ToolCall
@@ -69,7 +69,7 @@ class Worker:
         self.builder = ContextBuilder(
             ContextBuilderConfig(total_budget=6_000, call_timeout_ms=20_000, locale="en"),
             store=store,
-            tool_results=ThreadResultCompressor(self.memories),
+            tool_results=ToolResultCompressor(working_memory=self.memories),
         )
 
     def thread(self) -> Thread:
@@ -284,7 +284,7 @@ def test_a_pointer_never_names_a_body_that_is_not_there(after: bool) -> None:
         store = _Failing(inner, failing, after=after)
         builder = ContextBuilder(
             ContextBuilderConfig(total_budget=6_000, call_timeout_ms=20_000),
-            tool_results=ThreadResultCompressor(ThreadMemories(store, SECRET)),  # type: ignore[arg-type]
+            tool_results=ToolResultCompressor(working_memory=ThreadMemories(store, SECRET)),  # type: ignore[arg-type]
         )
         thread = Thread("t1", tuple(RUN), "acme")
         for _ in range(5):

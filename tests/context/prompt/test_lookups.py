@@ -22,7 +22,7 @@ from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from tests.faults import ANN, PATIENCE, FaultyMemory, Hang, Remote, hanging, raising, with_tea
 from tests.loops import assistant, user
 
-SEARCH = MemorySearch(3, None, ("user_preference",))
+SEARCH = MemorySearch(3, ("user_preference",))
 TALK = tuple([user("请帮我部署 Redis"), assistant("好的。")] * 6)
 THREAD = Thread("t1", TALK, user="ann")
 

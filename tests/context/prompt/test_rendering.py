@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from collections.abc import Sequence
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.prompt.exchanges import whole_exchanges
-from gatekeeper_core.context.prompt.rendering import OPENING, PinRole, render_messages, render_parts
+from gatekeeper_core.context.prompt.rendering import OPENING, PinRole, render_parts
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message, Provider, TextPart, ToolCall, validate_messages
 from tests.context.prompt.test_exchanges import any_message
 
 providers = st.sampled_from(get_args(Provider))
 RULES, ASKED, PIN = Message("system", "简短回答。"), Message("user", "端口是多少？"), Message("system", "Answer now.")
+
+
+def render_messages(messages: Sequence[Message], **arguments: Any) -> tuple[Message, ...]:
+    return tuple(one.message for one in render_parts(messages, **arguments))
 
 
 @given(st.lists(any_message(), max_size=12), providers)
@@ -38,7 +43,6 @@ def test_no_text_is_lost(messages: list[Message], provider: Provider) -> None:
 def test_each_rendered_message_names_what_it_is_made_of(messages: list[Message], provider: Provider) -> None:
     whole = whole_exchanges(messages).messages
     parts = render_parts(whole, provider=provider)
-    assert tuple(part.message for part in parts) == render_messages(whole, provider=provider)
     named = [at for part in parts for at in part.sources]
     assert named == sorted(set(named))
     assert all(not whole[at].text and whole[at].role == "system" for at in {*range(len(whole))} - {*named})
@@ -109,6 +113,6 @@ def test_a_pin_that_the_provider_would_refuse_is_refused_here(provider: Provider
 
 def test_unknown_words_are_refused() -> None:
     with pytest.raises(ConfigError, match="provider must be one of openai"):
-        render_messages([ASKED], provider="bard")  # type: ignore[arg-type]
+        render_messages([ASKED], provider="bard")
     with pytest.raises(ConfigError, match="pin_as must be one of system"):
-        render_messages([ASKED], provider="openai", pin_as="tool")  # type: ignore[arg-type]
+        render_messages([ASKED], provider="openai", pin_as="tool")

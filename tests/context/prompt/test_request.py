@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.prompt.request import make_request, needs_prompt
 from gatekeeper_core.context.tool_results.context import ResultContext
-from gatekeeper_core.messages import MediaPart, Message, TextPart
+from gatekeeper_core.messages import MediaPart, Message, TextPart, group_turns
 from tests.context.prompt.test_exchanges import any_message
 from tests.loops import assistant, calls, result, user
 
@@ -18,21 +18,21 @@ QUESTIONS = {"en": "Which port does Redis use?", "zh": "Redis 用的是哪个端
 @pytest.mark.parametrize("prompt", QUESTIONS.values())
 def test_a_question_at_the_end_of_the_thread_is_there(prompt: str) -> None:
     """001-05, 001-34."""
-    assert not needs_prompt([user("hello"), assistant("hi"), user(prompt)], prompt, included=False)
-    assert not needs_prompt([user(prompt.replace(" ", "\n "))], prompt, included=False)
+    assert not needs_prompt(group_turns([user("hello"), assistant("hi"), user(prompt)]), prompt, included=False)
+    assert not needs_prompt(group_turns([user(prompt.replace(" ", "\n "))]), prompt, included=False)
 
 
 @pytest.mark.parametrize("prompt", QUESTIONS.values())
 def test_a_question_is_there_at_every_step_of_a_tool_loop(prompt: str) -> None:
     """001-35 (a): a literal check of the last message adds it again after each result."""
     run = [user(prompt), calls("a"), result("a", "6380"), calls("b")]
-    assert not any(needs_prompt(run[:stop], prompt, included=False) for stop in range(1, len(run) + 1))
+    assert not any(needs_prompt(group_turns(run[:stop]), prompt, included=False) for stop in range(1, len(run) + 1))
 
 
 @pytest.mark.parametrize("prompt", QUESTIONS.values())
 def test_a_question_that_was_answered_is_asked_again(prompt: str) -> None:
-    assert needs_prompt([user(prompt), assistant("6380")], prompt, included=False)
-    assert needs_prompt([], prompt, included=False)
+    assert needs_prompt(group_turns([user(prompt), assistant("6380")]), prompt, included=False)
+    assert needs_prompt(group_turns([]), prompt, included=False)
 
 
 @pytest.mark.parametrize(
@@ -46,34 +46,34 @@ def test_a_question_that_was_answered_is_asked_again(prompt: str) -> None:
 def test_two_questions_that_begin_alike_are_two(said: str, asked: str) -> None:
     """001-35 (d): a literal check of the first 20 characters takes the one for the other."""
     assert said[:20] == asked[:20]
-    assert needs_prompt([user(said)], asked, included=False)
+    assert needs_prompt(group_turns([user(said)]), asked, included=False)
 
 
 @pytest.mark.parametrize("prompt", QUESTIONS.values())
 def test_a_question_that_the_caller_wrapped_or_cut_is_there(prompt: str) -> None:
     asked = f"{prompt} {prompt}"
-    assert not needs_prompt([user(f"[12:00] {asked} (from the app)")], asked, included=False)
-    assert not needs_prompt([user(asked[:30])], asked, included=False)
+    assert not needs_prompt(group_turns([user(f"[12:00] {asked} (from the app)")]), asked, included=False)
+    assert not needs_prompt(group_turns([user(asked[:30])]), asked, included=False)
 
 
 def test_a_short_question_is_not_found_inside_another() -> None:
-    assert needs_prompt([user("好的，请写诗")], "好", included=False)
+    assert needs_prompt(group_turns([user("好的，请写诗")]), "好", included=False)
 
 
 @pytest.mark.parametrize("prompt", QUESTIONS.values())
 def test_a_question_that_the_caller_wants_added_is_added_once(prompt: str) -> None:
     """001-17, 001-33."""
-    assert needs_prompt([user("hello")], prompt, included=True)
-    assert needs_prompt([user(prompt), calls("a"), result("a", "6380")], prompt, included=True)
-    assert not needs_prompt([user(prompt)], prompt, included=True)
+    assert needs_prompt(group_turns([user("hello")]), prompt, included=True)
+    assert needs_prompt(group_turns([user(prompt), calls("a"), result("a", "6380")]), prompt, included=True)
+    assert not needs_prompt(group_turns([user(prompt)]), prompt, included=True)
 
 
 @pytest.mark.parametrize("included", [True, False])
 @pytest.mark.parametrize("prompt", ["", " \n"])
 def test_an_empty_question_is_never_missing(prompt: str, included: bool) -> None:
     """001-74."""
-    assert not needs_prompt([user("hello")], prompt, included=included)
-    assert not needs_prompt([], prompt, included=included)
+    assert not needs_prompt(group_turns([user("hello")]), prompt, included=included)
+    assert not needs_prompt(group_turns([]), prompt, included=included)
 
 
 def test_past_results_are_compressed_and_those_of_the_current_run_stay() -> None:

@@ -75,7 +75,6 @@ def test_what_is_written_as_json_reads_as_the_same_summary(
         model_text=written,
         model_upto_seq=upto,
         locale=locale,
-        unsupported=("6380",),
         checkpoints=((9, "bb"),),
         version=3,
     )
@@ -106,7 +105,7 @@ BODY = json.loads(SUMMARY.to_json())
                 ("topics", "x", [1], "user"),
             ]
         ),
-        json.dumps({**BODY, "format": 2}),
+        json.dumps({**BODY, "format": 1}),
         json.dumps({**BODY, "upto_seq": 10**40}),
         json.dumps({**BODY, "model_upto_seq": 10}),
     ],
@@ -117,5 +116,5 @@ def test_a_damaged_or_foreign_body_is_a_snapshot_error(body: str) -> None:
 
 
 def test_a_body_that_is_no_text_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="body must be a str"):
+    with pytest.raises(TypeError, match="body must be"):
         Summary.from_json(b"{}")  # type: ignore[arg-type]

@@ -39,6 +39,23 @@ def test_who_whom_and_when_make_it_more(text: str, factor: float) -> None:
     assert read_telling(text).factor == pytest.approx(factor)
 
 
+@pytest.mark.parametrize(
+    ("text", "terms", "signs", "is_fact"),
+    [
+        ("trawlers leave harbours", 3, 0, True),
+        ("the trawler left", 2, 0, False),
+        ("We left Svalbard", 2, 1, True),
+        ("I was in Svalbard 5", 1, 2, False),
+        ("we like good food and friends", 3, 1, False),
+    ],
+)
+def test_a_fact_has_two_telling_terms_and_three_with_its_signs(
+    text: str, terms: int, signs: int, is_fact: bool
+) -> None:
+    telling = read_telling(text)
+    assert (len(telling.weights), telling.signs, telling.is_fact) == (terms, signs, is_fact)
+
+
 @pytest.mark.parametrize("name", ["Anna: ", "小明："])
 def test_the_name_in_front_of_a_message_tells_nothing(name: str) -> None:
     assert read_telling(f"{name}trawlers leave harbours").weights == read_telling("trawlers leave harbours").weights

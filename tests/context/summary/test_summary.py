@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core.context.summary import summary as summary_module
 from gatekeeper_core.context.summary.record import Summary
 from gatekeeper_core.context.summary.summary import SummaryConfig, SummaryUpdate, ThreadSummary
 from gatekeeper_core.context.thread.thread import Thread
@@ -147,11 +148,16 @@ def test_what_the_window_shows_can_be_left_out() -> None:
     assert update.summary.upto_seq == 7
 
 
-def test_a_long_conversation_is_read_over_several_updates() -> None:
-    thread = thread_of(TALKS["english"] + SMALL_TALK[:5])
-    for most, covered in ((8, [7, 15, 19]), (9, [7, 15, 19]), (1, [1, 3, 5]), (100, [19, 19, 19])):
-        summaries = thread_summary(message_threshold=1, max_messages_per_update=most)
-        assert [_summary(summaries.update_if_needed(thread)).upto_seq for _ in range(3)] == covered
+@pytest.mark.parametrize(
+    ("most", "covered"), [(8, [7, 15, 19]), (9, [7, 15, 19]), (1, [1, 3, 5]), (1000, [19, 19, 19])]
+)
+def test_a_long_conversation_is_read_over_several_updates(
+    most: int, covered: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert summary_module._MAX_MESSAGES == 1000
+    monkeypatch.setattr(summary_module, "_MAX_MESSAGES", most)
+    summaries, thread = thread_summary(message_threshold=1), thread_of(TALKS["english"] + SMALL_TALK[:5])
+    assert [_summary(summaries.update_if_needed(thread)).upto_seq for _ in range(3)] == covered
 
 
 def test_a_turn_that_went_on_is_read_on() -> None:
@@ -526,13 +532,6 @@ def test_a_model_that_fails_leaves_the_sentences_and_is_logged_once(
     assert summaries.get(thread) == before
 
 
-def test_a_few_things_without_a_source_are_taken_where_the_setting_says_so() -> None:
-    summaries = thread_summary(summarizer=lambda *_: "They chose Redis on port 9999.", max_unsupported=1)
-    summaries.update_if_needed(thread_of(TALKS["english"]))
-    made = _summary(summaries.run_model(thread_of(TALKS["english"])))
-    assert (made.source, made.unsupported) == ("model", ("9999",))
-
-
 def test_a_model_that_hangs_holds_up_neither_updates_nor_others() -> None:
     """004-60: a hung model costs one thread of the caller's, and nothing else."""
     entered, go_on = Event(), Event()
@@ -575,8 +574,6 @@ def test_a_store_that_does_not_take_a_models_text_is_reported() -> None:
         {"token_compaction_threshold": 0},
         {"max_summary_tokens": 0},
         {"max_model_input_tokens": 0},
-        {"max_messages_per_update": 0},
-        {"max_unsupported": -1},
         {"locale": "fr"},
     ],
 )

@@ -108,9 +108,9 @@ def test_a_letter_under_a_thousand_marks_is_cut_all_the_same() -> None:
 
 
 def test_wrong_arguments_are_named() -> None:
-    with pytest.raises(TypeError, match="prompt must be a str"):
+    with pytest.raises(TypeError, match="prompt must be"):
         pin_text(None)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="status must be a str"):
+    with pytest.raises(TypeError, match="status must be"):
         pin_text("hi", status=1)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="max_chars"):
         quoted("hi", max_chars=0)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.compaction.rounds import read_rounds
 from gatekeeper_core.context.task.steps import ClearedStep, cleared_steps, stand_in_text
-from gatekeeper_core.context.task.task import ActiveTask, Request, Step
+from gatekeeper_core.context.task.task import ActiveTask, Note, Step
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, group_turns, turn_starts
@@ -48,9 +48,9 @@ def test_the_user_messages_of_the_newest_turn_stay() -> None:
 
 
 def test_the_message_that_the_goal_comes_from_stays() -> None:
-    task = ActiveTask(goal=Request("部署", 1), steps=done((0, 6)).steps)
+    task = ActiveTask(goal=Note("部署", 1), steps=done((0, 6)).steps)
     assert cleared(task, *LOOP) == [((2, 6),)]
-    later = ActiveTask(sub_requests=(Request("部署", 1),), steps=done((0, 6)).steps)
+    later = ActiveTask(sub_requests=(Note("部署", 1),), steps=done((0, 6)).steps)
     assert cleared(later, *LOOP) == [((2, 6),)]
 
 
@@ -84,7 +84,7 @@ def worked(draw: st.DrawFn) -> tuple[Thread, ActiveTask]:
     messages = draw(conversations())
     borders = sorted(draw(st.lists(st.integers(0, len(messages) + 2), max_size=6)))
     steps = [Step("s", "summary", start, stop - 1) for start, stop in pairwise(borders)]
-    goal = draw(st.none() | st.builds(Request, st.just("g"), st.integers(0, len(messages))))
+    goal = draw(st.none() | st.builds(Note, st.just("g"), st.integers(0, len(messages))))
     return Thread("t1", tuple(messages)), ActiveTask(goal=goal, steps=tuple(steps))
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.compaction.rounds import Counts, summary_of
-from gatekeeper_core.context.task.task import ActiveTask, Finding, OpenStep, Phase, Request, Step, TaskConfig
+from gatekeeper_core.context.task.task import ActiveTask, Note, Step
 from gatekeeper_core.context.task.tracker import TaskTracker
 from gatekeeper_core.context.thread.records import WRITE_ATTEMPTS
 from gatekeeper_core.context.thread.thread import Thread
@@ -26,8 +26,8 @@ SWITCH = Verdict("switch", "new_topic", overlap=0.1, new_ratio=0.9)
 STAY = Verdict("continue", "overlap", overlap=0.9, new_ratio=0.1)
 
 
-def tracker(store: InMemoryRecordStore | None = None, **settings: int) -> TaskTracker:
-    return TaskTracker(store or InMemoryRecordStore(), config=TaskConfig(**settings))
+def tracker(store: InMemoryRecordStore | None = None) -> TaskTracker:
+    return TaskTracker(store or InMemoryRecordStore())
 
 
 def talk(*messages: Message | str, name: str = "t1") -> Thread:
@@ -48,7 +48,7 @@ def talk(*messages: Message | str, name: str = "t1") -> Thread:
 def test_the_first_request_is_the_goal(first: str, goal: str) -> None:
     """001-38, 004-04, 004-22, 004-64: also while the turn is still open, because the pin needs it now."""
     task = tracker().update(talk(system(), first), verdict=STAY)
-    assert task.goal == Request(goal, 1)
+    assert task.goal == Note(goal, 1)
     assert (task.upto_seq, task.version, task.status) == (1, 1, "active")
 
 
@@ -75,7 +75,7 @@ def test_a_request_that_the_gate_calls_a_switch_is_the_new_goal(later: str) -> N
     one = tracker()
     one.update(talk("deploy the cache", assistant(), "write its tests"))
     task = one.update(talk("deploy the cache", assistant(), "write its tests", assistant(), later), verdict=SWITCH)
-    assert task.goal == Request(later, 4)
+    assert task.goal == Note(later, 4)
     assert task.sub_requests == ()
     assert task.since_seq == 4
 
@@ -93,7 +93,7 @@ def test_what_asks_for_nothing_changes_nothing_even_on_a_switch(later: str) -> N
 def test_a_correction_never_replaces_the_goal(later: str) -> None:
     """004-64."""
     task = tracker().update(talk("deploy the cache", assistant(), later), verdict=SWITCH)
-    assert task.goal == Request("deploy the cache", 0)
+    assert task.goal == Note("deploy the cache", 0)
     assert len(task.sub_requests) == 1
 
 
@@ -103,7 +103,7 @@ def test_a_correction_never_replaces_the_goal(later: str) -> None:
 def test_an_explicit_change_is_a_new_goal_whatever_the_gate_says(later: str, goal: str) -> None:
     """004-64."""
     task = tracker().update(talk("deploy the cache", assistant(), later), verdict=STAY)
-    assert task.goal == Request(goal, 2)
+    assert task.goal == Note(goal, 2)
 
 
 def test_without_a_verdict_a_wording_that_changes_the_topic_counts_as_a_switch() -> None:
@@ -144,7 +144,7 @@ def test_with_the_verdicts_of_the_gate_each_topic_has_its_goal(script: str) -> N
 def test_only_the_users_own_words_set_a_goal(other: Message) -> None:
     """004-64: nothing from a tool result, an assistant, a quotation or a summary does."""
     task = tracker().update(talk("deploy the cache", calls("a"), other), verdict=SWITCH)
-    assert task.goal == Request("deploy the cache", 0)
+    assert task.goal == Note("deploy the cache", 0)
     assert task.sub_requests == ()
     assert tracker().update(talk(other), verdict=SWITCH).goal is None
 
@@ -152,13 +152,13 @@ def test_only_the_users_own_words_set_a_goal(other: Message) -> None:
 def test_the_texts_of_several_parts_and_messages_are_read() -> None:
     parts = Message("user", (TextPart("Hello."), TextPart("Deploy the cache.")))
     task = tracker().update(talk(parts, "Write its tests.", "ok"))
-    assert task.goal == Request("Deploy the cache.", 0)
-    assert task.sub_requests == (Request("Write its tests.", 1),)
+    assert task.goal == Note("Deploy the cache.", 0)
+    assert task.sub_requests == (Note("Write its tests.", 1),)
 
 
 def test_the_same_request_again_is_kept_once() -> None:
     task = tracker().update(talk("deploy it", "write the tests", "read the docs", "write the tests", "deploy it"))
-    assert task.sub_requests == (Request("read the docs", 2), Request("write the tests", 3))
+    assert task.sub_requests == (Note("read the docs", 2), Note("write the tests", 3))
 
 
 # --- steps, phases, findings
@@ -168,7 +168,7 @@ def test_a_finished_step_keeps_its_summary_and_where_it_stood() -> None:
     """002-07, 002-09, 004-22."""
     one = tracker()
     opening = (user("deploy it"),)
-    assert one.start_step(talk(*opening), "安装  Redis").open_step == OpenStep("安装 Redis", 1)
+    assert one.start_step(talk(*opening), "安装  Redis").open_step == Note("安装 Redis", 1)
     thread = talk(*opening, calls("a"), result("a"), assistant("port 6380"))
     task = one.finish_step(thread, "端口是 6380")
     assert task.steps == (Step("安装 Redis", "端口是 6380", 1, 3),)
@@ -191,8 +191,8 @@ def test_the_next_step_or_phase_finishes_the_one_before() -> None:
     one.start_step(talk("deploy it", assistant("the plan")), "first")
     task = one.start_step(talk("deploy it", assistant("the plan"), assistant("ready")), "second", summary="all green")
     assert task.steps == (Step("planning", "the plan", 1, 1), Step("first", "all green", 2, 2))
-    assert task.phase == Phase("executing", 1)
-    assert task.open_step == OpenStep("second", 3)
+    assert task.phase == Note("executing", 1)
+    assert task.open_step == Note("second", 3)
 
 
 def test_a_phase_that_is_set_again_goes_on() -> None:
@@ -219,7 +219,7 @@ def test_a_finding_said_again_becomes_the_newest() -> None:
     one = tracker()
     for text in ("disk is full", "端口被占用", "disk is\n full"):
         task = one.add_finding(talk("deploy it"), text)
-    assert task.findings == (Finding("端口被占用", 0), Finding("disk is full", 0))
+    assert task.findings == (Note("端口被占用", 0), Note("disk is full", 0))
 
 
 @pytest.mark.parametrize("text", ["", " \n"])
@@ -228,7 +228,7 @@ def test_blank_names_and_findings_are_refused(text: str) -> None:
     for call in (one.set_phase, one.start_step, one.add_finding):
         with pytest.raises(ConfigError, match="must not be blank"):
             call(thread, text)
-        with pytest.raises(TypeError, match="must be a str"):
+        with pytest.raises(TypeError, match="must be"):
             call(thread, 7)  # type: ignore[arg-type]
     assert one.get(thread) == ActiveTask()
 
@@ -262,20 +262,20 @@ def test_nothing_new_is_not_saved_again() -> None:
     assert tracker().update(Thread("empty")) == ActiveTask()
 
 
-@pytest.mark.parametrize("body", ["", "{}", "null", '{"format":1,"goal":7}'])
+@pytest.mark.parametrize("body", ["", "{}", "null", '{"format":2,"goal":7}'])
 def test_a_damaged_record_is_built_anew(body: str) -> None:
     store = InMemoryRecordStore()
     store.save_record("default", "t1", "task", body, upto_seq=7, expected_version=0)
     task = tracker(store).update(talk("deploy it"))
-    assert task.goal == Request("deploy it", 0)
+    assert task.goal == Note("deploy it", 0)
     assert task.version == 2
 
 
 def test_many_writers_lose_no_finding() -> None:
-    one, thread = tracker(max_findings=64), talk("deploy it")
+    one, thread = tracker(), talk("deploy it")
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda number: one.add_finding(thread, f"finding {number}"), range(48)))
-    assert {finding.text for finding in one.get(thread).findings} == {f"finding {number}" for number in range(48)}
+        list(pool.map(lambda number: one.add_finding(thread, f"finding {number}"), range(16)))
+    assert {finding.text for finding in one.get(thread).findings} == {f"finding {number}" for number in range(16)}
 
 
 class Overtaken(InMemoryRecordStore):
@@ -324,8 +324,6 @@ def test_what_the_store_raises_passes_through() -> None:
 
 
 def test_wrong_types_are_named() -> None:
-    with pytest.raises(TypeError, match="config must be a TaskConfig"):
-        TaskTracker(InMemoryRecordStore(), config={})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="thread must be a Thread"):
         tracker().update([user()])  # type: ignore[arg-type]
 
@@ -344,27 +342,27 @@ def test_a_conversation_that_is_cut_back_has_the_task_of_what_is_left() -> None:
     said += [user("new task: the invoice export"), assistant("sure")]
     one.update(talk(*said))
     late = one.add_finding(talk(*said), "late")
-    assert late.goal == Request("the invoice export", 4)
+    assert late.goal == Note("the invoice export", 4)
 
     back = one.update(talk(*said[:4]))
-    assert back.goal == Request("deploy the cache", 0)
+    assert back.goal == Note("deploy the cache", 0)
     assert [request.text for request in back.sub_requests] == ["write its tests"]
     assert back.steps == (Step("install", "installed", 2, 3),)
-    assert back.findings == (Finding("early", 1),)
+    assert back.findings == (Note("early", 1),)
     assert (back.upto_seq, back.since_seq) == (3, -1)
     assert back.version == late.version  # not saved: as far as can be told, another worker has read on
     assert one.get(talk(*said)) == late
 
     further = one.update(talk(*said[:2]))
-    assert further.goal == Request("deploy the cache", 0)
+    assert further.goal == Note("deploy the cache", 0)
     assert further.steps == ()
     assert further.open_step is None
-    assert further.findings == (Finding("early", 1),)
+    assert further.findings == (Note("early", 1),)
 
     other = [*said[:4], user("write the docs"), assistant("done"), user("thanks")]
     onwards = one.update(talk(*other))
-    assert onwards.findings == (Finding("early", 1),)
-    assert onwards.goal == Request("deploy the cache", 0)
+    assert onwards.findings == (Note("early", 1),)
+    assert onwards.goal == Note("deploy the cache", 0)
     assert [request.text for request in onwards.sub_requests] == ["write its tests", "write the docs"]
     assert onwards.version == late.version + 1
 
@@ -373,7 +371,7 @@ def test_an_edited_message_counts_as_cut_back_there() -> None:
     one = tracker()
     one.update(talk("deploy the cache", assistant("a"), "write its tests"))
     task = one.update(talk("deploy the queue", assistant("a"), "write its tests"))
-    assert task.goal == Request("deploy the queue", 0)
+    assert task.goal == Note("deploy the queue", 0)
     assert one.get(talk("deploy the cache", assistant("a"), "write its tests")).goal is None
 
 
@@ -384,10 +382,10 @@ def test_where_only_the_newest_turn_is_another_what_came_before_is_not_read_agai
     one.update(talk("deploy the cache", assistant(), "plan the trip"), verdict=SWITCH)
     one.update(talk("deploy the cache", assistant(), "plan the trip", assistant(), "write its tests"), verdict=STAY)
     task = one.update(talk("deploy the cache", assistant(), "plan the trip", assistant(), again), verdict=STAY)
-    assert task.goal == Request("plan the trip", 2)
+    assert task.goal == Note("plan the trip", 2)
     assert [request.text for request in task.sub_requests] == [again]
     edited = one.update(talk("deploy the queue", assistant(), "plan the trip", assistant(), again), verdict=STAY)
-    assert edited.goal == Request("deploy the queue", 0)
+    assert edited.goal == Note("deploy the queue", 0)
 
 
 def test_ids_and_marks_of_messages_change_nothing() -> None:
@@ -409,7 +407,7 @@ def stories(draw: st.DrawFn) -> list[tuple[str, int, str]]:
 
 
 def play(messages: list[Message], story: list[tuple[str, int, str]], store: InMemoryRecordStore) -> ActiveTask:
-    one = TaskTracker(store, config=SMALL)
+    one = TaskTracker(store)
     for what, count, text in story:
         thread = talk(*messages[:count])
         try:
@@ -428,9 +426,23 @@ def play(messages: list[Message], story: list[tuple[str, int, str]], store: InMe
     return one.update(talk(*messages))
 
 
-SMALL = TaskConfig(
-    max_goal_chars=20, max_text_chars=30, max_name_chars=10, max_sub_requests=2, max_steps=3, max_findings=2
-)
+def test_a_goal_is_200_characters_long_at_most() -> None:
+    """001-40: as long as the pin quotes it."""
+    goal = tracker().update(talk(f"write {'x' * 999}")).goal
+    assert goal is not None
+    assert goal.text == f"write {'x' * 193}…"
+
+
+def test_the_newest_requests_steps_and_findings_are_kept() -> None:
+    """004-22: 8 requests beside the goal, 32 steps, 16 findings."""
+    one, thread = tracker(), talk("deploy it", *(f"write test {number}" for number in range(20)))
+    assert [request.text for request in one.update(thread).sub_requests] == [f"write test {n}" for n in range(12, 20)]
+    for number in range(40):
+        one.add_finding(thread, f"finding {number}")
+        one.start_step(thread, f"step {number}", summary="done")
+    task = one.finish_step(thread, "done")
+    assert [finding.text for finding in task.findings] == [f"finding {number}" for number in range(24, 40)]
+    assert [step.name for step in task.steps] == [f"step {number}" for number in range(8, 40)]
 
 
 @given(conversations(), stories())
@@ -446,14 +458,11 @@ def test_whatever_happens_a_task_is_bounded_and_is_what_the_store_holds(
     assert record is not None
     assert ActiveTask.from_json(record.body) == task
     assert task.upto_seq == record.upto_seq == len(messages) - 1
-    assert len(task.sub_requests) <= 2
-    assert len(task.steps) <= 3
-    assert len(task.findings) <= 2
     requests = [*filter(None, [task.goal]), *task.sub_requests]
-    assert all(len(request.text) <= 20 for request in requests)
+    assert all(len(request.text) <= 200 for request in requests)
     assert all(messages[request.seq].role == "user" for request in requests)
-    assert all(len(step.name) <= 10 and len(step.summary) <= 30 for step in task.steps)
-    assert all(len(finding.text) <= 30 for finding in task.findings)
+    assert all(len(step.name) <= 80 and len(step.summary) <= 400 for step in task.steps)
+    assert all(len(finding.text) <= 400 for finding in task.findings)
     assert all(step.to_seq < len(messages) for step in task.steps)
 
 

@@ -9,7 +9,6 @@ import pytest
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import ConflictError, ConstraintLimitError, SnapshotError
-from gatekeeper_core.selection.constraints import ConstraintConfig
 from gatekeeper_core.storage.base import DerivedRecord
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 
@@ -45,7 +44,7 @@ def test_another_object_on_the_same_store_sees_them() -> None:
 
 
 def test_a_zone_that_would_outgrow_its_cap_stays_as_it_was() -> None:
-    constraints = ThreadConstraints(InMemoryRecordStore(), config=ConstraintConfig(max_tokens=40), token_counter=len)
+    constraints = ThreadConstraints(InMemoryRecordStore(), max_tokens=40, token_counter=len)
     constraints.set(T1, "language", "Chinese")
     with pytest.raises(ConstraintLimitError):
         constraints.set(T1, "style", "as short as can be")

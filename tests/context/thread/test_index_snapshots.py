@@ -449,7 +449,7 @@ def saved(store: Store, name: str = "t1") -> Callable[[], object]:
 
 
 def index_in(builder: ContextBuilder) -> dict[str, Any]:
-    found = builder._selector.index_of(("acme", "t1"))
+    found = builder._setup.selector.index_of(("acme", "t1"))
     assert found is not None
     return content(found[0])
 
@@ -569,7 +569,7 @@ def test_a_save_that_fails_is_told_by_the_next_build_and_not_repeated_at_each() 
     builder = builder_of(Remote(inner, save_record=save_record))
     build(builder)
     until(lambda: tries)
-    until(lambda: builder._records._noted)
+    until(lambda: builder._setup.records._noted)
     assert Miss("index", "failed", "StorageError") in build(builder).trace.misses
     assert build(builder).trace.misses == ()
     assert tries == [INDEX_KIND]

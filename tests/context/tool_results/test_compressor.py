@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import gatekeeper_core
 from benchmarks.tool_outputs import Output, generated
+from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.tool_results.compressor import (
     ToolResult,
     ToolResultCompressor,
@@ -28,11 +29,15 @@ from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.context.tool_results.digest import Digest, Task
 from gatekeeper_core.context.tool_results.formats.tables import read_table
 from gatekeeper_core.context.tool_results.pointers import pointers_in
+from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, WorkingMemory
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from tests.adversarial import hostile_texts
+from tests.histories import view_with
+from tests.loops import calls, result, user
 
 KEY = b"key of this thread"
 OUTPUTS = [each for each in generated(20_261_122, rounds=3) if len(each.text) > 3_000]
@@ -168,6 +173,27 @@ def test_old_code_is_put_aside_though_it_is_small() -> None:
 def test_a_preview_shows_the_lines_that_were_asked_for(query: str) -> None:
     result = compressor_of(memory_of()).compress(CODE, query=query)
     assert "def function_217(value: int) -> int:\n    return value + 217" in result.text
+
+
+def test_a_preview_shows_both_ends_and_what_stands_around_an_asked_line() -> None:
+    lines = [f"    {'abcdefgh'[at % 8]} = compute({'ijklmno'[at % 7]})" for at in range(600)]
+    lines[300] = "    marker = K-7731"
+    shown = compressor_of(memory_of()).compress("\n".join(lines), query="where is K-7731?").text.split("\n")
+    at = shown.index(lines[300])
+    assert shown[at - 2 : at + 3] == lines[298:303]
+    assert shown[at + 3].startswith("… ")
+    assert shown[2:8] == lines[:6]
+    assert shown[-2:] == lines[-2:]
+
+
+@pytest.mark.parametrize("max_tokens", [100, 150, 300])
+def test_pointer_and_head_line_are_within_the_budget(max_tokens: int) -> None:
+    log = "\n".join(
+        f"12:00:{at % 60:02} INFO worker {at * 7919 % 1000} 完成 {'abcdefg'[at % 7] * 9}" for at in range(900)
+    )
+    result = compressor_of(memory_of(), max_tokens=max_tokens).compress(log)
+    assert result.pointer is not None
+    assert result.tokens_after <= max_tokens
 
 
 @pytest.mark.parametrize("tool", ["bash", "read_file"])
@@ -395,6 +421,7 @@ def test_the_function_does_what_the_class_does() -> None:
         ({"tool_name": 7}, "tool_name"),
         ({"query": 7}, "query"),
         ({"age_rounds": "1"}, "age_rounds"),
+        ({"working_memory": InMemoryBlobStore()}, "working_memory must be .*, got InMemoryBlobStore"),
     ],
 )
 def test_a_wrong_type_is_named(arguments: dict[str, Any], match: str) -> None:
@@ -470,3 +497,70 @@ def test_a_call_with_something_else_is_refused(wrong: Any, name: str) -> None:
         compressor_of()(*wrong)
     with pytest.raises(TypeError, match="context"):
         compressor_of()(Message("tool", "x"), (None, None, (), 0))  # type: ignore[arg-type]
+
+
+# --- many threads
+
+LOGS = {
+    "english": "".join(f"12:00:{at % 60:02} INFO worker {at} finished\n" for at in range(300)) + "ERROR disk full",
+    "chinese": "".join(f"12:00:{at % 60:02} INFO 第 {at} 个任务完成\n" for at in range(300)) + "ERROR 磁盘已满",
+    "mixed": "".join(f"12:00:{at % 60:02} INFO worker {at} 完成\n" for at in range(300)) + "ERROR disk 已满",
+}
+each_script = pytest.mark.parametrize("log", LOGS.values(), ids=LOGS)
+
+
+def memories_of() -> ThreadMemories:
+    return ThreadMemories(InMemoryBlobStore(), b"a secret of the tests")
+
+
+@each_script
+def test_a_result_goes_into_the_memory_of_its_thread_only(log: str) -> None:
+    """004-37, 004-62: the pointer of one thread opens nothing in another one that has the same result."""
+    memories = memories_of()
+    compressor = ToolResultCompressor(working_memory=memories)
+    made = {name: compressor.compress(log, thread_id=name) for name in ("t1", "t2")}
+    pointers = {name: one.pointer.id for name, one in made.items() if one.pointer}
+    assert memories.of("t1").load(pointers["t1"]) == memories.of("t2").load(pointers["t2"]) == log
+    assert memories.of("t2").load(pointers["t1"]) is memories.of("t1").load(pointers["t2"]) is None
+    assert memories.of("t1").ids.isdisjoint(memories.of("t2").ids)
+    theirs = compressor.compress(log, thread_id="t1", tenant="other").pointer
+    assert theirs is not None
+    assert memories.of("t1", tenant="other").load(theirs.id) == log
+
+
+@each_script
+def test_a_thread_without_a_name_puts_nothing_aside(log: str) -> None:
+    blobs = InMemoryBlobStore()
+    made = ToolResultCompressor(working_memory=ThreadMemories(blobs, b"a secret of the tests")).compress(log)
+    assert made == ToolResultCompressor().compress(log)
+    assert made.pointer is None
+    assert not blobs._blobs
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 3)), max_size=8))
+def test_what_one_thread_remembers_never_answers_for_another_one(steps: list[tuple[str | None, int]]) -> None:
+    memories = memories_of()
+    compressor = ToolResultCompressor(working_memory=memories)
+    for name, number in steps:
+        text = asked(f"{LOGS['mixed']}\n{number}", compressor=compressor, query="worker 7", thread_id=name)
+        stored = [memories.of(str(name)).load(found) for found in pointers_in(text)]
+        assert stored == ([f"{LOGS['mixed']}\n{number}"] if name else [])
+
+
+@pytest.mark.parametrize("thread", ["t1", "线程"])
+def test_a_run_puts_its_results_into_the_memory_of_its_thread(thread: str) -> None:
+    memories = memories_of()
+    rounds = [one for at in range(8) for one in (calls(f"c{at}"), result(f"c{at}", f"{LOGS['mixed']}\n{at}"))]
+    compress = ToolResultCompressor(working_memory=memories)
+    run = RunConfig(compress_result=compress, keep_recent_rounds=1, thread_id=thread)
+    gatekeeper = ContextGatekeeper(token_budget=2_000)
+    view = view_with([user("哪个 disk?"), *rounds], gatekeeper=gatekeeper, token_budget=2_000, run=run)
+    found = [one for _, message in view.replaced for one in pointers_in(message.text)]
+    assert found
+    assert memories.of(thread).ids.issuperset(found)
+
+
+@pytest.mark.parametrize(("name", "error"), [("", ConfigError), (7, TypeError)])
+def test_a_thread_has_a_text_for_a_name(name: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="thread_id"):
+        ToolResultCompressor(working_memory=memories_of()).compress(LOG, thread_id=name)

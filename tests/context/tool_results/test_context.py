@@ -14,6 +14,7 @@ from gatekeeper_core.context.compaction.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext, ToolResults, memory_of
 from gatekeeper_core.context.tool_results.pointers import pointers_in
+from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.context.tool_results.working_memory import READ_TOOL_NAME, WorkingMemory
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
@@ -101,6 +102,21 @@ def test_a_compressor_knows_the_question_the_age_and_the_pointers_of_the_window(
     assert [context.live for context in seen] == [tuple(made[:1]), tuple(made[:2]), tuple(made)]
 
 
+def test_a_compressor_knows_whose_result_it_is() -> None:
+    owners: list[tuple[str | None, str]] = []
+
+    def note(message: Message, context: ResultContext) -> str:
+        owners.append((context.thread_id, context.tenant))
+        return ""
+
+    messages = [call(("a", "grep")), result("a", "text")]
+    ToolResults(messages, note, thread_id="会话 1", tenant="acme").smaller(1, messages[1])
+    ToolResults(messages, note).smaller(1, messages[1])
+    run = RunConfig(compress_result=note, thread_id="t1", tenant="acme")
+    shrink_run(messages, range(2), room=1, tokens_at=lambda _: 9, token_counter=len, config=run)
+    assert owners == [("会话 1", "acme"), (None, "default"), ("t1", "acme")]
+
+
 def test_without_a_question_there_is_none() -> None:
     assert told("compaction", [calls("a"), result("a", "x" * 99)])[0].query is None
 
@@ -167,6 +183,10 @@ def test_the_memory_of_a_compressor_is_found() -> None:
     memory = WorkingMemory(InMemoryBlobStore(), b"key of this thread")
     assert memory_of(ToolResultCompressor(working_memory=memory)) is memory
     assert memory_of(ToolResultCompressor()) is memory_of(first) is memory_of(None) is None
+    memories = ThreadMemories(InMemoryBlobStore(), b"a secret of the tests")
+    threaded = ToolResultCompressor(working_memory=memories)
+    assert memory_of(threaded, "t1", tenant="acme") is memories.of("t1", tenant="acme")
+    assert memory_of(threaded) is None
 
 
 def loop(count: int) -> list[Message]:

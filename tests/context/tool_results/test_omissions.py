@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.tool_results.omissions import gap, numbered_lines, shortened, with_context, with_gaps
+from gatekeeper_core.context.tool_results.omissions import (
+    border_after,
+    border_before,
+    gap,
+    merged,
+    shortened,
+    with_context,
+    with_gaps,
+)
 
 
 @given(st.sets(st.integers(1, 40)), st.integers(40, 60))
@@ -52,7 +60,16 @@ def test_context_stays_within_the_text(numbers: list[int], expected: list[int]) 
     assert with_context(numbers, before=1, after=1, last=9) == expected
 
 
-@given(st.text(alphabet="a\n", max_size=50))
-def test_a_position_has_the_number_of_its_line(text: str) -> None:
-    places = list(range(len(text)))
-    assert numbered_lines(text, places) == [text[:at].count("\n") + 1 for at in places]
+@given(st.text(max_size=30), st.integers(0, 100))
+def test_a_border_is_never_inside_a_character(text: str, at: int) -> None:
+    data = text.encode()
+    before, after = border_before(data, at), border_after(data, min(at, len(data)))
+    assert before <= min(at, len(data)) <= after
+    assert data[:before].decode() + data[before:].decode() == data[:after].decode() + data[after:].decode() == text
+    assert after - before <= 4
+
+
+def test_spans_that_overlap_or_nearly_touch_are_one() -> None:
+    spans = [(5, 9), (0, 2), (3, 4), (6, 7)]
+    assert merged(spans) == [(0, 2), (3, 4), (5, 9)]
+    assert merged(spans, joins=1) == [(0, 9)]

@@ -86,6 +86,24 @@ def test_lines_are_numbered_from_one_and_what_is_missing_is_said() -> None:
     assert "lines omitted [" in reading.text
 
 
+@pytest.mark.parametrize("character", ["x", "长"])
+def test_a_first_line_that_does_not_fit_is_shown_by_both_ends(character: str) -> None:
+    memory = memory_of()
+    pointer = put(memory, "begin " + character * 3_000 + " end\nsecond")
+    reading = memory.read(pointer.id, lines=(1, 2), budget_tokens=200)
+    assert reading.found
+    assert not reading.complete
+    head, first, rest = reading.text.split("\n")
+    assert head == "[working memory: lines 1-2 of 2]"
+    assert first.startswith("begin ")
+    assert first.endswith(" end")
+    assert "characters omitted" in first
+    assert rest == "… 1 line omitted [2]"
+    assert len(reading.text) > 100
+    tiny = memory.read(pointer.id, lines=(1, 2), budget_tokens=20)
+    assert (tiny.text, tiny.found, tiny.complete) == ("[working memory: lin", True, False)
+
+
 @pytest.mark.parametrize(
     ("query", "line"), [("what is the port of redis?", "redis port 6380"), ("订单 8812 呢", "订单 8812 已退款")]
 )

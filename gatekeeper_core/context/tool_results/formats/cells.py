@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from gatekeeper_core.text import LazyPattern
@@ -14,6 +15,7 @@ _MAX_COLUMNS = 256
 _NUMBER = LazyPattern(r"[-+]?[0-9][0-9,]{0,30}(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,3})?\s?%?")
 
 
+@dataclass(frozen=True)
 class Cells:
     """The texts of one column.
 
@@ -22,9 +24,8 @@ class Cells:
         texts: what each of these rows says.
     """
 
-    def __init__(self, rows: Sequence[int], texts: Sequence[str]) -> None:
-        self.rows = rows
-        self.texts = texts
+    rows: Sequence[int]
+    texts: Sequence[str]
 
     def __len__(self) -> int:
         """Return how many rows have a text here."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from gatekeeper_core.context.tool_results.digest import Digest, Shelf, Task
+from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
 from gatekeeper_core.context.tool_results.formats.cells import columns_of_cells
 from gatekeeper_core.context.tool_results.formats.rows import keep_rows, summary_of
 
@@ -15,6 +15,7 @@ _ALIGNED = "  "  # columns that are filled up with spaces
 _DELIMITERS = ("\t", ",", ";", "|", _ALIGNED)
 _SAMPLE = 60
 _AGREEING = 0.95
+_HEAD_CHARS = 600
 
 
 def delimiter_of(lines: Sequence[str]) -> str | None:
@@ -63,32 +64,21 @@ def split_row(line: str, delimiter: str) -> list[str]:
     return cells
 
 
-def digest_delimited(lines: Sequence[str], numbers: Sequence[int], total: int, task: Task) -> Digest | None:
-    """Return a digest of the lines of a table, or None where they are none.
-
-    Args:
-        lines: the lines that were read, the head first.
-        numbers: their numbers in the text.
-        total: how many lines the text has.
-        task: what the digest goes by.
-    """
-    delimiter = delimiter_of(lines)
+def digest_delimited(lines: Lines, task: Task) -> Digest | None:
+    """Return a digest of the lines of a table, the head first, or None where they are none."""
+    texts = lines.texts
+    delimiter = delimiter_of(texts)
     if delimiter is None:
         return None
-    body = [at for at in range(1, len(lines)) if lines[at].strip()]
-    names = [name.strip() for name in split_row(lines[0], delimiter)]
-    columns = columns_of_cells(names, [split_row(lines[at], delimiter) for at in body])
+    body = [at for at in range(1, len(texts)) if texts[at].strip()]
+    names = [name.strip() for name in split_row(texts[0], delimiter)]
+    columns = columns_of_cells(names, [split_row(texts[at], delimiter) for at in body])
     told = summary_of(columns)
     if task.counter(told) > task.budget_tokens // 6:
         told = ""
-    budget = task.budget_tokens - task.counter(f"{lines[0][:600]}\n{told}\n")
-    shelf = Shelf(
-        [lines[at] for at in body],
-        task._replace(budget_tokens=budget),
-        numbers=[numbers[at] for at in body],
-        total=total,
-    )
-    keep_rows(shelf, columns, [lines[at] for at in body], task)
-    shelf.kept[numbers[0]] = lines[0][:600]
+    head = texts[0][:_HEAD_CHARS]
+    left = task.budget_tokens - task.counter(f"{head}\n{told}\n")
+    shelf = keep_rows(lines.at(body), columns, task._replace(budget_tokens=left))
+    shelf.kept[lines.numbers[0]] = head
     text = shelf.text()
-    return Digest(f"{text}\n{told}" if told else text, len(shelf.kept), total, "lines", "rows")
+    return Digest(f"{text}\n{told}" if told else text, len(shelf.kept), lines.total, "lines", "rows")

@@ -82,12 +82,9 @@ def looks_binary(text: str) -> bool:
     >>> looks_binary("\x00\x01\x02PNG"), looks_binary("\x1b[31mred\x1b[0m")
     (True, False)
     """
-    middle = len(text) // 2
-    for start in {0, middle, max(0, len(text) - _SAMPLE_CHARS)}:
-        sample = text[start : start + _SAMPLE_CHARS]
-        if len(_NOT_TEXT.findall(sample)) > _BINARY_SHARE * len(sample):
-            return True
-    return False
+    starts = (0, len(text) // 2, max(0, len(text) - _SAMPLE_CHARS))
+    samples = (text[start : start + _SAMPLE_CHARS] for start in starts)
+    return any(len(_NOT_TEXT.findall(sample)) > _BINARY_SHARE * len(sample) for sample in samples)
 
 
 def looks_like_json(text: str) -> bool:
@@ -108,17 +105,11 @@ def detect_kind(text: str) -> Kind:
     lines = _some_lines(text)
     if not lines:
         return "prose"
-    if _is_blob(text):
-        return "lines"
+    if len(text) >= _BLOB_LINE * (text.count("\n") + 1):  # hardly any line ends: a blob, unless it has sentences
+        sample = text[:_SAMPLE_CHARS]
+        if len(_SENTENCE_END.findall(sample)) < len(sample) / 400:
+            return "lines"
     return _by_mark(text, lines) or _by_form(lines) or _by_language(lines)
-
-
-def _is_blob(text: str) -> bool:
-    """Return whether a text has hardly any line ends, and its beginning no sentences."""
-    if len(text) < _BLOB_LINE * (text.count("\n") + 1):
-        return False
-    sample = text[:_SAMPLE_CHARS]
-    return len(_SENTENCE_END.findall(sample)) < len(sample) / 400
 
 
 def _some_lines(text: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gatekeeper_core.context.tool_results.digest import Digest, Shelf, Task
+from gatekeeper_core.context.tool_results.digest import Digest, Lines, Shelf, Task
 from gatekeeper_core.context.tool_results.formats.cells import columns_of_texts
 from gatekeeper_core.context.tool_results.formats.json_text import (
     UNREAD,
@@ -27,7 +27,6 @@ from gatekeeper_core.context.tool_results.formats.tables import (
     write_table,
 )
 from gatekeeper_core.context.tool_results.omissions import MARK, shortened
-from gatekeeper_core.context.tool_results.signals import failure_places
 
 __all__ = ["Table", "digest_json_value", "digest_parts", "lossless_json", "read_any_json"]
 
@@ -71,9 +70,10 @@ def lossless_json(value: JsonValue) -> str | None:
 
 def digest_json_value(value: JsonValue, task: Task) -> Digest:
     """Return a digest of a value: each list as the rows of it that matter, everything else by its path."""
-    parts = _Parts({}, [])
-    _collect(value, "", parts)
-    return digest_parts(list(parts.tables.values()), parts.plain, task)
+    tables: dict[str, Table] = {}
+    plain: list[tuple[str, JsonValue]] = []
+    _collect(value, "", tables, plain)
+    return digest_parts(list(tables.values()), plain, task)
 
 
 def digest_parts(tables: Sequence[Table], plain: Sequence[tuple[str, JsonValue]], task: Task) -> Digest:
@@ -82,8 +82,7 @@ def digest_parts(tables: Sequence[Table], plain: Sequence[tuple[str, JsonValue]]
     texts: list[str] = []
     shown = total = 0
     if plain:
-        lines = [_plain_line(path, each, task) for path, each in plain]
-        text, shown = _entries(lines, task._replace(budget_tokens=left // 2 if tables else left))
+        text, shown = _plain_text(plain, task._replace(budget_tokens=left // 2 if tables else left))
         total = len(plain)
         left -= task.counter(text)
         texts.append(text)
@@ -99,51 +98,42 @@ def digest_parts(tables: Sequence[Table], plain: Sequence[tuple[str, JsonValue]]
     return Digest("\n".join(texts), shown, total, what, what)
 
 
-class Table:
-    """Objects that stand in one list, or in lists at the same place of several objects.
+class Table(NamedTuple):
+    """Objects of one list, or of lists at the same place of several objects.
 
     Attributes:
-        path: where they stand, "" for the whole.
+        path: where they are, "" for the whole.
         rows: those that were read.
         numbers: their numbers, from 0; None: all were read.
         total: how many there are; None: as many as were read.
     """
 
-    __slots__ = ("numbers", "path", "rows", "total")
-
-    def __init__(
-        self, path: str, rows: Rows, *, numbers: Sequence[int] | None = None, total: int | None = None
-    ) -> None:
-        self.path = path
-        self.rows = rows
-        self.numbers = numbers
-        self.total = total
+    path: str
+    rows: Rows
+    numbers: Sequence[int] | None = None
+    total: int | None = None
 
 
-class _Parts(NamedTuple):
-    """What a value is made of, by path: its tables, and what is none."""
-
-    tables: dict[str, Table]
-    plain: list[tuple[str, JsonValue]]
-
-    def add_rows(self, path: str, rows: Rows) -> None:
-        self.tables.setdefault(path, Table(path, [])).rows.extend(rows)
-
-
-def _collect(value: JsonValue, path: str, parts: _Parts) -> None:
+def _collect(value: JsonValue, path: str, tables: dict[str, Table], plain: list[tuple[str, JsonValue]]) -> None:
+    """Take a value apart by path: into tables, and what is none."""
     if isinstance(value, dict) and _is_map(value):
-        keyed = [{"key": key, **_as_row(child)} for key, child in value.items()]
-        parts.add_rows(_joined(path, "*"), keyed)
+        rows = [{"key": key, **_as_row(child)} for key, child in value.items()]
+        path = _joined(path, "*")
     elif isinstance(value, dict) and value:
         for key, child in value.items():
-            _collect(child, _joined(path, key_text(key)), parts)
+            _collect(child, _joined(path, key_text(key)), tables, plain)
+        return
     elif isinstance(value, list) and _has_rows(value) and _only_wraps(value):
         for child in value:
-            _collect(child, f"{path}[]", parts)
+            _collect(child, f"{path}[]", tables, plain)
+        return
     elif isinstance(value, list) and (_has_rows(value) or len(value) >= _MAP_KEYS):
-        parts.add_rows(f"{path}[]", list(map(_as_row, value)))
+        rows = list(map(_as_row, value))
+        path = f"{path}[]"
     else:
-        parts.plain.append((path, value))
+        plain.append((path, value))
+        return
+    tables.setdefault(path, Table(path, [])).rows.extend(rows)
 
 
 def _joined(path: str, key: str) -> str:
@@ -181,50 +171,29 @@ def _only_wraps(value: Sequence[JsonValue]) -> bool:
 # --- What is no table -----------------------------------------------------------------------------------------------
 
 
-def _plain_line(path: str, value: JsonValue, task: Task) -> str:
-    written = write_json(value)
-    if len(written) > _VALUE_CHARS:
-        written = shortened(written, _VALUE_CHARS, around=_around(written, task))
-    return f"{path}: {written}" if path else written
+_TELLING = {
+    *("status", "state", "error", "errors", "code", "message", "success", "ok", "total"),
+    *("count", "result", "next", "cursor"),
+}
 
 
-def _around(text: str, task: Task) -> list[int]:
-    return [*task.asked.places(text), *failure_places(text, limit=4)]
+def _plain_text(plain: Sequence[tuple[str, JsonValue]], task: Task) -> tuple[str, int]:
+    """Return the values that fit, asked ones first, then those with a status or an error, and how many these are."""
+    lines: list[str] = []
+    for path, value in plain:
+        written = write_json(value)
+        if len(written) > _VALUE_CHARS:
+            written = shortened(written, _VALUE_CHARS, around=task.places(written))
+        lines.append(f"{path}: {written}" if path else written)
 
+    def rank(index: int) -> tuple[bool, int]:
+        keys = lines[index].partition(": ")[0].lower().replace("[]", "").split(".")
+        return _TELLING.isdisjoint(keys), index
 
-def _entries(lines: Sequence[str], task: Task) -> tuple[str, int]:
-    """Return the entries that fit, those with a status or an error first, and how many there are."""
-    shelf = Shelf(lines, task, what="values")
-    for index in _entry_order(lines, task):
+    shelf = Shelf(Lines.whole(lines), task, what="values")
+    for index in (*task.asked.ranked(lines, limit=12), *sorted(range(len(lines)), key=rank)):
         shelf.add(index)
     return shelf.text(), len(shelf.kept)
-
-
-_TELLING = (
-    "status",
-    "state",
-    "error",
-    "errors",
-    "code",
-    "message",
-    "success",
-    "ok",
-    "total",
-    "count",
-    "result",
-    "next",
-    "cursor",
-)
-
-
-def _entry_order(lines: Sequence[str], task: Task) -> list[int]:
-    asked = task.asked.ranked(lines, limit=12)
-
-    def rank(index: int) -> tuple[int, int]:
-        keys = lines[index].partition(": ")[0].lower().replace("[]", "").split(".")
-        return (0 if not set(keys).isdisjoint(_TELLING) else 1, index)
-
-    return list(dict.fromkeys([*asked, *sorted(range(len(lines)), key=rank)]))
 
 
 # --- Tables ---------------------------------------------------------------------------------------------------------
@@ -237,30 +206,19 @@ def _rows_text(table: Table, task: Task) -> tuple[str, int]:
     named = {column.path: column.name for column in columns}
     said = columns_of_texts({named[path]: _plain(value) for path, value in row.items()} for row in flattened)
     shown = columns[:_MAX_COLUMNS]
-    lines = [_row_line(row, shown, task) for row in flattened]
-    top = [_names(shown, len(columns) - len(shown))]
+    names = header(map(_short_shared, shown))
+    if len(columns) > len(shown):
+        names += f",{MARK} {len(columns) - len(shown)} columns omitted"
+    top = [shortened(names, 2 * _VALUE_CHARS)]
     told = summary_of(said)
     if told and task.counter(told) <= task.budget_tokens // 6:
         top.append(told)
-    spare = task.counter("\n".join(top)) + _HEAD_TOKENS
-    shelf = Shelf(
-        lines,
-        task._replace(budget_tokens=max(16, task.budget_tokens - spare)),
-        numbers=table.numbers,
-        total=table.total,
-        what="rows",
-        first=0,
-    )
-    keep_rows(shelf, said, lines, task)
-    head = f"[table: {len(shelf.kept)} of {shelf.total} rows, numbered from 0] {table.path}"
+    left = task.budget_tokens - task.counter("\n".join(top)) - _HEAD_TOKENS
+    texts = [_row_line(row, shown, task) for row in flattened]
+    lines = Lines(texts, table.numbers or range(len(texts)), table.total or len(texts))
+    shelf = keep_rows(lines, said, task._replace(budget_tokens=max(16, left)), what="rows", first=0)
+    head = f"[table: {len(shelf.kept)} of {lines.total} rows, numbered from 0] {table.path}"
     return "\n".join([head.rstrip(), *top, shelf.text()]), len(shelf.kept)
-
-
-def _names(columns: Sequence[Column], omitted: int) -> str:
-    names = header(map(_short_shared, columns))
-    if omitted:
-        names += f",{MARK} {omitted} columns omitted"
-    return shortened(names, 2 * _VALUE_CHARS)
 
 
 def _plain(value: JsonValue) -> str:
@@ -274,18 +232,13 @@ def _short_shared(column: Column) -> Column:
 
 
 def _row_line(row: Mapping[tuple[str, ...], JsonValue], columns: Sequence[Column], task: Task) -> str:
+    """Return the line of one row; where it is long, with its long cells cut."""
+
+    def short_cell(value: JsonValue, strings: bool) -> str:
+        written = cell(value, strings)
+        if len(written) <= _CELL_CHARS:
+            return written
+        return cell(shortened(written, _CELL_CHARS, around=task.places(written)), True)
+
     line = row_text(row, columns)
-    if len(line) <= _CELL_CHARS:
-        return line
-    return ",".join(
-        _short_cell(row[column.path], column, task) if column.path in row else ""
-        for column in columns
-        if not column.is_shared
-    )
-
-
-def _short_cell(value: JsonValue, column: Column, task: Task) -> str:
-    written = cell(value, strings=column.strings)
-    if len(written) <= _CELL_CHARS:
-        return written
-    return cell(shortened(written, _CELL_CHARS, around=_around(written, task)), strings=True)
+    return line if len(line) <= _CELL_CHARS else row_text(row, columns, short_cell)

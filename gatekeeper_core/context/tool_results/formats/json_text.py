@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias, Union
 
@@ -35,10 +35,6 @@ class Number(str):
     """A number as the text has it: of any length and precision, ``NaN`` and ``Infinity`` too."""
 
     __slots__ = ()
-
-
-class _DuplicateKeyError(ValueError):
-    """An object has a key twice."""
 
 
 def read_json(text: str) -> JsonValue | Unread:
@@ -91,23 +87,21 @@ def read_json_lines(text: str) -> list[JsonValue] | Unread:
 def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
     read = dict(pairs)
     if len(read) != len(pairs):
-        raise _DuplicateKeyError
+        raise ValueError("an object has a key twice")
     return read
 
 
 def _is_shallow(value: JsonValue) -> bool:
     level: list[JsonValue] = [value]
     for _ in range(MAX_DEPTH):
-        level = [child for each in level for child in _children(each)]
-        if not level:
+        below: list[JsonValue] = []
+        for each in level:
+            if isinstance(each, (dict, list)):
+                below += each.values() if isinstance(each, dict) else each
+        if not below:
             return True
+        level = below
     return False
-
-
-def _children(value: JsonValue) -> Sequence[JsonValue]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else ()
 
 
 def write_json(value: JsonValue) -> str:

@@ -7,9 +7,9 @@ asks for; the ends; the kinds that are rare here; one line of each common kind, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from gatekeeper_core.context.tool_results.digest import Digest, Shelf, Task
+from gatekeeper_core.context.tool_results.digest import Digest, Lines, Shelf, Task
 from gatekeeper_core.context.tool_results.formats.templates import Kinds, kinds_of
 from gatekeeper_core.context.tool_results.signals import FAILURE, WARNING, severities
 from gatekeeper_core.text import LazyPattern
@@ -17,7 +17,6 @@ from gatekeeper_core.text import LazyPattern
 __all__ = ["digest_lines"]
 
 _ASKED_LINES = 12
-_LINES_BEFORE = 1
 _LINES_AFTER = 3
 _COMMON_SHARE = 0.2  # a kind that makes up more of the lines than this is what the log is about, trouble or not
 _FEW = 3
@@ -33,19 +32,13 @@ _SUMMARY = LazyPattern(
 _CONTINUES = LazyPattern(r"\s+\S|(?:Caused by|During handling|Traceback|\.\.\. \d+ more|\^)")
 
 
-def digest_lines(lines: Sequence[str], numbers: Sequence[int], total: int, task: Task) -> Digest | None:
+def digest_lines(lines: Lines, task: Task) -> Digest | None:
     """Return a digest of lines, or None where all of them fit; ``…×n`` stands for n lines of a kind.
-
-    Args:
-        lines: the lines.
-        numbers: their numbers in the text.
-        total: how many lines the text has.
-        task: what the digest goes by.
 
     >>> from gatekeeper_core.context.tool_results.query_match import Asked
     >>> task = Task(Asked(None), 40, lambda text: len(text) // 4, 20)
     >>> log = [*(f"{at} INFO job {at} done" for at in range(1, 41)), "ERROR disk full", *["INFO end"] * 3]
-    >>> print(digest_lines(log, range(1, 45), 44, task).text)
+    >>> print(digest_lines(Lines.whole(log), task).text)
     … 39 lines omitted [1-39]
     40 INFO job 40 done
     ERROR disk full
@@ -53,23 +46,26 @@ def digest_lines(lines: Sequence[str], numbers: Sequence[int], total: int, task:
     INFO end
     INFO end
     """
-    kinds = kinds_of(lines)
-    shelf = Shelf(lines, task, numbers=numbers, total=total)
+    texts, last = lines.texts, len(lines.texts) - 1
+    kinds = kinds_of(texts)
+    shelf = Shelf(lines, task)
     budget = shelf.left
-    levels = severities([lines[first] for first in kinds.first])
-    _keep_failures(shelf, lines, kinds, levels, least_left=budget // 3)
-    for nth, index in enumerate(task.asked.ranked(lines, limit=_ASKED_LINES)):
+    levels = severities([texts[first] for first in kinds.first])
+    _keep_failures(shelf, texts, kinds, levels, least_left=budget // 3)
+    for nth, index in enumerate(task.asked.ranked(texts, limit=_ASKED_LINES)):
         shelf.add(index, least_left=shelf.overdraft if nth < _FEW else budget // 12)
-    rare, common = _by_rarity(lines, kinds, levels)
-    _keep_summaries(shelf, lines, least_left=budget // 2)
+    rare, common = _by_rarity(texts, kinds, levels)
+    for index in range(last, max(-1, last - _TAIL), -1):  # what counts results stands near the end
+        if _SUMMARY.search(texts[index][:_TAIL_CHARS]):
+            shelf.add(index, least_left=budget // 2)
     _add_all(shelf, kinds, rare[:_FEW], least_left=0)
-    _keep_ends(shelf, lines, least_left=budget // 12)
+    for index in (last, 0, last - 1, 1):
+        if 0 <= index <= last and texts[index].strip():
+            shelf.add(index, least_left=budget // 12)
     _add_all(shelf, kinds, rare, least_left=min(shelf.left, budget) // 4)
     _add_all(shelf, kinds, common, least_left=0)
     _add_all(shelf, kinds, rare, least_left=0)
-    if shelf.is_whole:
-        return None
-    return Digest(shelf.text(), len(shelf.kept), total, "lines", "lines")
+    return None if shelf.is_whole else Digest(shelf.text(), len(shelf.kept), lines.total, "lines", "lines")
 
 
 def _keep_failures(shelf: Shelf, lines: Sequence[str], kinds: Kinds, levels: Sequence[int], *, least_left: int) -> None:
@@ -83,36 +79,16 @@ def _keep_failures(shelf: Shelf, lines: Sequence[str], kinds: Kinds, levels: Seq
             kept.append(kind)
     for kind in kept:
         if kinds.counts[kind] <= max(_FEW, _COMMON_SHARE * len(lines)):
-            for near in _around(lines, kinds.first[kind]):
+            index = kinds.first[kind]
+            for near in range(index + 1, min(index + 1 + _LINES_AFTER, len(lines))):
+                if not _CONTINUES.match(lines[near]):
+                    break
                 shelf.add(near, least_left=least_left)
+            if index:
+                shelf.add(index - 1, least_left=least_left)
     for kind in kept:
         if kinds.counts[kind] > 1:
             shelf.add(kinds.last[kind], least_left=least_left)
-
-
-def _around(lines: Sequence[str], index: int) -> Iterator[int]:
-    """Yield the lines that belong to one: what continues it, and one before."""
-    for near in range(index + 1, min(index + 1 + _LINES_AFTER, len(lines))):
-        if not _CONTINUES.match(lines[near]):
-            break
-        yield near
-    if index:
-        yield index - 1
-
-
-def _keep_summaries(shelf: Shelf, lines: Sequence[str], *, least_left: int) -> None:
-    """Keep lines near the end that count results, the last ones first."""
-    last = len(lines) - 1
-    for index in range(last, max(-1, last - _TAIL), -1):
-        if _SUMMARY.search(lines[index][:_TAIL_CHARS]):
-            shelf.add(index, least_left=least_left)
-
-
-def _keep_ends(shelf: Shelf, lines: Sequence[str], *, least_left: int) -> None:
-    last = len(lines) - 1
-    for index in (last, 0, last - 1, 1):
-        if 0 <= index <= last and lines[index].strip():
-            shelf.add(index, least_left=least_left)
 
 
 def _by_rarity(lines: Sequence[str], kinds: Kinds, levels: Sequence[int]) -> tuple[list[int], list[int]]:

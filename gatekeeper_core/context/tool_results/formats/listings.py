@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from gatekeeper_core.context.tool_results.digest import Digest, Shelf, Task
+from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
 from gatekeeper_core.context.tool_results.formats.cells import columns_of_texts
 from gatekeeper_core.context.tool_results.formats.rows import keep_rows
 from gatekeeper_core.context.tool_results.omissions import MARK
@@ -59,7 +59,7 @@ def is_path(line: str) -> bool:
     if not path or len(path) > 400 or path[-1] in ",;{}" or not _NO_PATH.isdisjoint(path) or ":" in path[2:]:
         return False
     if "/" not in path and "\\" not in path:
-        return " " not in path and _ending(path) != "none"
+        return " " not in path and _folder_and_ending(path)[1] != "none"
     if " " not in path:
         return True
     return ". " not in path and all(part.count(" ") < 4 for part in path.replace("\\", "/").split("/"))
@@ -72,104 +72,64 @@ class _Entry(NamedTuple):
     group: str
 
 
-def digest_listing(lines: Sequence[str], numbers: Sequence[int], total: int, task: Task) -> Digest:
-    """Return a digest of the lines of a search or a listing.
-
-    Args:
-        lines: the lines that were read.
-        numbers: their numbers in the text.
-        total: how many lines the text has.
-        task: what the digest goes by.
-    """
-    entries: list[_Entry] = []
-    places: list[int] = []
+def digest_listing(lines: Lines, task: Task) -> Digest:
+    """Return a digest of the lines of a search or a listing."""
+    entries: dict[int, _Entry] = {}
+    headings: dict[str, int] = {}  # by folder, where the line stands that names it
     folder = ""
-    for at, line in enumerate(lines):
+    for at, line in enumerate(lines.texts):
         bare = line.rstrip("\r")
         if bare.endswith(":") and not is_match(bare):
             folder = bare[:-1]
-            continue
-        entry = _entry(bare, folder)
-        if entry is not None:
-            entries.append(entry)
-            places.append(at)
-    counted = _counted(entries, task._replace(budget_tokens=task.budget_tokens // 3))
+            headings[folder] = at
+        elif bare.strip() and not bare.startswith("total "):
+            entries[at] = _entry(bare, folder)
+    counted = _counted(entries.values(), task._replace(budget_tokens=task.budget_tokens // 3))
     left = task.budget_tokens - task.counter(counted)
-    shelf = Shelf(
-        [lines[at] for at in places],
-        task._replace(budget_tokens=left),
-        numbers=[numbers[at] for at in places],
-        total=total,
-    )
-    keep_rows(shelf, columns_of_texts(entry.said for entry in entries), [lines[at] for at in places], task)
-    _name_folders(shelf, entries, places, lines, numbers)
+    columns = columns_of_texts(entry.said for entry in entries.values())
+    shelf = keep_rows(lines.at(list(entries)), columns, task._replace(budget_tokens=left))
+    kept = set(shelf.kept)
+    for at, entry in entries.items():
+        if lines.numbers[at] in kept and entry.group in headings:
+            heading = headings[entry.group]
+            shelf.kept[lines.numbers[heading]] = lines.texts[heading]
     text = shelf.text()
-    return Digest(f"{text}\n{counted}" if counted else text, len(shelf.kept), total, "lines", "groups")
+    return Digest(f"{text}\n{counted}" if counted else text, len(shelf.kept), lines.total, "lines", "groups")
 
 
-def _entry(line: str, folder: str) -> _Entry | None:
-    if not line.strip() or line.startswith("total "):
-        return None
+def _entry(line: str, folder: str) -> _Entry:
     listed = _LISTED.match(line)
     if listed:
         mode, owner, group, size, _, name = listed.groups()
-        said = {"mode": mode, "owner": owner, "group": group, "ending": _ending(name)}
+        said = {"mode": mode, "owner": owner, "group": group, "ending": _folder_and_ending(name)[1]}
         if mode[0] == "-":
-            said["size"] = _bytes(size)
+            unit = _UNITS.get(size[-1])
+            said["size"] = size if unit is None else str(float(size[:-1].replace(",", "")) * unit)
         return _Entry(said, folder or ".")
     matched = (_MATCHED.match(line) if ":" in line else None) or (_NEAR_MATCH.match(line) if "-" in line else None)
     if matched:
-        above, _, name = _parts(matched[1])
-        return _Entry({"folder": above, "ending": _name_ending(name), "text": matched[3].strip()}, matched[1])
-    above, _, name = _parts(line)
+        above, ending = _folder_and_ending(matched[1])
+        return _Entry({"folder": above, "ending": ending, "text": matched[3].strip()}, matched[1])
+    above, ending = _folder_and_ending(line)
     above = above or folder
-    return _Entry({"folder": above, "ending": _name_ending(name)}, above or ".")
+    return _Entry({"folder": above, "ending": ending}, above or ".")
 
 
-def _bytes(size: str) -> str:
-    unit = _UNITS.get(size[-1])
-    return size if unit is None else str(float(size[:-1].replace(",", "")) * unit)
-
-
-def _parts(path: str) -> tuple[str, str, str]:
-    """Return the folder of a path, a slash where there is one, and the name."""
-    return path.rstrip("/\\").replace("\\", "/").rpartition("/")
-
-
-def _folder(path: str) -> str:
-    return _parts(path)[0]
-
-
-def _ending(path: str) -> str:
-    return _name_ending(_parts(path)[2])
-
-
-def _name_ending(name: str) -> str:
+def _folder_and_ending(path: str) -> tuple[str, str]:
+    """Return the folder of a path, "" where it names none, and the ending of its name, ``none`` where it has none."""
+    folder, _, name = path.rstrip("/\\").replace("\\", "/").rpartition("/")
     before, _, ending = name.partition(" -> ")[0].rpartition(".")
-    return f".{ending[:12]}" if before and ending.isalnum() else "none"
+    return folder, f".{ending[:12]}" if before and ending.isalnum() else "none"
 
 
-def _name_folders(
-    shelf: Shelf, entries: Sequence[_Entry], places: Sequence[int], lines: Sequence[str], numbers: Sequence[int]
-) -> None:
-    """Add the line that names the folder of each entry that is kept, where the listing has such lines."""
-    named = {lines[at].rstrip("\r")[:-1]: at for at in range(len(lines)) if lines[at].rstrip("\r").endswith(":")}
-    if not named:
-        return
-    kept = set(shelf.kept)
-    for entry, at in zip(entries, places, strict=True):
-        if numbers[at] in kept and entry.group in named:
-            shelf.kept[numbers[named[entry.group]]] = lines[named[entry.group]]
-
-
-def _counted(entries: Sequence[_Entry], task: Task) -> str:
+def _counted(entries: Iterable[_Entry], task: Task) -> str:
     """Return how many entries each group has, the largest groups first, as many as the budget holds."""
     groups = Counter(entry.group for entry in entries)
     while len(groups) > _MAX_GROUPS and any("/" in group.strip("/") for group in groups):
         shorter: Counter[str] = Counter()
         deepest = max(group.count("/") for group in groups)
         for group, count in groups.items():
-            shorter[_folder(group) or group if group.count("/") == deepest else group] += count
+            shorter[(_folder_and_ending(group)[0] or group) if group.count("/") == deepest else group] += count
         if shorter == groups:
             break
         groups = shorter

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from gatekeeper_core.context.tool_results.digest import Shelf, Task
+from gatekeeper_core.context.tool_results.digest import Lines, Shelf, Task
 from gatekeeper_core.context.tool_results.formats.cells import Cells, Columns
 from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.context.tool_results.omissions import MARK
@@ -68,83 +68,63 @@ def unusual_rows(columns: Columns, total: int, *, limit: int = 40) -> list[Unusu
     """
     found: list[Unusual] = []
     for column, cells in columns.items():
-        found += _by_presence(column, cells, total)
-        found += _by_value(column, cells)
+        missing = total - len(cells)
+        if len(cells) <= _rare(total) < total:
+            score = math.log(total / len(cells)) + 2.0
+            found += (Unusual(score, row, column, "present") for row in cells.rows)
+        elif 0 < missing <= _rare(total):
+            score = math.log(total / missing)
+            found += (Unusual(score, row, column, "missing") for row in set(range(total)).difference(cells.rows))
+        for reason, scores in _unusual_texts(cells):
+            texts = zip(cells.rows, cells.texts, strict=True) if scores else ()
+            found += (Unusual(scores[text], row, column, reason) for row, text in texts if text in scores)
     found.sort(key=lambda each: (-round(each.score, 6), each.row, each.column))
-    return _spread(found, limit)
-
-
-def _spread(found: Iterable[Unusual], limit: int) -> list[Unusual]:
     seen: Counter[tuple[str, str]] = Counter()
-    rows: set[int] = set()
-    kept: list[Unusual] = []
+    kept: dict[int, Unusual] = {}
     for each in found:
-        if each.row not in rows and seen[each.column, each.reason] < _PER_REASON:
+        if each.row not in kept and len(kept) < limit and seen[each.column, each.reason] < _PER_REASON:
             seen[each.column, each.reason] += 1
-            rows.add(each.row)
-            kept.append(each)
-            if len(kept) == limit:
-                break
-    return kept
+            kept[each.row] = each
+    return list(kept.values())
 
 
 def _rare(total: int) -> float:
     return max(1.0, _RARE_SHARE * total)
 
 
-def _by_presence(column: str, cells: Cells, total: int) -> Iterable[Unusual]:
-    if len(cells) <= _rare(total) < total:
-        return [Unusual(math.log(total / len(cells)) + 2.0, row, column, "present") for row in cells.rows]
-    missing = total - len(cells)
-    if not 0 < missing <= _rare(total):
-        return ()
-    absent = sorted(set(range(total)).difference(cells.rows))
-    return [Unusual(math.log(total / missing), row, column, "missing") for row in absent]
-
-
-def _by_value(column: str, cells: Cells) -> Iterable[Unusual]:
-    if len(cells) < 5:
-        return ()
-    counts = cells.counts
-    if len(counts) <= max(_CATEGORIES, _CATEGORY_SHARE * len(cells)) and len(counts) < len(cells) / 2:
-        return _rare_values(column, cells, counts, "value", 1.0)
+def _unusual_texts(cells: Cells) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield each way in which texts of a column stand out, and how much by text."""
+    counts, total = cells.counts, len(cells)
+    if total < 5:
+        return
+    if len(counts) <= max(_CATEGORIES, _CATEGORY_SHARE * total) and len(counts) < total / 2:
+        yield "value", _rare_scores(counts, total)
+        return
     numeric = sum(counts[text] for text in cells.numbers)
-    if numeric >= _NUMERIC_SHARE * len(cells):
-        return [*_far_numbers(column, cells), *_no_numbers(column, cells, len(cells) - numeric)]
-    return [*_rare_forms(column, cells, _shape, "shape", 0.8), *_rare_forms(column, cells, masked, "kind", 0.9)]
+    if numeric >= _NUMERIC_SHARE * total:
+        yield "far", _far_numbers(cells)
+        others = [text for text in counts if text not in cells.numbers]
+        yield "not a number", {text: math.log(total / (total - numeric)) for text in others}
+        return
+    for reason, form, weight in (("shape", _shape, 0.8), ("kind", masked, 0.9)):
+        yield reason, _rare_scores(_counts_of_forms(cells, form), total, weight)
 
 
-def _no_numbers(column: str, cells: Cells, count: int) -> Iterable[Unusual]:
-    if not count:
-        return ()
-    score = math.log(len(cells) / count)
-    return _scored(column, cells, {text: score for text in cells.counts if text not in cells.numbers}, "not a number")
+def _rare_scores(counts: Mapping[str, int], total: int, weight: float = 1.0) -> dict[str, float]:
+    """Return the texts that are rare, or whose form is; ``counts`` has how often each, or its form, occurs."""
+    return {text: weight * math.log(total / count) for text, count in counts.items() if count <= _rare(total)}
 
 
-def _scored(column: str, cells: Cells, scores: Mapping[str, float], reason: str) -> list[Unusual]:
-    """Return the rows whose texts have a score."""
-    if not scores:
-        return []
-    found = zip(cells.rows, cells.texts, strict=True)
-    return [Unusual(scores[text], row, column, reason) for row, text in found if text in scores]
-
-
-def _rare_values(column: str, cells: Cells, counts: Mapping[str, int], reason: str, weight: float) -> Iterable[Unusual]:
-    """Return the rows whose texts are rare; ``counts`` has for each text how often it, or its form, stands here."""
-    most = _rare(len(cells))
-    scores = {text: weight * math.log(len(cells) / count) for text, count in counts.items() if count <= most}
-    return _scored(column, cells, scores, reason)
-
-
-def _rare_forms(column: str, cells: Cells, form: Callable[[str], str], reason: str, weight: float) -> Iterable[Unusual]:
+def _counts_of_forms(cells: Cells, form: Callable[[str], str]) -> dict[str, int]:
+    """Return by text how often its form occurs; nothing where every other text has a form of its own."""
     forms: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for text, count in cells.counts.items():
-        known = forms[text] = form(text)
-        counts[known] += count
-        if len(counts) > len(cells) / 3:  # where every other value has a form of its own, no form is unusual
-            return ()
-    return _rare_values(column, cells, {text: counts[known] for text, known in forms.items()}, reason, weight)
+        forms[text] = form(text)
+        counts[forms[text]] += count
+        if len(counts) > len(cells) / 3:
+            return {}
+    return {text: counts[known] for text, known in forms.items()}
 
 
 def _shape(text: str) -> str:
@@ -159,17 +139,16 @@ def _shape(text: str) -> str:
     return _REPEATED.sub("", flat)
 
 
-def _far_numbers(column: str, cells: Cells) -> Iterable[Unusual]:
+def _far_numbers(cells: Cells) -> dict[str, float]:
     values = [cells.numbers[text] for text in cells.texts if text in cells.numbers]
     middle = _median(values)
     distances = [abs(value - middle) for value in values]
     spread = _median(distances) * _MAD_TO_SIGMA or sum(distances) / len(distances)
     if not 0.0 < spread < math.inf:
-        return ()
+        return {}
     base = math.log(len(values))
     far = {text: abs(value - middle) for text, value in cells.numbers.items() if abs(value - middle) > _FAR * spread}
-    scores = {text: base + min(3.0, math.log10(distance / spread)) for text, distance in far.items()}
-    return _scored(column, cells, scores, "far")
+    return {text: base + min(3.0, math.log10(distance / spread)) for text, distance in far.items()}
 
 
 def _median(values: Sequence[float]) -> float:
@@ -177,29 +156,32 @@ def _median(values: Sequence[float]) -> float:
     return sorted(values)[(len(values) - 1) // 2]
 
 
-def keep_rows(shelf: Shelf, columns: Columns, lines: Sequence[str], task: Task) -> None:
-    """Put rows on a shelf in the order of their worth.
+def keep_rows(lines: Lines, columns: Columns, task: Task, *, what: str = "lines", first: int = 1) -> Shelf:
+    """Return a shelf with the rows that matter, added in the order of their worth.
 
     Args:
-        shelf: takes rows by index.
+        lines: the rows as lines, for words of failure and for what was asked.
         columns: what the rows say, by column.
-        lines: the same rows as lines, for words of failure and for what was asked.
-        task: the question, and how many first rows to show.
+        task: the question, the budget, and how many first rows to show.
+        what: what the rows are called, a plural.
+        first: number of the first row of the result.
     """
-    if not lines:
-        return
-    budget = shelf.left
-    for nth, index in enumerate(_failures(lines)):
+    shelf = Shelf(lines, task, what=what, first=first)
+    budget, count = shelf.left, len(lines.texts)
+    if not count:
+        return shelf
+    for nth, index in enumerate(_failures(lines.texts)):
         shelf.add(index, least_left=shelf.overdraft if nth < 2 * _PER_REASON else budget // 3)
-    for nth, index in enumerate(task.asked.ranked(lines, limit=_ASKED_ROWS)):
+    for nth, index in enumerate(task.asked.ranked(lines.texts, limit=_ASKED_ROWS)):
         shelf.add(index, least_left=shelf.overdraft if nth < _PER_REASON else budget // 12)
     shelf.add(0)
-    for each in unusual_rows(columns, len(lines)):
+    for each in unusual_rows(columns, count):
         shelf.add(each.row, least_left=budget // 8)
-    shelf.add(len(lines) - 1)
-    for index in range(min(task.list_items, len(lines))):
+    shelf.add(count - 1)
+    for index in range(min(task.list_items, count)):
         if not shelf.add(index):
             break
+    return shelf
 
 
 def _failures(lines: Sequence[str]) -> list[int]:
@@ -223,20 +205,16 @@ def summary_of(columns: Columns, *, max_columns: int = 4, max_values: int = 6) -
     """
     said: list[str] = []
     for column, cells in columns.items():
-        told = _told(cells, max_values)
-        if told:
-            said.append(f"{one_line(column, max_chars=40)}: {told}")
+        counts = cells.counts
+        if 1 < len(counts) <= max_values:
+            ranked = sorted(counts, key=lambda text: (-counts[text], text))
+            told = ", ".join(f"{one_line(text, max_chars=30)} {counts[text]}" for text in ranked)
+        elif len(cells.numbers) >= max(2, _NUMERIC_SHARE * len(counts)):
+            numbers = [(value, text) for text, value in cells.numbers.items()]
+            told = f"{min(numbers)[1]} to {max(numbers)[1]}"
+        else:
+            continue
+        said.append(f"{one_line(column, max_chars=40)}: {told}")
         if len(said) == max_columns:
             break
     return f"{MARK} in all: {'; '.join(said)}" if said else ""
-
-
-def _told(cells: Cells, max_values: int) -> str:
-    counts = cells.counts
-    if 1 < len(counts) <= max_values:
-        ranked = sorted(counts, key=lambda text: (-counts[text], text))
-        return ", ".join(f"{one_line(text, max_chars=30)} {counts[text]}" for text in ranked)
-    if len(cells.numbers) < max(2, _NUMERIC_SHARE * len(counts)):
-        return ""
-    numbers = [(value, text) for text, value in cells.numbers.items()]
-    return f"{min(numbers)[1]} to {max(numbers)[1]}"

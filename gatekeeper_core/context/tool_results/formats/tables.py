@@ -20,12 +20,13 @@ character
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.formats.json_text import (
     UNREAD,
     JsonValue,
+    Unread,
     json_decoder,
     read_json,
     write_json,
@@ -139,22 +140,25 @@ def header(columns: Iterable[Column]) -> str:
     )
 
 
-def row_text(row: Mapping[Path, JsonValue], columns: Iterable[Column]) -> str:
-    """Return the line of one row."""
+def row_text(
+    row: Mapping[Path, JsonValue], columns: Iterable[Column], write: Callable[[JsonValue, bool], str] | None = None
+) -> str:
+    """Return the line of one row; ``write`` writes a value, given whether its column holds strings; None: ``cell``."""
+    write = write or cell
     return ",".join(
         [
-            cell(row[column.path], strings=column.strings) if column.path in row else ""
+            write(row[column.path], column.strings) if column.path in row else ""
             for column in columns
             if not column.is_shared
         ]
     )
 
 
-def cell(value: JsonValue, *, strings: bool) -> str:
-    """Return a value as it stands in a cell.
+def cell(value: JsonValue, strings: bool) -> str:
+    """Return a value as it stands in a cell of a column, of strings only or of any values.
 
     >>> from gatekeeper_core.context.tool_results.formats.json_text import Number
-    >>> cell("12", strings=True), cell("12", strings=False), cell(Number("12"), strings=False)
+    >>> cell("12", True), cell("12", False), cell(Number("12"), False)
     ('12', '"12"', '12')
     """
     if type(value) is str and _BARE.fullmatch(value) and (strings or not _LOOKS_LIKE_JSON.match(value)):
@@ -229,22 +233,18 @@ def _read_row(line: str, columns: Sequence[Column]) -> dict[str, JsonValue]:
         if line[at : at + 1] in ("", ","):
             at += 1
             continue
+        value: JsonValue
         if line[at] in '"[{':
             value, at = _read_value(line, at)
         else:
             stop = line.find(",", at)
             stop = len(line) if stop < 0 else stop
-            value, at = _read_bare(line[at:stop], column.strings), stop
+            bare, at = line[at:stop], stop
+            read = UNREAD if column.strings or not _LOOKS_LIKE_JSON.match(bare) else read_json(bare)
+            value = bare if isinstance(read, Unread) else read
         _put(row, column.path, value)
         at += 1
     return row
-
-
-def _read_bare(text: str, strings: bool) -> JsonValue:
-    if strings or not _LOOKS_LIKE_JSON.match(text):
-        return text
-    value = read_json(text)
-    return text if value is UNREAD else value  # type: ignore[return-value]
 
 
 def _put(row: dict[str, JsonValue], path: Path, value: JsonValue) -> None:

@@ -36,7 +36,7 @@ class Kinds:
     """The kinds of some lines.
 
     Attributes:
-        of_line: by index the kind of a line, as an index in ``templates``.
+        total: how many lines there are.
         templates: the kinds, in the order in which they first occur.
         first, last: by kind the indices of its first and last line.
         counts: by kind how many lines it has.
@@ -44,7 +44,7 @@ class Kinds:
         frequencies: in how many lines each word stands.
     """
 
-    of_line: Sequence[int]
+    total: int
     templates: Sequence[str]
     first: Sequence[int]
     last: Sequence[int]
@@ -59,10 +59,9 @@ class Kinds:
         >>> kinds.rarity(1) > kinds.rarity(0)
         True
         """
-        total = len(self.of_line) + 1
         rarest = sorted([self.frequencies[word] for word in self.words[kind]])[:3]
-        best = [math.log(total / count) for count in rarest]
-        own = math.log(total / self.counts[kind])
+        best = [math.log((self.total + 1) / count) for count in rarest]
+        own = math.log((self.total + 1) / self.counts[kind])
         return round((sum(best) / len(best) if best else 0.0) + own, 6)
 
 
@@ -73,7 +72,6 @@ def kinds_of(lines: Iterable[str]) -> Kinds:
     [2, 1]
     """
     numbers: dict[str, int] = {}
-    of_line: list[int] = []
     first: list[int] = []
     last: list[int] = []
     counts: list[int] = []
@@ -86,8 +84,7 @@ def kinds_of(lines: Iterable[str]) -> Kinds:
             counts.append(0)
         counts[kind] += 1
         last[kind] = index
-        of_line.append(kind)
-    return Kinds(of_line, tuple(numbers), first, last, counts, *_words_of(numbers, counts))
+    return Kinds(sum(counts), tuple(numbers), first, last, counts, *_words_of(numbers, counts))
 
 
 def _words_of(templates: Iterable[str], counts: Iterable[int]) -> tuple[list[tuple[int, ...]], list[int]]:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from gatekeeper_core.context.tool_results.digest import Digest, Shelf, Task
+from gatekeeper_core.context.tool_results.digest import Digest, Lines, Shelf, Task
 from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.text import LazyPattern
 
@@ -39,12 +38,6 @@ _ENDS = 2
 _OWN = 4
 
 
-class _Run(NamedTuple):
-    """Frames that follow one another: their lines, and where each frame begins."""
-
-    frames: list[list[int]]
-
-
 def is_frame(line: str) -> bool:
     """Return whether a line is a frame of a stack trace.
 
@@ -59,65 +52,50 @@ def is_trace_head(line: str) -> bool:
     return _HEAD.match(line[:400]) is not None
 
 
-def digest_trace(lines: Sequence[str], numbers: Sequence[int], total: int, task: Task) -> Digest | None:
-    """Return a digest of traces, or None where there are no frames or all of them fit.
-
-    Args:
-        lines: the lines that were read.
-        numbers: their numbers in the text.
-        total: how many lines the text has.
-        task: what the digest goes by.
-    """
-    runs, messages = _parts(lines)
+def digest_trace(lines: Lines, task: Task) -> Digest | None:
+    """Return a digest of traces, or None where there are no frames or all of them fit."""
+    texts = lines.texts
+    runs, messages = _parts(texts)
     if not runs:
         return None
-    shelf = Shelf(lines, task, numbers=numbers, total=total)
+    shelf = Shelf(lines, task)
     budget = shelf.left
-    seen: dict[str, int] = {}
-    for at in messages:
-        seen.setdefault(masked(lines[at]), at)
-    telling = sorted(seen.values(), key=lambda at: (not is_trace_head(lines[at]), at))
+    first = {masked(texts[at]): at for at in reversed(messages)}
+    telling = sorted(first.values(), key=lambda at: (not is_trace_head(texts[at]), at))
     for nth, at in enumerate(telling):
         shelf.add(at, least_left=budget // 3 if nth else shelf.overdraft)
-    for at in task.asked.ranked(lines, limit=6):
+    for at in task.asked.ranked(texts, limit=6):
         shelf.add(at, least_left=budget // 4)
-    for frames in _kinds(runs, lines):
-        for frame in _worth(frames, lines):
+    kinds: dict[tuple[str, ...], list[list[int]]] = {}
+    for run in runs:
+        kinds.setdefault(tuple(masked(texts[frame[0]]) for frame in run), run)
+    for run in kinds.values():
+        for frame in _worth(run, texts):
             for at in frame:
                 shelf.add(at)
     for at in reversed(messages):
         shelf.add(at)
-    if shelf.is_whole:
-        return None
-    return Digest(shelf.text(), len(shelf.kept), total, "lines", "frames")
+    return None if shelf.is_whole else Digest(shelf.text(), len(shelf.kept), lines.total, "lines", "frames")
 
 
-def _parts(lines: Sequence[str]) -> tuple[list[_Run], list[int]]:
-    """Return the runs of frames, and the other lines that say something."""
-    runs: list[_Run] = []
+def _parts(lines: Sequence[str]) -> tuple[list[list[list[int]]], list[int]]:
+    """Return the runs of frames, each frame by the indices of its lines, and the other lines that say something."""
+    runs: list[list[list[int]]] = []
     messages: list[int] = []
     inside = False
     for at, line in enumerate(lines):
         if is_frame(line):
             if not inside:
-                runs.append(_Run([]))
-            runs[-1].frames.append([at])
+                runs.append([])
+            runs[-1].append([at])
             inside = True
         elif inside and re.match(r"\s{2,}\S", line[:80]):
-            runs[-1].frames[-1].append(at)  # the code of the frame
+            runs[-1][-1].append(at)  # the code of the frame
         else:
             inside = False
             if line.strip():
                 messages.append(at)
     return runs, messages
-
-
-def _kinds(runs: Sequence[_Run], lines: Sequence[str]) -> list[list[list[int]]]:
-    """Return the frames of one run of each kind, in the order in which the kinds occur."""
-    seen: dict[tuple[str, ...], list[list[int]]] = {}
-    for run in runs:
-        seen.setdefault(tuple(masked(lines[frame[0]]) for frame in run.frames), run.frames)
-    return list(seen.values())
 
 
 def _worth(frames: Sequence[list[int]], lines: Sequence[str]) -> list[list[int]]:

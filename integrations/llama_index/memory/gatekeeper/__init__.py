@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from llama_index.memory.gatekeeper.buffer import GatekeeperMemoryBuffer
     from llama_index.memory.gatekeeper.events import GatekeeperContextEvent, GatekeeperSelectionEvent
     from llama_index.memory.gatekeeper.memory import GatekeeperMemory
-    from llama_index.memory.gatekeeper.recall import recall_tool
-    from llama_index.memory.gatekeeper.working_memory import working_memory_tool
+    from llama_index.memory.gatekeeper.tools import recall_tool, working_memory_tool
 
 __all__ = [
     "GatekeeperContextEvent",
@@ -34,8 +33,8 @@ _MODULES = {
     "GatekeeperMemoryBlock": "block",
     "GatekeeperMemoryBuffer": "buffer",
     "GatekeeperSelectionEvent": "events",
-    "recall_tool": "recall",
-    "working_memory_tool": "working_memory",
+    "recall_tool": "tools",
+    "working_memory_tool": "tools",
 }
 
 

@@ -11,7 +11,7 @@ import asyncio
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import Field, PrivateAttr
@@ -19,10 +19,11 @@ from llama_index.core.memory import BaseMemoryBlock
 from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
 from llama_index.core.utils import get_tokenizer
 
+from gatekeeper_core.context.history.modes import HistoryConfig, budget_for_window
 from gatekeeper_core.messages import turn_starts
 from llama_index.memory.gatekeeper.options import SelectionOptions
 from llama_index.memory.gatekeeper.reading import read_message, role_of, text_of
-from llama_index.memory.gatekeeper.recalled import RecalledText, lines_of, tag_of
+from llama_index.memory.gatekeeper.recalled import RecalledText, tag_of
 
 __all__ = ["GatekeeperMemoryBlock"]
 
@@ -36,7 +37,8 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
     Attributes:
         name: name of the block; also the tag of the fence, its other characters as ``_``.
         priority: as in LlamaIndex: 0 is never truncated; above it, lower numbers give way first.
-        token_budget: what the text may cost, fence included, at least 1 token.
+        config: the settings; None: ``HistoryConfig(passthrough_below=0)``. The budget is for the text, fence included;
+            None: 16,000.
         tokenizer_fn: counts tokens; the default is LlamaIndex's.
         chat_store: the store of the memory (its ``sql_store``). With it the archive is read anew at each call, so a
             restart, a reset or another process is noticed; without it the block keeps what is flushed to it.
@@ -44,12 +46,10 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
 
     name: str = "recalled_turns"
     priority: int = 1
-    token_budget: int = Field(default=4000, ge=1)
     tokenizer_fn: Callable[[str], list[Any]] = Field(default_factory=get_tokenizer, exclude=True)
     chat_store: AsyncDBChatStore | None = Field(default=None, exclude=True)
-    floor_turns: int = Field(default=0, ge=0)
-    passthrough_below: int = Field(default=0, ge=0)
 
+    _defaults: ClassVar[HistoryConfig] = HistoryConfig(passthrough_below=0, run=None)
     _flushed: dict[str | None, list[ChatMessage]] = PrivateAttr(default_factory=dict)
 
     def forget(self, session_id: str | None = None) -> None:
@@ -68,29 +68,26 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
         session = block_kwargs.get("session_id")
         recent = _up_to_question(messages or [])
-        archived = await self._archived(session)
+        if self.chat_store is None or session is None:
+            flushed = self._flushed.get(session, [])
+        else:
+            flushed = await self.chat_store.get_messages(session, status=MessageStatus.ARCHIVED)
+        archived = _without_system(flushed)
         if not recent or not archived or text_of(recent[-1]) is None:
             return ""
         recalled = await asyncio.to_thread(self._recalled, archived, recent, session)
-        return "" if self.shadow else recalled
+        return "" if self._settings.shadow else recalled
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         if self.chat_store is None:
             for message in messages:
                 self._flushed.setdefault(message.additional_kwargs.get("session_id"), []).append(message)
 
-    async def _archived(self, session: str | None) -> list[ChatMessage]:
-        if self.chat_store is None or session is None:
-            found = self._flushed.get(session, [])
-        else:
-            found = await self.chat_store.get_messages(session, status=MessageStatus.ARCHIVED)
-        return _without_system(found)
-
     def _recalled(self, archived: list[ChatMessage], recent: list[ChatMessage], session: str | None) -> RecalledText:
         # What is active is in the prompt anyway, so it is free here.
         messages = [*archived, *recent]
         free = self._cost(recent)
-        config = replace(self._current_selector().config, token_budget=self.token_budget + free)
+        config = replace(self._current_selector().config, token_budget=self._budget_tokens() + free)
         view = self._select(messages, thread=session, config=config)
         starts = [*turn_starts(list(map(role_of, messages))), len(messages)]
         ends = [min(stop, len(archived)) for stop in starts[1:]]  # what is behind the archive is in the prompt
@@ -98,8 +95,10 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
         texts = []
         for turn in view.turns:
             said = (cut.get(at) or read_message(messages[at]) for at in range(starts[turn], ends[turn]))
-            texts.append((turn, lines_of(said)))
-        return self._fitting([turn for turn in texts if turn[1]], self.token_budget)
+            text = "\n".join(f"{message.role}: {message.text}" for message in said if message.text.strip())
+            if text:
+                texts.append((turn, text))
+        return self._fitting(texts, self._budget_tokens())
 
     def _fitting(self, turns: Sequence[tuple[int, str]], limit_tokens: int) -> RecalledText:
         """Return the text of as many turns as fit; the labels and the fence cost, too."""
@@ -110,7 +109,7 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
         return RecalledText.of(turns[:over], tag=tag)
 
     def _budget_tokens(self) -> int:
-        return self.token_budget
+        return self._settings.token_budget or budget_for_window(None)
 
 
 def _without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:

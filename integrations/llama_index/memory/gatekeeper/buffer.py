@@ -1,27 +1,25 @@
-"""A chat memory buffer that gives the turns that matter instead of the newest ones.
-
-The chat store holds everything and is only read here; each call looks at it anew, so that whatever else writes to it is
-noticed.
-"""
+"""A chat memory buffer that gives the turns that matter instead of the newest ones; its chat store holds everything."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
 
 from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.bridge.pydantic import field_serializer
 from llama_index.core.llms.llm import LLM
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
-from llama_index.core.storage.chat_store import BaseChatStore
+from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
 
-from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, OnError
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import Provider
-from gatekeeper_core.selection.planner import GatekeeperConfig
-from llama_index.memory.gatekeeper.building import budget_of
+from llama_index.memory.gatekeeper.building import BuilderOptions
+from llama_index.memory.gatekeeper.options import one_budget
 from llama_index.memory.gatekeeper.reading import Question, text_of
-from llama_index.memory.gatekeeper.stored import StoredBuffer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -29,11 +27,12 @@ if TYPE_CHECKING:
 __all__ = ["GatekeeperMemoryBuffer"]
 
 
-class GatekeeperMemoryBuffer(StoredBuffer):
+class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
     """A ``ChatMemoryBuffer`` whose ``get`` chooses: whole turns, within ``token_limit``, for the current question.
 
-    Everything else is as in LlamaIndex: the constructors, the store, ``get_all``, ``put``, ``set``, ``reset``. Tokens
-    are counted by ``tokenizer_fn``: texts, names and arguments of calls, and an estimate for media.
+    Everything else is as in LlamaIndex: the constructors, the store, ``get_all``, ``put``, ``set``, ``reset``; but a
+    caller's list stays the caller's, and every version of pydantic can write the memory. Tokens are counted by
+    ``tokenizer_fn``: texts, names and arguments of calls, and an estimate for media.
 
     >>> memory = GatekeeperMemoryBuffer.from_defaults([ChatMessage("hello")], token_limit=2000)
     >>> [message.content for message in memory.get()], memory.last_selection.status
@@ -55,13 +54,7 @@ class GatekeeperMemoryBuffer(StoredBuffer):
         token_limit: int | None = None,
         tokenizer_fn: Callable[[str], list[Any]] | None = None,
         *,
-        reserve_tokens: int = 0,
-        floor_turns: int = 0,
-        passthrough_below: int = PASSTHROUGH_BELOW,
-        trim: bool = True,
-        shadow: bool = False,
-        on_error: OnError = "fallback",
-        gatekeeper_config: GatekeeperConfig | None = None,
+        config: HistoryConfig | None = None,
         builder: ContextBuilder | None = None,
         user: str | None = None,
         tenant: str = "default",
@@ -70,21 +63,18 @@ class GatekeeperMemoryBuffer(StoredBuffer):
     ) -> Self:
         """Return a memory; the options before the star are LlamaIndex's, those after it ``BuilderOptions``.
 
+        Without a ``token_limit`` the budget is that of ``config`` or ``builder``, without either LlamaIndex's default.
+
         Raises:
+            ConfigError: two different budgets are given.
             ValueError: an option is unknown or out of range.
         """
         history = None if chat_history is None else list(chat_history)
-        token_limit = budget_of(builder, token_limit)
+        token_limit, config = one_budget(token_limit, config, builder)
         stock = super().from_defaults(history, llm, chat_store, chat_store_key, token_limit, tokenizer_fn, **kwargs)
         return cls._with(
             stock,
-            reserve_tokens=reserve_tokens,
-            floor_turns=floor_turns,
-            passthrough_below=passthrough_below,
-            trim=trim,
-            shadow=shadow,
-            on_error=on_error,
-            gatekeeper_config=gatekeeper_config,
+            config=config,
             builder=builder,
             user=user,
             tenant=tenant,
@@ -105,23 +95,17 @@ class GatekeeperMemoryBuffer(StoredBuffer):
         """
         self._check_prefix(initial_token_count)
         query = text_of(input)
-        chosen = self._chosen(list(self.get_all()), query, initial_token_count)
-        return super().get(query, initial_token_count, **kwargs) if self.shadow else chosen
+        chosen = self._chosen(list(self.get_all()), self.chat_store_key, query, initial_token_count)
+        return super().get(query, initial_token_count, **kwargs) if self._settings.shadow else chosen
 
     async def aget(self, input: Question = None, initial_token_count: int = 0, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002
         """Return the messages to send, as :meth:`get` does; the loop waits neither for the store nor the selection."""
         self._check_prefix(initial_token_count)
         query, messages = text_of(input), list(await self.aget_all())
-        chosen = await asyncio.to_thread(self._chosen, messages, query, initial_token_count)
-        if self.shadow:
+        chosen = await asyncio.to_thread(self._chosen, messages, self.chat_store_key, query, initial_token_count)
+        if self._settings.shadow:
             return await asyncio.to_thread(super().get, query, initial_token_count, **kwargs)
         return chosen
-
-    def _chosen(self, messages: Sequence[ChatMessage], query: str | None, fixed_tokens: int) -> list[ChatMessage]:
-        arguments: Any = {"thread": self.chat_store_key, "query": query, "fixed_tokens": fixed_tokens}
-        if self._requests:
-            return self._built(self._requests, messages, **arguments)
-        return self._current_selector().kept(messages, self._select(messages, **arguments))
 
     def _check_prefix(self, initial_token_count: int) -> None:
         if initial_token_count > self.token_limit:
@@ -130,5 +114,47 @@ class GatekeeperMemoryBuffer(StoredBuffer):
                 f"and token_limit is {self.token_limit}; raise token_limit or shorten the system prompt"
             )
 
-    def _budget_tokens(self) -> int:
-        return self.token_limit
+    def set(self, messages: list[ChatMessage]) -> None:
+        """Replace the history."""
+        super().set(list(messages))
+
+    async def aset(self, messages: list[ChatMessage]) -> None:
+        """Replace the history."""
+        await super().aset(list(messages))
+
+    @classmethod
+    def from_string(cls, json_str: str, **arguments: Any) -> Self:
+        """Return the memory that ``to_string`` has written; the arguments are those of :meth:`from_dict`."""
+        return cls.from_dict(json.loads(json_str), **arguments)
+
+    @classmethod
+    def from_dict(
+        cls,
+        data: dict[str, Any],
+        *,
+        chat_store: BaseChatStore | None = None,
+        builder: ContextBuilder | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Return the memory that ``to_dict`` has written, or that of a ``ChatMemoryBuffer``.
+
+        Neither tokenizer nor builder is part of it: a loaded memory has LlamaIndex's default tokenizer.
+
+        Args:
+            data: the dict; it is not changed.
+            chat_store: stands in for the written one. LlamaIndex itself loads a ``SimpleChatStore`` only.
+            builder: the builder.
+            kwargs: not read, as in LlamaIndex.
+        """
+        if chat_store is not None:
+            return cls(**{**data, "chat_store": chat_store, "builder": builder})
+        loaded = cast("Self", super().from_dict(dict(data), **kwargs))
+        return cls._with(loaded, builder=builder) if builder else loaded
+
+    @field_serializer("chat_store")
+    def serialize_courses_in_order(self, chat_store: BaseChatStore) -> dict[str, Any]:
+        """Return the store as a dict; the name is LlamaIndex's, whose own cannot write messages on pydantic 2.14."""
+        if not isinstance(chat_store, SimpleChatStore):
+            return super().serialize_courses_in_order(chat_store)
+        store = {key: [message.model_dump(mode="json") for message in kept] for key, kept in chat_store.store.items()}
+        return {**chat_store.model_dump(exclude={"store"}), "store": store, "class_name": chat_store.class_name()}

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 
 from gatekeeper_core.context.history.modes import HistoryConfig
-from gatekeeper_core.context.history.select import HistoryView
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests, check_beside_builder
-from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Provider
 from llama_index.memory.gatekeeper.events import report_built
-from llama_index.memory.gatekeeper.options import SelectionOptions
+from llama_index.memory.gatekeeper.options import SelectionOptions, one_budget
 from llama_index.memory.gatekeeper.reading import read_message
 from llama_index.memory.gatekeeper.writing import write_built
 
-__all__ = ["BuilderOptions", "budget_of"]
-
-
-def budget_of(builder: ContextBuilder | None, token_limit: int | None) -> int | None:
-    """Return the limit that is given, else that of the builder; None where there is neither."""
-    return builder.config.total_budget if builder and token_limit is None else token_limit
+__all__ = ["BuilderOptions"]
 
 
 class BuilderOptions(SelectionOptions):
@@ -35,8 +28,8 @@ class BuilderOptions(SelectionOptions):
 
     Attributes:
         builder: builds what the memory gives: constraints, summary and task of the thread, memories of the user, the
-            turns and the pin. Its own settings hold then, its budget is ``token_limit``, and of the options of a
-            selection only ``reserve_tokens``, ``shadow`` and ``on_error`` count. It is not written with the memory.
+            turns and the pin. Its own settings hold then, its budget is ``token_limit``, and of ``config`` only
+            ``reserve_tokens``, ``shadow`` and ``on_error`` count. It is not written with the memory.
         user: whose memories they are; None: nobody's.
         tenant: whose system the thread runs in.
         provider: whose rules the messages keep to; the default is the strictest, which all others take.
@@ -49,19 +42,20 @@ class BuilderOptions(SelectionOptions):
 
     _requests: ThreadRequests[ChatMessage] | None = PrivateAttr(default=None)
 
+    if TYPE_CHECKING:
+        token_limit: int
+
     def model_post_init(self, context: Any, /) -> None:
         """Make what builds, and check that nothing contradicts it."""
         super().model_post_init(context)
         if self.builder is None:
             return
         self._requests = ThreadRequests[ChatMessage](
-            self.builder, read=read_message, write=write_built, on_error=self.on_error
+            self.builder, read=read_message, write=write_built, on_error=self._settings.on_error
         )
-        total = self.builder.config.total_budget
-        if self._budget_tokens() != total:
-            raise ConfigError(f"token_limit: the builder's total_budget is {total}, got {self._budget_tokens()}")
-        config = self._current_selector().config
-        check_beside_builder(replace(config, run=HistoryConfig().run), token_budget=total)  # a memory folds no runs
+        one_budget(self.token_limit, None, self.builder)
+        beside = replace(self._settings, token_budget=None, run=HistoryConfig().run)  # a memory folds no runs
+        check_beside_builder(beside, token_budget=None)
 
     @property
     def last_context(self) -> BuiltContext | None:
@@ -75,38 +69,35 @@ class BuilderOptions(SelectionOptions):
     @property
     def last_selection(self) -> HistoryView | None:
         """The selection made last, whatever the thread; None before the first."""
-        if self._requests is None:
-            return super().last_selection
-        return self.last_context.trace.view if self.last_context else None
+        context = self.last_context
+        return context.trace.view if context else super().last_selection
 
     def selection_for(self, thread_id: str) -> HistoryView | None:
         """Return the selection made last for a thread, or None where the thread is unknown or long unused."""
-        if self._requests is None:
-            return super().selection_for(thread_id)
         context = self.context_for(thread_id)
-        return context.trace.view if context else None
+        return context.trace.view if context else super().selection_for(thread_id)
 
-    def _built(
-        self,
-        requests: ThreadRequests[ChatMessage],
-        messages: Sequence[ChatMessage],
-        *,
-        thread: str,
-        query: str | None,
-        fixed_tokens: int,
+    def _chosen(
+        self, messages: Sequence[ChatMessage], thread: str, query: str | None, fixed_tokens: int
     ) -> list[ChatMessage]:
-        """Return what is built for a question, and report it."""
+        """Return what is selected or built for a question, and report it."""
+        if self._requests is None:
+            view = self._select(messages, thread=thread, query=query, fixed_tokens=fixed_tokens)
+            return self._current_selector().kept(messages, view)
         asked = Asked(
             thread=None if thread == DEFAULT_CHAT_STORE_KEY else thread,  # the name of everybody is no name
             tenant=self.tenant,
             user=self.user,
             question=query,
-            reserve_tokens=fixed_tokens + self.reserve_tokens,
+            reserve_tokens=fixed_tokens + self._settings.reserve_tokens,
             provider=self.provider,
         )
-        built = requests.request(messages, asked)
-        report_built(built, memory=type(self).__name__, thread=thread, shadow=self.shadow)
+        built = self._requests.request(messages, asked)
+        report_built(built, memory=type(self).__name__, thread=thread, shadow=self._settings.shadow)
         return list(built.messages)
+
+    def _budget_tokens(self) -> int:
+        return self.token_limit
 
     def __getstate__(self) -> dict[Any, Any]:
         """Return the state without the builder, whose stores and workers cannot be written."""

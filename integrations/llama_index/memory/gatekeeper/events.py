@@ -8,7 +8,7 @@ from typing import Any
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.instrumentation.events.base import BaseEvent  # type: ignore[attr-defined]
 
-from gatekeeper_core.context.history.select import HistoryView
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.prompt.adapter import ThreadRequest
 
 __all__ = ["GatekeeperContextEvent", "GatekeeperSelectionEvent", "report", "report_built"]
@@ -21,21 +21,7 @@ class GatekeeperSelectionEvent(BaseEvent):
         memory: class name of the memory.
         thread: the chat store key or session id.
         shadow: whether the choice was only reported.
-        status: how the choice was made, see ``HistoryView``; so for the rest.
-        reason: one word or a short fact that says more.
-        decision: ``continue`` or ``switch``; None where no selection was made.
-        messages_kept: messages that are sent.
-        messages_folded: messages of the current run that a summary stands for.
-        messages_replaced: messages that are sent in another form.
-        turns_kept: past turns that are sent.
-        turn_count: past turns of the conversation.
-        turn_ids: 0-based positions of the past turns that are sent, ascending.
-        tokens: what the messages sent cost.
-        history_tokens: what all messages would cost.
-        fixed_tokens: what else the budget has to carry.
-        budget_tokens: what all of it may cost.
-        counter: what counted the tokens.
-        margin: how far a prompt may lie over its estimate, as a share of it: so much of the budget was kept free.
+        the rest: as in ``HistoryView.facts``; ``tokens`` are those of the messages sent.
     """
 
     memory: str

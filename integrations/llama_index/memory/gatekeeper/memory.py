@@ -16,11 +16,11 @@ from llama_index.core.base.llms.types import ChatMessage, ContentBlock
 from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 
-from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, OnError
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import Provider
-from gatekeeper_core.selection.planner import GatekeeperConfig
 from llama_index.memory.gatekeeper.building import BuilderOptions
+from llama_index.memory.gatekeeper.options import one_budget
 from llama_index.memory.gatekeeper.reading import Question, role_of, text_of
 
 if TYPE_CHECKING:
@@ -50,13 +50,7 @@ class GatekeeperMemory(BuilderOptions, Memory):
     def from_defaults(
         cls,
         *args: Any,
-        reserve_tokens: int = 0,
-        floor_turns: int = 0,
-        passthrough_below: int = PASSTHROUGH_BELOW,
-        trim: bool = True,
-        shadow: bool = False,
-        on_error: OnError = "fallback",
-        gatekeeper_config: GatekeeperConfig | None = None,
+        config: HistoryConfig | None = None,
         builder: ContextBuilder | None = None,
         user: str | None = None,
         tenant: str = "default",
@@ -65,20 +59,19 @@ class GatekeeperMemory(BuilderOptions, Memory):
     ) -> Self:
         """Return a memory; ``args`` and ``kwargs`` are those of ``Memory``, the rest ``BuilderOptions``.
 
+        Without a ``token_limit`` the budget is that of ``config`` or ``builder``, without either LlamaIndex's default.
+
         Raises:
+            ConfigError: two different budgets are given.
             TypeError: an option is unknown.
             ValueError: an option is out of range.
         """
-        limit = {"token_limit": builder.config.total_budget} if builder else {}
+        limit, config = one_budget(kwargs.get("token_limit"), config, builder)
+        if limit is not None:
+            kwargs["token_limit"] = limit
         return cls._with(
-            super().from_defaults(*args, **{**limit, **kwargs}),
-            reserve_tokens=reserve_tokens,
-            floor_turns=floor_turns,
-            passthrough_below=passthrough_below,
-            trim=trim,
-            shadow=shadow,
-            on_error=on_error,
-            gatekeeper_config=gatekeeper_config,
+            super().from_defaults(*args, **kwargs),
+            config=config,
             builder=builder,
             user=user,
             tenant=tenant,
@@ -94,16 +87,16 @@ class GatekeeperMemory(BuilderOptions, Memory):
             block_kwargs: handed on to the blocks; ``initial_token_count`` among them counts towards ``token_limit``.
         """
         query, messages = text_of(input), list(await self.aget_all())
-        if self.shadow:
+        if self._settings.shadow:
             result, active = await super().aget(input, **block_kwargs), await self.aget_all(MessageStatus.ACTIVE)
-            await asyncio.to_thread(self._chosen, messages, query, result, active, **block_kwargs)
+            await asyncio.to_thread(self._chosen_beside, messages, query, result, active, **block_kwargs)
             return result
         content, said = await self._from_blocks(messages, input, block_kwargs)
         blocks = [ChatMessage(blocks=content), *said]
-        chosen = await asyncio.to_thread(self._chosen, messages, query, blocks, (), **block_kwargs)
+        chosen = await asyncio.to_thread(self._chosen_beside, messages, query, blocks, (), **block_kwargs)
         return self._insert_memory_content(chosen, content, said)
 
-    def _chosen(
+    def _chosen_beside(
         self,
         messages: Sequence[ChatMessage],
         query: str | None,
@@ -114,10 +107,7 @@ class GatekeeperMemory(BuilderOptions, Memory):
     ) -> list[ChatMessage]:
         """Return what to send. What is sent beyond the active messages, the blocks' part, is a fixed cost."""
         fixed = initial_token_count + max(0, self._cost(sent) - self._cost(active))
-        arguments: Any = {"thread": self.session_id, "query": query, "fixed_tokens": fixed}
-        if self._requests:
-            return self._built(self._requests, messages, **arguments)
-        return self._current_selector().kept(messages, self._select(messages, **arguments))
+        return self._chosen(messages, self.session_id, query, fixed)
 
     async def _from_blocks(
         self, messages: Sequence[ChatMessage], question: Question, block_kwargs: dict[str, Any]
@@ -147,13 +137,9 @@ class GatekeeperMemory(BuilderOptions, Memory):
         copies = [message.model_copy() for message in chat_history]
         stored = {id(copy): message for copy, message in zip(copies, chat_history, strict=True)}
         inserted = super()._insert_memory_content(copies, memory_content, [])
-        result = [self._original(message, stored.get(id(message))) for message in inserted]
+        result = []
+        for message in inserted:
+            original = stored.get(id(message))
+            result.append(original if original is not None and original.blocks is message.blocks else message)
         head = next((at for at, message in enumerate(result) if role_of(message) != "system"), len(result))
         return [*result[:head], *chat_message_data, *result[head:]]
-
-    @staticmethod
-    def _original(message: ChatMessage, stored: ChatMessage | None) -> ChatMessage:
-        return stored if stored is not None and stored.blocks is message.blocks else message
-
-    def _budget_tokens(self) -> int:
-        return self.token_limit

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.bridge.pydantic import BaseModel, Field, PrivateAttr
+from llama_index.core.bridge.pydantic import BaseModel, PlainSerializer, PrivateAttr
+from pydantic import PlainValidator, TypeAdapter
 
-from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryConfig, OnError
+from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
-from gatekeeper_core.context.history.select import HistoryView
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from llama_index.memory.gatekeeper.events import report
 from llama_index.memory.gatekeeper.reading import read_message, write_message
@@ -20,35 +25,59 @@ from llama_index.memory.gatekeeper.signs import signs_of
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["SelectionOptions"]
+__all__ = ["SelectionOptions", "one_budget"]
 
-_SHARED = ("reserve_tokens", "floor_turns", "passthrough_below", "trim", "shadow", "on_error")
+_GATEKEEPER = TypeAdapter(GatekeeperConfig | None)
+
+
+def _read_config(value: Any) -> HistoryConfig | None:
+    """Return settings that are given, or that ``_written_config`` has written; what makes a run smaller is none."""
+    if isinstance(value, Mapping):
+        value = HistoryConfig(**{**value, "gatekeeper": _GATEKEEPER.validate_python(value.get("gatekeeper"))})
+    if not isinstance(value, HistoryConfig | None):
+        raise TypeError(f"config must be a HistoryConfig, got {type(value).__name__}")
+    if value is not None and value.run not in (None, RunConfig()):
+        raise ConfigError("HistoryConfig.run: a memory gives the current run whole; leave it out")
+    return value and replace(value, run=None)
+
+
+def _written_config(config: HistoryConfig | None) -> dict[str, Any] | None:
+    return asdict(config) if config else None
+
+
+def one_budget(
+    token_limit: int | None, config: HistoryConfig | None, builder: ContextBuilder | None
+) -> tuple[int | None, HistoryConfig | None]:
+    """Return the budget, given in one of three places or in none of them, and the settings without it.
+
+    Raises:
+        ConfigError: two places say different budgets.
+    """
+    config = _read_config(config)
+    places = {
+        "token_limit": token_limit,
+        "HistoryConfig.token_budget": config.token_budget if config else None,
+        "the builder's total_budget": builder.config.total_budget if builder else None,
+    }
+    said = {place: tokens for place, tokens in places.items() if tokens is not None}
+    if len({*said.values()}) > 1:
+        named = ", ".join(f"{place} is {tokens}" for place, tokens in said.items())
+        raise ConfigError(f"{named}: give the budget once; HistoryConfig(token_budget=None) leaves it to the others")
+    return next(iter(said.values()), None), config and replace(config, token_budget=None)
 
 
 class SelectionOptions(BaseModel):
-    """The options of a selection, beside the fields of a memory of LlamaIndex.
+    """The settings of a selection, beside the fields of a memory of LlamaIndex.
 
-    They may be changed at any time; the next call goes by them. The defaults and their sources are those of
-    ``HistoryConfig``.
+    They may be changed at any time; the next call goes by them.
 
     Attributes:
-        reserve_tokens: part of the budget kept free for what is sent besides and cannot be seen here, >= 0.
-        floor_turns: newest turns kept on a switch of topic, >= 0.
-        passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0.
-        trim: whether long messages of earlier turns are given as copies that are cut to what matters.
-        shadow: whether to report only: the memory gives what it would give without a selection.
-        on_error: ``fallback`` gives the newest turns that fit when the selection fails; ``raise`` lets the error pass.
-        gatekeeper_config: settings of the selection itself.
+        config: the settings. With ``shadow`` a memory gives what it would give without a selection.
     """
 
-    reserve_tokens: int = Field(default=0, ge=0)
-    floor_turns: int = Field(default=0, ge=0)
-    passthrough_below: int = Field(default=PASSTHROUGH_BELOW, ge=0)
-    trim: bool = True
-    shadow: bool = False
-    on_error: OnError = "fallback"
-    gatekeeper_config: GatekeeperConfig | None = None
+    config: Annotated[HistoryConfig | None, PlainValidator(_read_config), PlainSerializer(_written_config)] = None
 
+    _defaults: ClassVar[HistoryConfig] = HistoryConfig(token_budget=None, run=None)
     _selector: ThreadSelector[ChatMessage] | None = PrivateAttr(default=None)
     _made_from: tuple[Any, ...] = PrivateAttr(default=())
 
@@ -76,7 +105,7 @@ class SelectionOptions(BaseModel):
     def _select(self, messages: Sequence[ChatMessage], *, thread: str | None, **arguments: Any) -> HistoryView:
         """Return the view and report it; arguments as for ``ThreadSelector.view``."""
         view = self._current_selector().view(messages, thread=thread, **arguments)
-        report(view, memory=type(self).__name__, thread=thread, shadow=self.shadow)
+        report(view, memory=type(self).__name__, thread=thread, shadow=self._settings.shadow)
         return view
 
     def _cost(self, messages: Sequence[ChatMessage]) -> int:
@@ -85,24 +114,26 @@ class SelectionOptions(BaseModel):
     def _history_cost(self, messages: Sequence[ChatMessage], *, thread: str | None) -> int:
         return self._current_selector().history_cost(messages, thread=thread)
 
+    @property
+    def _settings(self) -> HistoryConfig:
+        return self.config or self._defaults
+
     def _budget_tokens(self) -> int:
         raise NotImplementedError
 
     def _current_selector(self) -> ThreadSelector[ChatMessage]:
         """Return the selector for the fields as they are now."""
-        tokenizer, gatekeeper = self.tokenizer_fn, self.gatekeeper_config
-        settings = {name: getattr(self, name) for name in _SHARED}
-        made_from = (self._budget_tokens(), tokenizer, gatekeeper, *settings.values())
-        if self._selector is None or self._made_from != made_from:
-            config = HistoryConfig(token_budget=self._budget_tokens(), run=None, gatekeeper=gatekeeper, **settings)
+        config, budget, tokenizer = self._settings, self._budget_tokens(), self.tokenizer_fn
+        if self._selector is None or self._made_from != (config, budget, tokenizer):
+            one_budget(budget, config, None)
             selector = ThreadSelector(
                 read_message,
                 write=write_message,
                 signs=signs_of,
-                config=config,
+                config=replace(config, token_budget=budget, run=None),
                 token_counter=lambda text: len(tokenizer(text)),
             )
-            self._selector, self._made_from = selector, made_from
+            self._selector, self._made_from = selector, (config, budget, tokenizer)
             return selector
         return self._selector
 

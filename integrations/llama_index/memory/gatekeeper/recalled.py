@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from gatekeeper_core.messages import Message
 from gatekeeper_core.text import fence
 
-__all__ = ["RecalledText", "lines_of", "tag_of"]
+__all__ = ["RecalledText", "tag_of"]
 
 
 class RecalledText(str):
@@ -28,11 +27,6 @@ class RecalledText(str):
         recalled = cls(text)
         recalled.turns = tuple(turns)
         return recalled
-
-
-def lines_of(messages: Iterable[Message]) -> str:
-    """Return the texts of a turn, one line each with its role before it; messages without text are left out."""
-    return "\n".join(f"{message.role}: {message.text}" for message in messages if message.text.strip())
 
 
 def tag_of(name: str) -> str:

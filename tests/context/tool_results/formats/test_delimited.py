@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gatekeeper_core.context.tool_results.digest import Task
+from gatekeeper_core.context.tool_results.digest import Lines, Task
 from gatekeeper_core.context.tool_results.formats.delimited import delimiter_of, digest_delimited, split_row
 from gatekeeper_core.context.tool_results.query_match import Asked
 
@@ -39,7 +39,7 @@ def test_rows_are_kept_as_they_are_written(query: str) -> None:
     lines = ["id,name,city,load", *(f"{at},n{at},Bern,{at % 9}" for at in range(400))]
     lines[50], lines[150], lines[250] = 'ID-77,"Lee, Bo",Basel,3', "149,n149,Bern,987654", "249,n249,失败,3"
     task = Task(Asked(query), 200, lambda text: len(text) // 4, 5)
-    made = digest_delimited(lines, range(1, len(lines) + 1), len(lines), task)
+    made = digest_delimited(Lines.whole(lines), task)
     assert made is not None
     shown = made.text.split("\n")
     assert shown[0] == lines[0]
@@ -47,4 +47,4 @@ def test_rows_are_kept_as_they_are_written(query: str) -> None:
 
 
 def test_what_is_no_table_has_no_digest() -> None:
-    assert digest_delimited(["a", "b"], [1, 2], 2, Task(Asked(None), 99, len, 5)) is None
+    assert digest_delimited(Lines.whole(["a", "b"]), Task(Asked(None), 99, len, 5)) is None

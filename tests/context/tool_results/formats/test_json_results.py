@@ -93,3 +93,23 @@ def test_any_value_has_a_digest(value: object) -> None:
 def test_json_line_by_line_is_read_as_a_list() -> None:
     assert read_any_json('{"a": 1}\n{"a": 2}') == [{"a": "1"}, {"a": "2"}]
     assert read_any_json("no json") is UNREAD
+
+
+@pytest.mark.parametrize(
+    ("others", "count", "what"), [(4, 20, "rows"), (5, 20, "values"), (0, 20, "rows"), (0, 19, "values")]
+)
+def test_an_object_of_twenty_keys_with_four_fifths_of_one_kind_is_a_list_by_another_name(
+    others: int, count: int, what: str
+) -> None:
+    value = {f"key {at}": "text" if at < others else at for at in range(count)}
+    assert digest(value).what == what
+
+
+@pytest.mark.parametrize(("own", "inner", "paths"), [(1, 1, {"[].rows[]"}), (2, 1, {"[]"}), (1, 0, {"[]"})])
+def test_objects_that_hold_little_more_than_lists_of_objects_are_taken_apart(
+    own: int, inner: int, paths: set[str]
+) -> None:
+    one = {f"own {at}": at for at in range(own)} | {"rows": [{"id": at} for at in range(3 if inner else 2)]}
+    lines = digest([one] * 6, budget=2_000).text.split("\n")
+    assert {line.partition("numbered from 0] ")[2] for line in lines if line.startswith("[table: ")} == paths
+    assert digest([{}] * 6).what == "rows"

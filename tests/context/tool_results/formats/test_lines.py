@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.tool_results.digest import Digest, Task
+from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
 from gatekeeper_core.context.tool_results.formats.lines import digest_lines
 from gatekeeper_core.context.tool_results.query_match import Asked
 
 
 def digest(lines: list[str], *, query: str | None = None, budget: int = 300) -> Digest | None:
     task = Task(Asked(query), budget, lambda text: len(text) // 4, 20)
-    return digest_lines(lines, range(1, len(lines) + 1), len(lines), task)
+    return digest_lines(Lines.whole(lines), task)
 
 
 def log_with(*extra: str) -> list[str]:

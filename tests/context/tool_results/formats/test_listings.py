@@ -6,15 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.tool_results.digest import Digest, Task
+from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
 from gatekeeper_core.context.tool_results.formats.listings import digest_listing, is_listed, is_match, is_path
 from gatekeeper_core.context.tool_results.query_match import Asked
 
 
 def digest(lines: list[str], query: str | None = None) -> Digest:
-    return digest_listing(
-        lines, range(1, len(lines) + 1), len(lines), Task(Asked(query), 250, lambda text: len(text) // 4, 5)
-    )
+    return digest_listing(Lines.whole(lines), Task(Asked(query), 250, lambda text: len(text) // 4, 5))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.tool_results.digest import Shelf, Task
+from gatekeeper_core.context.tool_results.digest import Lines, Task
 from gatekeeper_core.context.tool_results.formats.cells import columns_of_texts
 from gatekeeper_core.context.tool_results.formats.rows import Unusual, keep_rows, summary_of, unusual_rows
 from gatekeeper_core.context.tool_results.query_match import Asked
@@ -92,8 +92,7 @@ def test_failures_what_was_asked_for_both_ends_and_outliers_are_kept(query: str)
     rows[100]["state"], rows[200]["ms"], rows[300]["code"] = "payment failed", "70000", "AB-777"
     lines = [",".join(row.values()) for row in rows]
     task = Task(Asked(query), 300, lambda text: len(text) // 4, 5)
-    shelf = Shelf(lines, task, what="rows", first=0)
-    keep_rows(shelf, columns_of_texts(rows), lines, task)
+    shelf = keep_rows(Lines.whole(lines, first=0), columns_of_texts(rows), task, what="rows", first=0)
     assert {0, 1, 2, 3, 4, 100, 200, 300, 499} <= set(shelf.kept)
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from gatekeeper_core.context.tool_results.digest import Digest, Task
+from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
 from gatekeeper_core.context.tool_results.formats.traces import digest_trace, is_frame, is_trace_head
 from gatekeeper_core.context.tool_results.query_match import Asked
 
 
 def digest(text: str, budget: int = 200) -> Digest | None:
-    lines = text.split("\n")
-    return digest_trace(
-        lines, range(1, len(lines) + 1), len(lines), Task(Asked(None), budget, lambda part: len(part) // 4, 20)
-    )
+    task = Task(Asked(None), budget, lambda part: len(part) // 4, 20)
+    return digest_trace(Lines.whole(text.split("\n")), task)
 
 
 PYTHON = "\n".join(

@@ -1,0 +1,51 @@
+"""Selectors over LangChain's messages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from langchain_core.messages import BaseMessage
+
+from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.errors import ConfigError
+from langchain_gatekeeper.reading import read_message, write_message
+from langchain_gatekeeper.signs import signs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gatekeeper_core.messages import Message
+    from gatekeeper_core.tokens import TokenCounter
+
+__all__ = ["selector_of_threads", "whole_run"]
+
+
+def selector_of_threads(
+    config: HistoryConfig,
+    token_counter: TokenCounter | None,
+    *,
+    read: Callable[[BaseMessage], Message] = read_message,
+) -> ThreadSelector[BaseMessage]:
+    """Return what selects from LangChain's messages, and remembers each thread."""
+    return ThreadSelector(
+        read, write=write_message, signs=partial(signs_of, read=read), config=config, token_counter=token_counter
+    )
+
+
+def whole_run(config: HistoryConfig | None) -> HistoryConfig:
+    """Return settings with which the current run is sent whole, as everywhere but in an agent's middleware.
+
+    Raises:
+        ConfigError: they say how a run is to be made smaller.
+        TypeError: they are something else.
+    """
+    config = HistoryConfig() if config is None else config
+    if not isinstance(config, HistoryConfig):
+        raise TypeError(f"config must be a HistoryConfig, got {type(config).__name__}")
+    if config.run not in (None, RunConfig()):
+        raise ConfigError("HistoryConfig.run: only GatekeeperMiddleware makes a run smaller; leave it out")
+    return replace(config, run=None)

@@ -1,0 +1,96 @@
+"""Tools that an agent can call: to recall earlier turns that its prompt leaves out, and to read the working memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, StructuredTool
+
+from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS, RECALL_TOOL_DESCRIPTION, RECALL_TOOL_NAME
+from gatekeeper_core.context.tool_results.thread_memories import memory_in, thread_name
+from gatekeeper_core.context.tool_results.working_memory import (
+    READ_BUDGET_TOKENS,
+    READ_TOOL_DESCRIPTION,
+    READ_TOOL_NAME,
+    UNKNOWN_POINTER,
+)
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
+    from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
+    from langchain_gatekeeper.middleware import GatekeeperMiddleware
+    from langchain_gatekeeper.runnable import GatekeeperSelector
+
+__all__ = ["is_recall_tool", "recall_tool", "working_memory_tool"]
+
+
+def recall_tool(
+    gatekeeper: GatekeeperMiddleware | GatekeeperSelector, *, max_tokens: int = RECALL_BUDGET_TOKENS
+) -> BaseTool:
+    """Return the tool with which a model reads earlier turns that it was not shown, or was shown in part.
+
+    It reads the thread that the config of the run names, and nothing in a call can name another one; without a thread
+    nothing is read.
+
+    Args:
+        gatekeeper: the middleware or the selector that chooses for the agent. One with a builder has nothing to recall.
+        max_tokens: what one answer may cost, >= 1.
+
+    >>> from langchain_gatekeeper import GatekeeperSelector
+    >>> tool = recall_tool(GatekeeperSelector())
+    >>> tool.invoke({"query": "the Redis port"}, {"configurable": {"thread_id": "t1"}})
+    '[earlier turns: nothing else is found for this]'
+    """
+
+    # LangChain fills in the config by its type and keeps it out of what the model is told; an agent, a tool node and a
+    # tool that is called by itself all hand it on, also where the run has no context (before Python 3.11).
+    def recall(query: str, config: RunnableConfig) -> str:
+        named = config.get("configurable", {})
+        thread = named.get("thread_id") or named.get("session_id")
+        return gatekeeper.recall_earlier(query, thread, max_tokens=max_tokens)
+
+    return StructuredTool.from_function(recall, name=RECALL_TOOL_NAME, description=RECALL_TOOL_DESCRIPTION)
+
+
+def is_recall_tool(tool: Any) -> bool:
+    """Return whether a tool of a request, an object or a dict, is the one to recall with."""
+    return getattr(tool, "name", None) == RECALL_TOOL_NAME
+
+
+def working_memory_tool(memory: WorkingMemory | ThreadMemories, *, budget_tokens: int = READ_BUDGET_TOKENS) -> BaseTool:
+    r"""Return the tool with which a model reads what was put aside in working memory, a part at a time.
+
+    Its results carry its name, ``read_working_memory``: nothing compresses or puts aside a result of that name.
+
+    Args:
+        memory: the working memory of the thread, or those of all threads: then the one is read whose thread the config
+            of the run names (``thread_id``). Nothing in a call can name another one, and without a thread nothing is
+            read.
+        budget_tokens: what one reading may cost, >= 1.
+
+    >>> from gatekeeper_core import WorkingMemory
+    >>> from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+    >>> memory = WorkingMemory(InMemoryBlobStore(), b"0123456789abcdef")
+    >>> pointer = memory.offload("one\ntwo\nthree")
+    >>> print(working_memory_tool(memory).invoke({"pointer": pointer.text, "first_line": 2}))
+    [working memory: lines 2-3 of 3]
+    two
+    three
+    """
+
+    def read(
+        pointer: str,
+        config: RunnableConfig,
+        query: str | None = None,
+        first_line: int | None = None,
+        last_line: int | None = None,
+    ) -> str:
+        at_hand = memory_in(memory, thread_name(config.get("configurable", {}).get("thread_id")))
+        if at_hand is None:
+            return UNKNOWN_POINTER
+        return at_hand.answer(
+            pointer, query=query, first_line=first_line, last_line=last_line, budget_tokens=budget_tokens
+        )
+
+    return StructuredTool.from_function(read, name=READ_TOOL_NAME, description=READ_TOOL_DESCRIPTION)
