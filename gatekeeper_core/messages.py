@@ -525,7 +525,7 @@ def is_answered(messages: Sequence[Message]) -> bool:
 
 
 class Turn(NamedTuple):
-    """A run of user messages and everything up to the next user message.
+    """A user message and everything up to the next one.
 
     Attributes:
         messages: the messages of the turn, the first one a user message.
@@ -667,12 +667,12 @@ def turn_role(message: Message) -> Role:
 
 
 def turn_starts(roles: Sequence[Role]) -> list[int]:
-    """Return where the turns of a conversation begin, ascending: at each user message that follows no user message.
+    """Return where the turns of a conversation begin, ascending: at each user message.
 
     >>> turn_starts(["system", "user", "user", "assistant", "user"])
-    [1, 4]
+    [1, 2, 4]
     """
-    return [at for at, role in enumerate(roles) if role == "user" and (at == 0 or roles[at - 1] != "user")]
+    return [at for at, role in enumerate(roles) if role == "user"]
 
 
 def conversation_locale(messages: Iterable[Message], question: str = "") -> Locale:

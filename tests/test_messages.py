@@ -463,9 +463,9 @@ def test_messages_before_the_first_user_message_belong_to_no_turn() -> None:
     assert first.assistant_text == "你好, I am Ann\nask me\na"
 
 
-def test_a_run_of_user_messages_opens_one_turn() -> None:
+def test_each_user_message_opens_a_turn() -> None:
     messages = [user("a"), user("b"), assistant(), system(), user("c"), system(), user("d")]
-    assert [(turn.start, turn.stop) for turn in group_turns(messages)] == [(0, 4), (4, 6), (6, 7)]
+    assert [(turn.start, turn.stop) for turn in group_turns(messages)] == [(0, 1), (1, 4), (4, 6), (6, 7)]
 
 
 @pytest.mark.parametrize("messages", [[], [system()], [assistant(), result("c")]])

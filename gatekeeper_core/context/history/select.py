@@ -30,6 +30,7 @@ from gatekeeper_core.context.history.modes import (
     budget_for_window,
     choose_past,
     fitting_turns,
+    without_loose_questions,
 )
 from gatekeeper_core.context.history.native import select_native
 from gatekeeper_core.context.history.pins import as_said, checked_pins, summaries_in, summaries_needed
@@ -252,6 +253,7 @@ class _Costs:
         run = self._shrunk(self.room_at_start - chosen_tokens)
         room = self.room_at_start - run.tokens
         turns = fitting_turns(choice.turns, costs, budget_tokens=self.room_at_start - run.peak_tokens)
+        turns = without_loose_questions(turns, history)
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update(run.folded[1:])
