@@ -35,7 +35,6 @@ PARTS = {
     "cues.read_cues": "read the query",
     "topics.judge": "gate",
     "retrieval.expand_query": "related terms",
-    "scan._read_terms": "read postings",
     "scan.leading": "look up frequent terms",
     "scan.hits": "count leaders exactly",
     "scan.highest": "rank",

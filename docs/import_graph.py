@@ -19,6 +19,7 @@ HALL = "hall"
 BEGINNING, END = "<!-- drawn by docs/import_graph.py -->\n\n", "\n<!-- end of the drawing -->\n"
 
 LANES = (
+    "native",
     "history",
     "compaction",
     "tool_results",
@@ -33,6 +34,7 @@ LANES = (
 """The rooms from left to right: each has its own lane, so that no arrow runs through a box."""
 DOORS = {"selection": "ContextGatekeeper", "history": "select_history", "prompt": "ContextBuilder"}
 CAPTIONS = {
+    "native": ("providers' formats", "各家消息格式"),
     "compaction": ("shrinks a run", "压缩工具循环"),
     "tool_results": ("digests, pointers", "精简工具结果"),
     "task": ("goal and steps", "目标与步骤"),

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.tool_loop import compact_messages as compact_messages
     from gatekeeper_core.context.history.modes import HistoryConfig as HistoryConfig
     from gatekeeper_core.context.history.recall import recall_earlier as recall_earlier
-    from gatekeeper_core.context.history.select import HistoryView as HistoryView
     from gatekeeper_core.context.history.select import select_history as select_history
+    from gatekeeper_core.context.history.view import HistoryView as HistoryView
+    from gatekeeper_core.context.history.view import keep as keep
     from gatekeeper_core.context.memory.embedding import Embedder as Embedder
     from gatekeeper_core.context.memory.memory import LongTermMemory as LongTermMemory
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig as ContextBuilderConfig
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.errors import StorageError as StorageError
     from gatekeeper_core.messages import Message as Message
     from gatekeeper_core.messages import ToolCall as ToolCall
-    from gatekeeper_core.messages import read_messages as read_messages
+    from gatekeeper_core.native.reading import read_messages as read_messages
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper as ContextGatekeeper
     from gatekeeper_core.selection.planner import GatekeeperConfig as GatekeeperConfig
     from gatekeeper_core.selection.result import Decision as Decision
@@ -61,7 +62,7 @@ _MODULES = {
     "GatekeeperConfig": "selection.planner",
     "GatekeeperError": "errors",
     "HistoryConfig": "context.history.modes",
-    "HistoryView": "context.history.select",
+    "HistoryView": "context.history.view",
     "InMemoryStore": "storage.in_memory_store",
     "LongTermMemory": "context.memory.memory",
     "MemoryScope": "storage.base",
@@ -84,7 +85,8 @@ _MODULES = {
     "ToolResultCompressor": "context.tool_results.compressor",
     "WorkingMemory": "context.tool_results.working_memory",
     "compact_messages": "context.compaction.tool_loop",
-    "read_messages": "messages",
+    "keep": "context.history.view",
+    "read_messages": "native.reading",
     "recall_earlier": "context.history.recall",
     "select_history": "context.history.select",
 }

@@ -2,9 +2,9 @@
 
 ::
 
-    dicts ──read_messages──> Message … ──group_turns──> Turn …
-                                      ──split_current_turn──> head · past turns · current turn
-                                      ──validate_messages──> violations of a provider's order rules
+    Message … ──group_turns──> Turn …
+              ──split_current_turn──> head · past turns · current turn
+              ──validate_messages──> violations of a provider's order rules
 
 Everything here is a frozen value. A position is always the 0-based index in the list that the caller passed.
 """
@@ -24,8 +24,10 @@ from gatekeeper_core.errors import ConfigError, MessageFormatError
 from gatekeeper_core.text import Locale, locale_of, split_thinking
 
 __all__ = [
+    "BESIDE_RESULTS",
     "FOLDED",
     "MEDIA_TYPES",
+    "OUR_MARKS",
     "SIGNED",
     "SIGNED_KEYS",
     "Conversation",
@@ -48,8 +50,8 @@ __all__ = [
     "is_answered",
     "is_signed",
     "is_summary",
-    "read_messages",
     "split_current_turn",
+    "turn_role",
     "turn_starts",
     "validate_messages",
     "with_text",
@@ -85,6 +87,13 @@ SIGNED = "signed"
 
 FOLDED = "folded"
 """The mark ``synthetic`` in the metadata of a summary that stands for folded messages."""
+
+BESIDE_RESULTS = "beside_results"
+"""The mark of what a user said in one message with results of tools, as Anthropic and Gemini have it: it begins no
+turn."""
+
+OUR_MARKS = frozenset({"synthetic", "compressed", SIGNED, BESIDE_RESULTS})
+"""Marks that say what this library made of a message: a client cannot set them."""
 
 SIGNED_KEYS = frozenset(
     {
@@ -139,14 +148,22 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class MediaPart:
-    """A piece of a message that is no text; its data stays with the caller."""
+    """A piece of a message that is no text; its data stays with the caller.
+
+    Attributes:
+        kind: what it is.
+        tokens: what it costs; None: what parts of its kind cost (``MEDIA_TOKENS``).
+    """
 
     kind: MediaKind
+    tokens: int | None = None
 
     def __post_init__(self) -> None:
         _check_texts(kind=self.kind)
         if self.kind not in _MEDIA_KINDS:
             raise ConfigError(f"kind must be one of {', '.join(_MEDIA_KINDS)}, got {reprlib.repr(self.kind)}")
+        if self.tokens is not None and (type(self.tokens) is not int or self.tokens < 0):
+            raise ConfigError(f"tokens must be a whole number of at least 0, or None, got {reprlib.repr(self.tokens)}")
 
 
 Part = TextPart | MediaPart
@@ -259,10 +276,9 @@ class Message:
         * Roles: ``developer`` reads as ``system``, ``function`` as ``tool``.
         * Content: text, None (reads as ``""``) or a list of parts; media and parts of an unknown type become a
           ``MediaPart`` without their data.
-        * Calls: ``tool_calls``, the legacy ``function_call`` (the function's name is its id), and Anthropic's
-          ``tool_use`` parts. Arguments given as an object become compact JSON in their own order; a missing name is "".
-        * Anthropic's ``tool_result`` parts read as their text, within the user message that holds them: split it into
-          tool messages beforehand if its results are to answer calls.
+        * Calls: ``tool_calls`` and the legacy ``function_call`` (the function's name is its id). Arguments given as an
+          object become compact JSON in their own order; a missing name is "". One message of Anthropic may be several
+          of ours: ``read_messages`` reads them.
         * ``metadata``: its texts, ints and booleans. Thinking or a signature beside the text (``SIGNED_KEYS``) adds the
           mark ``SIGNED``.
         * ``created_at``: a datetime, or its text in ISO 8601 ("2024-06-03T09:30:00+02:00").
@@ -290,7 +306,7 @@ class Message:
     def to_dict(self, *, for_provider: bool = False) -> dict[str, Any]:
         """Return the message in OpenAI's chat format; ``from_dict`` gives back an equal message.
 
-        A media part becomes ``{"type": kind}``, which marks its place and cannot be sent.
+        A media part becomes ``{"type": kind}`` with its tokens, which marks its place and cannot be sent.
 
         Args:
             for_provider: leaves out ``id``, ``metadata`` and ``created_at``: providers refuse unknown fields.
@@ -298,14 +314,11 @@ class Message:
         >>> Message("assistant", "", tool_calls=(ToolCall("c1", "now", "{}"),)).to_dict()["content"] is None
         True
         """
-        content: str | list[dict[str, str]] | None
+        content: str | list[dict[str, str | int]] | None
         if isinstance(self.content, str):
             content = None if self.tool_calls and not self.content else self.content
         else:
-            content = [
-                {"type": "text", "text": part.text} if isinstance(part, TextPart) else {"type": part.kind}
-                for part in self.content
-            ]
+            content = [_part_to_dict(part) for part in self.content]
         data: dict[str, Any] = {"role": self.role, "content": content}
         if self.tool_calls:
             data["tool_calls"] = [
@@ -322,30 +335,16 @@ class Message:
         return data
 
 
-def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
-    """Return the messages that dicts in OpenAI's chat format describe; see ``Message.from_dict``.
-
-    Raises:
-        TypeError: ``items`` is text, a mapping, or no iterable.
-        MessageFormatError: an item cannot be read; ``position`` says which.
-
-    >>> [message.role for message in read_messages([{"role": "developer", "content": "be brief"}])]
-    ['system']
-    """
-    if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
-        raise TypeError(f"items must be an iterable of mappings, got {type(items).__name__}")
-    messages = []
-    for position, item in enumerate(items):
-        if not isinstance(item, Mapping):
-            raise MessageFormatError(f"must be an object, got {type(item).__name__}", position=position)
-        messages.append(Message.from_dict(item, position=position))
-    return tuple(messages)
+def _part_to_dict(part: Part) -> dict[str, str | int]:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    return {"type": part.kind} if part.tokens is None else {"type": part.kind, "tokens": part.tokens}
 
 
 def _read_message(data: Mapping[str, Any]) -> Message:
     role = _expect(data.get("role"), str, "role", "text")
     name, tool_call_id = _optional_text(data, "name"), _optional_text(data, "tool_call_id")
-    content, calls = _read_content(data.get("content"))
+    calls: list[ToolCall] = []
     if data.get("tool_calls") is not None:
         items = _expect(data["tool_calls"], (list, tuple), "tool_calls", "a list")
         calls += [_read_tool_call(item, f"tool_calls[{index}]") for index, item in enumerate(items)]
@@ -354,7 +353,7 @@ def _read_message(data: Mapping[str, Any]) -> Message:
         calls.append(_read_call({"id": function.get("name")}, function, "arguments", "function_call"))
     return Message(
         cast(Role, _ROLE_ALIASES.get(role, role)),
-        content,
+        _read_content(data.get("content")),
         tool_calls=tuple(calls),
         tool_call_id=name if role == "function" and tool_call_id is None else tool_call_id,
         name=name,
@@ -398,31 +397,11 @@ def _read_time(value: object) -> datetime | None:
         return None
 
 
-def _read_content(content: object) -> tuple[str | tuple[Part, ...], list[ToolCall]]:
-    """Return the content of a message, and the calls among its parts."""
+def _read_content(content: object) -> str | tuple[Part, ...]:
     if content is None or isinstance(content, str):
-        return content or "", []
-    parts: list[Part] = []
-    calls: list[ToolCall] = []
-    for where, item in _read_items(content, "content"):
-        kind = item.get("type") if isinstance(item, Mapping) else None
-        if kind == "tool_use":
-            calls.append(_read_call(item, item, "input", where))
-        elif kind == "tool_result" and isinstance(item.get("content"), str):
-            parts.append(TextPart(item["content"]))
-        elif kind == "tool_result":
-            # One level only: a result in a result is a part of an unknown type, so the depth of the input costs no
-            # stack.
-            inner = () if item.get("content") is None else _read_items(item["content"], f"{where}.content")
-            parts += [_read_part(part, place) for place, part in inner]
-        else:
-            parts.append(_read_part(item, where))
-    return tuple(parts), calls
-
-
-def _read_items(items: object, where: str) -> Iterator[tuple[str, Any]]:
-    listed = _expect(items, (list, tuple), where, "text or a list of parts")
-    return ((f"{where}[{index}]", item) for index, item in enumerate(listed))
+        return content or ""
+    parts = _expect(content, (list, tuple), "content", "text or a list of parts")
+    return tuple(_read_part(part, f"content[{index}]") for index, part in enumerate(parts))
 
 
 def _read_part(item: object, where: str) -> Part:
@@ -430,8 +409,11 @@ def _read_part(item: object, where: str) -> Part:
         return TextPart(item)
     part = _expect(item, Mapping, where, "text or an object")
     kind = _expect(part.get("type", "text" if "text" in part else "other"), str, f"{where}.type", "text")
+    if kind in ("tool_use", "tool_result"):
+        raise MessageFormatError(f'"{where}" is Anthropic\'s: read the whole list with read_messages')
     if kind not in _TEXT_KEYS:
-        return MediaPart(MEDIA_TYPES.get(kind, "other"))
+        tokens = part.get("tokens")  # as ``to_dict`` writes it
+        return MediaPart(MEDIA_TYPES.get(kind, "other"), tokens if type(tokens) is int and tokens >= 0 else None)
     key = _TEXT_KEYS[kind]
     return TextPart(_expect(part.get(key), str, f"{where}.{key}", "text"))
 
@@ -543,7 +525,7 @@ def is_answered(messages: Sequence[Message]) -> bool:
 
 
 class Turn(NamedTuple):
-    """A run of user messages and everything up to the next user message.
+    """A user message and everything up to the next one.
 
     Attributes:
         messages: the messages of the turn, the first one a user message.
@@ -664,7 +646,7 @@ def group_turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
     [(1, 3), (3, 4)]
     """
     messages = checked_messages(messages)
-    starts = turn_starts([message.role for message in messages])
+    starts = turn_starts([turn_role(message) for message in messages])
     if not starts:
         return ()
     preamble = tuple(message for message in messages[: starts[0]] if message.role == "assistant")
@@ -675,13 +657,22 @@ def group_turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
     )
 
 
+def turn_role(message: Message) -> Role:
+    """Return the role of a message in the order of turns: what a user says beside results of tools opens none.
+
+    >>> turn_role(Message("user", "Go on.", metadata={BESIDE_RESULTS: True})), turn_role(Message("user", "?"))
+    ('tool', 'user')
+    """
+    return "tool" if BESIDE_RESULTS in message.metadata else message.role
+
+
 def turn_starts(roles: Sequence[Role]) -> list[int]:
-    """Return where the turns of a conversation begin, ascending: at each user message that follows no user message.
+    """Return where the turns of a conversation begin, ascending: at each user message.
 
     >>> turn_starts(["system", "user", "user", "assistant", "user"])
-    [1, 4]
+    [1, 2, 4]
     """
-    return [at for at, role in enumerate(roles) if role == "user" and (at == 0 or roles[at - 1] != "user")]
+    return [at for at, role in enumerate(roles) if role == "user"]
 
 
 def conversation_locale(messages: Iterable[Message], question: str = "") -> Locale:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import MediaKind, Message, TextPart
+from gatekeeper_core.messages import MediaKind, MediaPart, Message, TextPart
 from gatekeeper_core.text import LazyPattern
 from gatekeeper_core.token_estimate import TokenEstimator
 
@@ -194,8 +194,8 @@ def count_message(message: Message, *, token_counter: TokenCounter | None = None
     """Return what a message costs, in tokens: the one definition that everything here uses.
 
     The cost is the sum over its texts, each counted by itself and once: content (each text part), name and arguments of
-    each tool call, and the ``name`` field; then ``MEDIA_TOKENS`` for each part that is no text, and
-    ``per_message_tokens``. An empty text costs nothing. Roles and ids are not counted.
+    each tool call, and the ``name`` field; then the ``tokens`` of each part that is no text (``MEDIA_TOKENS`` where it
+    tells none), and ``per_message_tokens``. An empty text costs nothing. Roles and ids are not counted.
 
     Args:
         message: the message.
@@ -232,7 +232,8 @@ def count_messages(
             texts = [message.content]
         else:
             texts = [part.text for part in message.content if isinstance(part, TextPart)]
-            total += sum(MEDIA_TOKENS[part.kind] for part in message.content if not isinstance(part, TextPart))
+            media = (part for part in message.content if isinstance(part, MediaPart))
+            total += sum(MEDIA_TOKENS[part.kind] if part.tokens is None else part.tokens for part in media)
         texts += [text for call in message.tool_calls for text in (call.name, call.arguments)]
         texts.append(message.name or "")
         total += per_message_tokens + sum(map(counter, filter(None, texts)))

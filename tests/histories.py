@@ -6,7 +6,8 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.context.history.modes import HistoryConfig
-from gatekeeper_core.context.history.select import HistoryView, select_history
+from gatekeeper_core.context.history.select import select_history
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.selection.planner import GatekeeperConfig
 
 if TYPE_CHECKING:

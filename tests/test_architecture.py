@@ -37,7 +37,8 @@ HALL = frozenset(
 ROOMS = {
     "selection": frozenset({"selection"}),
     "storage": frozenset({"storage"}),
-    "context": frozenset({"context", "selection", "storage"}),
+    "native": frozenset({"native"}),
+    "context": frozenset({"context", "native", "selection", "storage"}),
 }
 CONTEXT: dict[str, tuple[str, ...]] = {
     "thread": (),

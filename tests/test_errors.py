@@ -28,7 +28,7 @@ def test_a_constraint_limit_error_carries_its_numbers_and_says_what_to_do() -> N
     error = ConstraintLimitError(needed_tokens=700, available_tokens=512)
     assert (error.needed_tokens, error.available_tokens) == (700, 512)
     assert "700" in str(error)
-    assert "max_tokens" in str(error)
+    assert "GatekeeperConfig.constraint_tokens" in str(error)
 
 
 def test_a_budget_error_carries_its_numbers_and_says_what_to_do() -> None:

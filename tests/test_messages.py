@@ -27,10 +27,10 @@ from gatekeeper_core.messages import (
     group_turns,
     is_answer,
     is_answered,
-    read_messages,
     split_current_turn,
     validate_messages,
 )
+from gatekeeper_core.native.reading import read_messages
 from tests.loops import assistant, result, system, user
 
 PROVIDERS: tuple[Provider, ...] = get_args(Provider)
@@ -129,21 +129,14 @@ def test_a_legacy_function_call_meets_its_result_by_the_name() -> None:
     assert validate_messages(messages, provider="openai") == ()
 
 
-def test_anthropic_parts_become_calls_and_texts() -> None:
-    """A result inside a user message is read as text there; the message is not split."""
-    use = {"type": "tool_use", "id": "t1", "name": "weather", "input": {"city": "北京"}}
-    message = Message.from_dict({"role": "assistant", "content": [{"type": "text", "text": "let me look"}, use]})
-    assert message.text == "let me look"
-    assert message.tool_calls == (ToolCall("t1", "weather", '{"city":"北京"}'),)
-    image = {"type": "image", "source": {"data": "AAAA"}}
-    nested = {"type": "tool_result", "content": "deeper"}
-    results = [
-        {"type": "tool_result", "tool_use_id": "t1", "content": "sunny"},
-        {"type": "tool_result", "content": [{"type": "text", "text": "晴"}, image, nested]},
-        {"type": "tool_result"},
-    ]
-    message = Message.from_dict({"role": "user", "content": results})
-    assert message.content == (TextPart("sunny"), TextPart("晴"), MediaPart("image"), MediaPart("other"))
+@pytest.mark.parametrize(
+    "part", [{"type": "tool_use", "id": "t1", "name": "f"}, {"type": "tool_result", "content": "晴"}]
+)
+def test_a_part_of_anthropic_is_refused_with_the_way_to_read_it(part: dict[str, Any]) -> None:
+    with pytest.raises(
+        MessageFormatError, match=r'"content\[0\]" is Anthropic\'s: read the whole list with read_messages'
+    ):
+        Message.from_dict({"role": "user", "content": [part]})
 
 
 LOOP: dict[str, Any] = {}
@@ -158,8 +151,6 @@ UNREADABLE = [
     ({"role": "user", "content": ["a", 7]}, '"content[1]"'),
     ({"role": "user", "content": [{"type": ["text"]}]}, '"content[0].type"'),
     ({"role": "user", "content": [{"type": "text", "text": None}]}, '"content[0].text"'),
-    ({"role": "user", "content": [{"type": "tool_result", "content": 3}]}, '"content[0].content"'),
-    ({"role": "assistant", "content": [{"type": "tool_use", "id": 9}]}, '"content[0].id"'),
     ({"role": "user", "content": "x", "name": 1}, '"name"'),
     ({"role": "user", "content": "x", "id": 1}, '"id"'),
     ({"role": "tool", "content": "x", "tool_call_id": []}, '"tool_call_id"'),
@@ -472,9 +463,9 @@ def test_messages_before_the_first_user_message_belong_to_no_turn() -> None:
     assert first.assistant_text == "你好, I am Ann\nask me\na"
 
 
-def test_a_run_of_user_messages_opens_one_turn() -> None:
+def test_each_user_message_opens_a_turn() -> None:
     messages = [user("a"), user("b"), assistant(), system(), user("c"), system(), user("d")]
-    assert [(turn.start, turn.stop) for turn in group_turns(messages)] == [(0, 4), (4, 6), (6, 7)]
+    assert [(turn.start, turn.stop) for turn in group_turns(messages)] == [(0, 1), (1, 4), (4, 6), (6, 7)]
 
 
 @pytest.mark.parametrize("messages", [[], [system()], [assistant(), result("c")]])

@@ -15,10 +15,10 @@ from gatekeeper_core.messages import (
     MediaPart,
     Message,
     ToolCall,
-    read_messages,
     split_current_turn,
     validate_messages,
 )
+from gatekeeper_core.native.reading import read_messages
 from gatekeeper_core.text import split_thinking
 from gatekeeper_core.tokens import TokenCounter, count_messages
 from gatekeeper_minimax.errors import MiniMaxResponseError, error_in

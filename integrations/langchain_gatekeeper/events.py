@@ -10,7 +10,7 @@ from langchain_core.runnables.config import (
     get_callback_manager_for_config,
 )
 
-from gatekeeper_core.context.history.select import HistoryView
+from gatekeeper_core.context.history.view import HistoryView
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig

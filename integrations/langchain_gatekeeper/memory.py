@@ -14,8 +14,8 @@ from pydantic import Field, InstanceOf, PrivateAttr
 from typing_extensions import Self
 
 from gatekeeper_core.context.history.modes import HistoryConfig
-from gatekeeper_core.context.history.select import HistoryView
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import Message, Role
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.reading import read_message, text_of

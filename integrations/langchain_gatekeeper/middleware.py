@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
     from langchain_core.tools import BaseTool
 
-    from gatekeeper_core.context.history.select import HistoryView
+    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.context.prompt.adapter import ThreadRequest
     from gatekeeper_core.context.prompt.builder import ContextBuilder
     from gatekeeper_core.context.prompt.result import BuiltContext

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from gatekeeper_core.context.history.modes import HistoryConfig
-    from gatekeeper_core.context.history.select import HistoryView
+    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["GatekeeperSelector", "select_messages"]

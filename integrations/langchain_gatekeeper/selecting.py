@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from langchain.agents.middleware.types import ModelRequest
 
     from gatekeeper_core.context.history.modes import HistoryConfig
-    from gatekeeper_core.context.history.select import HistoryView
     from gatekeeper_core.context.history.selector import ThreadSelector
+    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["SelectedRequests"]

@@ -79,5 +79,5 @@ def test_langchain_by_itself_loses_a_question_where_it_takes_the_history_for_a_p
         assert kept == ["in the meantime", "to the other", *(["the first"] if keys else []), "to the first"]
 
 
-def test_questions_beside_each_other_are_one_turn() -> None:
-    assert turns_of(["0.0.q", "1.0.q", "0.0.a", "1.0.a", "0.1.q"]) == [{0, 1, 2, 3}, {4}]
+def test_each_question_begins_a_turn() -> None:
+    assert turns_of(["0.0.q", "1.0.q", "0.0.a", "1.0.a", "0.1.q"]) == [{0}, {1, 2, 3}, {4}]

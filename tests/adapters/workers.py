@@ -142,11 +142,10 @@ def check_what_is_sent_was_given(worked: Worked) -> None:
 
 
 def turns_of(given: Sequence[str]) -> list[set[int]]:
-    """Return the positions of each turn: questions, and everything up to the next one."""
+    """Return the positions of each turn: a question, and everything up to the next one."""
     turns: list[set[int]] = []
     for at, mark in enumerate(given):
-        is_question = mark.endswith("q")
-        if not turns or (is_question and not given[at - 1].endswith("q")):
+        if not turns or mark.endswith("q"):
             turns.append(set())
         turns[-1].add(at)
     return turns

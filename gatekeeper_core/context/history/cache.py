@@ -15,7 +15,7 @@ from gatekeeper_core.tokens import TokenCounter, count_message
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.modes import History, HistoryConfig
-    from gatekeeper_core.context.history.select import HistoryView
+    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 __all__ = ["THREAD_BYTES", "RememberedThread", "flat_sign"]

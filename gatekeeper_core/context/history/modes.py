@@ -45,6 +45,7 @@ __all__ = [
     "choose_past",
     "fitting_turns",
     "steady_cuts",
+    "without_loose_questions",
 ]
 
 HistoryStatus = Literal["selected", "passthrough", "no_query", "nothing_fits", "over_budget", "fallback"]
@@ -299,6 +300,28 @@ def fitting_turns(turns: Sequence[int], costs: Sequence[int], *, budget_tokens: 
         if budget_tokens < 0:
             return tuple(turns[:stop])
     return tuple(turns)
+
+
+def without_loose_questions(turns: Sequence[int], history: History) -> tuple[int, ...]:
+    """Return the turns to send less those without an answer that would stand before another turn than they did.
+
+    So two messages of the user stand side by side only where the conversation has them so. A question that was asked
+    again, because its call failed, goes as well.
+
+    >>> asked = [Turn((Message("user", text),), at, at + 1) for at, text in enumerate(("Port?", "Port?", "Bread?"))]
+    >>> without_loose_questions((2, 1, 0), History((), (), (), (), tuple(asked), None, ""))
+    (2, 1)
+    """
+    following = (*history.past[1:], history.current)
+    kept = {*turns}
+    for at in sorted(turns, reverse=True):
+        asked, after = history.past[at], following[at]
+        if any(message.role in ("assistant", "tool") for message in asked.messages):
+            continue
+        displaced = at + 1 < len(history.past) and at + 1 not in kept
+        if displaced or (after is not None and asked.messages[0].content == after.messages[0].content):
+            kept.discard(at)
+    return tuple(turn for turn in turns if turn in kept)
 
 
 def _newest(costs: Sequence[int], first: int, room: int) -> tuple[int, ...]:

@@ -54,10 +54,11 @@ def as_said(
     changed = list(messages)
     asked = next((at for at, one in enumerate(messages) if one.role == "user" and at not in none), len(messages))
     for at in none:
-        opens = messages[at].role == "user" and at < asked
+        after = next((one.role for one in messages[at + 1 : asked] if one.role != "system"), "user")
+        opens = messages[at].role == "user" and after != "user"
         if at in pinned:
             changed[at] = _EMPTY_USER if opens else _EMPTY_SYSTEM
-        elif not opens or asked == at + 1:
+        elif not opens:
             changed[at] = replace(messages[at], role="system")
     return tuple(changed)
 

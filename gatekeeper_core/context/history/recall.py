@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from gatekeeper_core.context.history.select import HistoryView, read_history
+from gatekeeper_core.context.history.select import read_history
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.working_memory import RECALL_TOOL_NAME
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper

@@ -17,8 +17,9 @@ and only shrinks while that turn grows. So every step of a run, also one that an
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history.modes import (
@@ -29,8 +30,11 @@ from gatekeeper_core.context.history.modes import (
     budget_for_window,
     choose_past,
     fitting_turns,
+    without_loose_questions,
 )
+from gatekeeper_core.context.history.native import select_native
 from gatekeeper_core.context.history.pins import as_said, checked_pins, summaries_in, summaries_needed
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.events import PAST
 from gatekeeper_core.messages import Message, Turn, common_beginning, group_turns, split_current_turn
@@ -40,76 +44,13 @@ from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import check_tokens, count_message, count_messages, describe_counter
 
 if TYPE_CHECKING:
-    from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["HistoryView", "read_history", "select_history", "select_past"]
-
-
-class HistoryView(NamedTuple):
-    """What the model gets to read of a conversation, and why.
-
-    Attributes:
-        kept: positions in the caller's list, ascending.
-        status: ``selected`` (chosen for the query), ``passthrough`` (all of it, or there is no past turn), ``no_query``
-            (no question is known: the newest turns that fit), ``nothing_fits`` (there are past turns, and the smallest
-            is larger than what is left for them), ``over_budget`` (what is always sent is over the budget by itself),
-            ``fallback`` (selection failed: the newest turns that fit).
-        reason: one word or a short fact that says more: the gate's reason, the type and place of an error.
-        selection: the selection behind it, with a decision for every turn; None where none was made.
-        turns: ids of the past turns that are kept, the one to give up first last.
-        turn_count: past turns in the conversation.
-        tokens: what the kept messages cost, by the counter's estimate.
-        history_tokens: what all messages would cost, less a greeting before the first user message.
-        fixed_tokens: what else the budget has to carry.
-        budget_tokens: what all of it may cost.
-        replaced: position and message of what is sent in another form, ascending: long messages of past turns, cut;
-            compressed results of the current run, and the summary of its folded rounds in the place of the first.
-        folded: positions of the current run that the summary stands for; of them only the first is kept.
-        chosen_tokens: what the past turns cost that were chosen when the run began.
-        counter: what counted the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
-        margin: how far a prompt may lie over its estimate, as a share of it: so much of the budget was kept free.
-    """
-
-    kept: tuple[int, ...]
-    status: HistoryStatus
-    reason: str
-    selection: Selection | None
-    turns: tuple[int, ...]
-    turn_count: int
-    tokens: int
-    history_tokens: int
-    fixed_tokens: int
-    budget_tokens: int
-    replaced: tuple[tuple[int, Message], ...] = ()
-    folded: tuple[int, ...] = ()
-    chosen_tokens: int = 0
-    counter: str = ""
-    margin: float = 0.0
-
-    def facts(self) -> dict[str, Any]:
-        """Return the view as flat JSON-ready facts for logs and events: counts and ids, never text."""
-        return {
-            "status": self.status,
-            "reason": self.reason,
-            "decision": self.selection.gate.decision if self.selection else None,
-            "messages_kept": len(self.kept),
-            "messages_folded": len(self.folded),
-            "messages_replaced": len(self.replaced),
-            "turns_kept": len(self.turns),
-            "turn_count": self.turn_count,
-            "turn_ids": sorted(self.turns),
-            "tokens": self.tokens,
-            "history_tokens": self.history_tokens,
-            "fixed_tokens": self.fixed_tokens,
-            "budget_tokens": self.budget_tokens,
-            "counter": self.counter,
-            "margin": self.margin,
-        }
+__all__ = ["read_history", "select_history", "select_past"]
 
 
 def select_history(
-    messages: Sequence[Message],
+    messages: Sequence[Message] | Sequence[Mapping[str, Any]],
     *,
     gatekeeper: ContextGatekeeper,
     config: HistoryConfig | None = None,
@@ -123,7 +64,8 @@ def select_history(
     """Return which messages to send: the turns that ``gatekeeper.explain(query)`` chooses for the rest of the budget.
 
     Args:
-        messages: the whole conversation; read, never changed.
+        messages: the whole conversation, our messages or dicts in the format of a provider (see ``read_messages``);
+            read, never changed. All positions are in this list.
         gatekeeper: serves this conversation; its turns are made equal to the past turns.
         config: the settings; those of a ``ThreadSelector`` (``shadow``, ``max_bytes``, ``gatekeeper``) do nothing here.
         query: the question. None: the user text of the last turn. Otherwise the last turn is the current one when it
@@ -137,6 +79,7 @@ def select_history(
     Raises:
         TypeError: an argument has the wrong type.
         ConfigError: a number is out of range, or a pinned position cannot be pinned.
+        MessageFormatError: a dict cannot be read, or two are in different formats.
 
     >>> talk = [Message("system", "be brief"), Message("user", "The Redis port is 6380."), Message("assistant", "ok")]
     >>> talk += [Message("user", "New topic: bake bread?"), Message("assistant", "yes"), Message("user", "Redis port?")]
@@ -148,11 +91,16 @@ def select_history(
     _check_types(gatekeeper, config, previous, earlier)
     check_tokens("fixed_tokens", fixed_tokens)
     check_tokens("window_from", window_from)
-    return select_past(
-        read_history(messages, query=query, pinned=pinned),
-        gatekeeper=gatekeeper,
-        config=config,
+    past = partial(select_past, gatekeeper=gatekeeper, config=config)
+    if not messages or not isinstance(messages[0], Mapping):
+        history = read_history(cast("Sequence[Message]", messages), query=query, pinned=pinned)
+        return past(history, fixed_tokens=fixed_tokens, window_from=window_from, previous=previous, earlier=earlier)
+    return select_native(
+        cast("Sequence[Mapping[str, Any]]", messages),
+        lambda read, pinned, **rest: past(read_history(read, query=query, pinned=pinned), **rest),
+        counter=gatekeeper.token_counter,
         fixed_tokens=fixed_tokens,
+        pinned=pinned,
         window_from=window_from,
         previous=previous,
         earlier=earlier,
@@ -305,6 +253,7 @@ class _Costs:
         run = self._shrunk(self.room_at_start - chosen_tokens)
         room = self.room_at_start - run.tokens
         turns = fitting_turns(choice.turns, costs, budget_tokens=self.room_at_start - run.peak_tokens)
+        turns = without_loose_questions(turns, history)
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update(run.folded[1:])

@@ -15,7 +15,8 @@ from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.cache import RememberedThread
 from gatekeeper_core.context.history.modes import History, HistoryConfig
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, recall_turns
-from gatekeeper_core.context.history.select import HistoryView, read_history, select_past
+from gatekeeper_core.context.history.select import read_history, select_past
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.events import HISTORY, Level
 from gatekeeper_core.messages import Message, Turn

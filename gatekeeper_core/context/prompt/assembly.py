@@ -37,7 +37,7 @@ from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import TokenCounter, count_messages, describe_counter
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.select import HistoryView
+    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 
 __all__ = ["Assembly", "Chosen", "Material"]

@@ -27,8 +27,8 @@ from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.run import RunConfig
-    from gatekeeper_core.context.history.select import HistoryView
     from gatekeeper_core.context.history.selector import Restore, ThreadSelector
+    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
     from gatekeeper_core.context.prompt.result import BuiltContext
     from gatekeeper_core.context.prompt.workers import BoundedCalls

@@ -13,7 +13,7 @@ from gatekeeper_core.messages import Message, Provider
 from gatekeeper_core.notebook import notebook_table
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.select import HistoryView
+    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.context.thread.index_snapshots import IndexOrigin
 
 __all__ = [

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
-from gatekeeper_core.context.history.select import HistoryView
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.context.tool_results.digest import Digest, Task
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import Message, is_summary, read_messages
+from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.tokens import count_messages
 from tests.histories import view_with
@@ -366,5 +366,5 @@ def test_the_run_of_a_view_must_be_settings() -> None:
 
 def test_a_folded_run_reads_from_dicts_as_from_messages() -> None:
     messages = [user("q"), *loop(8)]
-    read = read_messages([message.to_dict() for message in messages])
+    read = [Message.from_dict(message.to_dict()) for message in messages]
     assert view_of(read, token_budget=500).replaced == view_of(messages, token_budget=500).replaced

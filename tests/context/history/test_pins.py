@@ -13,7 +13,8 @@ from gatekeeper_core.context.compaction.conversation import ContextCompressor
 from gatekeeper_core.context.compaction.rounds import Counts, FoldingConfig, fold, fold_rounds, reach_of, summary_of
 from gatekeeper_core.context.compaction.tool_loop import compact_messages
 from gatekeeper_core.context.history.pins import as_said, checked_pins, summaries_in, summaries_needed
-from gatekeeper_core.context.history.select import HistoryView, read_history
+from gatekeeper_core.context.history.select import read_history
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import Message, is_summary, split_current_turn
 from tests.histories import view_with
 from tests.loops import (

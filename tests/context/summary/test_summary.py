@@ -126,7 +126,7 @@ def test_nothing_is_due_twice_and_new_messages_are_read_once() -> None:
         [loops.user("and now?")],
         [loops.user("and now?"), loops.calls("a")],
         [loops.user("and now?"), loops.calls("a"), loops.result("a")],
-        [loops.user("and"), loops.user("now?"), loops.system()],
+        [loops.user("and now?"), loops.system()],
     ],
 )
 def test_the_open_turn_is_never_covered(last: list[Message]) -> None:

@@ -11,7 +11,7 @@ from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 
 from gatekeeper_core.context.history.modes import HistoryConfig
-from gatekeeper_core.context.history.select import HistoryView
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests, check_beside_builder
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.messages import Provider

@@ -8,7 +8,7 @@ from typing import Any
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.instrumentation.events.base import BaseEvent  # type: ignore[attr-defined]
 
-from gatekeeper_core.context.history.select import HistoryView
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.prompt.adapter import ThreadRequest
 
 __all__ = ["GatekeeperContextEvent", "GatekeeperSelectionEvent", "report", "report_built"]

@@ -13,8 +13,8 @@ from pydantic import PlainValidator, TypeAdapter
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
-from gatekeeper_core.context.history.select import HistoryView
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection.planner import GatekeeperConfig

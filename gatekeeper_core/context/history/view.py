@@ -1,0 +1,95 @@
+"""What the model gets to read of a conversation, and the list that is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.history.modes import HistoryStatus
+    from gatekeeper_core.selection.result import Selection
+
+__all__ = ["HistoryView", "keep"]
+
+_Item = TypeVar("_Item")
+
+
+class HistoryView(NamedTuple):
+    """What the model gets to read of a conversation, and why.
+
+    Attributes:
+        kept: positions in the caller's list, ascending.
+        status: ``selected`` (chosen for the query), ``passthrough`` (all of it, or there is no past turn), ``no_query``
+            (no question is known: the newest turns that fit), ``nothing_fits`` (there are past turns, and the smallest
+            is larger than what is left for them), ``over_budget`` (what is always sent is over the budget by itself),
+            ``fallback`` (selection failed: the newest turns that fit).
+        reason: one word or a short fact that says more: the gate's reason, the type and place of an error.
+        selection: the selection behind it, with a decision for every turn; None where none was made.
+        turns: ids of the past turns that are kept, the one to give up first last.
+        turn_count: past turns in the conversation.
+        tokens: what the kept messages cost, by the counter's estimate.
+        history_tokens: what all messages would cost, less a greeting before the first user message.
+        fixed_tokens: what else the budget has to carry.
+        budget_tokens: what all of it may cost.
+        replaced: position and message of what is sent in another form, ascending: long messages of past turns, cut;
+            compressed results of the current run, and the summary of its folded rounds in the place of the first. Of a
+            list in a provider's format these are dicts in that format.
+        folded: positions of the current run that the summary stands for; of them only the first is kept.
+        chosen_tokens: what the past turns cost that were chosen when the run began.
+        counter: what counted the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
+        margin: how far a prompt may lie over its estimate, as a share of it: so much of the budget was kept free.
+    """
+
+    kept: tuple[int, ...]
+    status: HistoryStatus
+    reason: str
+    selection: Selection | None
+    turns: tuple[int, ...]
+    turn_count: int
+    tokens: int
+    history_tokens: int
+    fixed_tokens: int
+    budget_tokens: int
+    replaced: tuple[tuple[int, Any], ...] = ()
+    folded: tuple[int, ...] = ()
+    chosen_tokens: int = 0
+    counter: str = ""
+    margin: float = 0.0
+
+    def facts(self) -> dict[str, Any]:
+        """Return the view as flat JSON-ready facts for logs and events: counts and ids, never text."""
+        return {
+            "status": self.status,
+            "reason": self.reason,
+            "decision": self.selection.gate.decision if self.selection else None,
+            "messages_kept": len(self.kept),
+            "messages_folded": len(self.folded),
+            "messages_replaced": len(self.replaced),
+            "turns_kept": len(self.turns),
+            "turn_count": self.turn_count,
+            "turn_ids": sorted(self.turns),
+            "tokens": self.tokens,
+            "history_tokens": self.history_tokens,
+            "fixed_tokens": self.fixed_tokens,
+            "budget_tokens": self.budget_tokens,
+            "counter": self.counter,
+            "margin": self.margin,
+        }
+
+
+def keep(messages: Sequence[_Item], view: HistoryView) -> list[_Item]:
+    """Return what is sent of a list: the caller's own objects, and the view's where it sends one in another form.
+
+    Args:
+        messages: the list that the view was made from.
+        view: the view of it.
+
+    >>> from gatekeeper_core import ContextGatekeeper, HistoryConfig, select_history
+    >>> talk = [{"role": "user", "content": "The Redis port is 6380."}, {"role": "assistant", "content": "Noted."}]
+    >>> talk += [{"role": "user", "content": "New topic: how long does bread bake?"}]
+    >>> config = HistoryConfig(passthrough_below=0)
+    >>> keep(talk, select_history(talk, gatekeeper=ContextGatekeeper(), config=config)) == talk[2:]
+    True
+    """
+    replaced: dict[int, Any] = dict(view.replaced)
+    return [replaced.get(at, messages[at]) for at in view.kept]

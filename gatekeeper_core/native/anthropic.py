@@ -1,0 +1,162 @@
+"""Anthropic's messages: content blocks; the results of tools stand in a message of the user's role.
+
+::
+
+    user [text]  assistant [thinking, text, tool_use a, tool_use b]  user [tool_result a, tool_result b, text]
+         │                           │                                           │              │          │
+        user            assistant, two calls, signed                            tool           tool  user, opens no turn
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gatekeeper_core.messages import MediaPart, Message, Part, TextPart, ToolCall
+from gatekeeper_core.native.images import anthropic_tokens
+from gatekeeper_core.native.items import (
+    Format,
+    Item,
+    Read,
+    Sent,
+    arguments_json,
+    blocks_of,
+    content_of,
+    image,
+    kind_of,
+    opaque,
+    refuse,
+    rewritten_texts,
+    signed,
+    text_of,
+    user_beside_results,
+)
+
+__all__ = ["ANTHROPIC"]
+
+_ROLES = ("user", "assistant", "system")
+_ONLY_HERE = frozenset(
+    {
+        "tool_use",
+        "tool_result",
+        "redacted_thinking",
+        "server_tool_use",
+        "mcp_tool_use",
+        "search_result",
+        "container_upload",
+        "compaction",
+    }
+)
+_SIGNED = frozenset({"thinking", "redacted_thinking", "compaction"})
+
+
+def _signs(item: Item) -> str | None:
+    for block in blocks_of(item):
+        kind = kind_of(block)
+        if kind in _ONLY_HERE or kind.endswith("_tool_result"):
+            return f"a block of type {kind!r}"
+        if kind and ("source" in block or (kind == "thinking" and "signature" in block)):
+            return f"a block of type {kind!r} with {'a source' if 'source' in block else 'a signature'}"
+    return None
+
+
+def _read(items: Sequence[Item]) -> list[Read]:
+    return [Read(message, at, at + 1) for at, item in enumerate(items) for message in _messages(item, at)]
+
+
+def _messages(item: Item, at: int) -> list[Message]:
+    role, content = item.get("role"), item.get("content")
+    if role not in _ROLES:
+        raise refuse(f'"role" must be one of {", ".join(_ROLES)}, got {role!r:.40}', at)
+    if isinstance(content, str):
+        return [Message(role, content)]
+    if not isinstance(content, (list, tuple)):
+        raise refuse('"content" must be text or a list of blocks', at)
+    results: list[Message] = []
+    calls: list[ToolCall] = []
+    parts: list[Part] = []
+    keep_whole = False
+    for block in content:
+        if isinstance(block, str):
+            block = {"type": "text", "text": block}
+        kind = kind_of(block)
+        if not kind:
+            raise refuse('a block of "content" must be an object with a "type"', at)
+        keep_whole = keep_whole or kind in _SIGNED
+        if kind == "tool_result" and role == "user":
+            results.append(_result(block, at))
+        elif kind == "tool_use" and role == "assistant":
+            call_id, name = text_of(block, "id", at), text_of(block, "name", at)
+            calls.append(ToolCall(call_id, name, arguments_json(block.get("input"), at)))
+        elif kind in ("tool_result", "tool_use"):
+            raise refuse(f"a block of type {kind!r} cannot stand in a message of the role {role!r}", at)
+        else:
+            parts.append(_part(block, at))
+    said = Message(role, content_of(parts), tool_calls=tuple(calls))
+    if results:
+        return [*results, user_beside_results(said.content)] if parts else results
+    return [signed(said) if keep_whole else said]
+
+
+def _result(block: Item, at: int) -> Message:
+    content = block.get("content") or ""
+    inner = [content] if isinstance(content, str) else content
+    if not isinstance(inner, (list, tuple)):
+        raise refuse('"content" of a tool_result must be text or a list of blocks', at)
+    parts = [_part({"type": "text", "text": one} if isinstance(one, str) else one, at) for one in inner]
+    return Message("tool", content_of(parts), tool_call_id=text_of(block, "tool_use_id", at))
+
+
+def _part(block: object, at: int) -> Part:
+    if not isinstance(block, Mapping):
+        raise refuse("a block must be an object", at)
+    kind, source = kind_of(block), block.get("source")
+    source = source if isinstance(source, Mapping) else {}
+    if kind == "text":
+        return TextPart(text_of(block, "text", at))
+    if kind == "compaction" and isinstance(block.get("content"), str):
+        return TextPart(block["content"])
+    if kind == "image":
+        return image(source.get("data"), anthropic_tokens)
+    if kind == "document":
+        text = source.get("data") if source.get("type") == "text" else None
+        return TextPart(text) if isinstance(text, str) else MediaPart("document")
+    return opaque(block)
+
+
+def _rewrite(item: Item, sent: Sequence[Sent]) -> dict[str, Any]:
+    if isinstance(item["content"], str):
+        return {**item, "content": sent[0].sent.text if sent[0].sent else ""}
+    results = iter([one for one in sent if one.read.role == "tool"])
+    said = next((one for one in sent if one.read.role != "tool"), None)
+    blocks: list[Any] = []
+    rest: list[Any] = []
+    for block in item["content"]:
+        if kind_of(block) == "tool_result":
+            blocks += _rewritten_result(block, next(results))
+        else:
+            rest.append(block)
+    if said is not None and said.sent is not None:
+        blocks += rest if said.sent is said.read else rewritten_texts(rest, said.sent.text, _is_text)
+    return {**item, "content": blocks}
+
+
+def _rewritten_result(block: Item, one: Sent) -> list[Item]:
+    if one.sent is None:
+        return []
+    content = block.get("content")
+    if one.sent is one.read:
+        return [block]
+    text = one.sent.text
+    return [{**block, "content": rewritten_texts(content, text, _is_text) if isinstance(content, list) else text}]
+
+
+def _is_text(block: object) -> bool:
+    return isinstance(block, str) or kind_of(block) == "text"
+
+
+def _plain(message: Message) -> dict[str, Any]:
+    return {"role": message.role, "content": message.text}
+
+
+ANTHROPIC = Format("Anthropic messages", _signs, _read, _rewrite, _plain)

@@ -1,0 +1,93 @@
+"""The size of an image, from the beginning of its file, and what providers charge for it."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["anthropic_tokens", "gemini_tokens", "image_size", "openai_tokens"]
+
+_JPEG_SIZES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+
+
+def image_size(head: bytes) -> tuple[int, int] | None:
+    """Return width and height in pixels of a PNG, GIF, JPEG or WebP file by its first bytes; None where they tell none.
+
+    Source: the formats' specifications (PNG IHDR, GIF89a screen descriptor, JPEG start of frame, WebP container).
+
+    >>> image_size(b"GIF89a" + (640).to_bytes(2, "little") + (480).to_bytes(2, "little"))
+    (640, 480)
+    """
+    if head.startswith(b"\x89PNG\r\n\x1a\n") and len(head) >= 24:
+        return _checked(int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big"))
+    if head.startswith((b"GIF87a", b"GIF89a")) and len(head) >= 10:
+        return _checked(int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little"))
+    if head.startswith(b"\xff\xd8"):
+        return _jpeg_size(head)
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP" and len(head) >= 30:
+        return _webp_size(head)
+    return None
+
+
+def _checked(width: int, height: int) -> tuple[int, int] | None:
+    return (width, height) if 0 < width < 100_000 and 0 < height < 100_000 else None
+
+
+def _jpeg_size(head: bytes) -> tuple[int, int] | None:
+    at = 2
+    while at + 9 <= len(head) and head[at] == 0xFF:
+        if head[at + 1] in _JPEG_SIZES:
+            return _checked(int.from_bytes(head[at + 7 : at + 9], "big"), int.from_bytes(head[at + 5 : at + 7], "big"))
+        at += 1 if head[at + 1] == 0xFF else 2 + int.from_bytes(head[at + 2 : at + 4], "big")
+    return None
+
+
+def _webp_size(head: bytes) -> tuple[int, int] | None:
+    kind = head[12:16]
+    if kind == b"VP8X":
+        return _checked(1 + int.from_bytes(head[24:27], "little"), 1 + int.from_bytes(head[27:30], "little"))
+    if kind == b"VP8L":
+        bits = int.from_bytes(head[21:25], "little")
+        return _checked(1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF))
+    if kind == b"VP8 ":
+        return _checked(int.from_bytes(head[26:28], "little") & 0x3FFF, int.from_bytes(head[28:30], "little") & 0x3FFF)
+    return None
+
+
+def anthropic_tokens(width: int, height: int) -> int:
+    """Return what Anthropic counts for an image.
+
+    Source: Anthropic's vision guide: width * height / 750 after scaling the longer edge to 1,568 and the whole to about
+    1,600 tokens.
+
+    >>> anthropic_tokens(1000, 1000), anthropic_tokens(8000, 8000)
+    (1334, 1600)
+    """
+    scale = min(1.0, 1568 / max(width, height))
+    return min(1600, math.ceil(width * scale * height * scale / 750))
+
+
+def openai_tokens(width: int, height: int) -> int:
+    """Return what OpenAI counts for an image in high detail.
+
+    Source: OpenAI's vision guide: 85, and 170 for each tile of 512 pixels, after scaling into 2,048 and the shorter
+    edge to 768.
+
+    >>> openai_tokens(1024, 1024), openai_tokens(2048, 4096)
+    (765, 1105)
+    """
+    scale = min(1.0, 2048 / max(width, height))
+    scale *= min(1.0, 768 / (min(width, height) * scale))
+    return 85 + 170 * math.ceil(width * scale / 512) * math.ceil(height * scale / 512)
+
+
+def gemini_tokens(width: int, height: int) -> int:
+    """Return what Gemini counts for an image.
+
+    Source: Gemini's token guide: 258 up to 384 pixels in both directions, else 258 for each tile of 768.
+
+    >>> gemini_tokens(300, 384), gemini_tokens(1000, 700)
+    (258, 516)
+    """
+    if max(width, height) <= 384:
+        return 258
+    return 258 * math.ceil(width / 768) * math.ceil(height / 768)

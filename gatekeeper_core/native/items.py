@@ -1,0 +1,196 @@
+"""What the readers of all formats share: a message with the items that it was read from, parts, arguments, errors."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from gatekeeper_core.errors import MessageFormatError
+from gatekeeper_core.messages import BESIDE_RESULTS, SIGNED, MediaKind, MediaPart, Message, Metadata, Part, TextPart
+from gatekeeper_core.native.images import image_size
+
+__all__ = [
+    "Format",
+    "Item",
+    "Read",
+    "Sent",
+    "arguments_json",
+    "blocks_of",
+    "content_of",
+    "image",
+    "kind_of",
+    "opaque",
+    "refuse",
+    "rewritten_texts",
+    "text_of",
+    "user_beside_results",
+]
+
+Item = Mapping[str, Any]
+"""One element of the caller's list."""
+
+_CHARS_PER_TOKEN = 4
+_DATA_URL = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,")
+
+
+class Read(NamedTuple):
+    """A message with where it was read.
+
+    Attributes:
+        message: the message.
+        start: position of its first item.
+        stop: position after its last item. Several messages may come from one item, and one from several items.
+    """
+
+    message: Message
+    start: int
+    stop: int
+
+
+class Sent(NamedTuple):
+    """A message of an item as it was read, and as it is to be sent; None: it is not sent."""
+
+    read: Message
+    sent: Message | None
+
+
+class Format(NamedTuple):
+    """A format of message lists.
+
+    Attributes:
+        name: what errors call it.
+        signs: returns what tells that an item is of this format and of no other, or None.
+        read: returns the messages of items, in order.
+        rewrite: returns an item with what is sent of its messages, for one that is not sent as it came.
+        plain: returns a new item for a message that stands for others.
+    """
+
+    name: str
+    signs: Callable[[Item], str | None]
+    read: Callable[[Sequence[Item]], list[Read]]
+    rewrite: Callable[[Item, Sequence[Sent]], dict[str, Any]]
+    plain: Callable[[Message], dict[str, Any]]
+
+
+def kind_of(block: object) -> str:
+    """Return the type that a block or an item tells, "" where it tells none."""
+    kind = block.get("type") if isinstance(block, Mapping) else None
+    return kind if isinstance(kind, str) else ""
+
+
+def blocks_of(item: Item) -> Sequence[Any]:
+    """Return the blocks of an item's content, none where it is text or something else."""
+    content = item.get("content")
+    return content if isinstance(content, (list, tuple)) else ()
+
+
+def refuse(reason: str, position: int) -> MessageFormatError:
+    """Return the error about an item."""
+    return MessageFormatError(reason, position=position)
+
+
+def text_of(block: Item, key: str, position: int) -> str:
+    """Return a text that a block must have.
+
+    Raises:
+        MessageFormatError: it is missing or no text.
+    """
+    value = block.get(key)
+    if isinstance(value, str):
+        return value
+    got = "it is missing" if value is None else f"got {type(value).__name__}"
+    raise refuse(f'"{key}" of a block of type "{block.get("type", "")}" must be text, {got}', position)
+
+
+def arguments_json(value: object, position: int) -> str:
+    """Return the arguments of a call as compact JSON; a text comes back as it is.
+
+    Raises:
+        MessageFormatError: JSON cannot hold them.
+    """
+    if isinstance(value, str):
+        return value
+    try:
+        return "" if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise refuse("the arguments of a call must be an object that can be written as JSON", position) from error
+
+
+def opaque(block: Item, kind: MediaKind = "other") -> MediaPart:
+    """Return the part for a block whose content is the provider's own: it is counted, never searched or cut.
+
+    Source: ours, a token for four characters of its values.
+    """
+    return MediaPart(kind, tokens=sum(map(len, _texts_in(block))) // _CHARS_PER_TOKEN + 1)
+
+
+def _texts_in(value: object) -> Iterable[str]:
+    rest = [value]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, (bytes, bytearray)):
+            yield "=" * len(one)
+        elif isinstance(one, Mapping):
+            rest.extend(one.values())
+        elif isinstance(one, (list, tuple)):
+            rest.extend(one)
+        elif one is not None:
+            yield str(one)
+
+
+def image(data: object, tokens_of: Callable[[int, int], int]) -> MediaPart:
+    """Return the part for an image; where its data is at hand, its tokens are told by its size.
+
+    Args:
+        data: base64, a data URL, bytes, or anything else where there is no data.
+        tokens_of: returns the tokens of an image by width and height in pixels.
+    """
+    head = b""
+    if isinstance(data, (bytes, bytearray)):
+        head = bytes(data[:65_536])
+    elif isinstance(data, str):
+        match = _DATA_URL.match(data)
+        start = match.end() if match else 0
+        try:
+            head = base64.b64decode(data[start : start + 87_380], validate=True)
+        except (binascii.Error, ValueError):
+            head = b""  # an address, or base64 that is cut
+    size = image_size(head)
+    return MediaPart("image", tokens=tokens_of(*size) if size else None)
+
+
+def content_of(parts: Sequence[Part]) -> str | tuple[Part, ...]:
+    """Return the content of a message: one text alone as it is, none as ""."""
+    if len(parts) == 1 and isinstance(parts[0], TextPart):
+        return parts[0].text
+    return tuple(parts) or ""
+
+
+def signed(message: Message) -> Message:
+    """Return a message of which nothing is cut."""
+    return replace(message, metadata=Metadata({**message.metadata, SIGNED: True}))
+
+
+def user_beside_results(content: str | tuple[Part, ...]) -> Message:
+    """Return what the user says in an item that also holds results of tools: it begins no turn."""
+    return Message("user", content, metadata=Metadata({BESIDE_RESULTS: True}))
+
+
+def rewritten_texts(blocks: Sequence[Any], text: str, is_text: Callable[[Any], bool]) -> list[Any]:
+    """Return blocks with one text in the place of the first that is text; the other texts go.
+
+    >>> rewritten_texts([{"text": "a"}, {"image": 1}, {"text": "b"}], "c", lambda block: "text" in block)
+    [{'text': 'c'}, {'image': 1}]
+    """
+    first = next((at for at, block in enumerate(blocks) if is_text(block)), None)
+    if first is None:
+        return [*blocks]
+    put = {**blocks[first], "text": text} if isinstance(blocks[first], Mapping) else text
+    return [put if at == first else block for at, block in enumerate(blocks) if at == first or not is_text(block)]

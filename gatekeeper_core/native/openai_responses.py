@@ -1,0 +1,172 @@
+"""OpenAI's Responses items: messages, reasoning, calls and outputs one after another, each an item of its own.
+
+What the model writes in a row is one message: reasoning goes with the call or the text behind it, parallel calls with
+each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gatekeeper_core.messages import MediaPart, Message, Part, Role, TextPart, ToolCall
+from gatekeeper_core.native.images import openai_tokens
+from gatekeeper_core.native.items import (
+    Format,
+    Item,
+    Read,
+    Sent,
+    arguments_json,
+    blocks_of,
+    content_of,
+    image,
+    kind_of,
+    opaque,
+    refuse,
+    rewritten_texts,
+    signed,
+    text_of,
+)
+
+__all__ = ["RESPONSES", "SETTINGS"]
+
+_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
+SETTINGS = frozenset({"additional_tools", "compaction_trigger", "configuration_update"})
+_TEXTS = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text"})
+_PARTS_ONLY_HERE = frozenset({"input_text", "output_text", "input_image", "input_file"})
+_ARGUMENTS = ("arguments", "input", "action", "operation", "code")
+
+
+def _signs(item: Item) -> str | None:
+    kind = kind_of(item)
+    if kind and (kind == "message" or "role" not in item or kind in SETTINGS):
+        return f"an item of type {kind!r}"
+    parts = (kind_of(block) for block in blocks_of(item))
+    return next((f"a part of type {part!r}" for part in parts if part in _PARTS_ONLY_HERE), None)
+
+
+def _read(items: Sequence[Item]) -> list[Read]:
+    found: list[Read] = []
+    written: list[tuple[Item, int]] = []
+    for at, item in enumerate(items):
+        if _by_the_model(item):
+            written.append((item, at))
+            continue
+        if written:
+            found.append(_written(written))
+            written = []
+        found.append(Read(_given(item, at), at, at + 1))
+    if written:
+        found.append(_written(written))
+    return found
+
+
+def _is_output(kind: str) -> bool:
+    return kind.endswith("_output") or kind == "mcp_approval_response"
+
+
+def _by_the_model(item: Item) -> bool:
+    kind = kind_of(item)
+    if kind in ("", "message") and "role" in item:
+        return bool(item["role"] == "assistant")
+    return kind not in SETTINGS and not _is_output(kind)
+
+
+def _given(item: Item, at: int) -> Message:
+    """Return the message for an item that the model has not written."""
+    kind = kind_of(item)
+    if _is_output(kind):
+        call_id = item.get("call_id") or item.get("approval_request_id") or item.get("id")
+        if not isinstance(call_id, str):
+            raise refuse(f'an item of type "{kind}" must have a "call_id"', at)
+        return Message("tool", _output(item, at), tool_call_id=call_id)
+    if kind in SETTINGS:
+        return Message("system", (opaque(item),))
+    role = item["role"]
+    if role not in _ROLES:
+        raise refuse(f'"role" must be one of {", ".join(_ROLES)}, got {role!r:.40}', at)
+    return Message(_ROLES[role], content_of(_parts(item.get("content"), at)))
+
+
+def _output(item: Item, at: int) -> str | tuple[Part, ...]:
+    output = item.get("output")
+    if isinstance(output, (str, list)) and item["type"] in ("function_call_output", "custom_tool_call_output"):
+        return content_of(_parts(output, at))
+    if isinstance(output, str):
+        return output
+    if item["type"] == "computer_call_output" and isinstance(output, Mapping):
+        return (image(output.get("image_url"), openai_tokens),)
+    value = {key: item[key] for key in ("output", "result", "tools", "approve", "reason") if key in item}
+    return arguments_json(value, at)
+
+
+def _written(items: Sequence[tuple[Item, int]]) -> Read:
+    """Return the one message of what the model wrote in a row."""
+    parts: list[Part] = []
+    calls: list[ToolCall] = []
+    whole = len(items) > 1
+    for item, at in items:
+        kind = kind_of(item)
+        call_id = item.get("id") if kind == "mcp_approval_request" else item.get("call_id")
+        if kind in ("", "message"):
+            if "role" not in item:
+                raise refuse(f'an item needs a "role" or a "type", got the keys {", ".join(map(str, item))[:80]}', at)
+            parts += _parts(item.get("content"), at)
+            whole = whole or "id" in item  # what the provider keeps under this id has the whole text
+        elif isinstance(call_id, str):
+            name = item.get("name")
+            arguments = next((item[key] for key in _ARGUMENTS if item.get(key) is not None), None)
+            calls.append(ToolCall(call_id, name if isinstance(name, str) else kind, arguments_json(arguments, at)))
+        elif kind == "function_call":
+            text_of(item, "call_id", at)
+        else:
+            parts.append(opaque(item))
+            whole = True
+    message = Message("assistant", content_of(parts), tool_calls=tuple(calls))
+    return Read(signed(message) if whole else message, items[0][1], items[-1][1] + 1)
+
+
+def _parts(content: object, at: int) -> list[Part]:
+    if isinstance(content, str):
+        return [TextPart(content)]
+    if not isinstance(content, (list, tuple)):
+        raise refuse('"content" must be text or a list of parts', at)
+    parts: list[Part] = []
+    for block in content:
+        if isinstance(block, str):
+            parts.append(TextPart(block))
+        elif not isinstance(block, Mapping):
+            raise refuse("a part must be an object", at)
+        elif kind_of(block) in _TEXTS:
+            parts.append(TextPart(text_of(block, "text", at)))
+        elif kind_of(block) == "refusal":
+            parts.append(TextPart(text_of(block, "refusal", at)))
+        elif kind_of(block) == "input_image":
+            low = block.get("detail") == "low"
+            parts.append(image(block.get("image_url"), (lambda *_: 85) if low else openai_tokens))
+        elif kind_of(block) == "input_file":
+            parts.append(MediaPart("document"))
+        elif kind_of(block) == "input_audio":
+            parts.append(MediaPart("audio"))
+        else:
+            parts.append(opaque(block))
+    return parts
+
+
+def _rewrite(item: Item, sent: Sequence[Sent]) -> dict[str, Any]:
+    (one,) = sent
+    text = one.sent.text if one.sent else ""
+    key = "output" if _is_output(kind_of(item)) else "content"
+    value = item[key]
+    return {**item, key: rewritten_texts(value, text, _is_text) if isinstance(value, list) else text}
+
+
+def _is_text(block: object) -> bool:
+    return isinstance(block, str) or kind_of(block) in _TEXTS
+
+
+def _plain(message: Message) -> dict[str, Any]:
+    return {"role": message.role, "content": message.text}
+
+
+RESPONSES = Format("OpenAI Responses items", _signs, _read, _rewrite, _plain)

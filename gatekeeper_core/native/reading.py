@@ -1,0 +1,150 @@
+"""Which format a list is in, its messages, and the way back: what is sent, in the caller's own objects.
+
+::
+
+    items ──signs──> format ──read──> messages, each with the items that it came from
+                                         │ select_history
+    items sent <──rewrite, plain──── messages kept, cut, compressed, folded
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from gatekeeper_core.errors import MessageFormatError
+from gatekeeper_core.messages import Message, is_summary, turn_role
+from gatekeeper_core.native.anthropic import ANTHROPIC
+from gatekeeper_core.native.gemini import GEMINI
+from gatekeeper_core.native.items import Format, Item, Sent, blocks_of, kind_of, refuse
+from gatekeeper_core.native.openai_chat import CHAT
+from gatekeeper_core.native.openai_responses import RESPONSES, SETTINGS
+
+__all__ = ["NativeMessages", "read_messages", "read_native"]
+
+_FORMATS = (CHAT, RESPONSES, ANTHROPIC, GEMINI)
+
+
+def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
+    """Return the messages of a list in the format of a provider, which is told by looking.
+
+    * OpenAI chat: see ``Message.from_dict``; marks of ours in ``metadata`` are not read.
+    * OpenAI Responses: messages, reasoning, calls with their outputs, compaction. What the model wrote in a row is one
+      message.
+    * Anthropic: text, thinking, ``tool_use``, images, documents, what servers' tools did, compaction. Each
+      ``tool_result`` becomes a message of the role ``tool``.
+    * Gemini: ``contents`` with text, calls, responses, thoughts and files, named as in JSON or as in Python.
+
+    Blocks of other kinds stay with their message and are counted. Images whose data is given are counted by size.
+
+    Raises:
+        TypeError: ``items`` is no iterable of mappings at all.
+        MessageFormatError: an item cannot be read, or two items are in different formats; ``position`` says which.
+
+    >>> asked = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "now", "input": {}}]}
+    >>> told = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "12:00"}]}
+    >>> [(message.role, message.text) for message in read_messages([asked, told])]
+    [('assistant', ''), ('tool', '12:00')]
+    """
+    return read_native(items).messages
+
+
+@dataclass(frozen=True, slots=True)
+class NativeMessages:
+    """A list in a provider's format, read.
+
+    Attributes:
+        format: which format it is in.
+        items: the caller's own objects.
+        messages: what they say.
+        spans: for each message the positions of its items, first and behind the last.
+    """
+
+    format: Format
+    items: tuple[Item, ...]
+    messages: tuple[Message, ...]
+    spans: tuple[tuple[int, int], ...]
+
+    def of_item(self, position: int) -> list[int]:
+        """Return which messages an item has a part in."""
+        return [at for at, (start, stop) in enumerate(self.spans) if start <= position < stop]
+
+    @property
+    def settings(self) -> list[int]:
+        """Which messages are no messages but settings of a request that stand among them: they are always sent."""
+        return [at for at, (start, _) in enumerate(self.spans) if kind_of(self.items[start]) in SETTINGS]
+
+    @property
+    def compaction(self) -> int:
+        """Which message the newest block of a provider's own compaction is in; how many there are, where none is."""
+        block = max((at for at, item in enumerate(self.items) if _is_compaction(item)), default=len(self.items))
+        return next((at for at, (_, stop) in enumerate(self.spans) if stop > block), len(self.messages))
+
+    @property
+    def compacted(self) -> int:
+        """How many messages are left to a provider's compaction: to its block, and on to the next question."""
+        first = self.compaction
+        behind = range(first + 1, len(self.messages))
+        asked = next((at for at in behind if turn_role(self.messages[at]) == "user"), None)
+        return asked if asked is not None else min(first + 1, len(self.messages)) if first < len(self.messages) else 0
+
+    def sent(self, kept: Collection[int], replaced: Mapping[int, Message]) -> dict[int, Item]:
+        """Return what is sent, by position in the caller's list, ascending.
+
+        An item that is sent as it came is the caller's own object.
+
+        Args:
+            kept: which messages are sent.
+            replaced: those that are sent in another form.
+        """
+        found: dict[int, Item] = {}
+        for (start, stop), group in groupby(range(len(self.messages)), key=self.spans.__getitem__):
+            pieces = [
+                Sent(self.messages[at], replaced.get(at, self.messages[at]) if at in kept else None) for at in group
+            ]
+            sent = [one.sent for one in pieces if one.sent is not None]
+            new = [one.sent for one in pieces if one.sent is not None and one.sent is not one.read]
+            summary = next(filter(is_summary, new), None)
+            if summary is not None:
+                found[start] = self.format.plain(summary)
+            elif not new and len(sent) == len(pieces):
+                found.update((at, self.items[at]) for at in range(start, stop))
+            elif sent:
+                found[start] = self.format.rewrite(self.items[start], pieces)
+        return found
+
+
+def read_native(items: Iterable[Mapping[str, Any]]) -> NativeMessages:
+    """Return a list with its format and the way back; errors as for :func:`read_messages`."""
+    if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
+        raise TypeError(f"items must be an iterable of mappings, got {type(items).__name__}")
+    taken = tuple(items)
+    for at, item in enumerate(taken):
+        if not isinstance(item, Mapping):
+            raise MessageFormatError(f"must be an object, got {type(item).__name__}", position=at)
+    form = _format_of(taken)
+    read = form.read(taken)
+    return NativeMessages(form, taken, tuple(one.message for one in read), tuple((one.start, one.stop) for one in read))
+
+
+def _format_of(items: tuple[Item, ...]) -> Format:
+    """Return the only format that the items tell of; the chat format where they tell of none."""
+    found: Format | None = None
+    first = 0
+    for at, item in enumerate(items):
+        for form in _FORMATS:
+            sign = form.signs(item)
+            if sign is None or form is found:
+                continue
+            if found is not None:
+                reason = f"{sign} belongs to {form.name}, but item {first} to {found.name}: a list has one format"
+                raise refuse(reason, at)
+            found, first = form, at
+    return found or CHAT
+
+
+def _is_compaction(item: Item) -> bool:
+    blocks = (block for block in blocks_of(item) if kind_of(block) == "compaction")
+    return kind_of(item) == "compaction" or any(block.get("content") is not None for block in blocks)
