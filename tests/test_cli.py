@@ -448,7 +448,7 @@ BROKEN = {
     "a list without end": (b'[{"role": "user", "content": "hi"}', "line 1, column 35: not JSON"),
     "a broken object": (b'{\n "messages": [,]}', "line 2, column 15: not JSON"),
     "a number": (b"42", 'must be a list of messages or an object with "messages", got a number'),
-    "another object": (b'{"a": 1}', 'must be a list of messages or an object with "messages", got an object'),
+    "another object": (b'{"a": 1}', "holds no known format: it has the keys 'a'; known are openai, "),
     "messages are no list": (b'{"messages": "hi"}', '"messages" must be a list, got text'),
     "an item is no object": (f'[{HELLO}, "hi"]'.encode(), "message 1 (counting from 0): must be an object, got text"),
     "an unknown role": (f'[{HELLO}, {{"role": "robot"}}]'.encode(), "message 1 (counting from 0): role must be one of"),

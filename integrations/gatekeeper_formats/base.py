@@ -24,6 +24,7 @@ from gatekeeper_core.messages import MediaPart, Message, Part, Turn
 
 __all__ = [
     "AmbiguousConversationError",
+    "CutLineError",
     "Entry",
     "Format",
     "FormatError",
@@ -105,6 +106,10 @@ class AmbiguousConversationError(FormatError):
 
 class PlaceError(Exception):
     """What is wrong and where, before the file has its name."""
+
+
+class CutLineError(PlaceError):
+    """The last line of a file breaks off."""
 
 
 class Item(NamedTuple):

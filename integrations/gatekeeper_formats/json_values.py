@@ -15,7 +15,7 @@ import codecs
 import json
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from gatekeeper_formats.base import Item, PlaceError
+from gatekeeper_formats.base import CutLineError, Item, PlaceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -91,6 +91,11 @@ class TextSource:
             self._progress(len(content))
         return not self._ended
 
+    @property
+    def ended(self) -> bool:
+        """Whether the last line, which no line feed ends, has been passed."""
+        return self._ended and self.at == len(self.text) and not self.text.endswith("\n")
+
     def rest(self) -> str:
         """Read to the end, and return everything that is held from the next character on."""
         while self.more():
@@ -139,7 +144,8 @@ class TextSource:
         except UnicodeDecodeError as error:
             line = self.line(len(self.text)) + error.object.count(b"\n", 0, error.start)
             offset = self._bytes_read - pending + error.start
-            raise PlaceError(
+            cut = not content  # the end of the file, in the middle of a character
+            raise (CutLineError if cut else PlaceError)(
                 f"line {line}, byte {offset}: not UTF-8 (0x{error.object[error.start]:02x}); save it as UTF-8"
             ) from error
 
@@ -246,7 +252,11 @@ def _lines(source: TextSource, first: object, number: int) -> Iterator[Item]:
     at, number = 1, source.line()
     while (line := source.next_line()) is not None:
         if line.strip():
-            yield Item(line_value(line, number), at, number)
+            try:
+                value = line_value(line, number)
+            except PlaceError as error:
+                raise (CutLineError(*error.args) if source.ended else error) from error.__cause__
+            yield Item(value, at, number)
             at += 1
         number += 1
 

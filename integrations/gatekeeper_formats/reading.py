@@ -14,7 +14,6 @@ import os
 from collections import Counter
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -30,7 +29,7 @@ from gatekeeper_formats.base import (
     Usage,
 )
 from gatekeeper_formats.json_values import TOO_DEEP, TextSource, read_values
-from gatekeeper_formats.registry import FORMATS, MARKDOWN, format_of_value
+from gatekeeper_formats.registry import FORMATS, MARKDOWN, format_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -204,9 +203,9 @@ def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None]
         if form is not None or MARKDOWN.knows(text):
             return MARKDOWN.name, MARKDOWN.entries(iter((Item(text, 0),)), True)
     values = read_values(source)
-    start = next(values.items, None)
-    known = FORMATS[form] if form else format_of_value(start.value if start else None, whole_file=values.whole_file)
-    items = chain(() if start is None else (start,), values.items)
+    known, items = FORMATS[form] if form else None, values.items
+    if known is None:
+        known, items = format_of(items, whole_file=values.whole_file)
     return known.name, known.entries(items, values.whole_file)
 
 

@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from gatekeeper_formats import chatgpt, claude, langchain, llama_index, markdown, openai, pairs, sharegpt
+from gatekeeper_formats import (
+    anthropic,
+    chatgpt,
+    claude,
+    claude_code,
+    codex,
+    gemini,
+    langchain,
+    llama_index,
+    markdown,
+    openai,
+    pairs,
+    responses,
+    sharegpt,
+)
+from gatekeeper_formats.base import PlaceError
 
 if TYPE_CHECKING:
-    from gatekeeper_formats.base import Format
+    from collections.abc import Iterator
 
-__all__ = ["FORMATS", "MARKDOWN", "READABLE", "SUFFIXES", "WRITABLE", "format_of_value"]
+    from gatekeeper_formats.base import Format, Item
+
+__all__ = ["FORMATS", "MARKDOWN", "READABLE", "SUFFIXES", "WRITABLE", "format_of"]
 
 MARKDOWN = markdown.FORMAT
 
 _IN_ORDER = (
     chatgpt.FORMAT,
     claude.FORMAT,
+    claude_code.FORMAT,
+    codex.FORMAT,
+    gemini.CLI,
     sharegpt.FORMAT,
     langchain.FORMAT,
     llama_index.FORMAT,
+    gemini.CONTENTS,
+    responses.FORMAT,
+    anthropic.FORMAT,
     openai.LIST,
     pairs.FORMAT,
 )
@@ -33,6 +57,15 @@ READABLE = tuple(name for name in FORMATS if name != openai.LINES.name)
 WRITABLE = tuple(name for name, form in FORMATS.items() if form.write is not None)
 """The names that ``--to`` knows."""
 
+_TOLD_LATER = (responses.FORMAT, anthropic.FORMAT)
+_LOOK_AHEAD = 1_000
+"""So many messages of a list are held before its format is told."""
+
+_NEARLY = frozenset({"content", "text"})
+"""Keys of a value that was meant as a message."""
+
+_SHOWN_KEYS = 8
+
 SUFFIXES = {
     ".json": "openai",
     ".jsonl": "openai-lines",
@@ -43,14 +76,31 @@ SUFFIXES = {
 """The format that the end of a file's name stands for."""
 
 
-def format_of_value(value: object, *, whole_file: bool) -> Format:
-    """Return the format of a file by its first value; what none knows gets the error of the nearest one.
+def format_of(items: Iterator[Item], *, whole_file: bool) -> tuple[Format, Iterator[Item]]:
+    """Return the format of a file and all its values.
+
+    The first value tells it. A list that begins with a plain message is in the format that a later message tells, if
+    that is Anthropic's or that of Responses items.
 
     Args:
-        value: the first value, or None for a file without any.
-        whole_file: whether it is the only one, and no element of a list.
+        items: the values.
+        whole_file: whether there is only one, and no element of a list.
+
+    Raises:
+        PlaceError: the first value is an object that no format knows.
     """
+    first = next(items, None)
+    held = [] if first is None else [first]
+    value = None if first is None else first.value
     found = next((form for form in _IN_ORDER if form.knows(value)), None)
-    if found is not None:
-        return found
-    return openai.LIST if whole_file or value is None else pairs.FORMAT
+    if found is openai.LIST and isinstance(value, dict) and "role" in value:
+        for item in islice(items, _LOOK_AHEAD):
+            held.append(item)
+            found = next((form for form in _TOLD_LATER if form.knows(item.value)), openai.LIST)
+            if found is not openai.LIST:
+                break
+    elif found is None and isinstance(value, dict) and not value.keys() & _NEARLY:
+        keys = ", ".join(f"{key!a:.40}" for key in list(value)[:_SHOWN_KEYS]) or "none"
+        where = "it" if whole_file or first is None else "its first line" if first.line else "its first element"
+        raise PlaceError(f"holds no known format: {where} has the keys {keys}; known are {', '.join(READABLE)}")
+    return found or (openai.LIST if whole_file or value is None else pairs.FORMAT), chain(held, items)

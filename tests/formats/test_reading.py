@@ -30,6 +30,16 @@ from gatekeeper_formats import (
 )
 from gatekeeper_formats.base import Item
 from gatekeeper_formats.json_values import TextSource, read_values
+from tests.agent_logs import (
+    SESSION,
+    anthropic_of,
+    claude_code_of,
+    codex_of,
+    contents_of,
+    gemini_messages_of,
+    items_of,
+    lines_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,10 +163,6 @@ def openai_of(pairs: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     return [{"role": role, "content": text} for role, text in as_said(pairs)]
 
 
-def lines_of(values: Sequence[Any]) -> str:
-    return "\n".join(json.dumps(value, ensure_ascii=False) for value in values) + "\n"
-
-
 def markdown_of(pairs: Sequence[tuple[str, str]], user: str = "## User", assistant: str = "## Assistant") -> str:
     labels = {"user": user, "assistant": assistant}
     return "# A chat\n\n" + "\n\n".join(f"{labels[role]}\n\n{text}" for role, text in as_said(pairs)) + "\n"
@@ -184,6 +190,20 @@ SHAPES: dict[str, tuple[str, Any]] = {
     "LangChain's model_dump": ("langchain", lambda pairs: [each["data"] for each in langchain_of(pairs)]),
     "a LlamaIndex store": ("llama-index", llama_index_of),
     "LlamaIndex messages": ("llama-index", lambda pairs: llama_index_of(pairs)["store"]["user-1"]),
+    "a session of Claude Code": ("claude-code", lambda pairs: lines_of(claude_code_of(pairs))),
+    "a rollout of Codex": ("codex", lambda pairs: lines_of(codex_of(pairs))),
+    "Responses items": ("responses", items_of),
+    "Responses lines": ("responses", lambda pairs: lines_of(items_of(pairs))),
+    "a Responses request": ("responses", lambda pairs: {"model": "gpt-5", "input": openai_of(pairs)}),
+    "a Responses answer": ("responses", lambda pairs: {"input": items_of(pairs)[:-1], "output": items_of(pairs)[-1:]}),
+    "Gemini contents": ("gemini", contents_of),
+    "Gemini lines": ("gemini", lambda pairs: lines_of(contents_of(pairs))),
+    "a Gemini request": ("gemini", lambda pairs: {"contents": contents_of(pairs)}),
+    "a checkpoint of Gemini CLI": ("gemini", lambda pairs: {"history": contents_of(pairs), "authType": "oauth"}),
+    "a session of Gemini CLI": ("gemini-cli", lambda pairs: {**SESSION, "messages": gemini_messages_of(pairs)}),
+    "a record of Gemini CLI": ("gemini-cli", lambda pairs: lines_of([SESSION, *gemini_messages_of(pairs)])),
+    "an Anthropic request": ("anthropic", anthropic_of),
+    "Anthropic requests in lines": ("anthropic", lambda pairs: lines_of([anthropic_of(pairs)])),
     "Markdown headings": ("markdown", markdown_of),
     "Markdown bold": ("markdown", lambda pairs: markdown_of(pairs, "**You:**", "**ChatGPT**:")),
     "Markdown plain": ("markdown", lambda pairs: markdown_of(pairs, "You said:", "ChatGPT said:")),
@@ -696,6 +716,7 @@ KEYS = [
     *("metadata", "recipient", "title", "create_time", "id", "chat_messages", "sender", "text", "uuid", "type", "name"),
     *("parent_message_uuid", "attachments", "files", "conversations", "from", "value", "data", "tool_calls", "args"),
     *("store", "blocks", "block_type", "additional_kwargs", "messages", "lc", "kwargs", "input", "tool_use_id"),
+    *("parentUuid", "isSidechain", "payload", "call_id", "output", "usage", "toolCalls", "result", "functionCall"),
 ]
 WORDS = [
     *("user", "assistant", "tool", "human", "ai", "gpt", "text", "a", "b", "root", "\ud800\u202e\x00", "thinking"),
@@ -729,13 +750,22 @@ def mutated(draw: st.DrawFn, value: Any, depth: int = 0) -> Any:
     return value
 
 
-JSON_SHAPES = {name: make for name, (form, make) in SHAPES.items() if form != "markdown" and "ines" not in name}
+JSON_SHAPES = {name: make for name, (form, make) in SHAPES.items() if form != "markdown"}
+
+
+def value_of(made: Any) -> Any:
+    """Return the value of a file; of lines, the list of them."""
+    if not isinstance(made, str):
+        return made
+    try:
+        return json.loads(made)
+    except ValueError:
+        return [json.loads(line) for line in made.splitlines()]
 
 
 @st.composite
 def damaged(draw: st.DrawFn) -> Any:
-    made = JSON_SHAPES[draw(st.sampled_from(sorted(JSON_SHAPES)))](TEXTS["mixed"][:1])
-    return mutated(draw, json.loads(made) if isinstance(made, str) else made)
+    return mutated(draw, value_of(JSON_SHAPES[draw(st.sampled_from(sorted(JSON_SHAPES)))](TEXTS["mixed"][:1])))
 
 
 def outcome_of(file: str, form: str | None, conversation: str | None) -> tuple[Conversation | None, str]:

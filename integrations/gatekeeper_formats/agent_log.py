@@ -1,0 +1,114 @@
+"""What readers of agents' logs and of providers' message lists share: one log a file, messages read natively."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_core.errors import MessageFormatError
+from gatekeeper_core.messages import SIGNED, Metadata
+from gatekeeper_core.native.items import kind_of
+from gatekeeper_formats.base import CutLineError, Entry, LeftOut, Loaded, PlaceError, Usage, count_media, date_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from gatekeeper_core.messages import Message
+    from gatekeeper_core.native.items import Format as NativeFormat
+    from gatekeeper_formats.base import Item
+
+__all__ = ["Log", "native_messages", "one_log", "tokens_of", "without"]
+
+
+@dataclass(slots=True)
+class Log:
+    """What a log says beside its messages.
+
+    Attributes:
+        left_out: what was left out.
+        usage: what was reported for each call of a model, in order.
+        id: what the program calls the session.
+        title: its title.
+        created: the day it began.
+    """
+
+    left_out: LeftOut = field(default_factory=Counter)
+    usage: list[Usage] = field(default_factory=list)
+    id: str | None = None
+    title: str | None = None
+    created: str | None = None
+
+    def begins(self, session: object, time: object) -> None:
+        """Note the id and the day of the session, where none is known yet."""
+        self.id = self.id or (session if isinstance(session, str) and session else None)
+        self.created = self.created or date_of(time)
+
+
+def one_log(items: Iterator[Item], read: Callable[[Iterator[Item], Log], Iterable[Message]]) -> Iterator[Entry]:
+    """Yield the one session of a log; it is read here, because its title may be in its last line."""
+    log = Log()
+    messages = tuple(read(_whole_lines(items, log.left_out), log))
+    loaded = Loaded(messages, log.left_out, usage=tuple(log.usage))
+    yield Entry(lambda: loaded, id=log.id, title=log.title, created=log.created)
+
+
+def _whole_lines(items: Iterator[Item], left_out: LeftOut) -> Iterator[Item]:
+    """Yield the values of a log; a last line that is still being written is counted."""
+    try:
+        yield from items
+    except CutLineError:
+        left_out["cut_line"] += 1
+
+
+def native_messages(
+    form: NativeFormat, items: Sequence[Mapping[str, Any]], place: Callable[[int], str], left_out: LeftOut
+) -> list[Message]:
+    """Return the messages of items in a provider's format; what holds no text is counted.
+
+    No message is marked as signed: thinking is left out, so there is nothing that a signature belongs to.
+
+    Args:
+        form: the format.
+        items: what the provider would be sent.
+        place: returns where an item stands, for the error.
+        left_out: counts what is left out.
+
+    Raises:
+        PlaceError: an item cannot be read.
+    """
+    for at, item in enumerate(items):
+        if not isinstance(item.get("role", ""), str):
+            raise PlaceError(f'{place(at)}: "role" must be text')
+    try:
+        messages = [read.message for read in form.read(items)]
+    except MessageFormatError as error:
+        raise PlaceError(f"{place(error.position or 0)}: {error.reason}") from error
+    for message in messages:
+        count_media(message, left_out)
+    return [_unsigned(message) for message in messages]
+
+
+def _unsigned(message: Message) -> Message:
+    if SIGNED not in message.metadata:
+        return message
+    return replace(message, metadata=Metadata({key: mark for key, mark in message.metadata.items() if key != SIGNED}))
+
+
+def without(blocks: object, kinds: frozenset[str], left_out: LeftOut) -> Any:
+    """Return content without the blocks of thinking of these types, which are counted; text comes back as it is."""
+    if not isinstance(blocks, list):
+        return blocks
+    rest = [block for block in blocks if kind_of(block) not in kinds]
+    left_out["thinking"] += len(blocks) - len(rest)
+    return rest
+
+
+def tokens_of(counts: Mapping[str, Any], *names: str) -> int:
+    """Return the sum of reported counts; what is missing or no count is 0.
+
+    >>> tokens_of({"input": 3, "cached": None}, "input", "cached", "tool")
+    3
+    """
+    found = [counts.get(name) for name in names]
+    return sum(count for count in found if isinstance(count, int) and not isinstance(count, bool) and count > 0)

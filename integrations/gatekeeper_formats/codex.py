@@ -1,0 +1,142 @@
+"""Rollouts of Codex: a record a line, ``{"timestamp", "type", "payload"}``.
+
+``session_meta`` comes first; ``response_item`` is what went to the model and what came from it; then ``turn_context``,
+``event_msg`` with what the program showed (the messages again, and ``token_count``), and ``compacted`` where a summary
+took the place of what was before. Rollouts of the first versions have the items without an envelope. Source:
+codex-rs/protocol/src/protocol.rs and models.rs of openai/codex.
+
+The conversation is read as it happened: the part before a compaction stays, the summary is counted. Messages that
+the program wrote in the user's name, reasoning, and what the program showed are counted. A turn that was rolled back
+lies on another branch.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_core.native.items import kind_of
+from gatekeeper_core.native.openai_responses import RESPONSES
+from gatekeeper_formats.agent_log import Log, native_messages, one_log, tokens_of
+from gatekeeper_formats.base import Format, Usage, checked_object, text_or_none
+from gatekeeper_formats.responses import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from gatekeeper_core.messages import Message
+    from gatekeeper_formats.base import Entry, Item
+
+__all__ = ["FORMAT"]
+
+_RECORDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
+_BY_THE_PROGRAM = re.compile(
+    "# AGENTS.md instructions"
+    "|<(environment_context|permissions instructions|user_instructions|skill|turn_aborted|user_shell_command"
+    "|subagent_notification|collaboration_mode|model_switch|personality_spec|apps_instructions)>"
+)
+"""How messages begin that Codex writes in the user's name. Source: the markers in codex-rs."""
+
+
+def _knows(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    first_versions = {"id", "timestamp", "instructions"} <= value.keys() and "type" not in value
+    return first_versions or (kind_of(value) in _RECORDS and isinstance(value.get("payload"), dict))
+
+
+def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
+    return one_log(items, lambda rest, log: _Rollout(log).messages(rest))
+
+
+class _Rollout:
+    """The records of a file."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._messages: list[Message] = []
+        self._open: list[tuple[dict[str, Any], str]] = []  # items of the turn that is read, and their places
+        self._turns: list[tuple[int, int]] = []  # how many messages and calls were before each question
+        self._model = ""
+        self._total: Mapping[str, Any] = {}
+
+    def messages(self, items: Iterable[Item]) -> list[Message]:
+        """Return the messages of the rollout."""
+        for item in items:
+            record = checked_object(item.value, item.place())
+            kind, payload = kind_of(record), record.get("payload")
+            if "payload" not in record and kind not in _RECORDS:  # of the first versions
+                kind, payload = "response_item" if kind else "session_meta", record
+            payload = checked_object(payload, f'{item.place()}: "payload"')
+            if kind == "response_item":
+                self._item(payload, item.place())
+                continue
+            self._log.left_out["compaction" if kind == "compacted" else "log_record"] += 1
+            if kind == "session_meta":
+                self._log.begins(payload.get("id"), payload.get("timestamp") or record.get("timestamp"))
+            elif kind == "turn_context" and isinstance(payload.get("model"), str):
+                self._model = payload["model"]
+            elif kind == "event_msg":
+                self._event(payload)
+        self._close()
+        return self._messages
+
+    def _item(self, item: dict[str, Any], place: str) -> None:
+        kind, left_out = kind_of(item), self._log.left_out
+        if kind == "message" and (item.get("role") in ("developer", "system") or _by_the_program(item)):
+            left_out["program_message"] += 1
+        elif kind == "ghost_snapshot":
+            left_out["log_record"] += 1
+        elif not counted(item, left_out):
+            if item.get("role") == "user":
+                self._close()
+                self._turns.append((len(self._messages), len(self._log.usage)))
+            self._open.append((item, place))
+
+    def _close(self) -> None:
+        """Read the items of a turn, so that no more of them than one turn is held."""
+        items, places = [item for item, _ in self._open], [place for _, place in self._open]
+        self._open = []
+        self._messages += native_messages(RESPONSES, items, places.__getitem__, self._log.left_out)
+
+    def _event(self, event: Mapping[str, Any]) -> None:
+        if event.get("type") == "token_count" and isinstance(event.get("info"), dict):
+            self._count(event["info"])
+        elif event.get("type") == "thread_name_updated":
+            self._log.title = text_or_none(event.get("thread_name")) or self._log.title
+        elif event.get("type") == "thread_rolled_back" and isinstance(event.get("num_turns"), int):
+            self._close()
+            taken_back = self._turns[max(0, len(self._turns) - max(0, event["num_turns"])) :]
+            if taken_back:
+                messages, calls = taken_back[0]
+                self._log.left_out["branch_message"] += len(self._messages) - messages
+                del self._messages[messages:], self._log.usage[calls:], self._turns[-len(taken_back) :]
+
+    def _count(self, info: Mapping[str, Any]) -> None:
+        """Note what a call used; the same totals again are the same call, told again with new limits."""
+        total, last = info.get("total_token_usage"), info.get("last_token_usage")
+        if not isinstance(total, dict) or total == self._total:
+            return
+        before, self._total = self._total, total
+        if isinstance(last, dict):
+            counts = last
+        else:
+            counts = {name: tokens_of(total, name) - tokens_of(before, name) for name in total}
+        self._log.usage.append(
+            Usage(
+                tokens_of(counts, "input_tokens"),
+                tokens_of(counts, "output_tokens"),
+                cached_tokens=tokens_of(counts, "cached_input_tokens"),
+                model=self._model,
+            )
+        )
+
+
+def _by_the_program(item: Mapping[str, Any]) -> bool:
+    content = item.get("content")
+    first = content[0] if isinstance(content, list) and content else None
+    text = first.get("text") if isinstance(first, dict) else None
+    return item.get("role") == "user" and isinstance(text, str) and bool(_BY_THE_PROGRAM.match(text.lstrip()))
+
+
+FORMAT = Format(name="codex", knows=_knows, entries=_entries)

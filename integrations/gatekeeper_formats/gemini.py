@@ -1,0 +1,191 @@
+"""Gemini's contents, and the chats that Gemini CLI saves.
+
+Contents are a list, one a line, or under ``contents`` (a request) or ``history`` (a checkpoint of Gemini CLI). A
+session of Gemini CLI has messages of its own under ``messages``; newer ones have a record a line: the session's data,
+then each message (again whenever it changes), ``$set`` for changed data, and ``$rewindTo`` for messages that were taken
+back. Source: packages/core/src/services/chatRecordingTypes.ts and chatRecordingService.ts of google-gemini/gemini-cli.
+
+A session is read as it happened: the list that a compression puts under ``$set`` is counted, not read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_core.native.gemini import GEMINI
+from gatekeeper_formats.agent_log import Log, native_messages, one_log, tokens_of
+from gatekeeper_formats.base import (
+    Format,
+    Item,
+    LeftOut,
+    PlaceError,
+    Usage,
+    all_together,
+    checked_object,
+    field_of,
+    kind_of,
+    one_per_item,
+    peeked,
+    text_or_none,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gatekeeper_core.messages import Message
+    from gatekeeper_formats.base import Entry
+
+__all__ = ["CLI", "CONTENTS"]
+
+_TYPED = frozenset({"type", "part_kind"})
+"""What the parts of other formats say of themselves; a part of Gemini is told by its key."""
+
+
+# --- contents -------------------------------------------------------------------------------------------------------
+
+
+def _is_content(value: object) -> bool:
+    if not isinstance(value, dict) or not value.keys().isdisjoint({"content", "type", "kind"}):
+        return False
+    parts = value.get("parts")
+    return isinstance(parts, list) and all(_TYPED.isdisjoint(part) for part in parts if isinstance(part, dict))
+
+
+def _contents_key(value: Mapping[str, Any]) -> str | None:
+    history = value.get("history")
+    listed = isinstance(history, list) and bool(history) and _is_content(history[0])
+    return "contents" if "contents" in value else "history" if listed else None
+
+
+def _knows_contents(value: Any) -> bool:
+    return isinstance(value, dict) and (_is_content(value) or _contents_key(value) is not None)
+
+
+def _content_entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
+    first, values = peeked(items)
+    if isinstance(first, dict) and not _is_content(first):
+        return one_per_item(values, _messages_of, whole_file=whole_file)
+    return all_together(values, lambda rest, left_out: _messages(list(rest), left_out))
+
+
+def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> list[Message]:
+    key = _contents_key(value) or "contents"
+    contents = value.get(key)
+    listed = [{"parts": [{"text": contents}]}] if isinstance(contents, str) else field_of(value, key, list)
+    if isinstance(value.get("tools"), list):
+        left_out["tool_definition"] += len(value["tools"])
+    system = next((value[name] for name in ("systemInstruction", "system_instruction") if value.get(name)), None)
+    if isinstance(system, dict):
+        listed = [{"role": "system", "parts": system.get("parts")}, *listed]
+    elif isinstance(system, str):
+        listed = [{"role": "system", "parts": [{"text": system}]}, *listed]
+    return _messages([Item(content, at) for at, content in enumerate(listed)], left_out)
+
+
+def _messages(items: list[Item], left_out: LeftOut) -> list[Message]:
+    contents = [
+        {**content, "parts": _told(content.get("parts"), left_out)}
+        for content in (checked_object(item.value, item.place("content")) for item in items)
+    ]
+    return native_messages(GEMINI, contents, lambda at: items[at].place("content"), left_out)
+
+
+def _told(parts: Any, left_out: LeftOut) -> Any:
+    """Return parts without the thoughts, which are counted."""
+    if not isinstance(parts, list):
+        return parts
+    told = [part for part in parts if not (isinstance(part, dict) and part.get("thought") is True)]
+    left_out["thinking"] += len(parts) - len(told)
+    return told
+
+
+# --- Gemini CLI -----------------------------------------------------------------------------------------------------
+
+
+def _knows_session(value: Any) -> bool:
+    return isinstance(value, dict) and {"sessionId", "projectHash"} <= value.keys()
+
+
+def _session_entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
+    return one_log(items, _session)
+
+
+def _session(items: Iterator[Item], log: Log) -> list[Message]:
+    """Return the messages of a session, each as it was last written."""
+    written: dict[object, tuple[dict[str, Any], str]] = {}
+    for item in items:
+        record = checked_object(item.value, item.place())
+        listed: list[Item] = []
+        if isinstance(record.get("$rewindTo"), str):
+            _rewind(written, record["$rewindTo"], log)
+        elif isinstance(record.get("$set"), dict):
+            log.title = text_or_none(record["$set"].get("summary")) or log.title
+            log.left_out["compaction" if record["$set"].get("messages") else "log_record"] += 1
+        elif "sessionId" in record:
+            log.begins(record["sessionId"], record.get("startTime"))
+            log.title = text_or_none(record.get("summary")) or log.title
+            messages = field_of(record, "messages", list, f"{item.place()}: ") if "messages" in record else []
+            listed = [Item(each, at) for at, each in enumerate(messages)]
+        else:
+            listed = [item]
+        for each in listed:
+            message = checked_object(each.value, each.place())
+            name = message.get("id")
+            written[name if isinstance(name, str) else (item.at, each.at)] = message, each.place()
+    contents: list[dict[str, Any]] = []
+    places: list[str] = []
+    for message, place in written.values():
+        told = _contents(message, place, log)
+        contents += told
+        places += [place] * len(told)
+    return native_messages(GEMINI, contents, places.__getitem__, log.left_out)
+
+
+def _rewind(written: dict[object, tuple[dict[str, Any], str]], name: str, log: Log) -> None:
+    """Take a message and what follows it back; all of them, where it is not known."""
+    names = list(written)
+    for each in names[names.index(name) if name in written else 0 :]:
+        del written[each]
+        log.left_out["branch_message"] += 1
+
+
+def _contents(message: Mapping[str, Any], place: str, log: Log) -> list[dict[str, Any]]:
+    """Return what one message of a session was for the model: its answer with its calls, then their results."""
+    kind = message.get("type")
+    if kind not in ("user", "gemini"):
+        log.left_out["program_message"] += 1
+        return []
+    content = message.get("content")
+    listed = content if isinstance(content, list) else [content] if content else []
+    parts = _told([{"text": part} if isinstance(part, str) else part for part in listed], log.left_out)
+    if kind == "user":  # results are in the message with their calls
+        parts = [part for part in parts if not (isinstance(part, dict) and "functionResponse" in part)]
+        return [{"role": "user", "parts": parts}] if parts else []
+    calls = message.get("toolCalls") or []
+    if not isinstance(calls, list):
+        raise PlaceError(f'{place}: "toolCalls" must be a list, got {kind_of(calls)}')
+    if calls:
+        parts = [part for part in parts if not (isinstance(part, dict) and "functionCall" in part)]
+    results: list[Any] = []
+    for call in calls:
+        asked = checked_object(call, f"{place}: a call")
+        parts.append({"functionCall": {key: asked.get(key) for key in ("id", "name", "args")}})
+        result = asked.get("result")
+        results += result if isinstance(result, list) else [result] if isinstance(result, dict) else []
+    thoughts, tokens = message.get("thoughts"), message.get("tokens")
+    log.left_out["thinking"] += len(thoughts) if isinstance(thoughts, list) else 0
+    if isinstance(tokens, dict):
+        log.usage.append(
+            Usage(
+                tokens_of(tokens, "input", "tool"),
+                tokens_of(tokens, "output", "thoughts"),
+                cached_tokens=tokens_of(tokens, "cached"),
+                model=text_or_none(message.get("model")) or "",
+            )
+        )
+    answer = [{"role": "model", "parts": parts}] if parts else []
+    return [*answer, {"role": "user", "parts": results}] if results else answer
+
+
+CONTENTS = Format(name="gemini", knows=_knows_contents, entries=_content_entries)
+CLI = Format(name="gemini-cli", knows=_knows_session, entries=_session_entries)
