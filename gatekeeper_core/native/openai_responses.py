@@ -83,7 +83,7 @@ def _given(item: Item, at: int) -> Message:
     if kind in SETTINGS:
         return Message("system", (opaque(item),))
     role = item["role"]
-    if role not in _ROLES:
+    if not isinstance(role, str) or role not in _ROLES:
         raise refuse(f'"role" must be one of {", ".join(_ROLES)}, got {role!r:.40}', at)
     return Message(_ROLES[role], content_of(_parts(item.get("content"), at)))
 

@@ -122,6 +122,7 @@ def test_two_formats_in_one_list_are_refused_with_both_names(
         {"type": "function_call_output", "output": "x"},
         {"type": "function_call", "name": "f", "arguments": "{}"},
         {"type": "message", "role": "critic", "content": "x"},
+        {"type": "message", "role": [], "content": "x"},
         {"type": "message", "role": "user", "content": 7},
         {"role": "user", "parts": 7},
         {"role": "user", "parts": [7]},
