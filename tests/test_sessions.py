@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import json
 import os
 import re
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_cli.sessions import SessionCost, Unread, session_costs, session_files, sessions_view
+from gatekeeper_cli.sessions import SessionCost, Unread, inspect_all, session_costs, session_files, sessions_view
 from gatekeeper_cli.texts import ENGLISH
 from gatekeeper_cli.token_use import MAX_CALLS, Reported, token_use
 from gatekeeper_core.messages import Message
@@ -309,6 +310,22 @@ def test_nothing_is_wider_than_the_terminal_and_nothing_obeyed(
     assert max(map(cell_len, done.stdout.splitlines())) <= columns
     assert not set("\x1b\x00\ud800\u202e\u2066") & set(done.stdout)
     assert not set("\x1b\x00\ud800") & set(run("inspect", str(folder), "--all", "--json").stdout)
+
+
+def test_a_terminal_sees_a_progress_bar_and_a_pipe_none(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    size = sum((folder / name).stat().st_size for name in (*SESSIONS, "2026/loop.json"))
+    for stream, is_seen in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr("sys.stderr", stream)
+        inspect_all(str(folder), token_budget=4000, form=None, as_json=True, texts=ENGLISH)
+        assert json.loads(capsys.readouterr().out)["files"] == 4
+        assert (f"{size / 1000:.1f}/{size / 1000:.1f} kB" in stream.getvalue()) is is_seen
 
 
 def test_the_table_says_where_calls_were_left_out_of_the_measure(

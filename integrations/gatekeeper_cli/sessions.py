@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rich.padding import Padding
 from rich.text import Text
 
 from gatekeeper_cli.opening import check_form, file_size, progress_bar
@@ -240,7 +241,7 @@ def sessions_view(
         yield Text()
         yield Text(texts("unread_heading", files=len({each.file for each in unread})))
         for file, reason in unread[:_MAX_ROWS]:
-            yield Text(f"  {visible(file)}: {visible(reason)}")
+            yield Padding(Text(f"{visible(file)}: {visible(reason)}"), (0, 0, 0, 2), expand=False)
         if len(unread) > _MAX_ROWS:
             yield Text(texts("more_files", files=len(unread) - _MAX_ROWS), style="dim")
 
