@@ -79,23 +79,17 @@ def inspect(
     gatekeeper.sync(reading.turns)
     timeline = timeline_of(gatekeeper)
     use = token_use(reading.messages, token_budget=tokens, watched=_watched(texts))
+    reported = Reported.of(reading.usage)
 
     def value() -> dict[str, Any]:
-        reported = Reported.of(reading.usage)
-        return {
-            **timeline.to_dict(),
-            "token_budget": tokens,
-            **use.to_dict(),
-            "reported": reported and reported.to_dict(),
-            "token_use": [point._asdict() for point in use.points],
-            "usage": [call._asdict() for call in reading.usage],
-        }
+        told = {"reported": reported and reported.to_dict(), "usage": [call._asdict() for call in reading.usage]}
+        points = [point._asdict() for point in use.points]
+        return {**timeline.to_dict(), "token_budget": tokens, **use.to_dict(), **told, "token_use": points}
 
     def page() -> str:
         from gatekeeper_cli.html.timeline_page import timeline_page
 
         name = conversation_name(file)
-        reported = Reported.of(reading.usage)
         return timeline_page(timeline, reading.turns, use, reported, token_budget=tokens, name=name, texts=texts)
 
     put_out(

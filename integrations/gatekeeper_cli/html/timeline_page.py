@@ -41,7 +41,7 @@ def timeline_page(
         timeline: the conversation by topics.
         turns: its turns, oldest first.
         use: what its model calls would have sent.
-        reported: what the provider reported for them, or None.
+        reported: what the provider reported for them.
         token_budget: for how many tokens.
         name: what the conversation is called: the name of its file.
         texts: in which language.
@@ -72,8 +72,7 @@ def timeline_page(
         row_height=ROW_HEIGHT,
         chart=_chart(points, texts),
         use=points,
-        calls=use.calls,
-        token_budget=token_budget,
+        use_heading=texts("use_heading", calls=use.calls, budget=token_budget),
         turns=_turn_list(timeline, turns, rows, texts),
     )
 
