@@ -8,7 +8,6 @@ import re
 from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -17,13 +16,10 @@ from hypothesis import strategies as st
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_cli.timeline import timeline_of
-from gatekeeper_cli.token_use import UsePoint, token_use
+from gatekeeper_cli.token_use import Reported, TokenUse, UsePoint, token_use
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from tests.conversations import HOSTILE, PAIRS, long_talk, turns_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 pytestmark = pytest.mark.cli
 
@@ -32,14 +28,15 @@ MAX_BYTES = 1_000_000
 
 
 def timeline_html(
-    pairs: list[tuple[str, str]], *, texts: Texts = ENGLISH, use: Sequence[UsePoint] | None = None, name: str = "chat"
+    pairs: list[tuple[str, str]], *, texts: Texts = ENGLISH, reported: Reported | None = None, name: str = "chat"
 ) -> str:
     from gatekeeper_cli.html.timeline_page import timeline_page
 
     gatekeeper, turns = ContextGatekeeper(), turns_of(pairs)
     gatekeeper.sync(turns)
-    points = token_use(turns, token_budget=4000) if use is None else use
-    return timeline_page(timeline_of(gatekeeper), turns, points, token_budget=4000, name=name, texts=texts)
+    messages = [message for turn in turns for message in turn.messages]
+    use = token_use(messages, token_budget=4000)
+    return timeline_page(timeline_of(gatekeeper), turns, use, reported, token_budget=4000, name=name, texts=texts)
 
 
 def explanation_html(
@@ -191,7 +188,8 @@ def test_a_thousand_long_turns_stay_under_a_megabyte(page: str) -> None:
     turns = turns_of(long_talk(1000, words=120))
     assert sum(len(turn.user_text) + len(turn.assistant_text) for turn in turns) > MAX_BYTES
     if page == "timeline":
-        use = [UsePoint(at * 4, at * 900, at * 10, at) for at in range(240)]
+        points = tuple(UsePoint(at, at, at * 900, at * 10, at) for at in range(1000))
+        use = TokenUse(1000, 450_000_000, points)
         text = timeline_page(timeline_of(gatekeeper), turns, use, token_budget=4000, name="chat", texts=CHINESE)
         assert text.count("<li id=") == 1000
     else:
@@ -217,6 +215,15 @@ def test_every_turn_is_there_with_its_topic_and_its_tokens() -> None:
     for turn_id, tokens in enumerate(gatekeeper.turn_tokens):
         assert re.search(rf"Turn {turn_id} +\d+ · [^·]* · {tokens} tokens", shown)
         assert text.count(f'data-t="{turn_id}"') == 1
+
+
+def test_the_page_shows_what_all_model_calls_cost_beside_what_was_reported() -> None:
+    pairs = list(CONVERSATION)
+    use = token_use([message for turn in turns_of(pairs) for message in turn.messages], token_budget=4000)
+    shown = " ".join(Seen(timeline_html(pairs, reported=Reported(41, 91_234, 7, 5, 0))).texts)
+    assert re.search(rf"Model calls +41 +{use.full:,} tokens with the full history", shown)
+    assert re.search(r"Reported +91,234 +tokens read in 41 model calls", shown)
+    assert "Reported" not in timeline_html(pairs)
 
 
 def test_the_explanation_holds_the_answer_the_decisions_and_the_near_misses() -> None:
@@ -276,7 +283,7 @@ def test_an_axis_has_a_few_round_numbers_that_reach_the_largest(most: int) -> No
 def test_the_lines_stay_in_their_chart_and_their_labels_apart(values: list[tuple[int, int, int]]) -> None:
     from gatekeeper_cli.html.geometry import line_chart
 
-    use = [UsePoint(at, *numbers) for at, numbers in enumerate(values)]
+    use = [UsePoint(at, at, *numbers) for at, numbers in enumerate(values)]
     chart = line_chart(use, labels={"full": "a", "window": "b", "selected": "c"}, summary="")
     for line in chart.lines:
         places = [tuple(map(float, point.split(","))) for point in line.points.split()]

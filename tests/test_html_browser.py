@@ -11,7 +11,7 @@ import pytest
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_cli.timeline import timeline_of
-from gatekeeper_cli.token_use import UsePoint
+from gatekeeper_cli.token_use import TokenUse, UsePoint
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from tests.browser import Opened
 from tests.conversations import HOSTILE, PAIRS, turns_of
@@ -33,7 +33,8 @@ def timeline_html(pairs: list[tuple[str, str]], texts: Texts = ENGLISH) -> str:
 
     gatekeeper, turns = ContextGatekeeper(), turns_of(pairs)
     gatekeeper.sync(turns)
-    use = [UsePoint(at, at * 100, min(at * 100, 900), at * 7) for at in range(len(pairs))]
+    points = tuple(UsePoint(at, at, at * 100, min(at * 100, 900), at * 7) for at in range(len(pairs)))
+    use = TokenUse(len(points), sum(point.full for point in points), points)
     return timeline_page(timeline_of(gatekeeper), turns, use, token_budget=900, name=pairs[0][0][:40], texts=texts)
 
 

@@ -1,71 +1,161 @@
-"""What each next question would have sent."""
+"""The tokens that each model call of a conversation would have sent."""
 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatekeeper_cli.conversation import CONVERSATION
-from gatekeeper_cli.token_use import asked_turns, token_use
+from gatekeeper_cli.token_use import Reported, evenly, token_use
+from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.select import HistoryView, select_history
+from gatekeeper_core.messages import Message, turn_starts
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.tokens import count_messages
+from gatekeeper_formats.base import Usage
 from tests.conversations import PAIRS, turns_of
+from tests.loops import assistant, calls, conversations, result, system, user
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 
-@pytest.mark.parametrize("pairs", [*PAIRS.values(), list(CONVERSATION)[:20]])
-def test_each_question_is_asked_to_the_turns_before_it(pairs: list[tuple[str, str]]) -> None:
-    found = token_use(turns_of(pairs), token_budget=300)
-    for at, point in enumerate(found):
-        fresh = ContextGatekeeper(300)
-        fresh.sync(turns_of(pairs[:at]))
-        assert point.turn_id == at
-        assert point.selected == fresh.explain(pairs[at][0]).tokens
-        assert point.full == sum(fresh.turn_tokens)
-    assert found[0][1:] == (0, 0, 0)
+def messages_of(pairs: Sequence[tuple[str, str]]) -> list[Message]:
+    return [message for turn in turns_of(list(pairs)) for message in turn.messages]
+
+
+def loop(rounds: int, *, words: int = 60) -> list[Message]:
+    """Return a question, so many tool calls with their results, and an answer."""
+    run = [user("Why does the import fail? 为什么导入失败？")]
+    for at in range(rounds):
+        run += [calls(f"c{at}"), result(f"c{at}", " ".join(f"line {at}-{word} 行" for word in range(words)))]
+    return [system(), *run, assistant("INV-4035 has no customer.")]
+
+
+def selected_one_by_one(messages: Sequence[Message], *, token_budget: int) -> Iterator[int]:
+    """Yield what ``select_history`` sends at each call: the past is chosen once a run, and only shrinks in it."""
+    gatekeeper, config = ContextGatekeeper(), HistoryConfig(token_budget=token_budget)
+    view: HistoryView | None = None
+    turn = 0
+    for at, message in enumerate(messages):
+        if message.role == "assistant":
+            before, turn = turn, len(turn_starts([each.role for each in messages[:at]]))
+            previous = view if turn == before else None
+            view = select_history(messages[:at], gatekeeper=gatekeeper, config=config, previous=previous, earlier=view)
+            yield view.tokens
+
+
+each_conversation = pytest.mark.parametrize(
+    "messages",
+    [
+        *(messages_of(pairs) for pairs in PAIRS.values()),
+        messages_of(CONVERSATION),
+        loop(23),
+        [*loop(8), *messages_of(PAIRS["mixed"]), *loop(5)[1:], *messages_of(PAIRS["chinese"])],
+    ],
+    ids=[*PAIRS, "demo", "loop", "loops and talk"],
+)
+
+
+@each_conversation
+def test_each_assistant_message_is_a_call_that_was_sent_everything_before_it(messages: list[Message]) -> None:
+    use = token_use(messages, token_budget=300)
+    before = [count_messages(messages[:at]) for at, message in enumerate(messages) if message.role == "assistant"]
+    assert [point.full for point in use.points] == before
+    assert [point.call for point in use.points] == list(range(use.calls))
+    assert (use.calls, use.full) == (len(before), sum(before))
+
+
+@each_conversation
+@pytest.mark.parametrize("budget", [200, 1_000])
+def test_each_call_gets_what_a_selection_of_the_core_sends_at_it(messages: list[Message], budget: int) -> None:
+    use = token_use(messages, token_budget=budget)
+    assert [point.selected for point in use.points] == list(selected_one_by_one(messages, token_budget=budget))
+    assert use.selected == sum(point.selected for point in use.points)
+
+
+@given(messages=conversations(), budget=st.sampled_from([60, 600]))
+@settings(max_examples=40)
+def test_no_conversation_is_counted_otherwise_than_the_core_selects_it(messages: list[Message], budget: int) -> None:
+    points = token_use(messages, token_budget=budget).points
+    before = [count_messages(messages[:at]) for at, message in enumerate(messages) if message.role == "assistant"]
+    assert [point.full for point in points] == before
+    assert [point.selected for point in points] == list(selected_one_by_one(messages, token_budget=budget))
+
+
+def test_a_tool_loop_of_24_calls_is_24_requests_that_the_selection_keeps_small() -> None:
+    messages = loop(23)
+    use = token_use(messages, token_budget=2_000)
+    assert use.calls == 24
+    assert {point.turn_id for point in use.points} == {0}
+    assert use.full > 10 * count_messages(messages[:-1])
+    assert all(point.selected <= 2_000 for point in use.points)
+    assert use.points[-1].window == use.points[-1].full  # a window gives up past turns alone
 
 
 def test_the_window_is_the_newest_turns_within_the_same_share_of_the_budget() -> None:
-    gatekeeper = ContextGatekeeper(300)
-    gatekeeper.sync(CONVERSATION)
-    costs = gatekeeper.turn_tokens
-    for point in token_use(turns_of(list(CONVERSATION)), token_budget=300):
-        newest = [sum(costs[at : point.turn_id]) for at in range(point.turn_id + 1)]
+    messages = messages_of(CONVERSATION)
+    for point in token_use(messages, token_budget=300).points:
+        stop = 2 * point.call + 1
+        newest = [count_messages(messages[at:stop]) for at in range(0, stop, 2)]
         assert point.window == max(total for total in newest if total * 1.16 <= 300)
 
 
 def test_nothing_is_over_the_budget_but_the_full_history() -> None:
-    found = token_use(turns_of(list(CONVERSATION)), token_budget=200)
-    assert all(point.selected <= 200 and point.window <= 200 for point in found)
-    assert found[-1].full > 200
+    use = token_use(messages_of(CONVERSATION), token_budget=200)
+    assert all(point.selected <= 200 and point.window <= 200 for point in use.points)
+    assert use.points[-1].full > 200
+
+
+def test_a_call_belongs_to_the_turn_that_asked_and_a_greeting_to_the_first() -> None:
+    messages = [assistant("Hello!"), user("a"), assistant(), assistant(), user("b"), user("c"), assistant()]
+    points = token_use(messages, token_budget=300).points
+    assert [point.turn_id for point in points] == [0, 0, 0, 1]
+    assert points[0][2:] == (0, 0, 0)
+
+
+def test_a_question_that_waits_for_its_answer_is_no_call() -> None:
+    assert token_use([user("a"), assistant(), user("b")], token_budget=10).calls == 1
+    assert token_use((), token_budget=10) == (0, 0, ())
+    assert token_use((), token_budget=10).selected == 0
+
+
+def test_many_calls_are_asked_at_even_distances_and_the_sums_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
+    messages = messages_of(CONVERSATION)
+    whole = token_use(messages, token_budget=500)
+    monkeypatch.setattr("gatekeeper_cli.token_use.MAX_CALLS", 11)
+    some = token_use(messages, token_budget=500)
+    assert [point.call for point in some.points] == list(range(0, 41, 4))
+    assert (some.calls, some.full) == (whole.calls, whole.full)
+    assert some.selected == round(sum(point.selected for point in some.points) * 41 / 11)
+    assert some.to_dict()["calls_asked"] == 11
 
 
 @given(turn_count=st.integers(0, 3000), points=st.integers(2, 50))
-def test_at_most_so_many_turns_ask_the_first_and_the_last_among_them(turn_count: int, points: int) -> None:
-    asked = asked_turns(turn_count, points=points)
+def test_at_most_so_many_are_asked_the_first_and_the_last_among_them(turn_count: int, points: int) -> None:
+    asked = evenly(turn_count, points)
     assert len(asked) == min(turn_count, points)
     assert all(one < other for one, other in pairwise(asked))
     if turn_count:
         assert (asked[0], asked[-1]) == (0, turn_count - 1)
 
 
-def test_costs_that_are_known_are_taken() -> None:
-    turns = turns_of(PAIRS["mixed"])
-    assert [point.full for point in token_use(turns, token_budget=300, turn_tokens=[1] * 5)] == [0, 1, 2, 3, 4]
-
-
-def test_a_conversation_without_turns_asks_nothing() -> None:
-    assert token_use((), token_budget=10) == ()
-
-
-def test_whoever_watches_sees_each_question() -> None:
+def test_whoever_watches_sees_each_call() -> None:
     seen: list[int] = []
 
-    def watched(turn_ids):  # type: ignore[no-untyped-def]
-        for turn_id in turn_ids:
-            seen.append(turn_id)
-            yield turn_id
+    def watched(asked: Sequence[int]) -> Iterable[int]:
+        for call in asked:
+            seen.append(call)
+            yield call
 
-    token_use(turns_of(PAIRS["english"]), token_budget=300, watched=watched)
+    token_use(messages_of(PAIRS["english"]), token_budget=300, watched=watched)
     assert seen == [0, 1, 2, 3, 4]
+
+
+def test_what_was_reported_is_summed_over_the_calls() -> None:
+    assert Reported.of(()) is None
+    assert Reported.of([Usage(100, 5, 80, 7, "m"), Usage(200, 6)]) == (2, 300, 11, 80, 7)

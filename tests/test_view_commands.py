@@ -11,7 +11,7 @@ import pytest
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
 from gatekeeper_cli.explanation import grid_of, near_misses
 from gatekeeper_cli.timeline import Subject, Timeline, timeline_of
-from gatekeeper_cli.token_use import UsePoint, token_use
+from gatekeeper_cli.token_use import TokenUse, UsePoint, token_use
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from tests.conversations import HOSTILE, PAIRS, turns_of
 from tests.conversations import QUESTIONS as SHORT_QUESTIONS
@@ -71,10 +71,11 @@ def test_inspect_gives_the_timeline_and_the_use_of_tokens(chat: Path) -> None:
     gatekeeper = ContextGatekeeper()
     gatekeeper.sync(DEMO)
     value = shown_json("inspect", chat, "", "--budget", "500")
-    points = value.pop("token_use")
-    assert value.pop("token_budget") == 500
+    use = token_use([message for turn in turns_of(DEMO) for message in turn.messages], token_budget=500)
+    assert value.pop("token_use") == [point._asdict() for point in use.points]
+    assert {name: value.pop(name) for name in use.to_dict()} == use.to_dict()
+    assert (value.pop("token_budget"), value.pop("reported"), value.pop("usage")) == (500, None, [])
     assert value == json.loads(json.dumps(timeline_of(gatekeeper).to_dict()))
-    assert points == [point._asdict() for point in token_use(turns_of(DEMO), token_budget=500)]
 
 
 @pytest.mark.parametrize("mode", ["minimal", "fill"])
@@ -143,6 +144,22 @@ def test_inspect_shows_a_row_for_each_topic_with_its_turns_and_tokens(chat: Path
         assert f" {subject.tokens:,} " in row
 
 
+@pytest.mark.parametrize(("lang", "words"), [("en", ("24 model calls", "in all")), ("zh", ("24 次调用", "合计"))])
+def test_inspect_counts_each_call_of_a_tool_loop_and_says_so(lang: str, words: tuple[str, str], tmp_path: Path) -> None:
+    from tests.loops import assistant, calls, result, user
+
+    rounds = [message for at in range(23) for message in (calls(f"c{at}"), result(f"c{at}", f"第 {at} row " * 99))]
+    messages = [user("Count the rows."), *rounds, assistant("23")]
+    file = tmp_path / "loop.json"
+    file.write_text(json.dumps([message.to_dict() for message in messages]), encoding="utf-8")
+    use = token_use(messages, token_budget=4000)
+    shown = run("inspect", str(file), "--lang", lang).stdout
+    assert all(word in shown for word in words)
+    for total in (use.full, use.window, use.selected):
+        assert f"{total:,}" in shown
+    assert run("inspect", str(file), "--html", "-").stdout.count("24 model calls") == 1
+
+
 def test_many_topics_are_cut_and_the_rest_is_counted() -> None:
     from rich.console import Console
 
@@ -150,9 +167,9 @@ def test_many_topics_are_cut_and_the_rest_is_counted() -> None:
     from gatekeeper_cli.texts import ENGLISH
 
     subjects = tuple(Subject((at,), ("word",), (at,), 5) for at in range(35))
-    timeline, use = Timeline((), subjects, (5,) * 35, tuple(range(35))), (UsePoint(0, 0, 0, 0),)
+    timeline, use = Timeline((), subjects, (5,) * 35, tuple(range(35))), TokenUse(1, 0, (UsePoint(0, 0, 0, 0, 0),))
     console = Console(width=100, record=True, file=io.StringIO())
-    console.print(*inspect_view(timeline, use, token_budget=9, texts=ENGLISH))
+    console.print(*inspect_view(timeline, use, (), token_budget=9, texts=ENGLISH))
     assert "and 5 smaller topics with 5 turns" in console.export_text()
 
 
@@ -268,13 +285,15 @@ def test_a_page_without_its_template_engine_names_the_extra(chat: Path, monkeypa
         (("explain", "{file}", "q", "--budget", "0"), "--budget must be 1 or more tokens, got 0"),
         (("inspect", "{file}", "--budget", "-3"), "--budget must be 1 or more tokens, got -3"),
         (("inspect", "{file}.missing"), "{file}.missing: No such file or directory"),
+        (("inspect", "{folder}"), "{folder}: is a folder; --all shows all sessions in it"),
         (("explain", "{file}.missing", "q"), "{file}.missing: No such file or directory"),
     ],
 )
 def test_wrong_input_is_one_line_and_status_2(arguments: tuple[str, ...], reason: str, chat: Path) -> None:
-    result = run(*(part.format(file=chat) for part in arguments))
+    names = {"file": chat, "folder": chat.parent}
+    result = run(*(part.format(**names) for part in arguments))
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith(f"gatekeeper: {reason.format(file=chat)}")
+    assert result.stderr.startswith(f"gatekeeper: {reason.format(**names)}")
     assert result.stderr.count("\n") == 1
 
 

@@ -1,31 +1,36 @@
-"""``gatekeeper inspect``: the topics of a conversation over its turns, and what each next question would have sent."""
+"""``gatekeeper inspect``: the topics of a conversation over its turns, and what each model call would have sent.
+
+With ``--all`` a table of many conversations takes their place; see ``gatekeeper_cli.sessions``.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.progress import track
 from rich.text import Text
 
 from gatekeeper_cli.charts import Axis, Cells
-from gatekeeper_cli.opening import FromFormat, WhichConversation
+from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out
 from gatekeeper_cli.output import (
     AsJson,
     Budget,
-    File,
     Force,
     Html,
     Lang,
     checked_budget,
     conversation_name,
     put_out,
-    turns_of,
 )
-from gatekeeper_cli.texts import Language, speak
+from gatekeeper_cli.refusal import refuse
+from gatekeeper_cli.sessions import inspect_all
+from gatekeeper_cli.texts import Language, speak, texts_for
 from gatekeeper_cli.timeline import timeline_of
-from gatekeeper_cli.token_use import token_use
+from gatekeeper_cli.token_use import Reported, token_use
 from gatekeeper_cli.views import plain_table, visible
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
@@ -37,17 +42,20 @@ if TYPE_CHECKING:
 
     from gatekeeper_cli.texts import Texts
     from gatekeeper_cli.timeline import Subject, Timeline
-    from gatekeeper_cli.token_use import UsePoint
+    from gatekeeper_cli.token_use import TokenUse
+    from gatekeeper_formats.base import Usage
 
 __all__ = ["inspect", "inspect_view", "subject_name"]
 
 _MAX_ROWS = 30
 _TITLE_COLUMNS = 30
-_SLOW_TURNS = 100
+_SLOW_CALLS = 100
+_HELP = texts_for(Language.auto)
 
 
 def inspect(
-    file: File,
+    file: Annotated[str, typer.Argument(help=_HELP("help.file_or_folder"), metavar="FILE|DIR")],
+    everything: Annotated[bool, typer.Option("--all", help=_HELP("help.all"))] = False,
     budget: Budget = 4000,
     html: Html = None,
     force: Force = False,
@@ -56,28 +64,38 @@ def inspect(
     conversation: WhichConversation = None,
     lang: Lang = Language.auto,
 ) -> None:
-    """Show the topics of a conversation over its turns, and what each next question would have sent."""
+    """Show the topics of a conversation over its turns, and what each model call would have sent."""
     texts, tokens = speak(lang), checked_budget(budget)
-    turns = turns_of(file, form=form, conversation=conversation)
+    if everything:
+        if html is not None or conversation is not None:
+            refuse(texts("error.all_alone"))
+        inspect_all(file, token_budget=tokens, form=form, as_json=as_json, texts=texts)
+        return
+    if os.path.isdir(file):
+        refuse(texts("error.folder", folder=file))
+    reading = open_conversation(file, form=form, conversation=conversation)
+    say_left_out(reading.left_out)
     gatekeeper = ContextGatekeeper(tokens)
-    gatekeeper.sync(turns)
+    gatekeeper.sync(reading.turns)
     timeline = timeline_of(gatekeeper)
-    use = token_use(turns, token_budget=tokens, turn_tokens=timeline.turn_tokens, watched=_watched(texts))
+    use = token_use(reading.messages, token_budget=tokens, watched=_watched(texts))
+    reported = Reported.of(reading.usage)
 
     def value() -> dict[str, Any]:
-        points = [point._asdict() for point in use]
-        return {**timeline.to_dict(), "token_budget": tokens, "token_use": points}
+        told = {"reported": reported and reported.to_dict(), "usage": [call._asdict() for call in reading.usage]}
+        points = [point._asdict() for point in use.points]
+        return {**timeline.to_dict(), "token_budget": tokens, **use.to_dict(), **told, "token_use": points}
 
     def page() -> str:
         from gatekeeper_cli.html.timeline_page import timeline_page
 
         name = conversation_name(file)
-        return timeline_page(timeline, turns, use, token_budget=tokens, name=name, texts=texts)
+        return timeline_page(timeline, reading.turns, use, reported, token_budget=tokens, name=name, texts=texts)
 
     put_out(
         value=value if as_json else None,
         page=page,
-        view=lambda: inspect_view(timeline, use, token_budget=tokens, texts=texts),
+        view=lambda: inspect_view(timeline, use, reading.usage, token_budget=tokens, texts=texts),
         html=html,
         force=force,
         texts=texts,
@@ -85,24 +103,25 @@ def inspect(
 
 
 def _watched(texts: Texts) -> Callable[[Sequence[int]], Iterable[int]]:
-    """Return what shows how far the questions are, at a terminal and where there are many."""
+    """Return what shows how far the calls are, at a terminal and where there are many."""
 
-    def watch(turn_ids: Sequence[int]) -> Iterable[int]:
-        if len(turn_ids) < _SLOW_TURNS or sys.stderr is None or not sys.stderr.isatty():
-            return turn_ids
-        return track(turn_ids, texts("working"), console=Console(stderr=True), transient=True)
+    def watch(calls: Sequence[int]) -> Iterable[int]:
+        if len(calls) < _SLOW_CALLS or sys.stderr is None or not sys.stderr.isatty():
+            return calls
+        return track(calls, texts("working"), console=Console(stderr=True), transient=True)
 
     return watch
 
 
 def inspect_view(
-    timeline: Timeline, use: Sequence[UsePoint], *, token_budget: int, texts: Texts
+    timeline: Timeline, use: TokenUse, usage: Sequence[Usage], *, token_budget: int, texts: Texts
 ) -> Iterator[RenderableType]:
-    """Yield how much there is, a row for each topic with a cell for each turn, and the tokens of the next questions.
+    """Yield how much there is, a row for each topic with a cell for each turn, and the tokens of the model calls.
 
     Args:
         timeline: the conversation by topics.
-        use: what its questions would have sent.
+        use: what its model calls would have sent.
+        usage: what was reported for each call, or nothing.
         token_budget: for how many tokens.
         texts: in which language.
     """
@@ -123,8 +142,13 @@ def inspect_view(
         yield Text(texts("more_topics", topics=subjects - len(shown), turns=hidden), style="dim")
     yield Text(texts("cells"), style="dim")
     yield Text()
-    yield Text(texts("use_heading", budget=token_budget))
-    yield _use_table(use, texts)
+    yield Text(texts("use_heading", calls=use.calls, budget=token_budget))
+    yield _use_table(use, usage, texts)
+    if len(use.points) < use.calls:
+        yield Text(texts("use_asked", asked=len(use.points)), style="dim")
+    reported = Reported.of(usage)
+    if reported:
+        yield Text(texts("reported_line", **reported.to_dict()))
 
 
 def _timeline_table(timeline: Timeline, subjects: Sequence[Subject], texts: Texts) -> Table:
@@ -149,17 +173,20 @@ def subject_name(subject: Subject, texts: Texts) -> str:
     return f"{subject.topic_ids[0]} {title}".rstrip()
 
 
-def _use_table(use: Sequence[UsePoint], texts: Texts) -> Table:
+def _use_table(use: TokenUse, usage: Sequence[Usage], texts: Texts) -> Table:
     table = plain_table(expand=False)
     table.add_column(texts("method"))
-    for heading in ("on_average", "at_most", "at_the_end"):
+    for heading in ("on_average", "at_most", "at_the_end", "in_all"):
         table.add_column(texts(heading), justify="right", no_wrap=True)
-    columns = {
-        "full_history": [point.full for point in use],
-        "window": [point.window for point in use],
-        "selected": [point.selected for point in use],
-    }
-    for name, values in columns.items():
-        figures = (round(sum(values) / len(values)), max(values), values[-1])
-        table.add_row(Text(texts(name)), *(Text(f"{figure:,}") for figure in figures))
+    inputs = [call.input_tokens for call in usage]
+    rows = (
+        ("full_history", [point.full for point in use.points], use.full),
+        ("window", [point.window for point in use.points], use.window),
+        ("selected", [point.selected for point in use.points], use.selected),
+        ("reported", inputs, sum(inputs)),
+    )
+    for name, values, total in rows:
+        if values:
+            figures = (round(sum(values) / len(values)), max(values), values[-1], total)
+            table.add_row(Text(texts(name)), *(Text(f"{figure:,}") for figure in figures))
     return table

@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 __all__ = [
     "FromFormat",
     "WhichConversation",
+    "check_form",
+    "file_size",
     "list_conversations",
     "open_conversation",
+    "progress_bar",
     "say_left_out",
     "without_current",
 ]
@@ -80,13 +83,30 @@ def say_left_out(counts: Mapping[str, int]) -> None:
         typer.echo(f"gatekeeper: {texts('left_out', counts=texts.counted(counts, 'left_out'))}", err=True)
 
 
+def check_form(form: str | None) -> None:
+    """Refuse the name of a format that is not read."""
+    if form is not None and form not in formats.READABLE:
+        refuse(spoken()("error.from", formats=", ".join(formats.READABLE), got=form))
+
+
+@contextmanager
+def progress_bar(size: int, *, least: int = 0) -> Iterator[Callable[[int], None] | None]:
+    """Give what shows how many of so many bytes are read: at a terminal, and from a least size on."""
+    if size < least or sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=size or None)
+        yield lambda count: bar.advance(task, count)
+
+
 @contextmanager
 def _opened(file: str, form: str | None) -> Iterator[tuple[str | BinaryIO, str, Callable[[int], None] | None]]:
     """Give a file, its name, and what shows the progress of long reading; refuse what cannot be read."""
-    if form is not None and form not in formats.READABLE:
-        refuse(spoken()("error.from", formats=", ".join(formats.READABLE), got=form))
+    check_form(form)
     try:
-        with _progress(file) as progress:
+        with progress_bar(file_size(file), least=_LONG_BYTES) as progress:
             if file == STANDARD_INPUT:
                 yield sys.stdin.buffer, spoken()("error.standard_input"), progress
             else:
@@ -104,18 +124,10 @@ def _opened(file: str, form: str | None) -> Iterator[tuple[str | BinaryIO, str, 
         refuse(str(error))
 
 
-@contextmanager
-def _progress(file: str) -> Iterator[Callable[[int], None] | None]:
-    """Give what shows the progress of a long reading to someone who looks at it."""
+def file_size(file: str) -> int:
+    """Return the bytes of a regular file; 0 of everything else, standard input among it."""
     try:
         found = None if file == STANDARD_INPUT else os.stat(file)
     except (OSError, ValueError):
-        found = None
-    size = found.st_size if found is not None and stat.S_ISREG(found.st_mode) else 0
-    if size < _LONG_BYTES or sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    columns = (BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=size)
-        yield lambda count: bar.advance(task, count)
+        return 0
+    return found.st_size if found is not None and stat.S_ISREG(found.st_mode) else 0

@@ -65,14 +65,14 @@ ModeOption = Annotated[Mode, typer.Option("--mode", help=_HELP("help.mode"))]
 Query = Annotated[str, typer.Argument(help=_HELP("help.query"), metavar="QUERY")]
 
 
-def turns_of(file: str, *, form: str | None, conversation: str | None, query: str | None = None) -> tuple[Turn, ...]:
+def turns_of(file: str, *, form: str | None, conversation: str | None, query: str) -> tuple[Turn, ...]:
     """Return the turns of a file, without the query itself where it waits at the end; refuse what cannot be read.
 
     What of the conversation was left out is said on standard error.
     """
     reading = open_conversation(file, form=form, conversation=conversation)
     say_left_out(reading.left_out)
-    return reading.turns if query is None else without_current(reading.turns, query=query)
+    return without_current(reading.turns, query=query)
 
 
 def checked_budget(budget: int) -> int:

@@ -38,7 +38,9 @@ TABLE: Mapping[str, tuple[str, str]] = {
 name what a format could not hold, in English as ``one|many``.
 """
 
-_COUNTED = re.compile(r"\{(\w+)[^}]*\} (?:more |smaller )?(?:turn|topic|token|anchor|character)s\b")
+_COUNTED = re.compile(
+    r"\{(\w+)[^}]*\} (?:more |smaller |model )?(?:turn|topic|token|anchor|character|call|session|file)s\b"
+)
 
 
 class Texts:

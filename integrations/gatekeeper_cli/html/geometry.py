@@ -58,7 +58,7 @@ class Line(NamedTuple):
 
 
 class LineChart(NamedTuple):
-    """A chart of lines over the turns."""
+    """A chart of lines over the model calls."""
 
     width: int
     height: int
@@ -115,7 +115,7 @@ def _next_step(step: int) -> int:
 
 
 def line_chart(use: Sequence[UsePoint], *, labels: dict[str, str], summary: str) -> LineChart:
-    """Return the chart of what each question would have sent.
+    """Return the chart of what each model call would have sent.
 
     Args:
         use: the points, at least one.
@@ -123,10 +123,10 @@ def line_chart(use: Sequence[UsePoint], *, labels: dict[str, str], summary: str)
         summary: the chart in a sentence, for those who do not see it.
     """
     numbers = nice_ticks(max(max(point.full, point.window, point.selected) for point in use))
-    last = max(1, use[-1].turn_id)
+    last = max(1, use[-1].call)
 
-    def x(turn_id: int) -> float:
-        return round(_LEFT + (_RIGHT - _LEFT) * turn_id / last, 1)
+    def x(call: int) -> float:
+        return round(_LEFT + (_RIGHT - _LEFT) * call / last, 1)
 
     def y(tokens: int) -> float:
         return round(_BOTTOM - (_BOTTOM - _TOP) * tokens / numbers[-1], 1)
@@ -134,7 +134,7 @@ def line_chart(use: Sequence[UsePoint], *, labels: dict[str, str], summary: str)
     ends = _apart({kind: y(getattr(use[-1], kind)) for kind in labels})
     lines = []
     for kind, label in labels.items():
-        points = " ".join(f"{x(point.turn_id)},{y(getattr(point, kind))}" for point in use)
+        points = " ".join(f"{x(point.call)},{y(getattr(point, kind))}" for point in use)
         lines.append(Line(kind, points, label, ends[kind] + 4, getattr(use[-1], kind)))
     y_ticks = tuple(Tick(y(number), number) for number in numbers)
     x_ticks = tuple(Tick(x(number), number) for number in nice_ticks(last) if number <= last)

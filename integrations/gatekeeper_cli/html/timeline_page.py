@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gatekeeper_cli.html.geometry import ROW_HEIGHT, cell_width, cells_of, line_chart, ticks_of
 from gatekeeper_cli.html.page import render, with_texts
 from gatekeeper_cli.showable import visible
+from gatekeeper_cli.token_use import evenly
 from gatekeeper_cli.views import percent
 
 if TYPE_CHECKING:
@@ -15,26 +16,38 @@ if TYPE_CHECKING:
     from gatekeeper_cli.html.geometry import LineChart
     from gatekeeper_cli.texts import Texts
     from gatekeeper_cli.timeline import Subject, Timeline
-    from gatekeeper_cli.token_use import UsePoint
+    from gatekeeper_cli.token_use import Reported, TokenUse, UsePoint
     from gatekeeper_core.messages import Turn
 
 __all__ = ["subject_label", "timeline_page"]
 
+_MAX_POINTS = 240
+"""How many calls the chart shows at most. Source: ours; a line of a page's width has no more points to show."""
+
 
 def timeline_page(
-    timeline: Timeline, turns: Sequence[Turn], use: Sequence[UsePoint], *, token_budget: int, name: str, texts: Texts
+    timeline: Timeline,
+    turns: Sequence[Turn],
+    use: TokenUse,
+    reported: Reported | None = None,
+    *,
+    token_budget: int,
+    name: str,
+    texts: Texts,
 ) -> str:
     """Return the page.
 
     Args:
         timeline: the conversation by topics.
         turns: its turns, oldest first.
-        use: what its questions would have sent.
+        use: what its model calls would have sent.
+        reported: what the provider reported for them.
         token_budget: for how many tokens.
         name: what the conversation is called: the name of its file.
         texts: in which language.
     """
     costs, width = timeline.turn_tokens, cell_width(len(timeline.turn_tokens))
+    points = [use.points[at] for at in evenly(len(use.points), _MAX_POINTS)]
     rows = [
         {
             "subject": at,
@@ -50,16 +63,16 @@ def timeline_page(
         texts=texts,
         title=texts("html.timeline_title", name=visible(name)),
         name=visible(name),
-        figures=_figures(timeline, use, texts),
+        figures=_figures(timeline, use, reported, texts),
         rows=rows,
         ticks=ticks_of(len(costs)),
         chart_width=len(costs) * width,
         cell_width=width,
         bar_width=width - 1,
         row_height=ROW_HEIGHT,
-        chart=_chart(use, texts),
-        use=use,
-        token_budget=token_budget,
+        chart=_chart(points, texts),
+        use=points,
+        use_heading=texts("use_heading", calls=use.calls, budget=token_budget),
         turns=_turn_list(timeline, turns, rows, texts),
     )
 
@@ -82,18 +95,22 @@ def _turn_list(
     return with_texts(listed, turns)
 
 
-def _figures(timeline: Timeline, use: Sequence[UsePoint], texts: Texts) -> list[tuple[str, str, str]]:
+def _figures(timeline: Timeline, use: TokenUse, reported: Reported | None, texts: Texts) -> list[tuple[str, str, str]]:
     costs = timeline.turn_tokens
     figures = [
         (texts("html.figure_turns"), f"{len(costs):,}", ""),
         (texts("html.figure_topics"), f"{len(timeline.subjects):,}", ""),
         (texts("html.figure_history"), f"{sum(costs):,}", texts("html.tokens")),
     ]
-    if use and any(point.full for point in use):
-        full, selected = sum(point.full for point in use), sum(point.selected for point in use)
-        note = texts("html.figure_saved_note")
-        figures.append((texts("html.figure_sent"), f"{round(selected / len(use)):,}", texts("html.figure_sent_note")))
-        figures.append((texts("saved"), percent(full - selected, full), note))
+    if use.full:
+        note = texts("html.figure_calls_note", tokens=use.full)
+        figures.append((texts("html.figure_calls"), f"{use.calls:,}", note))
+        sent, note = f"{round(use.selected / use.calls):,}", texts("html.figure_sent_note")
+        figures.append((texts("html.figure_sent"), sent, note))
+        figures.append((texts("saved"), percent(use.full - use.selected, use.full), texts("html.figure_saved_note")))
+    if reported:
+        note = texts("html.figure_reported_note", calls=reported.calls)
+        figures.append((texts("html.figure_reported"), f"{reported.input_tokens:,}", note))
     return figures
 
 
@@ -103,5 +120,5 @@ def _chart(use: Sequence[UsePoint], texts: Texts) -> LineChart | None:
     labels = {"full": texts("full_history"), "window": texts("window"), "selected": texts("selected")}
     last = use[-1]
     values = {"full": last.full, "window": last.window, "selected": last.selected}
-    summary = texts("html.chart_summary", turn=last.turn_id, **values)
+    summary = texts("html.chart_summary", call=last.call, **values)
     return line_chart(use, labels=labels, summary=summary)

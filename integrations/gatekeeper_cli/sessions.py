@@ -1,0 +1,269 @@
+"""``gatekeeper inspect --all``: the costs of many conversations, such as the sessions that an agent keeps in a folder.
+
+::
+
+    folder ──session_files──> files ──session_costs──> SessionCost …, the costliest first ──> table or JSON
+
+One conversation is held in memory at a time. What cannot be read stops nothing else, and is named at the end.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.padding import Padding
+from rich.text import Text
+
+from gatekeeper_cli.opening import check_form, file_size, progress_bar
+from gatekeeper_cli.output import conversation_name, print_json, show
+from gatekeeper_cli.refusal import refuse
+from gatekeeper_cli.token_use import MAX_CALLS, Reported, token_use
+from gatekeeper_cli.views import percent, plain_table, visible
+from gatekeeper_cli.writing import STANDARD_INPUT
+from gatekeeper_formats import (
+    SUFFIXES,
+    FormatError,
+    list_conversations,
+    read_conversation,
+    read_conversations,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from gatekeeper_cli.texts import Texts
+    from gatekeeper_formats import Conversation, Heading
+
+__all__ = ["SessionCost", "Unread", "inspect_all", "session_costs", "session_files", "sessions_view"]
+
+_MAX_ROWS = 30
+_NAME_COLUMNS = 6
+
+
+class SessionCost(NamedTuple):
+    """The tokens of the requests of one conversation; see ``TokenUse``.
+
+    Attributes:
+        file: its file, as seen from the folder.
+        number: its number in the file, from 1.
+        id: what the file calls it.
+        title: its title.
+        day: when it began, as ``2024-05-31``, in the words of the file.
+        form: the format of the file.
+        turns: how many turns it has.
+        model_calls: how many model calls.
+        calls_asked: how many of them ``window`` and ``selected`` are measured at.
+        full: everything before each call, all together.
+        window: the newest turns that fit, all together.
+        selected: what the gatekeeper selects, all together.
+        reported: what the provider reported, None where the file does not tell.
+    """
+
+    file: str
+    number: int
+    id: str | None
+    title: str | None
+    day: str | None
+    form: str
+    turns: int
+    model_calls: int
+    calls_asked: int
+    full: int
+    window: int
+    selected: int
+    reported: Reported | None
+
+    @property
+    def name(self) -> str:
+        """Its title; without one its file, with its number where it is not the first of it."""
+        return self.title or (self.file if self.number == 1 else f"{self.file} #{self.number}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values, without any message."""
+        return {**self._asdict(), "reported": self.reported and self.reported.to_dict()}
+
+
+class Unread(NamedTuple):
+    """A file, or one conversation of it, that could not be read, and why."""
+
+    file: str
+    reason: str
+
+
+def inspect_all(source: str, *, token_budget: int, form: str | None, as_json: bool, texts: Texts) -> None:
+    """Show the costs of all conversations of a file or of the files below a folder; refuse what holds none."""
+    check_form(form)
+    unread: list[Unread] = []
+    if os.path.isdir(source):
+        names = {file: os.path.relpath(file, source) for file in session_files(source, unread)}
+        if not names and not unread:
+            refuse(texts("error.no_sessions", folder=source, suffixes=", ".join(SUFFIXES)))
+    else:
+        names = {source: texts("error.standard_input") if source == STANDARD_INPUT else conversation_name(source)}
+    with progress_bar(sum(map(file_size, names))) as progress:
+        read = partial(session_costs, form=form, token_budget=token_budget, unread=unread, progress=progress)
+        sessions = [cost for file, name in names.items() for cost in read(file, name)]
+    if not sessions and source in names and unread:
+        refuse(f"{source}: {unread[0].reason}")
+    if not sessions:
+        details = [f"{file}: {reason}" for file, reason in unread]
+        refuse(texts("error.none_read", folder=source, files=len(names)), details=details[:_MAX_ROWS])
+    sessions.sort(key=lambda cost: (-cost.full, cost.file, cost.number))
+    if as_json:
+        print_json(
+            {
+                "token_budget": token_budget,
+                "files": len(names),
+                "sessions": [cost.to_dict() for cost in sessions],
+                "totals": _totals(sessions),
+                "unread": [each._asdict() for each in unread],
+            }
+        )
+    else:
+        show(sessions_view(sessions, unread, files=len(names), token_budget=token_budget, texts=texts))
+
+
+def session_files(folder: str, unread: list[Unread]) -> list[str]:
+    """Return the files below a folder that may hold conversations, sorted; folders that are closed go to ``unread``.
+
+    Hidden folders below it are left out, and so is every symbolic link.
+    """
+
+    def closed(error: OSError) -> None:
+        unread.append(Unread(os.path.relpath(error.filename, folder), error.strerror or str(error)))
+
+    found: list[str] = []
+    for path, folders, names in os.walk(folder, onerror=closed):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        files = [os.path.join(path, name) for name in names if os.path.splitext(name)[1].lower() in SUFFIXES]
+        # A named pipe would keep the reader waiting.
+        found += (file for file in files if os.path.isfile(file) and not os.path.islink(file))
+    return sorted(found)
+
+
+def session_costs(
+    file: str,
+    name: str,
+    *,
+    form: str | None,
+    token_budget: int,
+    unread: list[Unread],
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[SessionCost]:
+    """Yield the cost of each conversation of a file; what cannot be read goes to ``unread``, and the rest goes on.
+
+    Args:
+        file: its path, or ``-`` for standard input, where the first broken conversation is the end.
+        name: what it is called.
+        form: its format; None tells it by the content.
+        token_budget: for each request, in tokens.
+        unread: takes what could not be read.
+        progress: is called with the number of bytes of each piece that is read.
+    """
+    cost, number = partial(_cost, name, token_budget), 0
+    source = sys.stdin.buffer if file == STANDARD_INPUT else file
+    with _noted(name, unread):
+        for each in map(cost, read_conversations(source, form=form, name=name, progress=progress)):
+            number = each.number
+            yield each
+        return
+    behind: list[Heading] = []
+    if file != STANDARD_INPUT:
+        with suppress(FormatError):  # then the file itself is broken, as is noted
+            behind = list_conversations(file, form=form, name=name)[number + 1 :]
+    for heading in behind:
+        with _noted(name, unread):
+            yield cost(read_conversation(file, form=form, conversation=str(heading.number), name=name))
+
+
+@contextmanager
+def _noted(name: str, unread: list[Unread]) -> Iterator[None]:
+    try:
+        yield
+    except FormatError as error:
+        unread.append(Unread(name, str(error).removeprefix(f"{name}: ")))
+
+
+def _cost(name: str, token_budget: int, conversation: Conversation) -> SessionCost:
+    heading = conversation.heading
+    days = (message.created_at.date().isoformat() for message in conversation.messages if message.created_at)
+    return SessionCost(
+        file=name,
+        number=heading.number,
+        id=heading.id,
+        title=heading.title,
+        day=heading.created or next(days, None),
+        form=conversation.form,
+        turns=len(conversation.turns),
+        reported=Reported.of(conversation.usage),
+        **token_use(conversation.messages, token_budget=token_budget).to_dict(),
+    )
+
+
+def _totals(sessions: Sequence[SessionCost]) -> dict[str, Any]:
+    names = ("turns", "model_calls", "full", "window", "selected")
+    told = [cost.reported for cost in sessions if cost.reported]
+    reported = Reported(*map(sum, zip(*told, strict=True))).to_dict() if told else None
+    sums = {name: sum(getattr(cost, name) for cost in sessions) for name in names}
+    return {"sessions": len(sessions), **sums, "sessions_reported": len(told), "reported": reported}
+
+
+def sessions_view(
+    sessions: Sequence[SessionCost], unread: Sequence[Unread], *, files: int, token_budget: int, texts: Texts
+) -> Iterator[RenderableType]:
+    """Yield how many there are, a row for the costliest, the totals, and what could not be read.
+
+    Args:
+        sessions: what each of them costs, the costliest first.
+        unread: what could not be read.
+        files: how many files there are.
+        token_budget: for each request, in tokens.
+        texts: in which language.
+    """
+    heading = texts("sessions_heading", sessions=len(sessions), files=files, budget=token_budget)
+    yield Text(heading, style="bold")
+    yield Text()
+    yield _sessions_table(sessions, texts)
+    hidden = sessions[_MAX_ROWS:]
+    if hidden:
+        tokens = sum(cost.full for cost in hidden)
+        yield Text(texts("more_sessions", sessions=len(hidden), tokens=tokens), style="dim")
+    if any(cost.calls_asked < cost.model_calls for cost in sessions):
+        yield Text(texts("sessions_asked", asked=MAX_CALLS), style="dim")
+    if unread:
+        yield Text()
+        yield Text(texts("unread_heading", files=len({each.file for each in unread})))
+        for file, reason in unread[:_MAX_ROWS]:
+            yield Padding(Text(f"{visible(file)}: {visible(reason)}"), (0, 0, 0, 2), expand=False)
+        if len(unread) > _MAX_ROWS:
+            yield Text(texts("more_files", files=len(unread) - _MAX_ROWS), style="dim")
+
+
+def _sessions_table(sessions: Sequence[SessionCost], texts: Texts) -> Table:
+    totals, with_reported = _totals(sessions), any(cost.reported for cost in sessions)
+    table = plain_table()
+    table.add_column(texts("session"), ratio=1, min_width=_NAME_COLUMNS, no_wrap=True, overflow="ellipsis")
+    table.add_column(texts("day"), no_wrap=True)
+    for heading in ("calls", "estimated", *(["reported"] if with_reported else []), "selected", "saved"):
+        table.add_column(texts(heading), justify="right", no_wrap=True)
+
+    def add(name: str, day: str | None, calls: int, full: int, read: int | None, selected: int) -> None:
+        shown = "-" if read is None else f"{read:,}"
+        cells = (name, day or "-", f"{calls:,}", f"{full:,}", *([shown] if with_reported else []))
+        table.add_row(*map(Text, (*cells, f"{selected:,}", percent(full - selected, full))))
+
+    for cost in sessions[:_MAX_ROWS]:
+        read = cost.reported.input_tokens if cost.reported else None
+        add(visible(cost.name), cost.day, cost.model_calls, cost.full, read, cost.selected)
+    table.add_section()
+    read = totals["reported"] and totals["reported"]["input_tokens"]
+    name = texts("sessions_total", sessions=len(sessions))
+    add(name, None, totals["model_calls"], totals["full"], read, totals["selected"])
+    return table

@@ -1,0 +1,351 @@
+"""``gatekeeper inspect --all``: many conversations as one table."""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import os
+import re
+from dataclasses import replace
+from datetime import datetime, timezone
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gatekeeper_cli.sessions import SessionCost, Unread, inspect_all, session_costs, session_files, sessions_view
+from gatekeeper_cli.texts import ENGLISH
+from gatekeeper_cli.token_use import MAX_CALLS, Reported, token_use
+from gatekeeper_core.messages import Message
+from gatekeeper_core.tokens import count_message
+from gatekeeper_formats import Conversation
+from gatekeeper_formats.base import Entry, Format, Usage, loader
+from tests.conversations import HOSTILE, PAIRS, turns_of
+from tests.loops import assistant, calls, result, user
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from click.testing import Result
+
+pytestmark = pytest.mark.cli
+
+LOOP = [
+    user("查一下端口 port"),
+    *(message for at in range(23) for message in (calls(f"c{at}"), result(f"c{at}", f"row {at} 行 " * 80))),
+    assistant("6380"),
+]
+SESSIONS = {
+    f"{language}.json": [message for turn in turns_of(pairs) for message in turn.messages]
+    for language, pairs in PAIRS.items()
+}
+
+
+def run(*arguments: str, text: str | None = None) -> Result:
+    from typer.testing import CliRunner
+
+    from gatekeeper_cli.app import app
+
+    return CliRunner().invoke(app, arguments, input=text, catch_exceptions=False)
+
+
+def write(file: Path, messages: list[Message]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps([message.to_dict() for message in messages]), encoding="utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "sessions 会话"
+    for name, messages in SESSIONS.items():
+        write(folder / name, messages)
+    write(folder / "2026" / "loop.json", LOOP)
+    return folder
+
+
+def table(source: Path, *options: str) -> dict[str, Any]:
+    done = run("inspect", str(source), "--all", "--json", *options)
+    assert (done.exit_code, done.stderr) == (0, "")
+    value: dict[str, Any] = json.loads(done.stdout)
+    return value
+
+
+def export(file: Path, *conversations: list[dict[str, str]]) -> Path:
+    file.write_text(json.dumps([{"conversations": each} for each in conversations]), encoding="utf-8")
+    return file
+
+
+SAID = [{"from": "human", "value": "缓存 port?"}, {"from": "gpt", "value": "6380"}]
+BROKEN = [{"from": "human"}]
+
+
+# --- what the table holds
+
+
+def test_each_session_is_a_row_that_counts_every_model_call_the_costliest_first(folder: Path) -> None:
+    value = table(folder, "--budget", "700")
+    rows = {row["file"]: row for row in value["sessions"]}
+    assert rows.keys() == {*SESSIONS, os.path.join("2026", "loop.json")}
+    for name, messages in {**SESSIONS, os.path.join("2026", "loop.json"): LOOP}.items():
+        before = list(accumulate(map(count_message, messages), initial=0))
+        full = [before[at] for at, message in enumerate(messages) if message.role == "assistant"]
+        assert (rows[name]["model_calls"], rows[name]["full"]) == (len(full), sum(full))
+        assert rows[name]["selected"] == token_use(messages, token_budget=700).selected
+    costs = [row["full"] for row in value["sessions"]]
+    assert costs == sorted(costs, reverse=True)
+    assert value["sessions"][0]["model_calls"] == 24
+    totals = value["totals"]
+    assert totals["sessions"] == 4
+    for name in ("turns", "model_calls", "full", "window", "selected"):
+        assert totals[name] == sum(row[name] for row in value["sessions"])
+    assert (value["token_budget"], value["files"], value["unread"], totals["reported"]) == (700, 4, [], None)
+
+
+def test_the_terminal_shows_the_same_rows_and_their_sums(folder: Path) -> None:
+    value, lines = table(folder), run("inspect", str(folder), "--all").stdout.splitlines()
+    for row in value["sessions"]:
+        (line,) = [line for line in lines if line.startswith(row["file"])]
+        assert re.findall(r"[\d,]+(?= )", line)[-4:-1] == [
+            f"{row[name]:,}" for name in ("model_calls", "full", "selected")
+        ]
+    (line,) = [line for line in lines if line.startswith("4 sessions  ")]
+    assert f" {value['totals']['full']:,} " in line
+    assert f" {value['totals']['selected']:,} " in line
+
+
+def test_title_and_day_stand_where_the_file_tells_them_and_else_the_name(tmp_path: Path) -> None:
+    one = {"title": "订票 flight", "created": 1717171717, "messages": [{"role": "user", "content": "a"}]}
+    (tmp_path / "one.json").write_text(json.dumps(one), encoding="utf-8")
+    write(tmp_path / "two.json", [user("b"), assistant("c")])
+    at = datetime(2024, 6, 1, 12, tzinfo=timezone.utc)
+    write(tmp_path / "three.json", [user("b"), replace(assistant("c"), created_at=at)])
+    one_row, three_row, two_row = sorted(table(tmp_path)["sessions"], key=lambda row: row["file"])
+    assert (one_row["title"], one_row["day"]) == ("订票 flight", "2024-05-31")
+    assert (two_row["title"], two_row["day"]) == (None, None)
+    assert (three_row["title"], three_row["day"]) == (None, "2024-06-01")
+    shown = run("inspect", str(tmp_path), "--all").stdout
+    assert "订票 flight" in shown
+    assert "2024-05-31" in shown
+    assert "two.json" in shown
+
+
+def test_every_conversation_of_an_export_is_a_row(tmp_path: Path) -> None:
+    file = export(tmp_path / "many.json", SAID, SAID * 3)
+    assert [(row["number"], row["turns"]) for row in table(file)["sessions"]] == [(2, 3), (1, 1)]
+    assert "many.json #2" in run("inspect", str(file), "--all").stdout
+    piped = run("inspect", "-", "--all", "--json", text=file.read_text(encoding="utf-8"))
+    assert [row["file"] for row in json.loads(piped.stdout)["sessions"]] == ["standard input"] * 2
+
+
+def test_only_the_costliest_are_shown_and_the_rest_is_counted() -> None:
+    from rich.console import Console
+
+    rows = [SessionCost(f"{at}.json", 1, None, None, None, "openai", 1, 1, 1, 5, 4, 3, None) for at in range(33)]
+    console = Console(width=100)
+    with console.capture() as seen:
+        console.print(*sessions_view(rows, (), files=33, token_budget=9, texts=ENGLISH))
+    assert "29.json" in seen.get()
+    assert "30.json" not in seen.get()
+    assert "and 3 smaller sessions with 15 tokens (--json has all)" in seen.get()
+
+
+# --- what a provider reported
+
+
+@pytest.fixture
+def reporting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let files be read that tell the usage of each call: ``{"asked": text, "usage": [input, output]}`` a line."""
+
+    def entries(items: Iterator[Any], _whole_file: bool) -> Iterator[Entry]:
+        def read(_left_out: object) -> Iterator[Message | Usage]:
+            for item in items:
+                yield from (Message("user", item.value["asked"]), Message("assistant", "好 ok"))
+                yield Usage(*item.value["usage"], cached_tokens=1)
+
+        yield Entry(loader(read), title="told")
+
+    told = Format(name="told", knows=lambda value: isinstance(value, dict) and "asked" in value, entries=entries)
+    from gatekeeper_formats import registry
+
+    monkeypatch.setattr(registry, "_IN_ORDER", (told, *registry._IN_ORDER))
+
+
+@pytest.mark.usefixtures("reporting")
+def test_what_the_provider_reported_stands_beside_the_estimate(folder: Path) -> None:
+    lines = [json.dumps({"asked": f"端口 {at}?", "usage": [1_000 + at, 7]}) for at in range(3)]
+    file = folder / "told.jsonl"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    value = table(folder)
+    (row,) = [row for row in value["sessions"] if row["title"] == "told"]
+    sums = {"calls": 3, "input_tokens": 3_003, "output_tokens": 21, "cached_tokens": 3, "cache_written_tokens": 0}
+    assert row["reported"] == value["totals"]["reported"] == sums
+    assert value["totals"]["sessions_reported"] == 1
+    shown = run("inspect", str(folder), "--all").stdout
+    assert "reported" in shown
+    assert re.search(r"told .* 3,003 ", shown)
+    alone = json.loads(run("inspect", str(file), "--json").stdout)
+    assert alone["reported"] == sums
+    assert [call["input_tokens"] for call in alone["usage"]] == [1_000, 1_001, 1_002]
+    for lang, words in (("en", "21 tokens written"), ("zh", "输出 21 个 token")):
+        shown = " ".join(run("inspect", str(file), "--lang", lang).stdout.split())
+        assert words in shown
+        assert re.search("1,001 1,002 1,002 3,003", shown)
+    assert "3,003" in run("inspect", str(file), "--html", "-").stdout
+
+
+def test_without_usage_there_is_no_column_for_it(folder: Path) -> None:
+    assert "reported" not in run("inspect", str(folder), "--all").stdout
+
+
+# --- which files are read
+
+
+def test_files_are_found_below_the_folder_sorted_but_no_hidden_folder_no_link_and_no_pipe(folder: Path) -> None:
+    for name in (".git/x.json", "b/B.JSONL", "a.md", "notes.txt", ".chat.md", "b/.cache/y.json"):
+        write(folder / name, [user("q"), assistant()])
+    (folder / "link.json").symlink_to(folder / "a.md")
+    (folder / "linked").symlink_to(folder / "b")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(folder / "pipe.json")
+    found = [os.path.relpath(file, folder) for file in session_files(str(folder), [])]
+    wanted = [".chat.md", "2026/loop.json", "a.md", "b/B.JSONL", *SESSIONS]
+    assert found == sorted(name.replace("/", os.sep) for name in wanted)
+
+
+def test_a_broken_file_among_good_ones_is_named_with_its_reason(folder: Path) -> None:
+    (folder / "broken.jsonl").write_text('{"role": "user", "content": "hi"}\n{"role": "robot"}\n', encoding="utf-8")
+    (folder / "README.md").write_text("# 说明\n\nno session\n", encoding="utf-8")
+    value = table(folder)
+    assert len(value["sessions"]) == 4
+    assert [each["file"] for each in value["unread"]] == ["README.md", "broken.jsonl"]
+    assert value["unread"][1]["reason"].startswith("line 2: role must be one of")
+    for lang, words in (("en", "2 files could not be read"), ("zh", "2 个文件无法读取")):
+        done = run("inspect", str(folder), "--all", "--lang", lang)
+        assert done.exit_code == 0
+        end = done.stdout.partition(words)[2]
+        assert "broken.jsonl: line 2: role" in end
+        assert "README.md: " in end
+
+
+def test_a_broken_conversation_hides_none_behind_it(tmp_path: Path) -> None:
+    file = export(tmp_path / "many.json", SAID, BROKEN, SAID * 2, BROKEN, SAID * 3)
+    value = table(file)
+    assert [row["number"] for row in value["sessions"]] == [5, 3, 1]
+    assert [each["reason"].partition(":")[0] for each in value["unread"]] == ["conversation 2", "conversation 4"]
+
+
+def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path) -> None:
+    unread: list[Unread] = []
+    assert session_files(str(tmp_path / "gone"), unread) == []
+    assert unread == [(".", "No such file or directory")]
+
+
+def test_one_conversation_is_held_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[int] = []
+
+    def counting(*arguments: Any, **named: Any) -> Any:
+        held.append(sum(isinstance(each, Conversation) for each in gc.get_objects()))
+        return token_use(*arguments, **named)
+
+    monkeypatch.setattr("gatekeeper_cli.sessions.token_use", counting)
+    file = export(tmp_path / "many.json", SAID, SAID, BROKEN, SAID, SAID)
+    gc.collect()
+    assert len(list(session_costs(str(file), "many.json", form=None, token_budget=9, unread=[]))) == 4
+    assert held == [1, 1, 1, 1]
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"), [("en", "no file below it ends in .json, .jsonl"), ("zh", "没有以 .json, .jsonl")]
+)
+def test_a_folder_without_sessions_is_refused(lang: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("hi", encoding="utf-8")
+    done = run("inspect", str(tmp_path), "--all", "--lang", lang)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"gatekeeper: {tmp_path}")
+    assert words in done.stderr
+
+
+def test_where_nothing_can_be_read_each_file_is_named_and_the_status_is_2(tmp_path: Path) -> None:
+    for name in ("a.json", "b.json"):
+        (tmp_path / name).write_text("{", encoding="utf-8")
+    done = run("inspect", str(tmp_path), "--all", "--json")
+    assert (done.exit_code, done.stdout) == (2, "")
+    first, *rest = done.stderr.splitlines()
+    assert first == f"gatekeeper: {tmp_path}: no conversation could be read (2 files)"
+    assert [line.partition(":")[0] for line in rest] == ["  a.json", "  b.json"]
+    alone = run("inspect", str(tmp_path / "c.json"), "--all")
+    assert (alone.exit_code, alone.stderr) == (2, f"gatekeeper: {tmp_path / 'c.json'}: No such file or directory\n")
+
+
+@pytest.mark.parametrize(
+    "options", [("--html", "x.html"), ("--conversation", "1"), ("--from", "surprise")], ids=" ".join
+)
+def test_options_that_do_not_go_with_a_table_are_refused(options: tuple[str, str], folder: Path) -> None:
+    done = run("inspect", str(folder), "--all", *options)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert options[0] in done.stderr
+
+
+# --- the terminal
+
+
+@pytest.mark.parametrize("columns", [40, 120])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_nothing_is_wider_than_the_terminal_and_nothing_obeyed(
+    columns: int, lang: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rich.cells import cell_len
+
+    monkeypatch.setenv("COLUMNS", str(columns))
+    one = {"id": HOSTILE, "title": HOSTILE, "messages": [{"role": "user", "content": HOSTILE}]}
+    (folder / "hostile.json").write_text(json.dumps(one), encoding="utf-8")
+    (folder / "\x1b[31m.json").write_text("{", encoding="utf-8")
+    done = run("inspect", str(folder), "--all", "--lang", lang)
+    assert done.exit_code == 0
+    assert max(map(cell_len, done.stdout.splitlines())) <= columns
+    assert not set("\x1b\x00\ud800\u202e\u2066") & set(done.stdout)
+    assert not set("\x1b\x00\ud800") & set(run("inspect", str(folder), "--all", "--json").stdout)
+
+
+def test_a_terminal_sees_a_progress_bar_and_a_pipe_none(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    size = sum((folder / name).stat().st_size for name in (*SESSIONS, "2026/loop.json"))
+    for stream, is_seen in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr("sys.stderr", stream)
+        inspect_all(str(folder), token_budget=4000, form=None, as_json=True, texts=ENGLISH)
+        assert json.loads(capsys.readouterr().out)["files"] == 4
+        assert (f"{size / 1000:.1f}/{size / 1000:.1f} kB" in stream.getvalue()) is is_seen
+
+
+def test_the_table_says_where_calls_were_left_out_of_the_measure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "a.json", LOOP)
+    words = f"more than {MAX_CALLS:,} model calls"
+    assert words not in run("inspect", str(tmp_path), "--all").stdout
+    monkeypatch.setattr("gatekeeper_cli.token_use.MAX_CALLS", 10)
+    assert words in " ".join(run("inspect", str(tmp_path), "--all").stdout.split())
+    alone = run("inspect", str(tmp_path / "a.json")).stdout
+    assert "measured at 10 model calls at even distances" in " ".join(alone.split())
+
+
+def test_sums_of_sessions_that_report_are_of_all_their_calls() -> None:
+    told = [Reported(1, 2, 3, 4, 5), Reported(10, 20, 30, 40, 50)]
+    rows = [SessionCost("a", at, None, "x", None, "f", 1, 1, 1, 1, 1, 1, each) for at, each in enumerate([*told, None])]
+    from rich.console import Console
+
+    console = Console(width=100)
+    with console.capture() as seen:
+        console.print(*sessions_view(rows, (), files=1, token_budget=9, texts=ENGLISH))
+    assert re.search(r"3 sessions +- +3 +3 +22 +3", seen.get())
