@@ -20,6 +20,7 @@ from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.prompt.parts import HEADINGS
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.messages import Provider, validate_messages
@@ -89,7 +90,7 @@ def test_each_step_reads_what_is_known_and_the_checkpoint_keeps_everything(scrip
     assert len(model.seen) == 3
     for step, messages in enumerate(model.seen):
         assert [type(messages[0]), messages[0].text[:8]] == [SystemMessage, "be brief"]
-        for heading in (f"language: {script}", "[Conversation summary]", "[Related memories]"):
+        for heading in (f"language: {script}", HEADINGS["en"]["summary"], HEADINGS["en"]["retrieved"]):
             assert heading in messages[0].text
         assert contents(messages).count(question) == 1
         assert messages[-1].text.startswith(PIN)

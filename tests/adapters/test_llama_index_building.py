@@ -24,6 +24,7 @@ from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.prompt.parts import HEADINGS
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.messages import MediaPart, Message, Provider, TextPart, ToolCall, validate_messages
@@ -83,7 +84,7 @@ def test_what_is_known_stands_around_the_turns_and_the_store_keeps_everything(sc
     memory = memory_of(kind, history, built, user="ada")
     messages = got(memory)
     assert messages[0].role == "system"
-    for heading in (f"language: {script}", "[Conversation summary]", "[Related memories]"):
+    for heading in (f"language: {script}", HEADINGS["en"]["summary"], HEADINGS["en"]["retrieved"]):
         assert heading in texts_of(messages)[0]
     assert texts_of(messages).count(question) == 1
     assert texts_of(messages)[-1].startswith(PIN)

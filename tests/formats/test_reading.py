@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,6 +31,7 @@ from gatekeeper_formats import (
 )
 from gatekeeper_formats.base import Item
 from gatekeeper_formats.json_values import TextSource, read_values
+from gatekeeper_formats.registry import FORMATS
 from tests.agent_logs import (
     SESSION,
     anthropic_of,
@@ -43,7 +45,6 @@ from tests.agent_logs import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 TEXTS = {
     "chinese": [("缓存的端口是多少？", "新实例用 6380 端口。"), ("面包要发酵多久？", "大约五小时。")],
@@ -235,6 +236,15 @@ def test_a_format_that_is_named_wrongly_is_refused_by_that_format(folder: Folder
     assert '"mapping" must be an object' in folder.refusal(openai_of(TEXTS["english"])[:1], form="chatgpt")
     assert "no line names a speaker" in folder.refusal("[]", form="markdown")
     assert "line 1, column 1: not JSON" in folder.refusal(markdown_of(TEXTS["english"]), form="openai")
+
+
+def test_each_format_has_a_shape_here_and_a_row_on_its_page() -> None:
+    """Its row says whether it is read and written."""
+    assert sorted({form for form, _ in SHAPES.values()}) == sorted(READABLE)
+    page = (Path(__file__).resolve().parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:4] for line in page.partition("## The formats")[2].splitlines() if line.startswith("| `")]
+    said = {name.strip(" `"): (read.strip() != "", written.strip() == "yes") for name, read, written in rows}
+    assert said == {name: (True, name in WRITABLE) for name in FORMATS}
 
 
 # --- ChatGPT --------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.messages import Message, group_turns
 from gatekeeper_core.selection import trimming
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.expansion import Related
@@ -334,6 +335,24 @@ def test_a_text_of_one_sentence_is_cut_at_its_end_and_marked() -> None:
     part = tight_excerpt(whole("", text), query("x"), budget_tokens=50, count=len)
     assert part is not None
     assert part.assistant == "缓" * 48 + " …"
+
+
+@pytest.mark.parametrize("short_at", [0, 2, 4])
+def test_of_a_turn_of_messages_the_long_ones_share_what_the_others_leave(short_at: int) -> None:
+    """A short one stays whole wherever it is, and the result of a tool is never cut."""
+    texts = ["f" * 300, "port 6380", "l" * 300, "door 7719"]
+    texts.insert(short_at, "short")
+    (turn,) = group_turns(
+        [Message("user", "?"), *(Message("tool" if text[-1].isdigit() else "assistant", text) for text in texts)]
+    )
+    every = Excerpt("?", turn.assistant_text, 1, sum(map(len, texts)))
+    part = Trimmer(query("door"), neighbours=1, count=len).tight(every, budget_tokens=200, source=turn)
+    assert part is not None
+    share = (200 - len("?" + "port 6380" + "door 7719" + "short")) // 2
+    assert part.cuts == tuple(
+        (at, f"{text[: share - 2]} …") for at, text in enumerate(texts, start=1) if len(text) == 300
+    )
+    assert part.tokens == 200
 
 
 @pytest.mark.parametrize("budget", [1, 2, 3])

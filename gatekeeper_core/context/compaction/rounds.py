@@ -193,15 +193,14 @@ def read_rounds(messages: Sequence[Message]) -> tuple[Round, ...]:
             if message.role == "assistant" and message.tool_calls:
                 steps.append((positions, narration))
             narration = [*narration, at] if is_answer(message) else []
-    return tuple(_round(messages, positions, narration) for positions, narration in steps)
-
-
-def _round(messages: Sequence[Message], positions: Sequence[int], narration: Sequence[int]) -> Round:
-    calls = Counter(call.id for call in messages[positions[0]].tool_calls)
-    answers = Counter(messages[at].tool_call_id or "" for at in positions[1:])
-    by_number = set(calls) == {""} or set(answers) == {""}
-    answered = answers.total() >= calls.total() if by_number else not calls - answers
-    return Round(tuple(positions), calls.total(), answered, tuple(narration))
+    rounds = []
+    for positions, narration in steps:
+        calls = Counter(call.id for call in messages[positions[0]].tool_calls)
+        answers = Counter(messages[at].tool_call_id or "" for at in positions[1:])
+        by_number = set(calls) == {""} or set(answers) == {""}
+        answered = answers.total() >= calls.total() if by_number else not calls - answers
+        rounds.append(Round(tuple(positions), calls.total(), answered, tuple(narration)))
+    return tuple(rounds)
 
 
 def as_summary(message: Message) -> Message:
@@ -308,11 +307,13 @@ def fold(
     place = bisect_left(stays, gone[0])
     if config.role == "system":
         place = next((place for place, at in enumerate(stays) if messages[at].role != "system"), len(stays))
+    summaries = [messages[at] for at in earlier]  # one that other code wrote is told as it is
+    told_before = [_read(one.text)[2] if any(counts_of(one)) else one.text for one in summaries]
     summary = summary_of(
         counts_in(messages).plus(counts),
         config.locale_for(messages),
         pointers=our_pointers((messages[at] for at in gone), config.working_memory),
-        body="\n".join(filter(None, (_told_in(messages[at]) for at in earlier))),
+        body="\n".join(filter(None, told_before)),
         role=config.role,
     )
     if reach := _reach(messages, gone, stays[place:]):
@@ -402,11 +403,6 @@ def _read(text: str) -> tuple[str, tuple[str, ...], str]:
     said, _, rest = text.partition("\n")
     line, _, body = rest.partition("\n")
     return (said, pointers_in(line), body) if _POINTERS.fullmatch(line) else (said, (), rest)
-
-
-def _told_in(summary: Message) -> str:
-    """Return what is told in a summary: all of it if other code wrote it."""
-    return _read(summary.text)[2] if any(counts_of(summary)) else summary.text
 
 
 def _reach(messages: Sequence[Message], gone: Sequence[int], behind: Sequence[int]) -> int:

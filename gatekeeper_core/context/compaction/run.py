@@ -116,49 +116,61 @@ def shrink_run(
             messages, config.compress_result, query=question, thread_id=config.thread_id, tenant=config.tenant
         )
     finished = {one.positions[-1]: one for one in read_rounds(run) if one.answered}
-    share = 1.0 if room < 0 else config.low_water
-    folded = _Folded(ledger, config, config.locale or locale_of([question]))
+    shrinking = _Shrinking(ledger, results, config, config.locale or locale_of([question]))
     rounds: list[Round] = []
-    compressed = peak = 0
+    peak = 0
     for place, at in enumerate(positions):
         ledger.add(run[place], at, tokens_at(at))
         if place in finished:
             rounds.append(finished[place])
         if ledger.is_over():
-            while results and compressed < len(rounds) and ledger.is_over(share):
-                age = len(rounds) - 1 - compressed
-                compress(ledger, results, rounds[compressed].positions[1:], age_rounds=age)
-                compressed += 1
-            while folded.counts.rounds < len(rounds) - config.keep_recent_rounds and ledger.is_over(share):
-                folded.add(rounds[folded.counts.rounds])
-            if folded.places and ledger.is_over():
-                drop_pointers(ledger, folded.places[0])
+            shrinking.give_way(rounds, share=1.0 if room < 0 else config.low_water)
         peak = max(peak, ledger.tokens)
-    gone = frozenset(folded.places[1:])
+    folded = shrinking.folded
+    gone = frozenset(folded[1:])
     replaced = tuple(
         (positions[place], message)
         for place, message in enumerate(ledger.messages)
         if message is not run[place] and place not in gone
     )
-    return ShrunkRun(tuple(positions[place] for place in folded.places), replaced, ledger.tokens, peak)
+    return ShrunkRun(tuple(positions[place] for place in folded), replaced, ledger.tokens, peak)
 
 
-class _Folded:
-    """The folded rounds of a run: their places, the first of which holds the summary."""
+class _Shrinking:
+    """A run that gives way as it grows.
 
-    def __init__(self, ledger: Ledger, config: RunConfig, locale: Locale) -> None:
+    Attributes:
+        folded: the places of the folded rounds, the first of which holds the summary.
+    """
+
+    def __init__(self, ledger: Ledger, results: ToolResults | None, config: RunConfig, locale: Locale) -> None:
         self._ledger = ledger
+        self._results = results
+        self._config = config
         self._locale = locale
         self._memory = config.memory
-        self.counts = Counts()
-        self.places: list[int] = []
+        self._compressed = 0
+        self._counts = Counts()
+        self.folded: list[int] = []
 
-    def add(self, one: Round) -> None:
+    def give_way(self, rounds: Sequence[Round], *, share: float) -> None:
+        """Compress results, then fold rounds, the oldest first, until the run is within a share of its room."""
+        ledger = self._ledger
+        while self._results and self._compressed < len(rounds) and ledger.is_over(share):
+            age = len(rounds) - 1 - self._compressed
+            compress(ledger, self._results, rounds[self._compressed].positions[1:], age_rounds=age)
+            self._compressed += 1
+        while self._counts.rounds < len(rounds) - self._config.keep_recent_rounds and ledger.is_over(share):
+            self._fold(rounds[self._counts.rounds])
+        if self.folded and ledger.is_over():
+            drop_pointers(ledger, self.folded[0])
+
+    def _fold(self, one: Round) -> None:
         """Fold one more round: the summary is written anew, with the pointers in what was sent."""
         ledger = self._ledger
-        sent = [ledger.messages[place] for place in (*self.places[:1], *one.all_positions)]
+        sent = [ledger.messages[place] for place in (*self.folded[:1], *one.all_positions)]
         ledger.drop(one.all_positions)
-        self.places += one.all_positions
-        self.counts = self.counts.plus(Counts(1, one.calls))
+        self.folded += one.all_positions
+        self._counts = self._counts.plus(Counts(1, one.calls))
         pointers = our_pointers(sent, self._memory)
-        ledger.put(self.places[0], summary_of(self.counts, self._locale, pointers=pointers))
+        ledger.put(self.folded[0], summary_of(self._counts, self._locale, pointers=pointers))

@@ -128,32 +128,24 @@ def _compacted(
         return shrinking.compaction("none")
     answered = [one for one in read_rounds(ledger.messages) if one.answered]
     if compress_result:
-        _compress_results(shrinking, compress_result, answered, low_water)
+        asked = (one.text for one in reversed(ledger.messages) if one.role == "user" and not is_summary(one))
+        results = ToolResults(ledger.messages, compress_result, query=next(asked, ""))
+        ages = {at: age for age, one in enumerate(reversed(answered)) for at in one.positions[1:]}
+        for place in range(len(ledger.messages)):
+            if not ledger.is_over(low_water):
+                break
+            shrinking.shortened += compress(ledger, results, [place], age_rounds=ages.get(place, 0))
     rounds: Sequence[Round] = answered[: max(0, len(answered) - keep_recent_rounds)]
     rounds = _to_fold(rounds, ledger, shrinking.config, low_water) if rounds and ledger.is_over(low_water) else ()
     if rounds:
         shrinking.fold(rounds)
     if shrinking.ledger.is_over():
-        results = [place for place, message in enumerate(shrinking.ledger.messages) if message.role == "tool"]
-        shrinking.cut(results, share=low_water, floors=_FLOORS)
+        places = [place for place, message in enumerate(shrinking.ledger.messages) if message.role == "tool"]
+        shrinking.cut(places, share=low_water, floors=_FLOORS)
     if shrinking.ledger.is_over() and rounds:
         shrinking.trim()
     strategy: Strategy = "truncate" if shrinking.shortened else "summary" if rounds else "none"
     return shrinking.compaction(strategy)
-
-
-def _compress_results(
-    shrinking: Shrinking, compress_result: ResultCompressor, answered: Sequence[Round], share: float
-) -> None:
-    """Compress tool results, the oldest first, until the totals are within a share of their limits; each once."""
-    messages = shrinking.ledger.messages
-    asked = (one.text for one in reversed(messages) if one.role == "user" and not is_summary(one))
-    results = ToolResults(messages, compress_result, query=next(asked, ""))
-    ages = {at: age for age, one in enumerate(reversed(answered)) for at in one.positions[1:]}
-    for place in range(len(messages)):
-        if not shrinking.ledger.is_over(share):
-            break
-        shrinking.shortened += compress(shrinking.ledger, results, [place], age_rounds=ages.get(place, 0))
 
 
 def _to_fold(rounds: Sequence[Round], ledger: Ledger, config: FoldingConfig, share: float) -> Sequence[Round]:

@@ -203,8 +203,6 @@ class ThreadSelector(Generic[Item]):
             except BaseException:
                 self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
                 raise
-            if view.status == "fallback":  # what failed may have left it between two turns
-                state.gatekeeper = state.history = None
             level: Level = "WARNING" if view.status in _ALARMING else "INFO"
             seen.tell(lambda: {**view.facts(), "shadow": self._config.shadow}, level=level)
         self._threads.settle(key, state, state.estimated_bytes)
@@ -255,6 +253,8 @@ class ThreadSelector(Generic[Item]):
             message_tokens=partial(state.tokens_at, counter=self._count),
         )
         state.history, state.opening, state.view, state.made_for = history, opening, view, made_for
+        if view.status == "fallback":  # what failed may have left it between two turns
+            state.gatekeeper = state.history = None
         return view
 
     def _name_of(self, items: Sequence[Item]) -> Hashable:

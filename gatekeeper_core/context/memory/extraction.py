@@ -158,8 +158,12 @@ class _Reader:
                 text = self._cut(begin, stop)
                 said = any(map(str.isalnum, text)) and (as_question or not is_question(self._text[start:stop]))
                 asked = not said and not asked and self._text[start:stop].endswith((":", "："))
-                if said:
-                    yield self._asked_for(text, begin, stop)
+                if said:  # whatever it says
+                    category, key = rules.read_clause(self._text[begin:stop]) or (
+                        "user_preference" if text.lower().startswith("to ") else "fact",
+                        None,
+                    )
+                    yield Extracted(text, category, key, self._seq, begin, begin + len(text))
                 continue
             if forget := self._forget_request(at, stop):
                 yield forget
@@ -179,14 +183,6 @@ class _Reader:
         if _KNOWN_SPEAKER.match(beginning):
             return True
         return self._is_talk and _SPEAKER.match(beginning) is not None
-
-    def _asked_for(self, text: str, begin: int, stop: int) -> Extracted:
-        """Return what the user asked to remember, whatever it says."""
-        category, key = rules.read_clause(self._text[begin:stop]) or (
-            "user_preference" if text.lower().startswith("to ") else "fact",
-            None,
-        )
-        return Extracted(text, category, key, self._seq, begin, begin + len(text))
 
     def _forget_request(self, at: int, stop: int) -> ForgetRequest | None:
         match = rules.FORGET.match(self._masked, at, stop)

@@ -308,9 +308,11 @@ class LongTermMemory:
                 return memory, [self._record(memory)]
             stored = same
         old = stored.memory
-        if _says_no_more(draft, old):
-            return old, []
-        if draft.key is None or draft.key != old.key or _same_text(draft, old):
+        spoken_before = draft.thread == old.thread is not None and draft.seq is not None and draft.seq < (old.seq or 0)
+        same_text = _same_text(draft, old)
+        if spoken_before or (same_text and draft.valid_to == old.valid_to and draft.key in (None, old.key)):
+            return old, []  # it says no more
+        if draft.key is None or draft.key != old.key or same_text:
             return self._reworded(stored, draft)
         draft = draft._replace(supersedes=old.id)
         memory = draft._replace(id=self._free_id(scope, draft))
@@ -403,13 +405,6 @@ def _made_id(draft: Memory, number: int) -> str:
 
 def _same_text(first: Memory, second: Memory) -> bool:
     return folded(first.text) == folded(second.text)
-
-
-def _says_no_more(draft: Memory, known: Memory) -> bool:
-    """Return whether a draft adds nothing: the same text, or one from before what is known of the same conversation."""
-    if draft.thread == known.thread is not None and draft.seq is not None and draft.seq < (known.seq or 0):
-        return True
-    return _same_text(draft, known) and draft.valid_to == known.valid_to and draft.key in (None, known.key)
 
 
 # --- arguments ------------------------------------------------------------------------------------------------------

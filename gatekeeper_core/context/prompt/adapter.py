@@ -164,7 +164,11 @@ class ThreadRequests(Generic[Item]):
         """
         with stage(REQUEST, thread=thread_name(asked.thread)) as seen:
             messages = tuple(map(self._read, items))
-            thread = Thread(thread_name(asked.thread) or _name_of(messages), messages, asked.tenant, asked.user)
+            name = thread_name(asked.thread)
+            if not name:  # what its first user message says makes one
+                first = next((message for message in messages if message.role == "user"), Message("user", ""))
+                name = f"first message {Thread('-', (first,)).digests([0])[0]}"
+            thread = Thread(name, messages, asked.tenant, asked.user)
             given = _Given(thread, items, system, "" if system is None else self._read(system).text)
             made = self._made(given, asked)
             seen.tell(made.facts)
@@ -188,7 +192,11 @@ class ThreadRequests(Generic[Item]):
         except BudgetError as error:
             if self._on_error == "raise":
                 raise
-            return _refused(given, asked.question, error)
+            tell(OVER_BUDGET, needed_tokens=error.needed_tokens, available_tokens=error.available_tokens)
+            history = read_history(given.thread.messages, query=asked.question)  # its head and the current turn, whole
+            current = range(history.current.start, history.current.stop) if history.current else ()
+            kept = [given.items[at] for at in sorted({*history.head, *history.pinned, *current})]
+            return ThreadRequest(tuple(kept if given.system is None else [given.system, *kept]), refused=error)
         return ThreadRequest(tuple(self._sent(given, context, asked.provider)), context)
 
     async def arequest(
@@ -267,18 +275,3 @@ def _prompt(messages: Sequence[Message], question: str | None) -> tuple[str, boo
         asked = (one.text for one in current if one.role == "user" and not is_summary(one))
         return "\n".join(asked).strip(), True
     return history.query, not history.query or (history.current is not None and not is_answered(messages))
-
-
-def _refused(given: _Given[Item], question: str | None, error: BudgetError) -> ThreadRequest[Item]:
-    """Return the system message, the head and the current turn, whole."""
-    history = read_history(given.thread.messages, query=question)
-    current = range(history.current.start, history.current.stop) if history.current else ()
-    kept = [given.items[at] for at in sorted({*history.head, *history.pinned, *current})]
-    tell(OVER_BUDGET, needed_tokens=error.needed_tokens, available_tokens=error.available_tokens)
-    return ThreadRequest(tuple(kept if given.system is None else [given.system, *kept]), refused=error)
-
-
-def _name_of(messages: Sequence[Message]) -> str:
-    """Return a name for a conversation that has none: what its first user message says makes it."""
-    first = next((message for message in messages if message.role == "user"), Message("user", ""))
-    return f"first message {Thread('-', (first,)).digests([0])[0]}"

@@ -140,9 +140,6 @@ class ContextBuilderConfig:
             if not isinstance(getattr(self, name), kind):
                 got = type(getattr(self, name)).__name__
                 raise TypeError(f"ContextBuilderConfig.{name} must be a {kind.__name__}, got {got}")
-        self._check_history()
-
-    def _check_history(self) -> None:
         given, default = self.history, HistoryConfig()
         refused = {name: use for name, use in _ELSEWHERE.items() if getattr(given, name) != getattr(default, name)}
         if given.mode == "window" and given.floor_turns is not None:

@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import Literal, NamedTuple, get_args
 
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import Message, Part, Provider, TextPart, is_answer
+from gatekeeper_core.messages import Message, Provider, TextPart, is_answer
 
 __all__ = ["OPENING", "PinRole", "Rendered", "render_parts"]
 
@@ -77,8 +77,10 @@ def render_parts(
     if many:
         return tuple(roled)
     placed = _one_system(roled)
-    if provider in _STARTS_WITH_USER:
-        placed = _from_the_user_on(placed)
+    if provider in _STARTS_WITH_USER:  # a word of the user's before an answer that nobody asked for
+        first = next((at for at, one in enumerate(placed) if one.message.role != "system"), len(placed))
+        if first < len(placed) and placed[first].message.role != "user":
+            placed.insert(first, Rendered(Message("user", OPENING)))
     return tuple(_one_model_message(placed) if provider == "gemini" else placed)
 
 
@@ -96,22 +98,17 @@ def _one_system(parts: Sequence[Rendered]) -> list[Rendered]:
     return [Rendered(Message("system", text), _sources(said)), *rest]
 
 
-def _from_the_user_on(parts: list[Rendered]) -> list[Rendered]:
-    """Return the messages with a word of the user's before an answer that nobody asked for."""
-    first = next((at for at, one in enumerate(parts) if one.message.role != "system"), len(parts))
-    if first < len(parts) and parts[first].message.role != "user":
-        parts[first:first] = [Rendered(Message("user", OPENING))]
-    return parts
-
-
 def _one_model_message(parts: Sequence[Rendered]) -> list[Rendered]:
     """Return the messages with answers directly after one another as one, so that no call follows an answer."""
     joined: list[Rendered] = []
     for one in parts:
         before = joined[-1].message if joined else None
         if before and is_answer(before) and one.message.role == "assistant":
-            message = replace(one.message, content=_both(before, one.message))
-            joined[-1] = Rendered(message, _sources([joined[-1], one]))
+            # Part by part, which costs no more than both did.
+            both = (before.content, one.message.content)
+            contents = [said if isinstance(said, tuple) else (TextPart(said),) for said in both]
+            content = tuple(part for content in contents for part in content if part != TextPart(""))
+            joined[-1] = Rendered(replace(one.message, content=content), _sources([joined[-1], one]))
         else:
             joined.append(one)
     return joined
@@ -119,9 +116,3 @@ def _one_model_message(parts: Sequence[Rendered]) -> list[Rendered]:
 
 def _sources(parts: Sequence[Rendered]) -> tuple[int, ...]:
     return tuple(at for one in parts for at in one.sources)
-
-
-def _both(before: Message, after: Message) -> tuple[Part, ...]:
-    """Return what two messages say, part by part: that costs no more than both did."""
-    parts = [one.content if isinstance(one.content, tuple) else (TextPart(one.content),) for one in (before, after)]
-    return tuple(part for content in parts for part in content if part != TextPart(""))

@@ -264,16 +264,11 @@ class BuiltContext:
             f"{len(self.messages):,} messages, {stats.total:,} of {trace.budget_tokens:,} tokens; of the thread "
             f"{self.metadata.included_message_count:,} sent, {left_out:,} left out"
         )
-        rows = [
-            (one.part, "" if one.seq is None else one.seq, message.role, one.tokens, _said(message))
-            for one, message in zip(trace.parts, self.messages, strict=True)
-        ]
+        rows = []
+        for one, message in zip(trace.parts, self.messages, strict=True):
+            said = message.text or ", ".join(f"{call.name}()" for call in message.tool_calls)
+            rows.append((one.part, "" if one.seq is None else one.seq, message.role, one.tokens, said))
         return notebook_table(caption, ("part", "seq", "role", "tokens", "begins with"), rows)
-
-
-def _said(message: Message) -> str:
-    """Return what a message says, or which tools it calls."""
-    return message.text or ", ".join(f"{call.name}()" for call in message.tool_calls)
 
 
 def fates_of(count: int, known: Iterable[tuple[int, Fate]]) -> tuple[MessageFate, ...]:

@@ -154,14 +154,10 @@ class _Workers:
             if self._started == self._most:
                 return call
             self._started += 1
-        return self._with_worker(call)
-
-    def _with_worker(self, call: Call) -> Call | None:
-        """Start a worker for a call that waits; where the system has no thread left, the call is refused."""
         worker = threading.Thread(target=self._work, name="gatekeeper-call", daemon=True)
         try:
             worker.start()
-        except RuntimeError:
+        except RuntimeError:  # the system has no thread left
             with self._lock:
                 self._started -= 1
                 if call in self._waiting:

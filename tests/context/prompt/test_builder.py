@@ -16,13 +16,14 @@ from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import _PROMPT_BYTES, ContextBuilder
-from gatekeeper_core.context.prompt.parts import SystemPrompt
+from gatekeeper_core.context.prompt.parts import HEADINGS, SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.messages import Message, group_turns, validate_messages
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import count_messages
 from tests.context.history.test_modes import TALK
@@ -121,22 +122,22 @@ def assert_accounted(context: BuiltContext, thread: Thread, builder: ContextBuil
 
 
 @pytest.mark.parametrize(
-    ("asked", "heading"),
+    ("asked", "locale"),
     [
-        ("缓存监听哪个端口？", "[对话背景摘要]"),
-        ("Which port does the cache use?", "[Conversation summary]"),
-        ("我们用 Redis 做 cache，端口多少？", "[对话背景摘要]"),
+        ("缓存监听哪个端口？", "zh"),
+        ("Which port does the cache use?", "en"),
+        ("我们用 Redis 做 cache，端口多少？", "zh"),
     ],
 )
-def test_headings_are_in_the_language_of_the_thread(asked: str, heading: str) -> None:
+def test_headings_are_in_the_language_of_the_thread(asked: str, locale: Locale) -> None:
     """C17: that of its first user message, whatever is asked later; a setting says otherwise."""
     thread = Thread("t1", (Message("user", asked), Message("assistant", "6380"), *LONG_TALK))
     history = HistoryConfig(mode="hybrid", passthrough_below=0, floor_turns=1)
     for question in ("Which port has service-3?", "service-3 是哪个端口？"):
         context = ContextBuilder(ContextBuilderConfig(history=history)).build(thread, question, "Be brief.")
-        assert any(message.text.startswith(f"{heading}\n") for message in context.messages)
+        assert any(message.text.startswith(HEADINGS[locale]["summary"]) for message in context.messages)
     fixed = ContextBuilder(ContextBuilderConfig(locale="zh", history=history)).build(thread, "Which port?", "Be brief.")
-    assert any(message.text.startswith("[对话背景摘要]\n") for message in fixed.messages)
+    assert any(message.text.startswith(HEADINGS["zh"]["summary"]) for message in fixed.messages)
 
 
 def test_the_parts_stand_in_their_order() -> None:
@@ -147,7 +148,7 @@ def test_the_parts_stand_in_their_order() -> None:
     context = builder.build(thread, "Which port has service-3?", "Be brief.")
     assert parts(context) == ["system_prompt", "constraints", "summary", "recent_messages", "current_input", "pinned"]
     assert [message.role for message in context.messages[:3]] == ["system"] * 3
-    assert context.messages[2].text.startswith("[Conversation summary]\n<summary>\n")
+    assert context.messages[2].text.startswith(f"{HEADINGS['en']['summary']}\n<summary>\n")
     assert context.messages[-1].text.startswith(
         '[CRITICAL INSTRUCTION]\nUser\'s Current Goal: "Which port has service-3?"'
     )

@@ -16,7 +16,7 @@ from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.prompt.budget import BudgetShares, ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.context.prompt.parts import SystemPrompt
+from gatekeeper_core.context.prompt.parts import HEADINGS, SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext, TokenStats
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
@@ -141,11 +141,11 @@ def test_the_usage_of_the_specification_runs(caplog: pytest.LogCaptureFixture) -
 # --- the summary ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("locale", "heading"), [("zh", "[对话背景摘要]"), ("en", "[Conversation summary]")])
-def test_a_summary_stands_under_its_heading_before_the_newest_turns(locale: Locale, heading: str) -> None:
+@pytest.mark.parametrize("locale", ["zh", "en"])
+def test_a_summary_stands_under_its_heading_before_the_newest_turns(locale: Locale) -> None:
     """001-22, 004-01, 004-28, C17: of a long talk the summary, then the last rounds word for word."""
     context = built(history=HistoryConfig(mode="window"), sliding_window_size=3, locale=locale)
-    assert text_of(context, "summary").startswith(f"{heading}\n<summary>\n")
+    assert text_of(context, "summary").startswith(f"{HEADINGS[locale]['summary']}\n<summary>\n")
     assert context.metadata.used_summary
     assert context.metadata.summarized_message_count == 54
     assert [part.seq for part in context.trace.parts if part.part == "recent_messages"] == list(range(54, 60))
@@ -163,7 +163,7 @@ def test_a_summary_is_left_out_rather_than_cut_into_its_heading(thousandths: int
     )
     assert context.metadata.used_summary is used
     assert text_of(context, "summary") == (
-        "[对话背景摘要]\n<summary>\n主要话题：\n- 端口？\n</summary>" if used else ""
+        f"{HEADINGS['zh']['summary']}\n<summary>\n主要话题：\n- 端口？\n</summary>" if used else ""
     )
     assert context.trace.given_up == (() if used else ("summary",))
 

@@ -76,6 +76,20 @@ def test_results_without_ids_go_by_their_place() -> None:
     assert mended.left_out == (3,)
 
 
+def test_a_result_without_an_id_goes_to_a_call_without_one_else_to_the_first_that_waits() -> None:
+    results = [Message("tool", text) for text in ("first", "second")]
+    mended = whole_exchanges([call("a", ""), *results])
+    assert [(one.text, one.tool_call_id) for one in mended.messages[1:]] == [("first", "call_0_1"), ("second", "a")]
+    mended = whole_exchanges([call("a", "b"), *results])
+    assert [(one.text, one.tool_call_id) for one in mended.messages[1:]] == [("first", "a"), ("second", "b")]
+
+
+def test_a_result_of_another_call_is_left_out_while_calls_wait() -> None:
+    mended = whole_exchanges([call("a"), Message("tool", "12:00", tool_call_id="z")])
+    assert mended.messages == (call("a"),)
+    assert mended.left_out == (1,)
+
+
 def test_one_id_for_two_calls_becomes_two() -> None:
     results = [Message("tool", text, tool_call_id="a") for text in ("first", "second")]
     mended = whole_exchanges([call("a", "a"), *results])

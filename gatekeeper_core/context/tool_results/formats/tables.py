@@ -76,7 +76,8 @@ def write_table(rows: Sequence[Mapping[str, JsonValue]]) -> str:
     1,a
     2,2
     """
-    flattened = [flat(row, _nested(rows)) for row in rows]
+    nested = _nested(rows)
+    flattened = [flat(row, nested) for row in rows]
     columns = columns_of(flattened)
     lines = [f"[table: {len(rows)} row{'s' * (len(rows) != 1)}]", header(columns)]
     lines += [row_text(row, columns) for row in flattened]

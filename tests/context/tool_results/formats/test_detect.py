@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.tool_outputs import generated
-from gatekeeper_core.context.tool_results.formats.detect import detect_kind, looks_binary, looks_like_json
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
+from gatekeeper_core.context.tool_results.formats.detect import Kind, detect_kind, looks_binary, looks_like_json
+from gatekeeper_core.errors import ConfigError
+
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "tool_results.md"
 
 FAMILIES = {
     "log": {"log"},
@@ -25,6 +32,16 @@ FAMILIES = {
 def test_common_tools_are_recognised(output: object) -> None:
     kind = detect_kind(output.text)  # type: ignore[attr-defined]
     assert kind in FAMILIES[output.family]  # type: ignore[attr-defined]
+
+
+def test_each_kind_can_be_set_for_a_tool_and_has_its_place_in_the_table_of_the_page() -> None:
+    """A kind that is missing in the table of the compressor would be kept whole, as code is."""
+    with pytest.raises(ConfigError) as refused:
+        ToolResultCompressor(strategies={"ps": "nothing"})
+    assert str(refused.value).partition("one of ")[2].split(", ") == sorted(get_args(Kind))
+    table = PAGE.read_text(encoding="utf-8").partition("## By kind")[2].partition("\n\n## ")[0]
+    cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert sorted("".join(cells).replace("`", " ").replace(",", " ").split()) == sorted(get_args(Kind))
 
 
 CODE = '''import os

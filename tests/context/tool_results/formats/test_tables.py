@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.tool_results.formats.json_text import read_json
 from gatekeeper_core.context.tool_results.formats.tables import read_table, write_table
+from tests.timing import assert_linear
 
 cells: st.SearchStrategy[Any] = (
     st.none()
@@ -63,3 +65,12 @@ def test_rows_that_are_alike_cost_at_least_two_fifths_less() -> None:
     rows = [{"id": at, "name": f"user {at}", "email": f"u{at}@example.org", "active": True} for at in range(200)]
     read: Any = read_json(json.dumps(rows))
     assert len(write_table(read)) < 0.6 * len(json.dumps(rows))
+
+
+def test_the_time_to_write_a_table_is_linear_in_its_rows() -> None:
+    def writing(count: int) -> partial[str]:
+        return partial(
+            write_table, [{"id": str(at), "user": {"name": "Ann", "city": {"zip": "1"}}} for at in range(count)]
+        )
+
+    assert_linear(writing, small=500, large=2_000)
