@@ -96,6 +96,7 @@ def test_the_account_as_json_names_everything(export: str, tmp_path: Path) -> No
         "turns": 4,
         "left_out": {"reading": {"image": 1}, "writing": {"tool_call": 1}},
         "kept_as_it_is": {"unanswered-tool-call": 1},
+        "repeated_speakers": 0,
     }
 
 

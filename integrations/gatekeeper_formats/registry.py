@@ -4,18 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gatekeeper_formats import chatgpt, claude, langchain, llama_index, markdown, openai, pairs, sharegpt
+from gatekeeper_formats import (
+    aider,
+    chatgpt,
+    claude,
+    cursor,
+    langchain,
+    langsmith,
+    llama_index,
+    markdown,
+    open_webui,
+    openai,
+    openhands,
+    opentelemetry,
+    pairs,
+    pydantic_ai,
+    sharegpt,
+)
 
 if TYPE_CHECKING:
     from gatekeeper_formats.base import Format
 
-__all__ = ["FORMATS", "MARKDOWN", "READABLE", "SUFFIXES", "WRITABLE", "format_of_value"]
+__all__ = ["FORMATS", "READABLE", "SUFFIXES", "TEXT_FORMATS", "WRITABLE", "format_of_value"]
 
-MARKDOWN = markdown.FORMAT
+TEXT_FORMATS = (aider.FORMAT, cursor.FORMAT, markdown.FORMAT)
+"""The formats that are no JSON, in the order of asking."""
 
 _IN_ORDER = (
     chatgpt.FORMAT,
     claude.FORMAT,
+    open_webui.FORMAT,
+    openhands.FORMAT,
+    pydantic_ai.FORMAT,
+    opentelemetry.FORMAT,
+    langsmith.FORMAT,
     sharegpt.FORMAT,
     langchain.FORMAT,
     llama_index.FORMAT,
@@ -24,7 +46,7 @@ _IN_ORDER = (
 )
 """What a value is asked for in turn: what is surest to be told first."""
 
-FORMATS: dict[str, Format] = {form.name: form for form in (openai.LIST, openai.LINES, *_IN_ORDER, MARKDOWN)}
+FORMATS: dict[str, Format] = {form.name: form for form in (openai.LIST, openai.LINES, *_IN_ORDER, *TEXT_FORMATS)}
 """Every format by its name."""
 
 READABLE = tuple(name for name in FORMATS if name != openai.LINES.name)

@@ -30,6 +30,7 @@ from gatekeeper_formats import (
 )
 from gatekeeper_formats.base import Item
 from gatekeeper_formats.json_values import TextSource, read_values
+from tests.agent_logs import SHAPES as AGENT_SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -189,6 +190,7 @@ SHAPES: dict[str, tuple[str, Any]] = {
     "Markdown plain": ("markdown", lambda pairs: markdown_of(pairs, "You said:", "ChatGPT said:")),
     "Markdown Chinese": ("markdown", lambda pairs: markdown_of(pairs, "用户：", "助手：")),
     "Markdown signs": ("markdown", lambda pairs: markdown_of(pairs, "### 👤 User", "### 🤖 Assistant:")),
+    **AGENT_SHAPES,
 }
 
 
@@ -696,6 +698,8 @@ KEYS = [
     *("metadata", "recipient", "title", "create_time", "id", "chat_messages", "sender", "text", "uuid", "type", "name"),
     *("parent_message_uuid", "attachments", "files", "conversations", "from", "value", "data", "tool_calls", "args"),
     *("store", "blocks", "block_type", "additional_kwargs", "messages", "lc", "kwargs", "input", "tool_use_id"),
+    *("action", "observation", "cause", "args", "source", "history", "currentId", "chat", "usage", "kind", "part_kind"),
+    *("tool_name", "attributes", "traceId", "gen_ai.input.messages", "run_type", "inputs", "outputs", "generations"),
 ]
 WORDS = [
     *("user", "assistant", "tool", "human", "ai", "gpt", "text", "a", "b", "root", "\ud800\u202e\x00", "thinking"),
@@ -729,7 +733,8 @@ def mutated(draw: st.DrawFn, value: Any, depth: int = 0) -> Any:
     return value
 
 
-JSON_SHAPES = {name: make for name, (form, make) in SHAPES.items() if form != "markdown" and "ines" not in name}
+TEXT_FORMS = ("markdown", "aider", "cursor")
+JSON_SHAPES = {name: make for name, (form, make) in SHAPES.items() if form not in TEXT_FORMS and "ines" not in name}
 
 
 @st.composite
