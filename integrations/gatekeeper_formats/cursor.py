@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT"]
 
 _HEAD = re.compile(
-    r"\s*(?:#[ \t]+(?P<title>.*?)[ \t]*\n\s*)?_Exported on (?P<when>[^\n]*?) from Cursor\b[^\n]*_[ \t]*(?:\n|$)"
+    r"\s*(?:#[ \t]+(?P<title>.*?)[ \t]*\n\s*)?_Exported on (?P<when>[^\n]*?) from Cursor\b[^\n]*_[ \t\r]*(?:\n|$)"
 )
 _LABEL = re.compile(r"(?:^|\n[ \t]*---[ \t]*\n)\s*\*\*(?P<speaker>User|Cursor)\*\*[ \t]*(?=\n|$)")
 _ROLES: Mapping[str, Role] = {"User": "user", "Cursor": "assistant"}
@@ -46,25 +46,16 @@ def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
     head = _HEAD.match(text)
     if head is None:
         raise PlaceError("is no export of Cursor: it must begin with a line such as _Exported on ... from Cursor_")
-    body = text[head.end() :]
+    body = re.sub(r"\n[ \t]*---\s*\Z", "\n", text[head.end() :])  # a rule at the end belongs to the file
     labels = list(_LABEL.finditer(body))
-    ends = [*(label.start() for label in labels[1:]), len(body)]
+    ends = [label.start() for label in labels[1:]] + [len(body)] * bool(labels)
     messages = tuple(
-        Message(_ROLES[label["speaker"]], _without_last_rule(body[label.end() : end]).strip("\n"))
+        Message(_ROLES[label["speaker"]], body[label.end() : end].strip("\n"))
         for label, end in zip(labels, ends, strict=True)
     )
     before = body[: labels[0].start()] if labels else body
     left_out: LeftOut = Counter(preface=int(bool(before.strip().strip("-"))))
     yield Entry(lambda: Loaded(messages, left_out), title=head["title"], created=_day(head["when"]))
-
-
-def _without_last_rule(text: str) -> str:
-    r"""Return a text without the rule at its end, which belongs to the file.
-
-    >>> _without_last_rule("a\n---\nb\n\n---\n")
-    'a\n---\nb\n'
-    """
-    return re.sub(r"\n[ \t]*---\s*\Z", "", text)
 
 
 def _day(when: str) -> str | None:
