@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.messages import Message
 from gatekeeper_formats.base import Entry, Format, Item, LeftOut, Loaded, PlaceError
@@ -29,33 +29,58 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT"]
 
-_HEAD = re.compile(
-    r"\s*(?:#[ \t]+(?P<title>.*?)[ \t]*\n\s*)?_Exported on (?P<when>[^\n]*?) from Cursor\b[^\n]*_[ \t\r]*(?:\n|$)"
-)
-_LABEL = re.compile(r"(?:^|\n[ \t]*---[ \t]*\n)\s*\*\*(?P<speaker>User|Cursor)\*\*[ \t]*(?=\n|$)")
-_ROLES: Mapping[str, Role] = {"User": "user", "Cursor": "assistant"}
+_LABELS: Mapping[str, Role] = {"**User**": "user", "**Cursor**": "assistant"}
+_RULE = "---"
+_EXPORTED = "_Exported on "
 _DAY = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})\b|(\d{4})-(\d{1,2})-(\d{1,2})\b")
 
 
+class _Head(NamedTuple):
+    """The title, the time of the export, and the text behind them."""
+
+    title: str | None
+    when: str
+    body: str
+
+
+def _head(text: str) -> _Head | None:
+    line, _, rest = text.lstrip().partition("\n")
+    title = None
+    if line.startswith("# "):
+        title = line.removeprefix("# ").strip()
+        line, _, rest = rest.lstrip().partition("\n")
+    line = line.strip()
+    when, exported, _ = line.removeprefix(_EXPORTED).partition(" from Cursor")
+    told = line.startswith(_EXPORTED) and exported and line.endswith("_")
+    return _Head(title, when, rest) if told else None
+
+
 def _knows(text: str) -> bool:
-    return _HEAD.match(text) is not None
+    return _head(text) is not None
 
 
 def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
-    text = str(next(items).value).replace("\r\n", "\n")
-    head = _HEAD.match(text)
+    head = _head(str(next(items).value).replace("\r\n", "\n"))
     if head is None:
         raise PlaceError("is no export of Cursor: it must begin with a line such as _Exported on ... from Cursor_")
-    body = re.sub(r"\n[ \t]*---\s*\Z", "\n", text[head.end() :])  # a rule at the end belongs to the file
-    labels = list(_LABEL.finditer(body))
-    ends = [label.start() for label in labels[1:]] + [len(body)] * bool(labels)
-    messages = tuple(
-        Message(_ROLES[label["speaker"]], body[label.end() : end].strip("\n"))
-        for label, end in zip(labels, ends, strict=True)
-    )
-    before = body[: labels[0].start()] if labels else body
-    left_out: LeftOut = Counter(preface=int(bool(before.strip().strip("-"))))
-    yield Entry(lambda: Loaded(messages, left_out), title=head["title"], created=_day(head["when"]))
+    said: list[tuple[Role | None, list[str]]] = [(None, [])]
+    filled = -1  # the position of the last line that is not blank, in what was said last
+    for line in head.body.split("\n"):
+        own = said[-1][1]
+        role = _LABELS.get(line.strip())
+        ruled = filled >= 0 and own[filled].strip() == _RULE
+        if role and (ruled or (filled < 0 and len(said) == 1)):
+            del own[max(filled, 0) :]
+            said.append((role, []))
+            filled = -1
+        else:
+            own.append(line)
+            filled = len(own) - 1 if line.strip() else filled
+    if filled >= 0 and said[-1][1][filled].strip() == _RULE:  # a rule at the end belongs to the file
+        del said[-1][1][filled:]
+    left_out: LeftOut = Counter(preface=int(any(line.strip() not in ("", _RULE) for line in said[0][1])))
+    messages = tuple(Message(role, "\n".join(lines).strip("\n")) for role, lines in said if role)
+    yield Entry(lambda: Loaded(messages, left_out), title=head.title, created=_day(head.when))
 
 
 def _day(when: str) -> str | None:

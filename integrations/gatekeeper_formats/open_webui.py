@@ -40,11 +40,9 @@ __all__ = ["FORMAT"]
 _KEYS = TreeKeys(nodes="history.messages", current="history.currentId", parent="parentId")
 _DETAILS = re.compile(
     r'<details type="(?P<kind>reasoning|tool_calls|code_interpreter)"(?P<attributes>(?:\s+[\w-]+="[^"]*")*)\s*>'
-    r"(?P<body>.*?)</details>\n?",
-    re.DOTALL,
 )
+_END = "</details>"
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
-_SUMMARY = re.compile(r"\s*<summary>.*?</summary>", re.DOTALL)
 
 
 def _knows(value: Any) -> bool:
@@ -119,14 +117,16 @@ def _add(transcript: Transcript, node: Mapping[str, Any], place: str, left_out: 
 def _add_answer(transcript: Transcript, text: str, left_out: LeftOut) -> bool:
     """Add the text of an answer, its calls and their results in their order; return whether it held anything."""
     at, said = 0, False
-    for found in (*_DETAILS.finditer(text), None):
-        own = text[at : found.start() if found else len(text)].strip("\n")
+    while True:
+        found = _DETAILS.search(text, at)
+        end = text.find(_END, found.end()) if found else -1
+        own = text[at : found.start() if found and end >= 0 else len(text)].strip("\n")
         if own.strip():
             transcript.say("assistant", (TextPart(own),))
             said = True
-        if found is None:
-            break
-        at = found.end()
+        if found is None or end < 0:
+            return said
+        at = end + len(_END)
         if found["kind"] != "tool_calls":
             left_out["thinking" if found["kind"] == "reasoning" else "code_run"] += 1
             continue
@@ -134,10 +134,10 @@ def _add_answer(transcript: Transcript, text: str, left_out: LeftOut) -> bool:
         call_id = attributes.get("id") or None
         transcript.call(attributes.get("name", ""), _decoded(attributes.get("arguments", "")), call_id=call_id)
         said = True
-        result = attributes.get("result") or html.unescape(_SUMMARY.sub("", found["body"], count=1).strip())
+        body = text[found.end() : end].rpartition("</summary>")[2].strip()
+        result = attributes.get("result") or html.unescape(body)
         if attributes.get("done") == "true":
             transcript.answer([TextPart(_decoded(result))] if result else [], call_id=call_id)
-    return said
 
 
 def _decoded(text: str) -> str:
