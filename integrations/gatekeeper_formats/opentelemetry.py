@@ -105,7 +105,7 @@ def _record(span: Mapping[str, Any], place: str) -> Record:
     else:
         order, created = str(start), date_of(start)
     has_messages = _SENT in attributes or _ANSWERED in attributes
-    operation = attributes.get("gen_ai.operation.name", "chat")
+    operation = str(attributes.get("gen_ai.operation.name", "chat"))
     rank = None if not has_messages else 0 if operation in _MODEL_CALLS else 1
     return Record(name, order, rank, partial(_call, attributes, place), created)
 

@@ -95,7 +95,8 @@ def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message | Us
 
 
 def _add(transcript: Transcript, part: Mapping[str, Any], place: str, left_out: LeftOut) -> None:
-    kind, name, call_id = part.get("part_kind"), part.get("tool_name"), text_or_none(part.get("tool_call_id"))
+    kind, call_id = (text_or_none(part.get(key)) for key in ("part_kind", "tool_call_id"))
+    name = part.get("tool_name")
     name = name if isinstance(name, str) else None
     if kind == "system-prompt":
         transcript.say("system", (TextPart(field_of(part, "content", str, f"{place}: ")),))

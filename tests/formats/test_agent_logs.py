@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import html
 import importlib
+import io
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gatekeeper_core.messages import MediaPart, TextPart, ToolCall, validate_messages
 from gatekeeper_formats import FormatError, list_conversations, read_conversation
@@ -503,6 +508,44 @@ def test_langsmith_broken_runs_are_named_by_their_place(read: Read, refusal: Cal
     assert "run 2 (counting from 0), inputs.messages[0]: must be a message, got a number" in refusal([*runs, broken])
     assert said(read(langchain_runs_of(PAIRS)[::-1])) == SAID
     assert refusal([run(0, "tool", {}, {})]) == "holds no conversation"
+
+
+# --- anything -------------------------------------------------------------------------------------------------------
+
+
+def test_names_of_kinds_that_are_no_text_are_unknown_kinds(read: Read) -> None:
+    assert read([request({"part_kind": ["text"], "content": "x"})]).left_out == {"unknown_part": 1}
+    assert said(read([span(0, [otel_text("user", "hi")], [], gen_ai__operation__name=["chat"])])) == [("user", "hi")]
+
+
+PIECES = ["#### ", "> ", "---\n", "**User**", "**Cursor**\n", "```\n", "\n", "  \n", "a", "/ask", "端口"]
+HEADS = ["# aider chat started at 2025-02-30\n", "# T\n_Exported on 31/31/2025 from Cursor (1)_\n"]
+
+
+@given(pieces=st.lists(st.sampled_from([*PIECES, *HEADS, "> Tokens: 1k sent, 2 received."]), max_size=25))
+def test_any_transcript_is_read(pieces: list[str]) -> None:
+    for head in HEADS:
+        text = head + "".join(pieces)
+        for heading in list_conversations(io.BytesIO(text.encode())):
+            read_conversation(io.BytesIO(text.encode()), conversation=str(heading.number))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# " + " " * 200_000 + "_Exported on ",
+        "_Exported on " + " from Cursor" * 100_000,
+        "# aider chat started at x\n#### a" + " " * 200_000 + "b",
+        json.dumps(open_webui_of([("q", '<details type="reasoning">' * 20_000)])),
+        json.dumps(open_webui_of([("q", '<details type="tool_calls">' + "<summary>" * 20_000 + "</details>")])),
+    ],
+    ids=["title", "head", "line", "details", "summary"],
+)
+def test_hostile_texts_take_linear_time(text: str) -> None:
+    started = time.process_time()
+    with contextlib.suppress(FormatError):
+        read_conversation(io.BytesIO(text.encode()))
+    assert time.process_time() - started < 2  # each took minutes where an expression went back over the text
 
 
 # --- one speaker in a row -------------------------------------------------------------------------------------------
