@@ -98,6 +98,7 @@ def test_the_account_as_json_names_everything(export: str, tmp_path: Path) -> No
         "turns": 4,
         "left_out": {"reading": {"image": 1}, "writing": {"tool_call": 1}},
         "kept_as_it_is": {"unanswered-tool-call": 1},
+        "repeated_speakers": 0,
     }
 
 
@@ -283,3 +284,17 @@ def test_help_names_the_formats() -> None:
     text = " ".join(run("convert", "--help").stdout.replace("│", " ").split())
     for name in (*READABLE, *WRITABLE):
         assert name in text
+
+
+@pytest.mark.parametrize(("language", "remark"), [("en_GB", "4 messages follow one"), ("zh_CN", "4 条消息与前一条")])
+def test_doubled_messages_ring_a_bell(language: str, remark: str, tmp_path: Path) -> None:
+    file = tmp_path / "chat.json"
+    roles = ("user", "assistant")
+    said = [{"role": role, "content": text} for pair in PAIRS for role, text in zip(roles, pair, strict=True)]
+    file.write_text(json.dumps([message for message in said for _ in range(2)]), "utf-8")
+    environment = {**os.environ, "LC_ALL": f"{language}.UTF-8", "LANGUAGE": language}
+    for command in (["select", str(file), "port?"], ["convert", str(file), "-", "--to", "pairs"]):
+        done = subprocess.run([sys.executable, "-c", MAIN, *command], capture_output=True, env=environment, timeout=60)
+        assert remark in done.stderr.decode()
+    file.write_text(json.dumps(said), "utf-8")
+    assert "follow one of the same speaker" not in run("select", str(file), "port?").stderr

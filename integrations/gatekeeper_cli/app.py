@@ -109,7 +109,7 @@ def select(
         left_out = {"left_out": dict(sorted(reading.left_out.items()))} if reading.left_out else {}
         _print_json(selection.to_dict() | left_out)
         return
-    say_left_out(reading.left_out)
+    say_left_out(reading.left_out, repeated_speakers=reading.repeated_speakers)
     _show(selection_view(selection, gatekeeper.topics, texts))
     if why:
         _show(why_view(selection, texts))

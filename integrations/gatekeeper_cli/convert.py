@@ -67,7 +67,7 @@ def convert(
     if as_json:
         write_json(_account(reading, target, out, unheld, written=not (strict and lost)), sys.stdout)
     else:
-        say_left_out(reading.left_out + unheld)
+        say_left_out(reading.left_out + unheld, repeated_speakers=reading.repeated_speakers)
         if reading.odd:
             kept = texts("kept_as_it_is", counts=texts.counted(reading.odd, "odd"))
             typer.echo(f"gatekeeper: {kept}", err=True)
@@ -111,6 +111,7 @@ def _account(reading: Conversation, target: str, out: str, unheld: Counter[str],
         "turns": len(reading.turns),
         "left_out": {"reading": dict(sorted(reading.left_out.items())), "writing": dict(sorted(unheld.items()))},
         "kept_as_it_is": dict(sorted(reading.odd.items())),
+        "repeated_speakers": reading.repeated_speakers,
     }
 
 

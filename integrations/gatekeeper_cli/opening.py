@@ -76,10 +76,12 @@ def without_current(turns: tuple[Turn, ...], *, query: str) -> tuple[Turn, ...]:
     return turns if answered else turns[:-1]
 
 
-def say_left_out(counts: Mapping[str, int]) -> None:
-    """Say on standard error what of a conversation was left out, if anything was."""
+def say_left_out(counts: Mapping[str, int], *, repeated_speakers: int = 0) -> None:
+    """Say on standard error what of a conversation was left out, if anything was, and that its speakers look wrong."""
+    texts = spoken()
+    if repeated_speakers:
+        typer.echo(f"gatekeeper: {texts('repeated_speakers', count=repeated_speakers)}", err=True)
     if counts:
-        texts = spoken()
         typer.echo(f"gatekeeper: {texts('left_out', counts=texts.counted(counts, 'left_out'))}", err=True)
 
 

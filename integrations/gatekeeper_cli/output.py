@@ -71,7 +71,7 @@ def turns_of(file: str, *, form: str | None, conversation: str | None, query: st
     What of the conversation was left out is said on standard error.
     """
     reading = open_conversation(file, form=form, conversation=conversation)
-    say_left_out(reading.left_out)
+    say_left_out(reading.left_out, repeated_speakers=reading.repeated_speakers)
     return without_current(reading.turns, query=query)
 
 

@@ -232,13 +232,17 @@ def loader(read: Callable[[LeftOut], Iterable[Message | Usage]], *, prefix: str 
 
 
 def all_together(
-    items: Iterator[Item], read: Callable[[Iterator[Item], LeftOut], Iterable[Message | Usage]]
+    items: Iterator[Item],
+    read: Callable[[Iterator[Item], LeftOut], Iterable[Message | Usage]],
+    *,
+    id: str | None = None,  # noqa: A002 - the name that Entry gives it
+    created: str | None = None,
 ) -> Iterator[Entry]:
     """Yield the one conversation of a file that holds a message in each value.
 
     The values pass by once: it must be loaded before the file is closed.
     """
-    yield Entry(loader(partial(read, items)))
+    yield Entry(loader(partial(read, items)), id=id, created=created)
 
 
 def one_per_item(

@@ -14,13 +14,12 @@ from gatekeeper_formats.base import (
     Format,
     Item,
     LeftOut,
-    PlaceError,
     checked_object,
     date_of_seconds,
     field_of,
-    kind_of,
     one_per_item,
 )
+from gatekeeper_formats.branches import TreeKeys, branch_of
 from gatekeeper_formats.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT"]
 
+_KEYS = TreeKeys(nodes="mapping", current="current_node", parent="parent")
 _TO_EVERYONE = "all"
 _THINKING = frozenset({"thoughts", "reasoning_recap"})
 _CONTEXT = frozenset({"user_editable_context", "model_editable_context", "model_set_context"})
@@ -59,7 +59,7 @@ def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
 
 def _messages(value: Mapping[str, Any], left_out: LeftOut) -> tuple[Message, ...]:
     mapping = field_of(value, "mapping", dict)
-    path = _path(mapping, value.get("current_node"))
+    path = branch_of(mapping, value.get("current_node"), _KEYS)
     seen = set(path)
     for name, node in mapping.items():
         if name not in seen and isinstance(node, dict) and node.get("message") is not None:
@@ -70,34 +70,6 @@ def _messages(value: Mapping[str, Any], left_out: LeftOut) -> tuple[Message, ...
         if message is not None:
             _add(transcript, checked_object(message, f"the message of node {name!a:.60}"), left_out)
     return transcript.messages
-
-
-def _path(mapping: Mapping[str, Any], current: object) -> list[str]:
-    """Return the nodes from the root to the current one."""
-    if current is None:
-        current = _only_end(mapping)
-    path: dict[str, None] = {}
-    while current is not None:
-        if not isinstance(current, str):
-            raise PlaceError(f"the name of a node must be text, got {kind_of(current)}")
-        if current in path:
-            raise PlaceError(f"the parents of node {current!a:.60} go round in a circle")
-        if current not in mapping:
-            raise PlaceError(f'node {current!a:.60} is missing in "mapping"')
-        path[current] = None
-        current = checked_object(mapping[current], f"node {current!a:.60}").get("parent")
-    return list(reversed(path))
-
-
-def _only_end(mapping: Mapping[str, Any]) -> str | None:
-    """Return the node that is no parent: where the conversation ends if it has one branch."""
-    parents = {
-        node["parent"] for node in mapping.values() if isinstance(node, dict) and isinstance(node.get("parent"), str)
-    }
-    ends = [name for name in mapping if name not in parents]
-    if len(ends) > 1 or (mapping and not ends):
-        raise PlaceError(f'"current_node" is missing, and {len(ends)} branches have an end')
-    return ends[0] if ends else None
 
 
 def _add(transcript: Transcript, message: Mapping[str, Any], left_out: LeftOut) -> None:

@@ -30,7 +30,7 @@ from gatekeeper_formats.base import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["FORMAT"]
+__all__ = ["FORMAT", "langchain_message"]
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
 _TYPES = frozenset(
@@ -77,12 +77,22 @@ def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> Iterator[Messag
 
 def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message]:
     for item in items:
-        place = item.place()
-        kind, data = _unwrapped(checked_object(item.value, place), place)
-        if kind == "remove":
-            left_out["removal"] += 1
-        else:
-            yield _message(kind, data, place, left_out)
+        message = langchain_message(item.value, item.place(), left_out)
+        if message is not None:
+            yield message
+
+
+def langchain_message(value: object, place: str, left_out: LeftOut) -> Message | None:
+    """Return the message of a value, or None for the mark of a removed one, which is counted.
+
+    Raises:
+        PlaceError: it is none.
+    """
+    kind, data = _unwrapped(checked_object(value, place), place)
+    if kind == "remove":
+        left_out["removal"] += 1
+        return None
+    return _message(kind, data, place, left_out)
 
 
 def _unwrapped(value: dict[str, Any], place: str) -> tuple[str, dict[str, Any]]:

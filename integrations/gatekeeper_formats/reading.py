@@ -14,6 +14,7 @@ import os
 from collections import Counter
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -29,7 +30,7 @@ from gatekeeper_formats.base import (
     Usage,
 )
 from gatekeeper_formats.json_values import TOO_DEEP, TextSource, read_values
-from gatekeeper_formats.registry import FORMATS, MARKDOWN, format_of
+from gatekeeper_formats.registry import FORMATS, TEXT_FORMATS, format_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -44,6 +45,8 @@ __all__ = [
 ]
 
 _SHOWN_CONVERSATIONS = 10
+_REPEATED_LEAST, _REPEATED_SHARE = 3, 1 / 3
+"""Messages that follow one of the same speaker: few in a chat, half where lines are doubled, nearly all if misread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,8 @@ class Conversation:
         left_out: how many things of each kind the messages do not hold.
         odd: how many messages no provider accepts as they are, by the rule of ``validate_messages`` that they break.
         usage: what was reported for each call of a model, in order; empty where the format reports nothing.
+        repeated_speakers: how many messages follow one of the same speaker, where they are far more than in a chat (a
+            sign of doubled lines, or of a format that was misread); else 0.
     """
 
     form: str
@@ -67,6 +72,7 @@ class Conversation:
     left_out: LeftOut = field(default_factory=Counter)
     odd: LeftOut = field(default_factory=Counter)
     usage: tuple[Usage, ...] = ()
+    repeated_speakers: int = 0
 
 
 # --- the door -------------------------------------------------------------------------------------------------------
@@ -198,10 +204,12 @@ def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None]
     first = source.skip_white()
     if not first:
         raise PlaceError("holds no messages: it is empty")
-    if form == MARKDOWN.name or (form is None and first not in "[{"):
+    texts = [known for known in TEXT_FORMATS if form == known.name or (form is None and first not in "[{")]
+    if texts:
         text = source.rest()
-        if form is not None or MARKDOWN.knows(text):
-            return MARKDOWN.name, MARKDOWN.entries(iter((Item(text, 0),)), True)
+        told = next((known for known in texts if form is not None or known.knows(text)), None)
+        if told is not None:
+            return told.name, told.entries(iter((Item(text, 0),)), True)
     values = read_values(source)
     known, items = FORMATS[form] if form else None, values.items
     if known is None:
@@ -213,7 +221,24 @@ def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:
     loaded = entry.load()
     turns = group_turns(loaded.messages) if loaded.turns is None else loaded.turns
     odd = Counter(broken.rule for broken in validate_messages(loaded.messages, provider="openai", open_run=True))
-    return Conversation(form, heading, loaded.messages, turns, +loaded.left_out, odd, loaded.usage)
+    return Conversation(
+        form, heading, loaded.messages, turns, +loaded.left_out, odd, loaded.usage, _repeated_speakers(loaded.messages)
+    )
+
+
+def _repeated_speakers(messages: Sequence[Message]) -> int:
+    """Return how many messages of users and assistants follow one of the same speaker, if they are conspicuous.
+
+    >>> chat = [Message("user", "hi"), Message("user", "again"), Message("assistant", "hello")]
+    >>> _repeated_speakers(chat), _repeated_speakers(chat[:1] * 4)
+    (0, 3)
+    """
+    said = [message for message in messages if message.role in ("user", "assistant")]
+    repeated = sum(
+        before.role == after.role and before.role in ("user", "assistant") and not before.tool_calls
+        for before, after in pairwise(messages)
+    )
+    return repeated if repeated >= _REPEATED_LEAST and repeated > _REPEATED_SHARE * len(said) else 0
 
 
 # --- one of many conversations --------------------------------------------------------------------------------------

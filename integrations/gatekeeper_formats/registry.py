@@ -6,17 +6,24 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from gatekeeper_formats import (
+    aider,
     anthropic,
     chatgpt,
     claude,
     claude_code,
     codex,
+    cursor,
     gemini,
     langchain,
+    langsmith,
     llama_index,
     markdown,
+    open_webui,
     openai,
+    openhands,
+    opentelemetry,
     pairs,
+    pydantic_ai,
     responses,
     sharegpt,
 )
@@ -27,9 +34,10 @@ if TYPE_CHECKING:
 
     from gatekeeper_formats.base import Format, Item
 
-__all__ = ["FORMATS", "MARKDOWN", "READABLE", "SUFFIXES", "WRITABLE", "format_of"]
+__all__ = ["FORMATS", "READABLE", "SUFFIXES", "TEXT_FORMATS", "WRITABLE", "format_of"]
 
-MARKDOWN = markdown.FORMAT
+TEXT_FORMATS = (aider.FORMAT, cursor.FORMAT, markdown.FORMAT)
+"""The formats that are no JSON, in the order of asking."""
 
 _IN_ORDER = (
     chatgpt.FORMAT,
@@ -37,6 +45,11 @@ _IN_ORDER = (
     claude_code.FORMAT,
     codex.FORMAT,
     gemini.CLI,
+    open_webui.FORMAT,
+    openhands.FORMAT,
+    pydantic_ai.FORMAT,
+    opentelemetry.FORMAT,
+    langsmith.FORMAT,
     sharegpt.FORMAT,
     langchain.FORMAT,
     llama_index.FORMAT,
@@ -48,7 +61,7 @@ _IN_ORDER = (
 )
 """What a value is asked for in turn: what is surest to be told first."""
 
-FORMATS: dict[str, Format] = {form.name: form for form in (openai.LIST, openai.LINES, *_IN_ORDER, MARKDOWN)}
+FORMATS: dict[str, Format] = {form.name: form for form in (openai.LIST, openai.LINES, *_IN_ORDER, *TEXT_FORMATS)}
 """Every format by its name."""
 
 READABLE = tuple(name for name in FORMATS if name != openai.LINES.name)

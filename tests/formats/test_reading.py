@@ -42,6 +42,7 @@ from tests.agent_logs import (
     items_of,
     lines_of,
 )
+from tests.agent_traces import SHAPES as AGENT_SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -210,6 +211,7 @@ SHAPES: dict[str, tuple[str, Any]] = {
     "Markdown plain": ("markdown", lambda pairs: markdown_of(pairs, "You said:", "ChatGPT said:")),
     "Markdown Chinese": ("markdown", lambda pairs: markdown_of(pairs, "用户：", "助手：")),
     "Markdown signs": ("markdown", lambda pairs: markdown_of(pairs, "### 👤 User", "### 🤖 Assistant:")),
+    **AGENT_SHAPES,
 }
 
 
@@ -727,6 +729,8 @@ KEYS = [
     *("parent_message_uuid", "attachments", "files", "conversations", "from", "value", "data", "tool_calls", "args"),
     *("store", "blocks", "block_type", "additional_kwargs", "messages", "lc", "kwargs", "input", "tool_use_id"),
     *("parentUuid", "isSidechain", "payload", "call_id", "output", "usage", "toolCalls", "result", "functionCall"),
+    *("action", "observation", "cause", "args", "source", "history", "currentId", "chat", "usage", "kind", "part_kind"),
+    *("tool_name", "attributes", "traceId", "gen_ai.input.messages", "run_type", "inputs", "outputs", "generations"),
 ]
 WORDS = [
     *("user", "assistant", "tool", "human", "ai", "gpt", "text", "a", "b", "root", "\ud800\u202e\x00", "thinking"),
@@ -760,7 +764,8 @@ def mutated(draw: st.DrawFn, value: Any, depth: int = 0) -> Any:
     return value
 
 
-JSON_SHAPES = {name: make for name, (form, make) in SHAPES.items() if form != "markdown"}
+TEXT_FORMS = ("markdown", "aider", "cursor")
+JSON_SHAPES = {name: make for name, (form, make) in SHAPES.items() if form not in TEXT_FORMS}
 
 
 def value_of(made: Any) -> Any:

@@ -1,0 +1,102 @@
+"""Aider's chat history, ``.aider.chat.history.md``: the sessions of a folder one behind the other.
+
+``# aider chat started at ...`` begins a session. ``#### `` marks each line of the user, ``> `` the output of Aider
+itself; everything else is the model's answer.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gatekeeper_core.messages import Message
+from gatekeeper_formats.base import Entry, Format, Item, LeftOut, PlaceError, Usage, date_of, loader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["FORMAT"]
+
+_START = re.compile(r"^# aider chat started at (.*)$", re.MULTILINE)
+_USER = re.compile(r"####(?: (?P<text>.*?))?(?P<written> {2})?")
+_NOTE = re.compile(r">(?: (?P<text>.*?))?(?P<written> {2})?")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_COMMAND = re.compile(r"[/!](?!(?:ask|code|architect|context|ok)\b)")
+"""The beginning of what is said to Aider and not to the model."""
+
+_TOKENS = re.compile(
+    r"Tokens: (?P<sent>[\d.,]+k?) sent"
+    r"(?:, (?P<written>[\d.,]+k?) cache write)?(?:, (?P<hit>[\d.,]+k?) cache hit)?, (?P<received>[\d.,]+k?) received\."
+)
+
+
+def _knows(text: str) -> bool:
+    return _START.match(text.lstrip()) is not None
+
+
+def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
+    text = str(next(items).value).replace("\r\n", "\n")
+    starts = list(_START.finditer(text))
+    if not starts:
+        raise PlaceError("is no chat history of Aider: no line begins with # aider chat started at")
+    ends = [*(start.start() for start in starts[1:]), len(text)]
+    for start, end in zip(starts, ends, strict=True):
+        lines = text[start.end() : end].split("\n")
+        asked = (found["text"] for line in lines if (found := _USER.fullmatch(line)) and found["text"])
+        title = next((question for question in asked if not _COMMAND.match(question)), None)
+        yield Entry(loader(partial(_messages, lines)), title=title, created=date_of(start[1]))
+
+
+def _messages(lines: list[str], left_out: LeftOut) -> Iterator[Message | Usage]:
+    """Yield what was said; lines of one kind are one message, and a blank line ends what the user said."""
+    open_kind, own, fence = "", list[str](), ""
+    for line in lines:
+        kind, text = _told(line, fence)
+        blank = kind == "answer" and not line.strip() and not fence
+        if kind != open_kind and not (blank and open_kind != "user"):
+            yield from _said(open_kind, own, left_out)
+            open_kind, own, fence = "" if blank else kind, [], ""
+        if kind == open_kind:
+            own.append(text)
+        if kind == "answer" and (mark := _FENCE.match(line)):
+            closes = fence and mark[1].startswith(fence) and not line.strip().strip(fence[0])
+            fence = "" if closes else fence or mark[1]
+        if kind == "note" and (found := _TOKENS.search(text)):
+            sent, received, hit, written = (_count(found[part]) for part in ("sent", "received", "hit", "written"))
+            yield Usage(sent, received, hit, written)
+    yield from _said(open_kind, own, left_out)
+
+
+def _told(line: str, fence: str) -> tuple[str, str]:
+    """Return whose a line is and what it says: in a code block only a line as Aider writes it is not the answer's."""
+    for kind, pattern in (("user", _USER), ("note", _NOTE)):
+        found = pattern.fullmatch(line)
+        if found and (not fence or found["written"]):
+            return kind, found["text"] or ""
+    return "answer", line
+
+
+def _said(kind: str, lines: list[str], left_out: LeftOut) -> Iterator[Message]:
+    text = "\n".join(lines).strip("\n")
+    if kind == "note":
+        left_out["app_note"] += any(line.strip() and not _TOKENS.search(line) for line in lines)
+    elif kind == "answer" and text.strip():
+        yield Message("assistant", text)
+    elif kind == "user" and _COMMAND.match(text):
+        left_out["command"] += 1
+    elif kind == "user" and text.strip() not in ("", "<blank>"):
+        yield Message("user", text)
+
+
+def _count(text: str | None) -> int:
+    """Return a count as Aider rounds it.
+
+    >>> _count("950"), _count("2.5k"), _count("1,025k"), _count(None), _count(".")
+    (950, 2500, 1025000, 0, 0)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(k?)", (text or "").replace(",", ""))
+    return round(float(found[1]) * (1000 if found[2] else 1)) if found else 0
+
+
+FORMAT = Format(name="aider", knows=_knows, entries=_entries)

@@ -1,0 +1,107 @@
+"""Cursor's export of a chat as Markdown: ``**User**`` and ``**Cursor**``, each behind a rule.
+
+::
+
+    # Title
+    _Exported on 25/7/2025 at 19:03:40 PDT from Cursor (1.2.1)_
+
+    ---
+
+    **User**
+
+A label counts only behind the head of the file or behind a rule: answers are full of bold lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from datetime import date
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatekeeper_core.messages import Message
+from gatekeeper_formats.base import Entry, Format, Item, LeftOut, Loaded, PlaceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gatekeeper_core.messages import Role
+
+__all__ = ["FORMAT"]
+
+_LABELS: Mapping[str, Role] = {"**User**": "user", "**Cursor**": "assistant"}
+_RULE = "---"
+_EXPORTED = "_Exported on "
+_DAY = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})\b|(\d{4})-(\d{1,2})-(\d{1,2})\b")
+
+
+class _Head(NamedTuple):
+    """The title, the time of the export, and the text behind them."""
+
+    title: str | None
+    when: str
+    body: str
+
+
+def _head(text: str) -> _Head | None:
+    line, _, rest = text.lstrip().partition("\n")
+    title = None
+    if line.startswith("# "):
+        title = line.removeprefix("# ").strip()
+        line, _, rest = rest.lstrip().partition("\n")
+    line = line.strip()
+    when, exported, _ = line.removeprefix(_EXPORTED).partition(" from Cursor")
+    told = line.startswith(_EXPORTED) and exported and line.endswith("_")
+    return _Head(title, when, rest) if told else None
+
+
+def _knows(text: str) -> bool:
+    return _head(text) is not None
+
+
+def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
+    head = _head(str(next(items).value).replace("\r\n", "\n"))
+    if head is None:
+        raise PlaceError("is no export of Cursor: it must begin with a line such as _Exported on ... from Cursor_")
+    said: list[tuple[Role | None, list[str]]] = [(None, [])]
+    filled = -1  # the position of the last line that is not blank, in what was said last
+    for line in head.body.split("\n"):
+        own = said[-1][1]
+        role = _LABELS.get(line.strip())
+        ruled = filled >= 0 and own[filled].strip() == _RULE
+        if role and (ruled or (filled < 0 and len(said) == 1)):
+            del own[max(filled, 0) :]
+            said.append((role, []))
+            filled = -1
+        else:
+            own.append(line)
+            filled = len(own) - 1 if line.strip() else filled
+    if filled >= 0 and said[-1][1][filled].strip() == _RULE:  # a rule at the end belongs to the file
+        del said[-1][1][filled:]
+    left_out: LeftOut = Counter(preface=int(any(line.strip() not in ("", _RULE) for line in said[0][1])))
+    messages = tuple(Message(role, "\n".join(lines).strip("\n")) for role, lines in said if role)
+    yield Entry(lambda: Loaded(messages, left_out), title=head.title, created=_day(head.when))
+
+
+def _day(when: str) -> str | None:
+    """Return the day of a time as the user's country writes it; None where month and day may be either.
+
+    >>> _day("28/9/2026 at 17:49:33 VET"), _day("3/28/2026 at 10:44:59 PDT"), _day("7/8/2025 at 19:03:40")
+    ('2026-09-28', '2026-03-28', None)
+    """
+    found = _DAY.search(when)
+    if found is None:
+        return None
+    if found[4]:
+        year, month, day = int(found[4]), int(found[5]), int(found[6])
+    else:
+        year, month, day = int(found[3]), *sorted((int(found[1]), int(found[2])))
+        if day <= 12 and month != day:
+            return None
+    try:
+        return date(year, month, day).isoformat()
+    except ValueError:
+        return None
+
+
+FORMAT = Format(name="cursor", knows=_knows, entries=_entries)

@@ -1,0 +1,169 @@
+"""LangSmith's runs: a list of them, or one a line, as the API and the bulk export give them.
+
+A run of type ``llm`` is a model call. Its messages are LangChain's, OpenAI's or pairs of role and text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_formats.base import (
+    Entry,
+    Format,
+    Item,
+    LeftOut,
+    PlaceError,
+    checked_object,
+    date_of,
+    kind_of,
+    message_from,
+)
+from gatekeeper_formats.langchain import langchain_message
+from gatekeeper_formats.traces import Call, Record, Said, conversations_of
+from gatekeeper_formats.usage import reported_usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from gatekeeper_formats.base import Usage
+
+__all__ = ["FORMAT"]
+
+_THREADS = ("thread_id", "session_id", "conversation_id")
+"""The keys of a run's metadata that LangSmith groups runs into threads by."""
+
+
+def _knows(value: Any) -> bool:
+    return isinstance(value, dict) and "run_type" in value and bool(value.keys() & {"inputs", "outputs", "trace_id"})
+
+
+def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
+    return conversations_of(record for item in items for record in _records(item.value, item.place("run"), parent=None))
+
+
+def _records(value: object, place: str, *, parent: str | None) -> Iterator[Record]:
+    """Yield a run and those inside it."""
+    run = checked_object(value, place)
+    extra = _object(run.get("extra"))
+    named = (_object(extra.get("metadata")).get(key) for key in _THREADS)
+    names = (parent, *named, run.get("trace_id"), run.get("id"))
+    name = next((text for text in names if isinstance(text, str) and text), "")
+    whole = parent is None and not run.get("parent_run_id") and _listed(run)
+    rank = 0 if run.get("run_type") == "llm" else 1 if whole else None
+    start = run.get("start_time")
+    order = run.get("dotted_order") if isinstance(run.get("dotted_order"), str) else str(start)
+    yield Record(name, str(order), rank, partial(_call, run, rank == 1, place), date_of(start))
+    children = run.get("child_runs")
+    for at, child in enumerate(children if isinstance(children, list) else ()):
+        yield from _records(child, f"{place}, child {at}", parent=name)
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _listed(run: Mapping[str, Any]) -> list[Any] | None:
+    """Return the messages that a run holds as a whole: with its outputs, else of its inputs."""
+    lists = (_object(run.get(side)).get("messages") for side in ("outputs", "inputs"))
+    return next((listed for listed in lists if isinstance(listed, list) and listed), None)
+
+
+def _call(run: Mapping[str, Any], whole: bool, place: str) -> Call:
+    if whole:
+        return Call(_said(_listed(run) or (), f"{place}, messages"), (), None)
+    inputs, outputs = _object(run.get("inputs")), _object(run.get("outputs"))
+    answers = _answers(outputs)
+    sent = inputs.get("messages")
+    if isinstance(sent, list) and sent and all(isinstance(batch, list) for batch in sent) and not _is_pair(sent[0]):
+        sent = sent[0]  # LangChain's callbacks hold a list of conversations
+    if isinstance(sent, list):
+        said = _said(sent, f"{place}, inputs.messages")
+    else:
+        prompts = inputs.get("prompts", inputs.get("prompt"))
+        said = _said([["user", prompts[0] if isinstance(prompts, list) and prompts else prompts]], f"{place}, prompt")
+    answered = _said(answers[:1], f"{place}, outputs")
+    if answered:
+        answered[0].left_out["branch_message"] += len(answers) - 1
+    return Call(said, answered, _usage(run, outputs, answers[0] if answers else None))
+
+
+def _is_pair(value: list[Any]) -> bool:
+    return len(value) == 2 and all(isinstance(text, str) for text in value)
+
+
+def _answers(outputs: Mapping[str, Any]) -> list[Any]:
+    """Return the messages that a model answered with, the chosen one first."""
+    generations = outputs.get("generations")
+    if isinstance(generations, list) and generations:
+        batch = generations[0] if isinstance(generations[0], list) else generations
+        return [
+            each.get("message") or ["assistant", each.get("text")] if isinstance(each, dict) else each for each in batch
+        ]
+    choices = outputs.get("choices")
+    if isinstance(choices, list):
+        return [each.get("message") if isinstance(each, dict) else each for each in choices]
+    for key in ("messages", "message", "output"):
+        if isinstance(outputs.get(key), list):
+            return list(outputs[key])
+        if isinstance(outputs.get(key), dict):
+            return [outputs[key]]
+        if isinstance(outputs.get(key), str):
+            return [["assistant", outputs[key]]]
+    return [outputs] if "role" in outputs or ("type" in outputs and "content" in outputs) else []
+
+
+def _said(values: Iterable[Any], place: str) -> list[Said]:
+    found = []
+    for at, value in enumerate(values):
+        left_out: LeftOut = Counter()
+        where = f"{place}[{at}]"
+        if isinstance(value, list) and _is_pair(value):
+            role, text = value
+            value = {"role": {"human": "user", "ai": "assistant"}.get(role, role), "content": text}
+        elif not isinstance(value, dict):
+            raise PlaceError(f"{where}: must be a message, got {kind_of(value)}")
+        if "role" in value and "type" not in value:
+            found.append(Said(message_from(value, where, left_out), left_out))
+        else:
+            message = langchain_message(_typed(value), where, left_out)
+            if message is not None:
+                found.append(Said(message, left_out))
+    return found
+
+
+def _typed(value: dict[str, Any]) -> dict[str, Any]:
+    """Return a message as LangChain serializes objects, with the type that the name of its class tells."""
+    names, kwargs = value.get("id"), value.get("kwargs")
+    if value.get("type") != "constructor" or not isinstance(kwargs, dict) or "type" in kwargs:
+        return value
+    name = names[-1] if isinstance(names, list) and names and isinstance(names[-1], str) else ""
+    kind = name.removesuffix("Chunk").removesuffix("Message").lower()
+    return {**value, "kwargs": {**kwargs, "type": kind}}
+
+
+def _usage(run: Mapping[str, Any], outputs: Mapping[str, Any], answer: object) -> Usage | None:
+    """Return what is reported of a call: by its answer, which tells of caches, or by the run."""
+    extra = _object(run.get("extra"))
+    metadata, invocation = _object(extra.get("metadata")), _object(extra.get("invocation_params"))
+    models = (
+        metadata.get("ls_model_name"),
+        invocation.get("model"),
+        invocation.get("model_name"),
+        outputs.get("model"),
+    )
+    model = next((name for name in models if isinstance(name, str)), None)
+    fields = _object(answer)
+    fields = _object(fields.get("kwargs")) or fields
+    reports = (
+        outputs.get("usage_metadata"),
+        fields.get("usage_metadata"),
+        outputs.get("usage"),
+        _object(outputs.get("llm_output")).get("token_usage"),
+        run,
+    )
+    return next((usage for report in reports if (usage := reported_usage(report, model=model))), None)
+
+
+FORMAT = Format(name="langsmith", knows=_knows, entries=_entries)

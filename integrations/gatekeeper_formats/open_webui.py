@@ -1,0 +1,156 @@
+"""The export of Open WebUI: a list of chats, each with a tree of messages under ``chat.history``.
+
+``history.messages`` holds a node for each message; what was shown last is the way from ``history.currentId`` up to the
+root. Tool calls, their results and thinking stand in the text of an answer as ``<details>`` elements.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_core.messages import MediaPart, TextPart
+from gatekeeper_formats.base import (
+    Entry,
+    Format,
+    Item,
+    LeftOut,
+    checked_object,
+    date_of_seconds,
+    field_of,
+    json_text,
+    loader,
+    message_from,
+    text_or_none,
+)
+from gatekeeper_formats.branches import TreeKeys, branch_of
+from gatekeeper_formats.transcript import Transcript
+from gatekeeper_formats.usage import reported_usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gatekeeper_core.messages import Message, Part
+    from gatekeeper_formats.base import Usage
+
+__all__ = ["FORMAT"]
+
+_KEYS = TreeKeys(nodes="history.messages", current="history.currentId", parent="parentId")
+_DETAILS = re.compile(
+    r'<details type="(?P<kind>reasoning|tool_calls|code_interpreter)"(?P<attributes>(?:\s+[\w-]+="[^"]*")*)\s*>'
+)
+_END = "</details>"
+_ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+
+
+def _knows(value: Any) -> bool:
+    history = _chat(value).get("history") if isinstance(value, dict) else None
+    return isinstance(history, dict) and "messages" in history
+
+
+def _chat(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the chat of an exported row, or the value itself: a chat that was exported alone."""
+    chat = value.get("chat")
+    return chat if isinstance(chat, dict) else value
+
+
+def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
+    for item in items:
+        row = item.value if isinstance(item.value, dict) else {}
+        chat = _chat(row)
+
+        def read(left_out: LeftOut, value: object = item.value) -> Iterator[Message | Usage]:
+            return _messages(_chat(checked_object(value, "the chat")), left_out)
+
+        yield Entry(
+            loader(read, prefix="" if whole_file else f"{item.place('conversation')}: "),
+            id=text_or_none(row.get("id")) or text_or_none(chat.get("id")),
+            title=text_or_none(row.get("title")) or text_or_none(chat.get("title")),
+            created=date_of_seconds(row.get("created_at")),
+        )
+
+
+def _messages(chat: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message | Usage]:
+    history = field_of(chat, "history", dict)
+    nodes = field_of(history, "messages", dict, "history: ")
+    path = branch_of(nodes, history.get("currentId"), _KEYS)
+    left_out["branch_message"] += len(nodes) - len(path)
+    transcript = Transcript(left_out)
+    params = chat.get("params")
+    system = params.get("system") if isinstance(params, dict) else None
+    if isinstance(system, str) and system:
+        transcript.say("system", (TextPart(system),))
+    for name in path:
+        node = nodes[name]
+        _add(transcript, node, f"the message of node {name!a:.60}", left_out)
+        info = node.get("usage") or node.get("info")
+        usage = reported_usage(info.get("usage", info) if isinstance(info, dict) else None, model=node.get("model"))
+        if usage is not None:
+            yield usage
+    yield from transcript.messages
+
+
+def _add(transcript: Transcript, node: Mapping[str, Any], place: str, left_out: LeftOut) -> None:
+    """Add a message, with the tool use that stands in its text."""
+    message = message_from({"role": node.get("role"), "content": node.get("content")}, place, left_out)
+    parts: list[Part] = [TextPart(message.content)] if isinstance(message.content, str) else list(message.content)
+    files = node.get("files")
+    for file in files if isinstance(files, list) else ():
+        if isinstance(file, dict) and file.get("type") == "image":
+            left_out["image"] += 1
+            parts.append(MediaPart("image"))
+        else:
+            left_out["attachment"] += 1
+    transcript.pause()
+    said = False
+    for part in parts:
+        if message.role == "assistant" and isinstance(part, TextPart):
+            said = _add_answer(transcript, part.text, left_out) or said
+        elif isinstance(part, MediaPart) or part.text:
+            transcript.say(message.role, (part,))
+            said = True
+    left_out["empty_message"] += not said
+
+
+def _add_answer(transcript: Transcript, text: str, left_out: LeftOut) -> bool:
+    """Add the text of an answer, its calls and their results in their order; return whether it held anything."""
+    at, said = 0, False
+    while True:
+        found = _DETAILS.search(text, at)
+        end = text.find(_END, found.end()) if found else -1
+        own = text[at : found.start() if found and end >= 0 else len(text)].strip("\n")
+        if own.strip():
+            transcript.say("assistant", (TextPart(own),))
+            said = True
+        if found is None or end < 0:
+            return said
+        at = end + len(_END)
+        if found["kind"] != "tool_calls":
+            left_out["thinking" if found["kind"] == "reasoning" else "code_run"] += 1
+            continue
+        attributes = {key: html.unescape(value) for key, value in _ATTRIBUTE.findall(found["attributes"])}
+        call_id = attributes.get("id") or None
+        transcript.call(attributes.get("name", ""), _decoded(attributes.get("arguments", "")), call_id=call_id)
+        said = True
+        body = text[found.end() : end].rpartition("</summary>")[2].strip()
+        result = attributes.get("result") or html.unescape(body)
+        if attributes.get("done") == "true":
+            transcript.answer([TextPart(_decoded(result))] if result else [], call_id=call_id)
+
+
+def _decoded(text: str) -> str:
+    r"""Return a text that is written as a JSON text once more than it was given.
+
+    >>> _decoded('"{\\"q\\": 1}"'), _decoded('{"q": 1}'), _decoded("plain")
+    ('{"q": 1}', '{"q": 1}', 'plain')
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, str) else json_text(value)
+
+
+FORMAT = Format(name="open-webui", knows=_knows, entries=_entries)

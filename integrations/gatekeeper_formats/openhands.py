@@ -1,0 +1,232 @@
+"""OpenHands' events: a list of actions and observations, one a line, or an object with the list.
+
+An event is an action (``{"id": 3, "source": "agent", "action": "run", "args": {...}}``) or an observation that names
+its action (``{"id": 4, "observation": "run", "cause": 3, "content": ...}``). An action of the agent becomes a tool
+call, its observation the result.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_core.messages import MediaPart, TextPart
+from gatekeeper_formats.base import (
+    Entry,
+    Format,
+    Item,
+    LeftOut,
+    PlaceError,
+    Usage,
+    all_together,
+    checked_object,
+    date_of,
+    field_of,
+    json_text,
+    one_per_item,
+    peeked,
+    text_or_none,
+)
+from gatekeeper_formats.transcript import Transcript
+from gatekeeper_formats.usage import reported_usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from gatekeeper_core.messages import Message, Part, Role
+
+__all__ = ["FORMAT"]
+
+_LISTS = ("trajectory", "history")
+"""The list of events in what the server answers, and in what an evaluation writes."""
+
+_STATES = frozenset(
+    {
+        *("null", "start", "stop", "pause", "resume", "change_agent_state", "agent_state_changed", "loop_recovery"),
+        *("loop_detection", "condensation_request", "recall"),
+    }
+)
+_CONDENSATIONS = frozenset({"compaction", "condense"})
+_BOOKKEEPING = frozenset(
+    {"thought", "hidden", "confirmation_state", "security_risk", "blocking", "is_static", "cwd", "task_completed"}
+)
+"""Arguments of an action that are no part of what the model asked for."""
+
+
+def _is_event(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return isinstance(value.get("action") or value.get("observation"), str) and bool(
+        value.keys() & {"args", "extras", "source", "cause"}
+    )
+
+
+def _listed(value: Mapping[str, Any]) -> str | None:
+    """Return the name under which an object holds a list of events, or None."""
+    lists = (name for name in _LISTS if isinstance(value.get(name), list))
+    return next((name for name in lists if not value[name] or _is_event(value[name][0])), None)
+
+
+def _knows(value: Any) -> bool:
+    return _is_event(value) or (isinstance(value, dict) and _listed(value) is not None)
+
+
+def _entries(items: Iterator[Item], whole_file: bool) -> Iterator[Entry]:
+    first, values = peeked(items)
+    if isinstance(first, dict) and _listed(first) is not None:
+        return one_per_item(
+            values, _messages_of, whole_file=whole_file, id_keys=("conversation_id", "instance_id", "id")
+        )
+    created = date_of(first.get("timestamp")) if isinstance(first, dict) else None
+    return all_together(values, _messages, created=created)
+
+
+def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message | Usage]:
+    events = field_of(value, _listed(value) or _LISTS[0], list)
+    return _messages((Item(event, at) for at, event in enumerate(events)), left_out)
+
+
+def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message | Usage]:
+    transcript = Transcript(left_out)
+    calls: dict[str, str] = {}  # the call of each action, by the action's id
+    reports = _Reports()
+    for item in items:
+        place = item.place("event")
+        event = checked_object(item.value, place)
+        action, observation = event.get("action"), event.get("observation")
+        if isinstance(action, str):
+            _add_action(transcript, event, action, calls, place, left_out)
+        elif isinstance(observation, str):
+            _add_observation(transcript, event, observation, calls, left_out)
+        else:
+            raise PlaceError(f'{place}: must have an "action" or an "observation" that is text')
+        usage = reports.of(event)
+        if usage is not None:
+            yield usage
+    yield from transcript.messages
+
+
+def _add_action(
+    transcript: Transcript,
+    event: Mapping[str, Any],
+    action: str,
+    calls: dict[str, str],
+    place: str,
+    left_out: LeftOut,
+) -> None:
+    args = checked_object(event.get("args", {}), f'{place}, "args"')
+    by_user = event.get("source") == "user"
+    if action in ("message", "system"):
+        left_out["tool_definition"] += bool(args.get("tools"))
+        role: Role = "system" if action == "system" else "user" if by_user else "assistant"
+        _say(transcript, role, _parts(args, left_out), left_out)
+    elif action in ("finish", "reject"):
+        texts = (text_or_none(args.get(key)) for key in ("final_thought", "thought"))
+        _say(transcript, "assistant", [TextPart(text) for text in texts if text][:1], left_out)
+    elif action == "think":
+        left_out["thinking"] += 1
+    elif action in _CONDENSATIONS:
+        left_out["compaction"] += 1
+    elif action in _STATES:
+        left_out["state_record"] += 1
+    elif by_user:  # a command that the user ran beside the conversation
+        left_out["hidden_message"] += 1
+    else:
+        transcript.pause()
+        thought = text_or_none(args.get("thought"))
+        if thought:
+            transcript.say("assistant", (TextPart(thought),))
+        name, call_id = _named_call(event)
+        number = str(event.get("id", f"unnumbered_{len(calls)}"))
+        calls[number] = call_id = call_id or f"action_{number}"
+        arguments = json_text({key: value for key, value in args.items() if key not in _BOOKKEEPING})
+        transcript.call(name or action, arguments, call_id=call_id)
+
+
+def _say(transcript: Transcript, role: Role, parts: Sequence[Part], left_out: LeftOut) -> None:
+    transcript.pause()
+    if parts:
+        transcript.say(role, parts)
+    else:
+        left_out["empty_message"] += 1
+
+
+def _named_call(event: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """Return the name and the id that a model gave to a call, where the event has them."""
+    metadata = event.get("tool_call_metadata")
+    if not isinstance(metadata, dict):
+        return None, None
+    return text_or_none(metadata.get("function_name")), text_or_none(metadata.get("tool_call_id"))
+
+
+def _add_observation(
+    transcript: Transcript,
+    event: Mapping[str, Any],
+    observation: str,
+    calls: Mapping[str, str],
+    left_out: LeftOut,
+) -> None:
+    if observation == "think":
+        return  # "your thought has been logged"
+    if observation in _STATES | _CONDENSATIONS:
+        left_out["state_record"] += 1
+        return
+    cause, named = event.get("cause"), _named_call(event)[1]
+    call_id = named if cause is None else calls.get(str(cause), named or "")
+    transcript.answer(_parts(event, left_out), call_id=call_id, name=observation)
+
+
+def _parts(holder: Mapping[str, Any], left_out: LeftOut) -> list[Part]:
+    """Return the text of a message or of an observation, and marks where pictures stood."""
+    content = holder.get("content")
+    parts: list[Part] = [TextPart(content)] if isinstance(content, str) and content else []
+    extras = holder.get("extras")
+    for named in (holder, extras if isinstance(extras, dict) else {}):
+        urls = named.get("image_urls")
+        pictures = len(urls) if isinstance(urls, list) else int(bool(named.get("screenshot")))
+        files = named.get("file_urls")
+        left_out["image"] += pictures
+        left_out["attachment"] += len(files) if isinstance(files, list) else 0
+        parts += [MediaPart("image")] * pictures
+    return parts
+
+
+class _Reports:
+    """What the events of a conversation report of model calls.
+
+    An event holds the sums of all calls so far, of which each growth is a call, or the provider's own answer, which
+    several actions share.
+    """
+
+    def __init__(self) -> None:
+        self._sums = Usage(0, 0)
+        self._answers: set[object] = set()
+
+    def of(self, event: Mapping[str, Any]) -> Usage | None:
+        """Return the usage that an event adds to those before it, or None."""
+        metrics = event.get("llm_metrics")
+        sums = metrics.get("accumulated_token_usage") if isinstance(metrics, dict) else None
+        if isinstance(sums, dict):
+            usage = reported_usage(sums, model=sums.get("model"))
+            return None if usage is None else self._growth(usage)
+        metadata = event.get("tool_call_metadata")
+        answer = metadata.get("model_response") if isinstance(metadata, dict) else None
+        if not isinstance(answer, dict) or not isinstance(answer.get("id"), str) or answer["id"] in self._answers:
+            return None
+        self._answers.add(answer["id"])
+        return reported_usage(answer.get("usage"), model=answer.get("model"))
+
+    def _growth(self, sums: Usage) -> Usage | None:
+        before, self._sums = self._sums, sums
+        if sums.input_tokens < before.input_tokens or sums.output_tokens < before.output_tokens:
+            return sums  # a session that went on with new counters
+        grown = Usage(
+            sums.input_tokens - before.input_tokens,
+            sums.output_tokens - before.output_tokens,
+            max(0, sums.cached_tokens - before.cached_tokens),
+            max(0, sums.cache_written_tokens - before.cache_written_tokens),
+            sums.model,
+        )
+        return grown if grown.input_tokens or grown.output_tokens else None
+
+
+FORMAT = Format(name="openhands", knows=_knows, entries=_entries)

@@ -1,0 +1,228 @@
+"""OpenTelemetry's traces of generative models: OTLP in JSON, or spans as the SDK writes them, in a list or one a line.
+
+A span of a model call holds ``gen_ai.input.messages`` and ``gen_ai.output.messages``: messages of parts, as JSON text
+or as values.
+
+Source: OpenTelemetry's semantic conventions for generative AI (client spans), with their JSON schemas of messages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper_core.messages import MediaPart, Message, Part, TextPart, ToolCall
+from gatekeeper_formats.base import (
+    Entry,
+    Format,
+    Item,
+    LeftOut,
+    PlaceError,
+    checked_object,
+    content_of,
+    date_of,
+    date_of_seconds,
+    field_of,
+    json_text,
+    kind_of,
+)
+from gatekeeper_formats.traces import Call, Record, Said, conversations_of, said_of
+from gatekeeper_formats.usage import reported_usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gatekeeper_core.messages import MediaKind, Role
+
+__all__ = ["FORMAT"]
+
+_SENT, _ANSWERED, _SYSTEM = "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions"
+_MODEL_CALLS = frozenset({"chat", "generate_content", "text_completion"})
+_TRACES = ("resourceSpans", "resource_spans")
+_SCOPES = ("scopeSpans", "scope_spans")
+_ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "model": "assistant",
+    "tool": "tool",
+}
+_MEDIA: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
+_USAGE = "gen_ai.usage."
+
+
+def _knows(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    named = value.keys() & {"traceId", "trace_id", "context", "spanId", "span_id"}
+    return any(key in value for key in _TRACES) or ("attributes" in value and bool(named))
+
+
+def _entries(items: Iterator[Item], _whole_file: bool) -> Iterator[Entry]:
+    empty = True
+    records = (_record(span, place) for item in items for span, place in _spans(item))
+    for entry in conversations_of(records):
+        empty = False
+        yield entry
+    if empty:
+        raise PlaceError(f'holds no model call with messages: spans need "{_SENT}" or "{_ANSWERED}"')
+
+
+def _spans(item: Item) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield the spans of a value of a file, each with its place."""
+    place = item.place("span")
+    value = checked_object(item.value, place)
+    if not any(key in value for key in _TRACES):
+        yield value, place
+        return
+    resources = _inside(value, _TRACES, place)
+    scopes = (scope for resource in resources for scope in _inside(resource, _SCOPES, place))
+    spans = (span for scope in scopes for span in _inside(scope, ("spans",), place))
+    for at, span in enumerate(spans):
+        yield span, f"{place}, span {at}" if item.line else f"span {at} (counting from 0)"
+
+
+def _inside(value: Mapping[str, Any], keys: tuple[str, ...], place: str) -> Iterator[dict[str, Any]]:
+    key = next((key for key in keys if key in value), keys[0])
+    for inner in field_of(value, key, list, f"{place}: ") if key in value else ():
+        yield checked_object(inner, f'{place}, "{key}"')
+
+
+def _record(span: Mapping[str, Any], place: str) -> Record:
+    attributes = _attributes(span.get("attributes"), place)
+    context = span.get("context")
+    trace = context.get("trace_id") if isinstance(context, dict) else None
+    names = (attributes.get("gen_ai.conversation.id"), span.get("traceId"), span.get("trace_id"), trace)
+    name = next((text for text in names if isinstance(text, str) and text), "")
+    nanoseconds = span.get("startTimeUnixNano", span.get("start_time_unix_nano"))
+    start = span.get("start_time")
+    if isinstance(nanoseconds, (int, str)) and str(nanoseconds).isdecimal() and len(str(nanoseconds)) <= 20:
+        order = f"{int(nanoseconds):020d}"
+        created = date_of_seconds(int(nanoseconds) // 10**9)
+    else:
+        order, created = str(start), date_of(start)
+    has_messages = _SENT in attributes or _ANSWERED in attributes
+    operation = str(attributes.get("gen_ai.operation.name", "chat"))
+    rank = None if not has_messages else 0 if operation in _MODEL_CALLS else 1
+    return Record(name, order, rank, partial(_call, attributes, place), created)
+
+
+# --- attributes -----------------------------------------------------------------------------------------------------
+
+
+def _attributes(value: object, place: str) -> dict[str, Any]:
+    """Return the attributes of a span by name, however they were written."""
+    if isinstance(value, dict):
+        return value
+    if not isinstance(value, list):
+        raise PlaceError(f'{place}: "attributes" must be an object or a list, got {kind_of(value)}')
+    pairs = (each for each in value if isinstance(each, dict) and isinstance(each.get("key"), str))
+    return {each["key"]: _plain(each.get("value")) for each in pairs}
+
+
+def _plain(value: object) -> Any:
+    """Return a value of OTLP as JSON has it.
+
+    >>> _plain({"arrayValue": {"values": [{"intValue": "7"}, {"stringValue": "端口"}]}})
+    [7, '端口']
+    """
+    if not isinstance(value, dict) or len(value) != 1:
+        return value
+    kind, inner = next(iter(value.items()))
+    if kind == "intValue":
+        return int(inner) if isinstance(inner, str) and inner.lstrip("-").isdecimal() and len(inner) <= 20 else inner
+    inside = inner.get("values") if isinstance(inner, dict) else None
+    inside = inside if isinstance(inside, list) else []
+    if kind == "arrayValue":
+        return [_plain(each) for each in inside]
+    if kind == "kvlistValue":
+        pairs = (each for each in inside if isinstance(each, dict) and isinstance(each.get("key"), str))
+        return {each["key"]: _plain(each.get("value")) for each in pairs}
+    return inner
+
+
+def _call(attributes: Mapping[str, Any], place: str) -> Call:
+    usage = {key.removeprefix(_USAGE): value for key, value in attributes.items() if key.startswith(_USAGE)}
+    model = attributes.get("gen_ai.response.model", attributes.get("gen_ai.request.model"))
+    system_left_out: LeftOut = Counter()
+    system, _, _ = _split(_listed(attributes, _SYSTEM, place), f'{place}, "{_SYSTEM}"', system_left_out)
+    said = said_of([Message("system", content_of(system))] if system else (), system_left_out)
+    said += _said(_listed(attributes, _SENT, place), f'{place}, "{_SENT}"')
+    answers = _listed(attributes, _ANSWERED, place)
+    answered = _said(answers[:1], f'{place}, "{_ANSWERED}"')
+    if answered:
+        answered[0].left_out["branch_message"] += len(answers) - 1
+    return Call(said, answered, reported_usage(usage, model=model))
+
+
+def _listed(attributes: Mapping[str, Any], key: str, place: str) -> list[Any]:
+    """Return the list of an attribute, which may be JSON in a text."""
+    value = attributes.get(key)
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise PlaceError(f'{place}: "{key}" must be JSON: it may have been cut') from error
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise PlaceError(f'{place}: "{key}" must be a list, got {kind_of(value)}')
+    return value
+
+
+# --- messages -------------------------------------------------------------------------------------------------------
+
+
+def _said(values: list[Any], place: str) -> list[Said]:
+    found = []
+    for at, value in enumerate(values):
+        where = f"{place}, message {at}"
+        left_out: LeftOut = Counter()
+        message = checked_object(value, where)
+        role = _ROLES.get(str(message.get("role")))
+        if role is None:
+            raise PlaceError(f'{where}: "role" must be one of {", ".join(_ROLES)}, got {message.get("role")!a:.40}')
+        parts, calls, results = _split(field_of(message, "parts", list, f"{where}: "), where, left_out)
+        messages = list(results)
+        if calls and role != "assistant":
+            raise PlaceError(f'{where}: only "assistant" may hold a tool_call')
+        if role == "tool":
+            left_out["orphan_result"] += bool(parts)
+        elif parts or calls or not results:
+            messages.append(Message(role, content_of(parts), tool_calls=tuple(calls)))
+        found += said_of(messages, left_out)
+    return found
+
+
+def _split(values: list[Any], place: str, left_out: LeftOut) -> tuple[list[Part], list[ToolCall], list[Message]]:
+    """Return the text and media of a message, its calls, and the tool messages of its results."""
+    parts, calls, results = list[Part](), list[ToolCall](), list[Message]()
+    for value in values:
+        part = checked_object(value, f"{place}, a part")
+        kind, content = part.get("type"), part.get("content")
+        call_id = part.get("id") if isinstance(part.get("id"), str) else ""
+        if kind == "text" and isinstance(content, str):
+            parts.append(TextPart(content))
+        elif kind == "tool_call" and isinstance(part.get("name"), str):
+            given = part.get("arguments")
+            arguments = given if isinstance(given, str) else json_text({} if given is None else given)
+            calls.append(ToolCall(str(call_id), part["name"], arguments))
+        elif kind == "tool_call_response":
+            result = part.get("response", part.get("result"))
+            text = result if isinstance(result, str) else json_text(result)
+            results.append(Message("tool", text, tool_call_id=str(call_id)))
+        elif kind == "reasoning":
+            left_out["thinking"] += 1
+        elif kind in ("blob", "file", "uri"):
+            medium = _MEDIA.get(str(part.get("modality")), "document")
+            left_out[medium] += 1
+            parts.append(MediaPart(medium))
+        else:
+            left_out["unknown_part"] += 1
+    return parts, calls, results
+
+
+FORMAT = Format(name="opentelemetry", knows=_knows, entries=_entries)

@@ -1,0 +1,45 @@
+import struct
+
+import pytest
+
+from gatekeeper_core.native.images import anthropic_tokens, gemini_tokens, image_size, openai_tokens
+
+
+def webp(kind: bytes, body: bytes) -> bytes:
+    return b"RIFF\x64\0\0\0WEBP" + kind + b"\x20\0\0\0" + body + bytes(20)
+
+
+JPEG = b"\xff\xd8\xff\xe0\x00\x06JFIF\xff\xff\xc2\x00\x11\x08" + struct.pack(">HH", 480, 640) + bytes(10)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 640, 480),
+        b"GIF89a" + struct.pack("<HH", 640, 480),
+        JPEG,
+        webp(b"VP8X", bytes(4) + (639).to_bytes(3, "little") + (479).to_bytes(3, "little")),
+        webp(b"VP8L", b"\x2f" + (639 | 479 << 14).to_bytes(4, "little")),
+        webp(b"VP8 ", bytes(6) + struct.pack("<HH", 640, 480)),
+    ],
+    ids=["png", "gif", "jpeg", "webp", "webp lossless", "webp lossy"],
+)
+def test_the_first_bytes_of_a_file_tell_its_size(head: bytes) -> None:
+    assert image_size(head) == (640, 480)
+    for stop in range(len(head)):
+        assert image_size(head[:stop]) in ((640, 480), None)
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"%PDF-1.7", b"\xff\xd8" + bytes(40), b"GIF89a\0\0\0\0", b"\xff\xd8\xff\xc0" + bytes(3)]
+)
+def test_what_is_no_image_or_has_no_size_tells_none(head: bytes) -> None:
+    assert image_size(head) is None
+
+
+@pytest.mark.parametrize("tokens", [anthropic_tokens, openai_tokens, gemini_tokens])
+def test_a_larger_image_never_costs_less(tokens: object) -> None:
+    assert callable(tokens)
+    costs = [tokens(size, size) for size in (1, 100, 400, 800, 1600)]
+    assert costs == sorted(costs)
+    assert costs[0] >= 1

@@ -1,0 +1,54 @@
+from typing import Any
+
+import pytest
+
+from gatekeeper_core.messages import Message
+from gatekeeper_core.native.items import Sent
+from gatekeeper_core.native.openai_responses import RESPONSES
+from gatekeeper_core.native.reading import read_messages
+
+
+def test_what_the_model_writes_in_a_row_is_one_message() -> None:
+    items = [
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "我看看。"}]},
+        {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"},
+        {"type": "custom_tool_call", "call_id": "b", "name": "patch", "input": "*** Begin"},
+        {"type": "function_call_output", "call_id": "a", "output": "6380"},
+        {"type": "custom_tool_call_output", "call_id": "b", "output": [{"type": "input_text", "text": "ok"}]},
+    ]
+    (written, *told) = RESPONSES.read(items)
+    assert (written.start, written.stop) == (0, 4)
+    assert written.message.text == "我看看。"
+    assert [(call.name, call.arguments) for call in written.message.tool_calls] == [("f", "{}"), ("patch", "*** Begin")]
+    assert [(one.message.tool_call_id, one.message.text) for one in told] == [("a", "6380"), ("b", "ok")]
+
+
+@pytest.mark.parametrize(
+    ("call", "output"),
+    [
+        ({"type": "shell_call", "call_id": "a", "action": {"commands": ["ls"]}}, {"type": "shell_call_output", "call_id": "a", "output": [{"stdout": "x"}]}),
+        ({"type": "local_shell_call", "call_id": "a", "action": {"command": ["ls"]}}, {"type": "local_shell_call_output", "id": "a", "output": "x"}),
+        ({"type": "mcp_approval_request", "id": "a", "name": "f", "arguments": "{}"}, {"type": "mcp_approval_response", "approval_request_id": "a", "approve": True}),
+        ({"type": "computer_call", "call_id": "a", "action": {}}, {"type": "computer_call_output", "call_id": "a", "output": {"type": "computer_screenshot"}}),
+    ],
+    ids=lambda item: item["type"],
+)  # fmt: skip
+def test_each_kind_of_call_meets_its_output(call: dict[str, Any], output: dict[str, Any]) -> None:
+    asked, told = read_messages([call, output])
+    assert [one.id for one in asked.tool_calls] == ["a"]
+    assert (told.role, told.tool_call_id) == ("tool", "a")
+
+
+def test_a_shorter_output_keeps_the_form_that_it_had() -> None:
+    text = {"type": "function_call_output", "call_id": "a", "output": "x" * 90}
+    parts = {"type": "function_call_output", "call_id": "a", "output": [{"type": "input_text", "text": "行" * 90}]}
+    for item, output in ((text, "x…"), (parts, [{"type": "input_text", "text": "x…"}])):
+        (read,) = RESPONSES.read([item])
+        assert RESPONSES.rewrite(item, [Sent(read.message, Message("tool", "x…"))]) == {**item, "output": output}
+
+
+def test_what_the_provider_keeps_under_an_id_is_never_cut() -> None:
+    said: dict[str, Any] = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "ok"}]}
+    ours, theirs = (read_messages([item])[0] for item in (said, {**said, "id": "msg_1"}))
+    assert (dict(ours.metadata), dict(theirs.metadata)) == ({}, {"signed": True})
