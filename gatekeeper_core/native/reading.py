@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -68,8 +69,12 @@ class NativeMessages:
     spans: tuple[tuple[int, int], ...]
 
     def of_item(self, position: int) -> list[int]:
-        """Return which messages an item has a part in."""
-        return [at for at, (start, stop) in enumerate(self.spans) if start <= position < stop]
+        """Return which messages an item has a part in, ascending."""
+        last = bisect_right(self.spans, position, key=lambda span: span[0])
+        first = last
+        while first and self.spans[first - 1][1] > position:
+            first -= 1
+        return list(range(first, last))
 
     @property
     def settings(self) -> list[int]:

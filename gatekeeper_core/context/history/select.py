@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
@@ -91,20 +90,17 @@ def select_history(
     _check_types(gatekeeper, config, previous, earlier)
     check_tokens("fixed_tokens", fixed_tokens)
     check_tokens("window_from", window_from)
-    past = partial(select_past, gatekeeper=gatekeeper, config=config)
-    if not messages or not isinstance(messages[0], Mapping):
-        history = read_history(cast("Sequence[Message]", messages), query=query, pinned=pinned)
-        return past(history, fixed_tokens=fixed_tokens, window_from=window_from, previous=previous, earlier=earlier)
-    return select_native(
-        cast("Sequence[Mapping[str, Any]]", messages),
-        lambda read, pinned, **rest: past(read_history(read, query=query, pinned=pinned), **rest),
-        counter=gatekeeper.token_counter,
-        fixed_tokens=fixed_tokens,
-        pinned=pinned,
-        window_from=window_from,
-        previous=previous,
-        earlier=earlier,
-    )
+
+    def select(read: Sequence[Message], pinned: Collection[int], **rest: Any) -> HistoryView:
+        history = read_history(read, query=query, pinned=pinned)
+        return select_past(history, gatekeeper=gatekeeper, config=config, **rest)
+
+    rest: dict[str, Any] = {"fixed_tokens": fixed_tokens, "window_from": window_from}
+    rest |= {"previous": previous, "earlier": earlier}
+    if messages and isinstance(messages[0], Mapping):
+        items = cast("Sequence[Mapping[str, Any]]", messages)
+        return select_native(items, select, pinned=pinned, counter=gatekeeper.token_counter, **rest)
+    return select(cast("Sequence[Message]", messages), pinned, **rest)
 
 
 def read_history(
