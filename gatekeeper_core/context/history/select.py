@@ -78,7 +78,7 @@ def select_history(
     Raises:
         TypeError: an argument has the wrong type.
         ConfigError: a number is out of range, or a pinned position cannot be pinned.
-        MessageFormatError: a dict cannot be read, or two are in different formats.
+        MessageFormatError: see ``read_messages``.
 
     >>> talk = [Message("system", "be brief"), Message("user", "The Redis port is 6380."), Message("assistant", "ok")]
     >>> talk += [Message("user", "New topic: bake bread?"), Message("assistant", "yes"), Message("user", "Redis port?")]
@@ -87,19 +87,15 @@ def select_history(
     (0, 1, 2, 5)
     """
     config = HistoryConfig() if config is None else config
-    _check_types(gatekeeper, config, previous, earlier)
-    check_tokens("fixed_tokens", fixed_tokens)
-    check_tokens("window_from", window_from)
+    _check_arguments(gatekeeper, config, previous, earlier, fixed_tokens=fixed_tokens, window_from=window_from)
 
     def select(read: Sequence[Message], pinned: Collection[int], **rest: Any) -> HistoryView:
         history = read_history(read, query=query, pinned=pinned)
         return select_past(history, gatekeeper=gatekeeper, config=config, **rest)
 
-    rest: dict[str, Any] = {"fixed_tokens": fixed_tokens, "window_from": window_from}
-    rest |= {"previous": previous, "earlier": earlier}
+    rest: Any = {"fixed_tokens": fixed_tokens, "window_from": window_from, "previous": previous, "earlier": earlier}
     if messages and isinstance(messages[0], Mapping):
-        items = cast("Sequence[Mapping[str, Any]]", messages)
-        return select_native(items, select, pinned=pinned, counter=gatekeeper.token_counter, **rest)
+        return select_native(messages, select, pinned=pinned, counter=gatekeeper.token_counter, **rest)  # type: ignore[arg-type]
     return select(cast("Sequence[Message]", messages), pinned, **rest)
 
 
@@ -313,7 +309,7 @@ class _Costs:
         return sum(map(self._tokens_at, positions))
 
 
-def _check_types(gatekeeper: object, config: object, previous: object, earlier: object) -> None:
+def _check_arguments(gatekeeper: object, config: object, previous: object, earlier: object, **numbers: object) -> None:
     for name, value, kind in (
         ("gatekeeper", gatekeeper, ContextGatekeeper),
         ("config", config, HistoryConfig),
@@ -323,6 +319,8 @@ def _check_types(gatekeeper: object, config: object, previous: object, earlier: 
         if not isinstance(value, kind):
             expected = getattr(kind, "__name__", kind)
             raise TypeError(f"{name} must be a {expected}, got {type(value).__name__}")
+    for name, number in numbers.items():
+        check_tokens(name, number)
 
 
 def _where(error: Exception) -> str:
