@@ -67,6 +67,7 @@ FACTS: Mapping[str, Fact] = {
     "history_tokens": Fact("int", "token", "what all of the history would cost"),
     "fixed_tokens": Fact("int", "token", "what else the budget has to carry"),
     "budget_tokens": Fact("int", "token", "the budget"),
+    "setting": Fact("str", "", "the name of the caller's own setting"),
     "available_tokens": Fact("int", "token", "what of the budget may be used"),
     "needed_tokens": Fact("int", "token", "what must be sent costs by itself"),
     "system_prompt_tokens": Fact("int", "token", "the system prompt"),
@@ -180,6 +181,24 @@ COVER = _stage("selection.cover", "selection", "turns taken", "turns_kept tokens
 PAST = _stage("history.past", "history", "past chosen", _VIEW)
 HISTORY = _stage("history", "history", "history selected", f"{_VIEW} shadow", "INFO", "WARNING")
 """INFO; WARNING where the selection failed, or where what must be sent is over the budget."""
+
+NO_ROOM = _event(
+    "history.no_room",
+    "history",
+    "%(setting)s is %(budget_tokens)d tokens, and what is sent before any turn needs %(needed_tokens)d: raise it",
+    "setting needed_tokens budget_tokens",
+    "WARNING",
+)
+"""Once for each object: the system message, the tools and the reserve alone use the budget up."""
+
+WINDOW_UNKNOWN = _event(
+    "history.window_unknown",
+    "history",
+    "the model's window is unknown: the budget is %(budget_tokens)d tokens; set %(setting)s",
+    "setting budget_tokens",
+    "WARNING",
+)
+"""Once for each object."""
 
 _ONE_BUILD = f"needed_tokens {_CONTEXT}"
 REQUEST = _stage("request", "builder", "request built", f"status messages {_ONE_BUILD}", optional=_ONE_BUILD)

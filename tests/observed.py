@@ -153,7 +153,8 @@ def _histories(secret: str, talk: Sequence[Message], question: str) -> None:
     config = HistoryConfig(token_budget=300, passthrough_below=0)
     ThreadSelector(lambda message: message, config=config).view(asked, thread=secret)
     tight = HistoryConfig(token_budget=1, passthrough_below=0)
-    ThreadSelector(lambda message: message, config=tight).view(asked, thread=secret)
+    ThreadSelector(lambda message: message, config=tight).view(asked, thread=secret, fixed_tokens=1)
+    ThreadSelector(lambda message: message).view(asked, thread=secret)
 
 
 def _builds(secret: str, talk: Sequence[Message], question: str) -> None:

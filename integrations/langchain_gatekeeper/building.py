@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import BaseMessage, SystemMessage
 
 from gatekeeper_core.context.compaction.rounds import as_summary
+from gatekeeper_core.context.history.modes import check_reserve
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequest, ThreadRequests, check_beside_builder
 from gatekeeper_core.errors import ConfigError
-from langchain_gatekeeper.owners import Owner, owner_of, provider_of, thread_of
-from langchain_gatekeeper.reading import is_summary, read_message
+from langchain_gatekeeper.owners import Owner, owner_of, provider_of, tenant_of, thread_of
+from langchain_gatekeeper.reading import is_summary, read_message, same_objects
 from langchain_gatekeeper.schemas import SchemaTexts
 from langchain_gatekeeper.writing import write_built
 
@@ -48,8 +49,8 @@ class BuiltRequests:
         """Return what is built, and the request with it."""
         asked = Asked(
             thread=thread_of(request),
-            tenant=owner_of(request, self._tenant) or "default",
-            user=owner_of(request, self._user),
+            tenant=tenant_of(request.runtime, self._tenant),
+            user=owner_of(request.runtime, self._user),
             tools=self._schemas.of_request(request),
             reserve_tokens=self._reserve_tokens,
             provider=self._provider or provider_of(request.model),
@@ -61,17 +62,20 @@ class BuiltRequests:
         built = self.requests.request(request.messages, asked, system=system)
         messages: list[Any] = list(built.messages)
         first = messages.pop(0) if messages and isinstance(messages[0], SystemMessage) else None
+        if first is system and same_objects(messages, request.messages):
+            return built, request
         if hasattr(request, "system_message"):
             return built, request.override(system_message=first, messages=messages)
         text: Any = {"system_prompt": str(first.text) if first else None}
         return built, request.override(messages=messages, **text)
 
 
-def check_beside(config: HistoryConfig, token_counter: TokenCounter | None) -> None:
+def check_beside(config: HistoryConfig, builder: ContextBuilder, token_counter: TokenCounter | None) -> None:
     """Check that nothing beside a builder says what the builder says; raise ``ConfigError`` where it does."""
     if config.token_budget is not None:
-        raise ConfigError("token_budget: the builder has one; set HistoryConfig(token_budget=None) beside it")
+        raise ConfigError("token_budget: the builder has one (total_budget); leave HistoryConfig.token_budget out")
     check_beside_builder(config, token_budget=None, token_counter=token_counter)
+    check_reserve(config.reserve_tokens, builder.config.total_budget, named="the builder's total_budget")
 
 
 def _read(message: BaseMessage) -> Message:

@@ -9,15 +9,21 @@ from functools import partial
 from typing import Any
 
 from langchain_classic.memory.chat_memory import BaseChatMemory
-from langchain_core.messages import BaseMessage, get_buffer_string
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage, SystemMessage, get_buffer_string
 from pydantic import Field, InstanceOf, PrivateAttr
 from typing_extensions import Self
 
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.context.thread.constraints import ThreadConstraints
+from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Role
+from gatekeeper_core.selection.constraints import render_constraints
 from langchain_gatekeeper.events import aannounce, announce
+from langchain_gatekeeper.owners import window_of
 from langchain_gatekeeper.reading import read_message, text_of
 from langchain_gatekeeper.selectors import selector_of_threads, whole_run
 
@@ -36,17 +42,24 @@ class GatekeeperChatMemory(BaseChatMemory):
     r"""A chat memory that loads the turns that the new input needs, and keeps all of them in its history.
 
     It stands wherever a ``ConversationBufferMemory`` stands. Saving is the base class's: nothing is ever removed. The
-    fields may be changed at any time, the next load goes by them; unknown arguments are ignored, as by every memory.
+    fields may be changed at any time, the next load goes by them. All turns are past ones: the prompt has the question,
+    and what was asked before in the same words, and not answered, is not loaded.
 
     Attributes:
         memory_key: the prompt's variable.
         human_prefix, ai_prefix: the speakers, where the history is loaded as text.
-        config: the settings, for the loaded history; None: ``HistoryConfig()``. With ``shadow`` all of it is loaded.
+        config: the settings, for the loaded history; None: ``HistoryConfig()``. Without a budget it is three quarters
+            of what ``model`` reads, 16,000 where that is not known, which is logged once. With ``shadow`` all of it is
+            loaded.
         token_counter: counts a text; None: ``TokenEstimator()``.
+        model: the model, or its name, that the history is for.
+        constraints: what the user has laid down for good, by key, or the store of it, which has that of the thread
+            named like the history's ``session_id``. It is loaded before the history, as a system message or as text,
+            within the budget, also with ``shadow``.
 
     Raises:
         pydantic.ValidationError: a field has the wrong type.
-        ConfigError: ``config`` says how a run is to be made smaller.
+        ConfigError: an argument is unknown, or ``config`` says how a run is to be made smaller.
 
     >>> memory = GatekeeperChatMemory(config=HistoryConfig(passthrough_below=0))
     >>> memory.save_context({"input": "The Redis port is 6380."}, {"output": "Noted."})
@@ -60,8 +73,19 @@ class GatekeeperChatMemory(BaseChatMemory):
     ai_prefix: str = "AI"
     config: InstanceOf[HistoryConfig] | None = Field(default=None, exclude=True)
     token_counter: Callable[[str], int] | None = Field(default=None, exclude=True)
+    model: InstanceOf[BaseChatModel] | str | None = Field(default=None, exclude=True)
+    constraints: InstanceOf[ThreadConstraints] | dict[str, str] = Field(default_factory=dict, exclude=True)
 
     _kept: _Kept | None = PrivateAttr(default=None)
+
+    def __init__(self, **arguments: Any) -> None:
+        unknown = sorted(arguments.keys() - type(self).model_fields.keys())
+        if unknown:
+            raise ConfigError(
+                f"GatekeeperChatMemory has no argument {', '.join(unknown)}: the budget and other settings go into "
+                "config, as in config=HistoryConfig(token_budget=2000)"
+            )
+        super().__init__(**arguments)
 
     def model_post_init(self, context: Any, /) -> None:
         """Check the settings."""
@@ -107,29 +131,49 @@ class GatekeeperChatMemory(BaseChatMemory):
             Exception: whatever the store of the history raises; a failed selection, where ``on_error`` is ``raise``.
         """
         messages = self.chat_memory.messages
-        view = self._view(messages, inputs)
+        rules = self._rules()
+        view = self._view(messages, inputs, rules)
         announce(view, shadow=self._selector().config.shadow)
-        return self._loaded(messages, view)
+        return self._loaded(messages, view, rules)
 
     async def aload_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Do the same as ``load_memory_variables``; neither the store nor the selection blocks the event loop."""
         messages = await self.chat_memory.aget_messages()
-        view = await asyncio.to_thread(self._view, messages, inputs)
+        rules = await asyncio.to_thread(self._rules)
+        view = await asyncio.to_thread(self._view, messages, inputs, rules)
         await aannounce(view, shadow=self._selector().config.shadow)
-        return self._loaded(messages, view)
+        return self._loaded(messages, view, rules)
 
-    def _view(self, messages: list[BaseMessage], inputs: dict[str, Any]) -> HistoryView:
+    def _rules(self) -> list[BaseMessage]:
+        """Return the constraints as a system message, in a list; an empty one where there are none."""
+        said = self.constraints
+        if isinstance(said, ThreadConstraints):
+            thread = self._thread()
+            said = said.of(Thread(thread)) if thread else {}
+        return [SystemMessage(render_constraints(said))] if said else []
+
+    def _thread(self) -> str | None:
         session = getattr(self.chat_memory, "session_id", None)
-        thread = session if isinstance(session, str) else None
-        return self._selector().view(messages, thread=thread, query=self._question(inputs))
+        return session if isinstance(session, str) else None
+
+    def _view(self, messages: list[BaseMessage], inputs: dict[str, Any], rules: list[BaseMessage]) -> HistoryView:
+        selector = self._selector()
+        return selector.view(
+            messages,
+            thread=self._thread(),
+            query=self._question(inputs),
+            all_past=True,
+            fixed_tokens=selector.cost(rules),
+            window_tokens=window_of(self.model),
+        )
 
     def _question(self, inputs: dict[str, Any]) -> str:
         """Return the text of the input; the base class looks for it in the same way when it saves."""
         keys = [self.input_key] if self.input_key else [*({*inputs} - {*self.memory_variables, "stop"})]
         return text_of(inputs.get(keys[0])) if len(keys) == 1 else ""
 
-    def _loaded(self, messages: list[BaseMessage], view: HistoryView) -> dict[str, Any]:
-        kept = self._selector().kept(messages, view)
+    def _loaded(self, messages: list[BaseMessage], view: HistoryView, rules: list[BaseMessage]) -> dict[str, Any]:
+        kept = [*rules, *self._selector().kept(messages, view)]
         return {self.memory_key: kept if self.return_messages else self._as_text(kept)}
 
     def _as_text(self, messages: list[BaseMessage]) -> str:

@@ -1,4 +1,4 @@
-"""Whose a request of an agent is, and who reads it: the thread, the user and the tenant, the model's provider."""
+"""Whose a request of an agent is, and who reads it: thread, user and tenant; the model's provider and window."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.runnables.config import ensure_config
 
+from gatekeeper_core.context.history.model_windows import window_of_model
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.messages import Provider
 
-__all__ = ["Owner", "owner_of", "provider_of", "thread_of"]
+__all__ = ["Owner", "owner_of", "provider_of", "tenant_of", "thread_of", "window_of"]
 
 Owner: TypeAlias = "str | Callable[[Any], str | None]"
 """Where to find a name: a key of the run's context or its ``configurable``, or a function of the runtime."""
@@ -40,13 +41,18 @@ def thread_of(request: ModelRequest[Any]) -> Hashable:
     return thread if thread is not None else ensure_config().get("configurable", {}).get("thread_id")
 
 
-def owner_of(request: ModelRequest[Any], where: Owner) -> str | None:
+def owner_of(runtime: Any, where: Owner) -> str | None:
     """Return a name from the run: from its context first, then from the config's ``configurable``; None for none."""
     if not isinstance(where, str):
-        return thread_name(where(request.runtime))
-    context = getattr(request.runtime, "context", None)
+        return thread_name(where(runtime))
+    context = getattr(runtime, "context", None)
     found = context.get(where) if isinstance(context, Mapping) else getattr(context, where, None)
     return thread_name(ensure_config().get("configurable", {}).get(where) if found is None else found)
+
+
+def tenant_of(runtime: Any, where: Owner) -> str:
+    """Return whose system a run is in, ``default`` where nothing says so."""
+    return owner_of(runtime, where) or "default"
 
 
 def provider_of(model: Any) -> Provider:
@@ -56,6 +62,27 @@ def provider_of(model: Any) -> Provider:
     >>> provider_of(FakeListChatModel(responses=["6380"]))
     'gemini'
     """
+    return _PROVIDERS.get(_described(model).get("ls_provider", ""), _STRICTEST)
+
+
+def window_of(model: Any) -> int | None:
+    """Return how many tokens a model reads at once: by its profile, else by its name; None where neither is known.
+
+    >>> window_of("gpt-4o-mini"), window_of(None)
+    (128000, None)
+    """
+    if isinstance(model, str):
+        return window_of_model(model)
+    model = getattr(model, "bound", model)  # with tools bound to it
+    profile = getattr(model, "profile", None) or {}  # which no model of LangChain 1.0 has
+    if window := profile.get("max_input_tokens"):
+        return int(window)
+    names = (_described(model).get("ls_model_name"), getattr(model, "model_name", None), getattr(model, "model", None))
+    return next((window_of_model(name) for name in names if isinstance(name, str)), None)
+
+
+def _described(model: Any) -> Mapping[str, Any]:
+    """Return what a model says of itself to a tracer."""
     said = getattr(model, "_get_ls_params", None)
     told = said() if callable(said) else {}
-    return _PROVIDERS.get(told.get("ls_provider", "") if isinstance(told, Mapping) else "", _STRICTEST)
+    return told if isinstance(told, Mapping) else {}

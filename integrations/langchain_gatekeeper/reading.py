@@ -5,8 +5,9 @@ Reading never changes a message and never fails on content that LangChain accept
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import is_
 from typing import Any
 
 from langchain_core.messages import (
@@ -24,7 +25,7 @@ from langchain_core.prompt_values import PromptValue
 from gatekeeper_core.messages import SIGNED, Message, Metadata, Role, ToolCall, is_signed
 from langchain_gatekeeper.content import is_media, read_blocks, read_call
 
-__all__ = ["as_messages", "is_summary", "read_message", "text_of", "write_message"]
+__all__ = ["as_messages", "is_summary", "read_message", "same_objects", "text_of", "write_message"]
 
 _ROLE_OF_CLASS: dict[type[BaseMessage], Role] = {
     HumanMessage: "user",
@@ -126,6 +127,11 @@ def as_messages(value: Any) -> list[BaseMessage]:
         return list(value)  # LangChain looks at each of them for much longer
     # A message or a text by itself can be iterated over as well, and would come apart.
     return convert_to_messages([value] if isinstance(value, (str, BaseMessage)) else value)
+
+
+def same_objects(messages: Sequence[object], others: Sequence[object]) -> bool:
+    """Return whether two lists hold the same objects in the same order."""
+    return len(messages) == len(others) and all(map(is_, messages, others))
 
 
 def _role(message: BaseMessage) -> Role:

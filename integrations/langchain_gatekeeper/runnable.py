@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import BaseMessage, MessageLikeRepresentation
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import Runnable, RunnableConfig
 
+from gatekeeper_core.context.history.modes import budget_for_window
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
+from gatekeeper_core.context.tool_results.thread_memories import thread_name
+from gatekeeper_core.messages import is_answered
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.reading import as_messages, text_of
+from langchain_gatekeeper.owners import window_of
+from langchain_gatekeeper.reading import as_messages, read_message, text_of
 from langchain_gatekeeper.selectors import selector_of_threads, whole_run
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
+
+    from langchain_core.language_models import BaseChatModel
 
     from gatekeeper_core.context.history.modes import HistoryConfig
     from gatekeeper_core.context.history.view import HistoryView
@@ -31,10 +38,13 @@ class GatekeeperSelector(Runnable[Any, Any]):
     * A dict: a new dict with the same entries, the history under ``messages_key`` selected for the question under
       ``query_key``. Without that entry the last user message of the history is the question.
 
-    The config names the conversation, by ``thread_id``, else ``session_id``. Keep the object: it remembers each one.
+    The config names the conversation, by ``thread_id``, else ``session_id``, and its tenant, by ``tenant_id``. Keep the
+    object: it remembers each one.
 
     Args:
-        config: the settings; None: ``HistoryConfig()``. The current run is always sent whole.
+        config: the settings; None: ``HistoryConfig()``. The current run is always sent whole. Without a budget it is
+            three quarters of what ``model`` reads, 16,000 where that is not known, which is logged once.
+        model: the model, or its name, that the messages are for.
         messages_key: where a dict holds its history.
         query_key: where a dict holds its question: a text, a message, content blocks or messages.
         token_counter: counts a text; None: ``TokenEstimator()``.
@@ -57,23 +67,31 @@ class GatekeeperSelector(Runnable[Any, Any]):
         messages_key: str = "history",
         query_key: str = "input",
         token_counter: TokenCounter | None = None,
+        model: BaseChatModel | str | None = None,
     ) -> None:
         self._messages_key = messages_key
         self._query_key = query_key
         self._selector = selector_of_threads(whole_run(config), token_counter)
+        self._window_tokens = window_of(model)
 
     @property
     def last_selection(self) -> HistoryView | None:
         """What was selected last, whatever the conversation; None before the first call."""
         return self._selector.last_view
 
-    def selection_for(self, thread_id: Hashable) -> HistoryView | None:
+    def selection_for(self, thread_id: Hashable, *, tenant: str = "default") -> HistoryView | None:
         """Return what was selected last for a conversation; None where it is unknown or forgotten."""
-        return self._selector.view_of(thread_id)
+        return self._selector.view_of(thread_id, tenant=tenant)
 
-    def recall_earlier(self, query: str, thread_id: Hashable, *, max_tokens: int = RECALL_BUDGET_TOKENS) -> str:
+    def recall_earlier(
+        self, query: str, thread_id: Hashable, *, tenant: str = "default", max_tokens: int = RECALL_BUDGET_TOKENS
+    ) -> str:
         """Return earlier turns of a conversation that the last call left out, or cut; see ``recall_tool``."""
-        return self._selector.recall(query, thread=thread_id, max_tokens=max_tokens)
+        return self._selector.recall(query, thread=thread_id, tenant=tenant, max_tokens=max_tokens)
+
+    def tenant_of_run(self, config: RunnableConfig) -> str:
+        """Return the tenant that a config names, ``default`` where it names none."""
+        return thread_name(config.get("configurable", {}).get("tenant_id")) or "default"
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002 (the base's name)
         """Return what is to be sent, in the form of the input.
@@ -105,7 +123,15 @@ class GatekeeperSelector(Runnable[Any, Any]):
             query = text_of(given[self._query_key]) if self._query_key in given else None
         listed, named = as_messages(messages), config.get("configurable", {})
         thread = named.get("thread_id") or named.get("session_id")
-        return listed, self._selector.view(listed, thread=thread, query=query)
+        view = self._selector.view(
+            listed,
+            thread=thread,
+            tenant=self.tenant_of_run(config),
+            query=query,
+            window_tokens=self._window_tokens,
+            all_past=query is not None and is_answered(list(map(read_message, listed[-1:]))),
+        )
+        return listed, view
 
     def _output(self, given: Any, messages: list[BaseMessage], view: HistoryView) -> Any:
         kept = self._selector.kept(messages, view)
@@ -118,6 +144,7 @@ def select_messages(
     *,
     query: object = None,
     token_counter: TokenCounter | None = None,
+    model: BaseChatModel | str | None = None,
 ) -> list[BaseMessage]:
     """Return the messages that the question needs, as a new list: the caller's own objects, or copies that are cut.
 
@@ -125,10 +152,11 @@ def select_messages(
 
     Args:
         messages: the whole conversation; what is no message yet is read as one.
-        config: the settings; None: ``HistoryConfig()``. The current run is always sent whole.
+        config: the settings, as for ``GatekeeperSelector``; nothing is logged for a budget of 16,000.
         query: the question: a text, a message, content blocks or messages. None: the last user message. A question that
             is not in the list makes all of its turns past ones.
         token_counter: counts a text; None: ``TokenEstimator()``.
+        model: the model, or its name, that the messages are for.
 
     Raises:
         ConfigError: ``config`` says how a run is to be made smaller.
@@ -139,7 +167,9 @@ def select_messages(
     >>> [message.content for message in select_messages(talk, HistoryConfig(passthrough_below=0))]
     ['The Redis port is 6380.', 'Noted.', 'Redis port?']
     """
-    selector = selector_of_threads(whole_run(config), token_counter)
+    config = whole_run(config)
+    budget = config.token_budget or budget_for_window(window_of(model))
+    selector = selector_of_threads(replace(config, token_budget=budget), token_counter)
     listed = as_messages(messages)
     view = selector.view(listed, query=None if query is None else text_of(query))
     announce(view, shadow=selector.config.shadow)

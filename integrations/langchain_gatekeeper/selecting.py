@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import SystemMessage
 
 from gatekeeper_core.context.history.recall import recall_hint
-from langchain_gatekeeper.owners import thread_of
-from langchain_gatekeeper.reading import is_summary, read_message
+from langchain_gatekeeper.owners import Owner, tenant_of, thread_of, window_of
+from langchain_gatekeeper.reading import is_summary, read_message, same_objects
 from langchain_gatekeeper.schemas import SchemaTexts
 from langchain_gatekeeper.selectors import selector_of_threads
 from langchain_gatekeeper.tools import is_recall_tool
@@ -27,25 +27,29 @@ __all__ = ["SelectedRequests"]
 class SelectedRequests:
     """Selects from the requests of agents; the arguments are those of ``GatekeeperMiddleware``."""
 
-    def __init__(self, config: HistoryConfig, token_counter: TokenCounter | None, *, recall_hint: bool) -> None:
+    def __init__(
+        self, config: HistoryConfig, token_counter: TokenCounter | None, *, recall_hint: bool, tenant: Owner
+    ) -> None:
         self.selector: ThreadSelector[Any] = selector_of_threads(config, token_counter)
         self.schemas = SchemaTexts()
         self._recall_hint = recall_hint
+        self._tenant = tenant
 
     def prepared(self, request: ModelRequest[Any]) -> tuple[HistoryView, ModelRequest[Any]]:
-        """Return what is selected, and the request with it."""
+        """Return what is selected, and the request with it: the same one where everything is sent as it is."""
         hint, count = self._hint_for(request), self.selector.count
         system = getattr(request, "system_message", None)  # LangChain 1.0 has the text alone
         said = self.selector.cost([system]) if system else count(request.system_prompt or "")
-        profile = getattr(request.model, "profile", None) or {}  # which no model of LangChain 1.0 has
         view = self.selector.view(
             request.messages,
             thread=thread_of(request),
+            tenant=tenant_of(request.runtime, self._tenant),
             fixed_tokens=said + count(hint, *self.schemas.of_request(request)),
-            window_tokens=profile.get("max_input_tokens"),
+            window_tokens=window_of(request.model),
             pinned=[at for at, said in enumerate(request.messages) if said.additional_kwargs and is_summary(said)],
         )
-        made = request.override(messages=self.selector.kept(request.messages, view))
+        kept = self.selector.kept(request.messages, view)
+        made = request if same_objects(kept, request.messages) else request.override(messages=kept)
         left_out = len(view.turns) < view.turn_count or any(at not in view.folded for at, _ in view.replaced)
         return view, _with_line(made, hint) if hint and left_out else made
 

@@ -48,7 +48,8 @@ def recall_tool(
     def recall(query: str, config: RunnableConfig) -> str:
         named = config.get("configurable", {})
         thread = named.get("thread_id") or named.get("session_id")
-        return gatekeeper.recall_earlier(query, thread, max_tokens=max_tokens)
+        tenant = gatekeeper.tenant_of_run(config)
+        return gatekeeper.recall_earlier(query, thread, tenant=tenant, max_tokens=max_tokens)
 
     return StructuredTool.from_function(recall, name=RECALL_TOOL_NAME, description=RECALL_TOOL_DESCRIPTION)
 

@@ -10,10 +10,21 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
 
+class RefusedError(Exception):
+    """A request is too long."""
+
+
 class Scripted(BaseChatModel):
-    """A model that answers from a script, then with ``ok``, and remembers what it was sent."""
+    """A model that answers from a script, then with ``ok``, and remembers what it was sent.
+
+    Attributes:
+        script: its answers.
+        max_chars: it refuses a request with more characters than that, as a provider whose window is full.
+        seen: the requests that it was sent, refused ones too.
+    """
 
     script: list[AIMessage] = Field(default_factory=list)
+    max_chars: int | None = None
     seen: list[list[BaseMessage]] = Field(default_factory=list)
 
     @property
@@ -25,5 +36,7 @@ class Scripted(BaseChatModel):
 
     def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
         self.seen.append(list(messages))
+        if self.max_chars is not None and sum(len(message.text) for message in messages) > self.max_chars:
+            raise RefusedError
         answer = self.script.pop(0) if self.script else AIMessage("ok")
         return ChatResult(generations=[ChatGeneration(message=answer)])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from llama_index.core.base.llms.types import LLMMetadata
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetadata
 from llama_index.core.llms.mock import MockFunctionCallingLLM, MockLLMWithChatMemoryOfLastCall
 
 
@@ -20,3 +23,19 @@ class RememberingModel(MockLLMWithChatMemoryOfLastCall):
     @property
     def metadata(self) -> LLMMetadata:
         return super().metadata.model_copy(update={"is_chat_model": True})
+
+
+class RefusedError(Exception):
+    """A request is too long."""
+
+
+class RefusingModel(RememberingModel):
+    """A model that keeps what it was sent, and refuses a request with more characters than ``max_chars``."""
+
+    max_chars: int = 3000
+
+    def chat(self, messages: Sequence[ChatMessage], **more: Any) -> ChatResponse:
+        answer = super().chat(messages, **more)
+        if sum(len(message.content or "") for message in messages) > self.max_chars:
+            raise RefusedError
+        return answer

@@ -289,7 +289,7 @@ def test_a_request_over_its_budget_is_sent_whole_and_alone_and_the_event_says_so
     assert gate.last_context is None
     assert gate.last_selection is None
     strict = GatekeeperMiddleware(
-        HistoryConfig(token_budget=None, on_error="raise", reserve_tokens=4000), builder=builder()
+        HistoryConfig(token_budget=None, on_error="raise", reserve_tokens=3999), builder=builder()
     )
     with pytest.raises(BudgetError):
         sent(strict, request_of([HumanMessage(question)]))
@@ -338,3 +338,22 @@ def test_a_copy_shares_the_builder() -> None:
     assert contents(sent(twin, request).messages) == passed
     assert twin.last_context is not None
     assert twin.last_context.trace.shares.reserved == 100
+
+
+def test_a_context_of_a_thread_is_found_by_its_tenant() -> None:
+    gate = GatekeeperMiddleware(builder=builder())
+    agent = create_agent(Scripted(), [], middleware=[gate])
+    for tenant in ("acme", "other"):
+        given: Any = {"messages": [HumanMessage(f"We are {tenant}.")]}
+        agent.invoke(given, {"configurable": {"thread_id": "t1", "tenant_id": tenant}})
+    ours, others = gate.context_for("t1", tenant="acme"), gate.context_for("t1", tenant="other")
+    assert ours is not None
+    assert others is gate.last_context is not None
+    assert "We are acme." in [message.text for message in ours.messages]
+    assert gate.selection_for("t1", tenant="acme") is ours.trace.view
+    assert gate.context_for("t1") is None
+
+
+def test_a_reserve_leaves_something_of_the_builders_budget() -> None:
+    with pytest.raises(ConfigError, match="the builder's total_budget is"):
+        GatekeeperMiddleware(HistoryConfig(reserve_tokens=10**9), builder=builder())

@@ -29,9 +29,13 @@ from pydantic import Field, ValidationError
 
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.thread.constraints import ThreadConstraints
+from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Turn, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperChatMemory
 from langchain_gatekeeper.reading import read_message
@@ -369,9 +373,62 @@ def test_buffers_show_the_whole_history_as_stock_does() -> None:
     assert memory.memory_variables == stock.memory_variables == ["history"]
 
 
-def test_arguments_of_other_memories_are_ignored() -> None:
-    memory = GatekeeperChatMemory(k=1, llm=None, max_token_limit=9)
-    assert not hasattr(memory, "k")
+@pytest.mark.parametrize("argument", ["k", "llm", "max_token_limit", "token_budget"])
+def test_an_unknown_argument_is_refused_with_the_place_of_the_settings(argument: str) -> None:
+    with pytest.raises(ConfigError, match=rf"no argument {argument}: .* config=HistoryConfig\(token_budget=2000\)"):
+        GatekeeperChatMemory(**{argument: 9})
+
+
+RULES = {"language": "German", "style": "short"}
+RENDERED = "Constraints:\n- language: German\n- style: short"
+
+
+def test_constraints_are_loaded_before_the_history_within_the_budget() -> None:
+    memory = GatekeeperChatMemory(config=HistoryConfig(token_budget=120), return_messages=True, constraints=RULES)
+    for number in range(30):
+        memory.save_context({"input": f"Which port does service {number} use?"}, {"output": f"It uses port {number}."})
+    rules, *loaded = memory.load_memory_variables({"input": "Which port does service 7 use?"})["history"]
+    assert rules == SystemMessage(RENDERED)
+    assert "It uses port 7." in [message.text for message in loaded]
+    assert memory.last_selection is not None
+    assert memory.last_selection.fixed_tokens > 0
+    assert memory.last_selection.tokens + memory.last_selection.fixed_tokens <= 120
+    memory.constraints = {}
+    assert memory.load_memory_variables({"input": "Which port does service 7 use?"})["history"][0].type == "human"
+    memory.return_messages, memory.constraints = False, RULES
+    assert memory.load_memory_variables({"input": "Hello!"})["history"].startswith(f"System: {RENDERED}")
+
+
+def test_constraints_of_a_store_are_those_of_the_session() -> None:
+    store = ThreadConstraints(InMemoryRecordStore())
+    store.set(Thread("s1"), "language", "German")
+    memory = GatekeeperChatMemory(chat_memory=Store(), constraints=store, return_messages=True)
+    assert memory.load_memory_variables({"input": "Hello!"})["history"] == []
+    memory.chat_memory.session_id = "s1"  # type: ignore[attr-defined]  # as the histories of databases have it
+    wanted = [SystemMessage("Constraints:\n- language: German")]
+    assert memory.load_memory_variables({"input": "Hello!"})["history"] == wanted
+    assert asyncio.run(memory.aload_memory_variables({"input": "Hello!"}))["history"] == wanted
+
+
+def test_the_budget_holds_where_the_last_turn_was_asked_in_the_same_words() -> None:
+    memory = GatekeeperChatMemory(config=HistoryConfig(token_budget=50), return_messages=True)
+    memory.save_context({"input": "Which port?"}, {"output": "It is port 6380. " * 100})
+    memory.load_memory_variables({"input": "Which port?"})
+    assert memory.last_selection is not None
+    assert memory.last_selection.tokens <= 50
+    assert memory.last_selection.status != "over_budget"
+
+
+@pytest.mark.parametrize(("model", "budget"), [("gpt-4", 6144), (None, 16_000), ("a model of ours", 16_000)])
+def test_without_a_budget_the_model_is_asked(model: str | None, budget: int, caplog: pytest.LogCaptureFixture) -> None:
+    memory = GatekeeperChatMemory(model=model)
+    for question in ("Hello!", "Hello again!"):
+        memory.load_memory_variables({"input": question})
+    assert memory.last_selection is not None
+    assert memory.last_selection.budget_tokens == budget
+    said = [record.getMessage() for record in caplog.records if "window is unknown" in record.getMessage()]
+    warning = "the model's window is unknown: the budget is 16000 tokens; set HistoryConfig.token_budget"
+    assert said == [warning] * (budget == 16_000)
 
 
 @pytest.mark.parametrize("options", [{"config": {"token_budget": 9}}, {"token_counter": 3}])

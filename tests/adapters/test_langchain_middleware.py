@@ -715,3 +715,53 @@ def test_the_selection_does_not_block_the_event_loop_and_may_be_cancelled() -> N
     asyncio.run(run())
     assert threading.main_thread() not in threads
     assert contents(model.seen[0]) == [*texts_of(pairs[:2]), question]
+
+
+class Noting(AgentMiddleware):  # type: ignore[type-arg]
+    """A middleware that appends a message to the request's own list, as LangChain's own test does."""
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        request.messages.append(HumanMessage("a note", id="note"))
+        return handler(request)
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        request.messages.append(HumanMessage("a note", id="note"))
+        return await handler(request)
+
+
+@each_way
+@pytest.mark.parametrize("first", [True, False], ids=["gate first", "gate last"])
+@pytest.mark.parametrize("leaves_out", [True, False], ids=["less", "everything"])
+def test_what_other_middleware_appends_reaches_the_model_and_the_state(way: str, first: bool, leaves_out: bool) -> None:
+    pairs, question = TOPICS["english"]
+    given = [*talk(pairs), HumanMessage(question)]
+    model, gate = Scripted(), GatekeeperMiddleware(CONFIG if leaves_out else HistoryConfig(token_budget=4000))
+    middleware: list[Any] = [gate, Noting()] if first else [Noting(), gate]
+    agent = create_agent(model, [], middleware=middleware, checkpointer=InMemorySaver())
+    asked(agent, way, given, on("t1"))
+    assert contents(model.seen[0])[-1] == "a note"
+    assert (len(model.seen[0]) < len(given)) == leaves_out
+    assert contents(agent.get_state(on("t1")).values["messages"]) == [*contents(given), "a note", "ok"]
+
+
+def test_a_request_of_which_nothing_is_left_out_goes_on_as_it_is() -> None:
+    request = request_of([HumanMessage("hello")])
+    assert sent(GatekeeperMiddleware(CONFIG), request) is request
+
+
+def test_a_selection_of_a_thread_is_found_by_its_tenant() -> None:
+    model, gate = Scripted(), GatekeeperMiddleware(CONFIG)
+    agent = create_agent(model, [], middleware=[gate])
+    agent.invoke({"messages": [HumanMessage("hi")]}, {"configurable": {"thread_id": "t1", "tenant_id": "acme"}})
+    assert gate.selection_for("t1", tenant="acme") is gate.last_selection is not None
+    assert gate.selection_for("t1") is None
+
+
+def test_the_window_of_a_model_without_a_profile_is_that_of_its_name() -> None:
+    class Named(Scripted):
+        model_name: str = "gpt-4-0613"
+
+    gate = GatekeeperMiddleware()
+    sent(gate, request_of([HumanMessage("hi")], model=Named()))
+    assert gate.last_selection is not None
+    assert gate.last_selection.budget_tokens == 6144

@@ -16,7 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
-from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRole, TextBlock, ToolCallBlock
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ImageBlock,
+    LLMMetadata,
+    MessageRole,
+    TextBlock,
+    ToolCallBlock,
+)
 from llama_index.core.chat_engine import (
     CondensePlusContextChatEngine,
     CondenseQuestionChatEngine,
@@ -38,13 +45,13 @@ from pydantic import Field
 
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.modes import HistoryConfig
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import BudgetError, ConfigError
 from gatekeeper_core.messages import group_turns, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.tokens import count_messages
-from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer, GatekeeperSelectionEvent
+from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer, GatekeeperSelectionEvent
 from llama_index.memory.gatekeeper.reading import read_message
 from tests.adapters.chats import TALKS as CHATS
 from tests.adapters.chats import assistant, history_of, user
@@ -125,13 +132,45 @@ def test_a_prefix_counts_towards_the_limit() -> None:
     assert texts(memory.get(initial_token_count=60)) == ["c " * 30]
 
 
-def test_a_prefix_over_the_limit_is_refused_with_the_numbers() -> None:
+def test_a_prefix_over_the_limit_is_refused_in_the_words_of_the_stock_class() -> None:
     memory = buffer([user("hi")], token_limit=100)
-    wanted = "^Initial token count exceeds token limit: 101 tokens .* token_limit is 100; raise token_limit"
-    with pytest.raises(ValueError, match=wanted):
-        memory.get(initial_token_count=101)
-    with pytest.raises(ValueError, match=wanted):
-        asyncio.run(memory.aget(initial_token_count=101))
+    with pytest.raises(ValueError, match="Initial token count") as stock:
+        ChatMemoryBuffer.from_defaults(token_limit=100).get(initial_token_count=101)
+    for get in (memory.get, lambda **given: asyncio.run(memory.aget(**given))):
+        with pytest.raises(ValueError, match="Initial token count") as ours:
+            get(initial_token_count=101)
+        assert (type(ours.value), str(ours.value)) == (type(stock.value), str(stock.value))
+        assert isinstance(ours.value.__cause__, BudgetError)
+        assert (ours.value.__cause__.needed_tokens, ours.value.__cause__.available_tokens) == (101, 100)
+
+
+def test_without_a_limit_it_is_that_of_the_model_or_a_guess_that_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    class Named(MockLLM):
+        window: int = 3900
+        name: str = "gpt-4"
+
+        @property
+        def metadata(self) -> LLMMetadata:
+            return LLMMetadata(context_window=self.window, model_name=self.name)
+
+    named, told = Named(), Named()
+    told.window = 1000
+    for kind in (GatekeeperMemoryBuffer, GatekeeperMemory):
+        assert kind.from_defaults(llm=told).token_limit == 750
+        assert kind.from_defaults(llm=named).token_limit == 6144
+        assert kind.from_defaults(config=HistoryConfig(token_budget=77)).token_limit == 77
+        assert kind.from_defaults(llm=told, config=HistoryConfig(shadow=True)).token_limit == 750
+        assert caplog.records == []
+        assert kind.from_defaults().token_limit == 16_000
+        said = [record.getMessage() for record in caplog.records]
+        assert said == ["the model's window is unknown: the budget is 16000 tokens; set token_limit"]
+        caplog.clear()
+
+
+def test_a_reserve_that_leaves_nothing_of_the_limit_is_refused_by_its_name() -> None:
+    GatekeeperMemoryBuffer.from_defaults(config=HistoryConfig(reserve_tokens=49), token_limit=50)
+    with pytest.raises(ConfigError, match="reserve_tokens is 50 and token_limit is 50"):
+        GatekeeperMemoryBuffer.from_defaults(config=HistoryConfig(reserve_tokens=50), token_limit=50)
 
 
 def test_a_small_history_is_sent_whole_by_default() -> None:

@@ -199,7 +199,7 @@ def test_buffer_is_a_memory_and_a_chat_memory_buffer() -> None:
 def test_buffer_takes_three_quarters_of_the_models_window() -> None:
     llm = MockLLM()
     assert BUFFER.from_defaults(llm=llm).token_limit == int(llm.metadata.context_window * 0.75)
-    assert BUFFER.from_defaults().token_limit == 3000
+    assert BUFFER.from_defaults().token_limit == 16_000
 
 
 def test_buffer_refuses_unknown_options() -> None:

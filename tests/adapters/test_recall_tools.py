@@ -120,6 +120,25 @@ def test_a_selector_recalls_the_conversation_that_the_config_names(pairs: list[t
     assert list(read.args) == ["query"]
 
 
+def test_the_tool_reads_the_thread_of_its_own_tenant_only() -> None:
+    pairs, question = TALKS["english"]
+    gate = GatekeeperMiddleware(HistoryConfig(passthrough_below=0, token_budget=4000))
+    read = recall_tool(gate)
+    for tenant, history in (("acme", history_of(pairs)), ("other", [])):
+        call = AIMessage("", tool_calls=[{"name": read.name, "args": {"query": pairs[2][0]}, "id": "c1"}])
+        agent = create_agent(Scripted(script=[call]), [read], middleware=[gate])
+        config = {"configurable": {"thread_id": "t1", "tenant_id": tenant}}
+        said = agent.invoke({"messages": [*history, HumanMessage(question)]}, config)["messages"]
+        assert (pairs[2][1] in said[-2].content) == (tenant == "acme")
+
+    chosen = GatekeeperSelector(HistoryConfig(passthrough_below=0, token_budget=4000))
+    config = {"configurable": {"thread_id": "t1", "tenant_id": "acme"}}
+    chosen.invoke([*history_of(pairs), HumanMessage(question)], config)
+    assert pairs[2][1] in recall_tool(chosen).invoke({"query": pairs[2][0]}, config)
+    assert recall_tool(chosen).invoke({"query": pairs[2][0]}, on("t1")) == NOTHING_EARLIER
+    assert chosen.selection_for("t1", tenant="acme") is chosen.last_selection
+
+
 @three_scripts
 def test_a_tool_of_a_memory_reads_its_conversation(pairs: list[tuple[str, str]], question: str) -> None:
     said = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import langchain_classic.memory
 import langchain_classic.memory.buffer
 import langchain_classic.memory.buffer_window
@@ -12,9 +14,13 @@ from langchain_gatekeeper import GatekeeperChatMemory
 
 
 class Ours(GatekeeperChatMemory):
-    """The gatekeeper's memory, with errors shown instead of survived."""
+    """The gatekeeper's memory, with errors shown instead of survived; settings of the stock classes are left out."""
 
     config: HistoryConfig | None = HistoryConfig(on_error="raise")
+
+    def __init__(self, **arguments: Any) -> None:
+        known = arguments.keys() & type(self).model_fields.keys()
+        super().__init__(**{name: arguments[name] for name in known})
 
 
 for module, name in (

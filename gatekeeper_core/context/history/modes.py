@@ -42,6 +42,7 @@ __all__ = [
     "HistoryStatus",
     "OnError",
     "budget_for_window",
+    "check_reserve",
     "choose_past",
     "fitting_turns",
     "steady_cuts",
@@ -73,8 +74,9 @@ class HistoryConfig:
 
     Attributes:
         token_budget: what everything that is sent may cost, >= 1; None: what :func:`budget_for_window` gives for the
-            model of the call. Source: specification (4,000).
-        reserve_tokens: part of the budget kept free for what is sent besides and cannot be seen here, >= 0.
+            model of the call.
+        reserve_tokens: part of the budget kept free for what is sent besides and cannot be seen here, >= 0 and less
+            than ``token_budget``.
         floor_turns: newest turns that ``mode`` keeps whatever the question says, >= 0; None: its default, see the
             module. Source of the 0: specification, check 2: a new topic takes nothing of the old one along.
         passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0; a window never is more
@@ -91,7 +93,7 @@ class HistoryConfig:
             past turns are sent as copies that are cut to the sentences that matter, where the adapter can write.
     """
 
-    token_budget: int | None = 4000
+    token_budget: int | None = None
     reserve_tokens: int = 0
     floor_turns: int | None = None
     passthrough_below: int = PASSTHROUGH_BELOW
@@ -106,6 +108,8 @@ class HistoryConfig:
         if self.token_budget is not None:
             check_range(self, "token_budget", low=1, whole=True)
         check_range(self, "reserve_tokens", "passthrough_below", "max_bytes", low=0, whole=True)
+        if self.token_budget is not None:
+            check_reserve(self.reserve_tokens, self.token_budget)
         if self.floor_turns is not None:
             check_range(self, "floor_turns", low=0, whole=True)
         if not isinstance(self.shadow, bool):
@@ -124,6 +128,19 @@ class HistoryConfig:
     def floor(self) -> int:
         """``floor_turns``, or the default of the mode."""
         return _FLOORS[self.mode] if self.floor_turns is None else self.floor_turns
+
+
+def check_reserve(reserve_tokens: int, budget_tokens: int, *, named: str = "HistoryConfig.token_budget") -> None:
+    """Check that a reserve leaves something of a budget; ``named`` is what the caller calls the budget.
+
+    Raises:
+        ConfigError: it leaves nothing.
+    """
+    if reserve_tokens >= budget_tokens:
+        raise ConfigError(
+            f"HistoryConfig.reserve_tokens is {reserve_tokens} and {named} is {budget_tokens}: nothing is left for the "
+            f"messages; reserve less, or raise {named.rpartition('.')[2]}"
+        )
 
 
 def budget_for_window(max_input_tokens: int | None) -> int:
@@ -306,22 +323,39 @@ def without_loose_questions(turns: Sequence[int], history: History) -> tuple[int
     """Return the turns to send less those without an answer that would stand before another turn than they did.
 
     So two messages of the user stand side by side only where the conversation has them so. A question that was asked
-    again, because its call failed, goes as well.
+    again before anything was answered, because its call failed, goes as well; media alone are no such question.
 
     >>> asked = [Turn((Message("user", text),), at, at + 1) for at, text in enumerate(("Port?", "Port?", "Bread?"))]
     >>> without_loose_questions((2, 1, 0), History((), (), (), (), tuple(asked), None, ""))
     (2, 1)
     """
-    following = (*history.past[1:], history.current)
-    kept = {*turns}
+    past, kept = history.past, {*turns}
     for at in sorted(turns, reverse=True):
-        asked, after = history.past[at], following[at]
-        if any(message.role in ("assistant", "tool") for message in asked.messages):
+        if _is_answered(past[at]):
             continue
-        displaced = at + 1 < len(history.past) and at + 1 not in kept
-        if displaced or (after is not None and asked.messages[0].content == after.messages[0].content):
+        displaced = at + 1 < len(past) and at + 1 not in kept
+        if displaced or _is_asked_again(history, at):
             kept.discard(at)
     return tuple(turn for turn in turns if turn in kept)
+
+
+def _is_answered(turn: Turn) -> bool:
+    return any(message.role in ("assistant", "tool") for message in turn.messages)
+
+
+def _is_asked_again(history: History, at: int) -> bool:
+    """Return whether one of the questions up to the next answer, or the current one, is that of a turn again."""
+    question = history.past[at].messages[0]
+    if not question.text.strip():
+        return False
+    for later in range(at + 1, len(history.past)):
+        if history.past[later].messages[0].content == question.content:
+            return True
+        if _is_answered(history.past[later]):
+            return False
+    if history.current is None:
+        return question.content == history.query
+    return history.current.messages[0].content == question.content
 
 
 def _newest(costs: Sequence[int], first: int, room: int) -> tuple[int, ...]:

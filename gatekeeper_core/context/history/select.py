@@ -105,9 +105,11 @@ def read_history(
     query: str | None = None,
     pinned: Collection[int] = (),
     before: History | None = None,
+    all_past: bool = False,
 ) -> History:
     """Return the parts of a conversation; arguments and errors as for :func:`select_history`.
 
+    With ``all_past`` no turn is the current one, though the last one may hold the question: it is asked elsewhere.
     Without a query and a user message, everything counts as the current turn. A summary of folded messages is no
     question, though it has the user's role: it goes with the turn that it is in, before the first question with the
     head, and where it covers rounds of the current turn, too, it is pinned. What an earlier reading, ``before``, has in
@@ -119,12 +121,13 @@ def read_history(
     summaries = tuple(at for at in before.summaries if at < same) if before else ()
     summaries += summaries_in(messages, same)
     seen = as_said(messages, pinned=pins, summaries=summaries)
-    conversation = split_current_turn(seen, query=query, turns=_turns(seen, before))
+    asked = "" if all_past else query  # which no turn holds
+    conversation = split_current_turn(seen, query=asked, turns=_turns(seen, before))
     needed = summaries_needed(messages, summaries, conversation.current)
     if needed:
         pins = tuple(sorted({*pins, *needed}))
         seen = as_said(messages, pinned=pins, summaries=summaries)
-        conversation = split_current_turn(seen, query=query, turns=_turns(seen, before))
+        conversation = split_current_turn(seen, query=asked, turns=_turns(seen, before))
     head, current = conversation.head, conversation.current
     if query is None and current is None and messages:
         head, current = (), Turn(messages, 0, len(messages))

@@ -18,11 +18,12 @@ from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGE
 from gatekeeper_core.context.history.select import read_history, select_past
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
-from gatekeeper_core.events import HISTORY, Level
+from gatekeeper_core.events import HISTORY, NO_ROOM, WINDOW_UNKNOWN, Event, Level
 from gatekeeper_core.messages import Message, Turn
-from gatekeeper_core.observation import stage
+from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
 
 __all__ = ["ThreadSelector"]
@@ -34,10 +35,14 @@ _ALARMING = ("over_budget", "fallback")
 """Statuses whose records are warnings."""
 
 
+_KEPT_IN_COPIES = ("_read", "_write", "_signs", "_config", "_count", "_budget_setting")
+
+
 class _Question(NamedTuple):
     """What a view is made for, beside the messages and the settings; see ``ThreadSelector.view``."""
 
     query: str | None
+    all_past: bool
     pinned: tuple[int, ...]
     fixed_tokens: int
     window_tokens: int | None
@@ -58,6 +63,8 @@ class ThreadSelector(Generic[Item]):
             only where the message reads the same: cheaper than to read it. None: each message is read at each call.
         config: the settings.
         token_counter: counts a text; None: ``TokenEstimator()``. Each text is counted once.
+        budget_setting: what the caller calls the budget; a warning names it, once, where the budget has no room for any
+            turn, or was guessed because the model's window is unknown. None: no warning.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -69,8 +76,9 @@ class ThreadSelector(Generic[Item]):
     True
     """
 
-    _threads: LruCache[Hashable, RememberedThread[Item]]
+    _threads: LruCache[tuple[str, Hashable], RememberedThread[Item]]
     _last_view: HistoryView | None
+    _warned: frozenset[Event]
 
     def __init__(
         self,
@@ -80,6 +88,7 @@ class ThreadSelector(Generic[Item]):
         signs: Callable[[Sequence[Item]], list[object]] | None = None,
         config: HistoryConfig | None = None,
         token_counter: TokenCounter | None = None,
+        budget_setting: str | None = "HistoryConfig.token_budget",
     ) -> None:
         if config is not None and not isinstance(config, HistoryConfig):
             raise TypeError(f"config must be a HistoryConfig, got {type(config).__name__}")
@@ -93,6 +102,7 @@ class ThreadSelector(Generic[Item]):
             config = replace(config, run=None, gatekeeper=replace(config.gatekeeper or GatekeeperConfig(), trim=False))
         self._config = config
         self._count = cached_counter(token_counter)
+        self._budget_setting = budget_setting
         self._forget()
 
     @property
@@ -110,14 +120,14 @@ class ThreadSelector(Generic[Item]):
         """About what everything takes that is remembered of threads; see ``HistoryConfig.max_bytes``."""
         return self._threads.used_bytes
 
-    def view_of(self, thread: Hashable) -> HistoryView | None:
+    def view_of(self, thread: Hashable, *, tenant: str = "default") -> HistoryView | None:
         """Return the view made last for a thread, or None where the thread is unknown or forgotten."""
-        state = self._threads.peek(thread)
+        state = self._threads.peek((tenant, thread))
         return state.view if state else None
 
-    def index_of(self, thread: Hashable) -> tuple[bytes, tuple[Turn, ...]] | None:
+    def index_of(self, thread: Hashable, *, tenant: str = "default") -> tuple[bytes, tuple[Turn, ...]] | None:
         """Return a snapshot of the index of a thread and the finished turns in it; None where none is known."""
-        state = self._threads.peek(thread)
+        state = self._threads.peek((tenant, thread))
         if state is None:
             return None
         with state.lock:
@@ -125,12 +135,14 @@ class ThreadSelector(Generic[Item]):
                 return None
             return state.gatekeeper.to_bytes(), state.history.past
 
-    def recall(self, query: str, *, thread: Hashable, max_tokens: int = RECALL_BUDGET_TOKENS) -> str:
+    def recall(
+        self, query: str, *, thread: Hashable, tenant: str = "default", max_tokens: int = RECALL_BUDGET_TOKENS
+    ) -> str:
         """Return earlier turns of a thread that its last view does not show whole; see ``recall_earlier``.
 
         ``NOTHING_EARLIER`` for a thread that is unknown or has no name, and in shadow mode, where everything is shown.
         """
-        state = None if thread is None else self._threads.peek(thread)
+        state = None if thread is None else self._threads.peek((tenant, thread))
         if state is None or self._config.shadow:
             return NOTHING_EARLIER
         with state.lock:
@@ -146,17 +158,18 @@ class ThreadSelector(Generic[Item]):
         """Return what messages of the framework cost, in tokens."""
         return count_messages(map(self._read, items), token_counter=self._count)
 
-    def history_cost(self, items: Sequence[Item], *, thread: Hashable) -> int:
+    def history_cost(self, items: Sequence[Item], *, thread: Hashable, tenant: str = "default") -> int:
         """Return what the whole history of a thread costs, in tokens: only what is new in it is read and counted."""
-        state = self._threads.get_or_put(thread, RememberedThread)
+        key = (tenant, thread)
+        state = self._threads.get_or_put(key, RememberedThread)
         with state.lock:
             try:
                 state.catch_up(items, read=self._read, signs=self._signs)
                 tokens = sum(state.tokens_at(at, self._count) for at in range(len(state.messages)))
             except BaseException:
-                self._threads.discard(thread, state)
+                self._threads.discard(key, state)
                 raise
-        self._threads.settle(thread, state, state.estimated_bytes)
+        self._threads.settle(key, state, state.estimated_bytes)
         return tokens
 
     def view(
@@ -164,19 +177,22 @@ class ThreadSelector(Generic[Item]):
         items: Sequence[Item],
         *,
         thread: Hashable = None,
+        tenant: str = "default",
         query: str | None = None,
         config: HistoryConfig | None = None,
         fixed_tokens: int = 0,
         window_tokens: int | None = None,
         pinned: Collection[int] = (),
         window_from: int = 0,
+        all_past: bool = False,
         restore: Restore | None = None,
     ) -> HistoryView:
         """Return which of the messages to send; the arguments are those of ``select_history``.
 
         Args:
             items: the whole history, in the framework's own messages; read, never changed.
-            thread: names the conversation (a tuple, in no log); None takes its first user message for a name.
+            thread: names the conversation; None takes its first user message for a name.
+            tenant: whose system it runs in: threads of two tenants share nothing, though they have the same name.
             query: the question, None where it is the last user message.
             config: other settings for this call; None: those of the selector, with the name of the thread for the
                 compressor of tool results.
@@ -184,6 +200,7 @@ class ThreadSelector(Generic[Item]):
             window_tokens: what the model of this call reads at once, where no budget is set; None: not known.
             pinned: positions that are always kept.
             window_from: in mode ``window`` the position of the first message that may be kept.
+            all_past: whether no turn is the current one, though the last one may hold the query: it is asked elsewhere.
             restore: gives, where no index of the thread is remembered, one of the first of its finished turns, or None.
 
         Raises:
@@ -191,18 +208,19 @@ class ThreadSelector(Generic[Item]):
             Exception: whatever reading a message raises; and a failed selection, where ``on_error`` is ``raise``.
         """
         check_tokens("fixed_tokens", fixed_tokens)
-        key = thread if thread is not None else self._name_of(items)
+        key = (tenant, thread if thread is not None else self._name_of(items))
         state = self._threads.get_or_put(key, RememberedThread)
-        with stage(HISTORY, thread=None if isinstance(thread, tuple) else thread_name(thread)) as seen, state.lock:
+        with stage(HISTORY, thread=thread_name(thread)) as seen, state.lock:
             try:
                 if state.config is None:  # with the name of the thread, where a compressor wants to know it
                     run = self._config.run and replace(self._config.run, thread_id=thread_name(thread))
                     state.config = replace(self._config, run=run)
-                question = _Question(query, tuple(pinned), fixed_tokens, window_tokens, window_from)
+                question = _Question(query, all_past, tuple(pinned), fixed_tokens, window_tokens, window_from)
                 view = self._view(state, items, question, config or state.config, restore)
             except BaseException:
                 self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
                 raise
+            self._warn(view, state, is_guess=not ((config or state.config).token_budget or window_tokens))
             level: Level = "WARNING" if view.status in _ALARMING else "INFO"
             seen.tell(lambda: {**view.facts(), "shadow": self._config.shadow}, level=level)
         self._threads.settle(key, state, state.estimated_bytes)
@@ -233,7 +251,13 @@ class ThreadSelector(Generic[Item]):
         state.catch_up(items, read=self._read, signs=self._signs)
         if before and state.view and state.messages is before.messages and state.made_for == made_for:
             return state.view
-        history = read_history(state.messages, query=question.query, pinned=question.pinned, before=before)
+        history = read_history(
+            state.messages,
+            query=question.query,
+            pinned=question.pinned,
+            before=before,
+            all_past=question.all_past,
+        )
         if before and before.past == history.past:
             history = history._replace(past=before.past)
         opening = items[history.current.start] if history.current else None
@@ -257,6 +281,21 @@ class ThreadSelector(Generic[Item]):
             state.gatekeeper = state.history = None
         return view
 
+    def _warn(self, view: HistoryView, state: RememberedThread[Item], *, is_guess: bool) -> None:
+        """Say once that the budget is a guess, and once that what is sent before any turn uses it up."""
+        setting, budget = self._budget_setting, view.budget_tokens
+        if setting is None:
+            return
+        if is_guess and WINDOW_UNKNOWN not in self._warned:
+            self._warned |= {WINDOW_UNKNOWN}
+            tell(WINDOW_UNKNOWN, setting=setting, budget_tokens=budget)
+        if NO_ROOM not in self._warned:
+            head = state.history.head if state.history else ()
+            needed = view.fixed_tokens + sum(state.tokens_at(at, self._count) for at in head)
+            if 0 < needed >= budget_within(self._count, budget):
+                self._warned |= {NO_ROOM}
+                tell(NO_ROOM, setting=setting, needed_tokens=needed, budget_tokens=budget)
+
     def _name_of(self, items: Sequence[Item]) -> Hashable:
         """Return a name for a conversation that has none, so that two of them do not undo each other's index."""
         for item in items:
@@ -270,10 +309,11 @@ class ThreadSelector(Generic[Item]):
     def _forget(self) -> None:
         self._threads = LruCache(max_bytes=self._config.max_bytes, keeps_newest=True)
         self._last_view = None
+        self._warned = frozenset()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the settings alone: a copy works out the rest by itself."""
-        return {name: getattr(self, name) for name in ("_read", "_write", "_signs", "_config", "_count")}
+        return {name: getattr(self, name) for name in _KEPT_IN_COPIES}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set the settings, and start without any thread."""

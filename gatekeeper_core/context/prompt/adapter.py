@@ -136,16 +136,16 @@ class ThreadRequests(Generic[Item]):
         check_tokens("max_bytes", max_bytes)
         self._on_error = on_error
         self._max_bytes = max_bytes
-        self._last: LruCache[str, BuiltContext | None] = LruCache(max_bytes=max_bytes, keeps_newest=True)
+        self._last: LruCache[tuple[str, str], BuiltContext | None] = LruCache(max_bytes=max_bytes, keeps_newest=True)
 
     @property
     def last_context(self) -> BuiltContext | None:
         """What was built last, whatever the thread; None before the first build, and where that was over the budget."""
         return self._last.newest()
 
-    def context_of(self, thread: Hashable) -> BuiltContext | None:
+    def context_of(self, thread: Hashable, *, tenant: str = "default") -> BuiltContext | None:
         """Return what was built last for a thread; None where that is not known, or was over the budget."""
-        return self._last.peek(thread_name(thread) or "")
+        return self._last.peek((tenant, thread_name(thread) or ""))
 
     def request(
         self, items: Sequence[Item], asked: Asked = _NOBODY, *, system: Item | None = None
@@ -174,7 +174,7 @@ class ThreadRequests(Generic[Item]):
             seen.tell(made.facts)
         # What explains a selection holds the thread that it was made from.
         takes = THREAD_BYTES + sum(estimated_bytes(message, indexed=True) for message in given.thread.messages)
-        self._last.put(thread_name(asked.thread) or "", made.context, takes)
+        self._last.put((asked.tenant, thread_name(asked.thread) or ""), made.context, takes)
         return made
 
     def _made(self, given: _Given[Item], asked: Asked) -> ThreadRequest[Item]:

@@ -169,7 +169,7 @@ class Build:
         return partial(
             setup.snapshots.save,
             thread,
-            partial(setup.selector.index_of, (thread.tenant, thread.id)),
+            partial(setup.selector.index_of, thread.id, tenant=thread.tenant),
             turn_count=view.turn_count,
             upto_seq=thread.last_seq if whole else self._turns[-1].start - 1,
         )
@@ -179,7 +179,7 @@ class Build:
     def _fetch_index(self) -> Restore | None:
         """Ask for the index of a long thread that is unknown here, before anything else is waited for."""
         thread, snapshots = self._thread, self._setup.snapshots
-        known = self._setup.selector.view_of((thread.tenant, thread.id)) is not None
+        known = self._setup.selector.view_of(thread.id, tenant=thread.tenant) is not None
         if snapshots is None or known or len(thread.messages) < MIN_TURNS:
             return None
         call = self._look.start(self._setup.lane, partial(snapshots.fetch, thread))
@@ -294,7 +294,8 @@ class Build:
             config = replace(config, floor_turns=self._floor_turns(request, window_from, config.floor))
         return selector.view(
             request.messages,
-            thread=(thread.tenant, thread.id),
+            thread=thread.id,
+            tenant=thread.tenant,
             config=config,
             fixed_tokens=assembly.fixed_tokens(),
             window_from=window_from,

@@ -136,7 +136,11 @@ class ContextBuilder:
         if history.mode == "window":
             history = replace(history, floor_turns=config.sliding_window_size)
         selector = ThreadSelector[Message](
-            lambda message: message, write=lambda _, instead: instead, config=history, token_counter=count
+            lambda message: message,
+            write=lambda _, instead: instead,
+            config=history,
+            token_counter=count,
+            budget_setting=None,
         )
         whole = keeps_snapshots(self._store)
         snapshots = IndexSnapshots(whole, config=history.gatekeeper, token_counter=count) if whole else None

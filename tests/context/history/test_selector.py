@@ -539,7 +539,7 @@ def test_each_call_leaves_one_record_with_counts_and_without_text(
     past: list[Item], question: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, logger="gatekeeper")
-    view = selector_of(shadow=True).view([*past, user(question)], thread="a name of a thread")
+    view = selector_of(token_budget=4000, shadow=True).view([*past, user(question)], thread="a name of a thread")
     (record,) = records_of(caplog)
     assert (record.levelno, record.getMessage()) == (logging.INFO, "history selected")
     facts = {f"gatekeeper_{name}": value for name, value in view.facts().items()}
@@ -555,9 +555,66 @@ def test_a_current_turn_over_the_budget_is_warned_of(caplog: pytest.LogCaptureFi
     assert (record.levelno, facts_of(record)["gatekeeper_status"]) == (logging.WARNING, "over_budget")
 
 
+def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in records_of(caplog) if record.levelno == logging.WARNING]
+
+
+def test_a_budget_that_the_fixed_part_uses_up_is_said_once_by_the_name_of_the_setting(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    config = HistoryConfig(token_budget=100, reserve_tokens=20)
+    selector = ThreadSelector(
+        Message.from_dict, config=config, token_counter=estimate_text_tokens, budget_setting="limit"
+    )
+    for _ in range(2):
+        selector.view([{"role": "system", "content": "x" * 400}, user("hello")], fixed_tokens=10)
+    said = "limit is 100 tokens, and what is sent before any turn needs 130: raise it"
+    assert [text for text in warnings_of(caplog) if "needs" in text] == [said]
+
+
+def test_an_unknown_window_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    selector = ThreadSelector(Message.from_dict)
+    selector.view([user("hello")], window_tokens=8192)
+    assert warnings_of(caplog) == []
+    for text in ("hello", "again"):
+        selector.view([user(text)])
+    said = "the model's window is unknown: the budget is 16000 tokens; set HistoryConfig.token_budget"
+    assert warnings_of(caplog) == [said]
+
+
+def test_threads_of_two_tenants_share_nothing_though_they_have_the_same_name() -> None:
+    selector = selector_of(token_budget=4000)
+    past, question = [user("The Redis port is 6380."), assistant("Noted.")], user("New topic: bread?")
+    ours = selector.view([*past, question], thread="t1", tenant="ours")
+    assert selector.view_of("t1", tenant="ours") is ours
+    assert selector.view_of("t1") is None
+    assert selector.view_of("t1", tenant="theirs") is None
+    assert "6380" in selector.recall("the Redis port", thread="t1", tenant="ours")
+    assert "6380" not in selector.recall("the Redis port", thread="t1")
+
+
+def test_every_turn_is_past_where_the_question_is_asked_elsewhere() -> None:
+    selector = selector_of(token_budget=50)
+    talk = [user("Which port?"), assistant("It is port 6380. " * 100)]
+    assert selector.view(talk, query="Which port?").status == "over_budget"
+    view = selector.view(talk, query="Which port?", all_past=True)
+    assert view.tokens <= 50
+    failed = [user("Hello!"), assistant("Hi!"), user("Which port?"), user("Which port?")]
+    assert (
+        selector.choose(failed, query="Which port?", all_past=True, config=HistoryConfig(token_budget=50)) == failed[:2]
+    )
+
+
+def test_a_reserve_leaves_something_of_the_budget() -> None:
+    with pytest.raises(
+        ConfigError, match=r"reserve_tokens is 100 and HistoryConfig\.token_budget is 100: .* token_budget"
+    ):
+        HistoryConfig(token_budget=100, reserve_tokens=100)
+
+
 def test_nothing_is_written_where_nobody_listens(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING, logger="gatekeeper")
-    selector_of().view([user("x")])
+    selector_of(token_budget=4000).view([user("x")])
     assert records_of(caplog) == []
 
 
@@ -624,7 +681,7 @@ def test_a_failed_selection_falls_back_with_one_warning_and_the_thread_starts_an
             raise RuntimeError("the secret is 6380")
 
     past, question = TALKS["english"]
-    selector = selector_of(on_error="fallback")
+    selector = selector_of(token_budget=4000, on_error="fallback")
     with monkeypatch.context() as patched:
         patched.setattr("gatekeeper_core.context.history.selector.ContextGatekeeper", Broken)
         view = selector.view([*past, user(question)], thread="t")
@@ -707,7 +764,7 @@ def test_a_setting_out_of_its_range_is_refused(name: str, value: Any) -> None:
 
 def test_the_settings_have_the_defaults_of_the_adapters_and_cannot_be_changed() -> None:
     config = HistoryConfig()
-    assert (config.token_budget, config.reserve_tokens, config.floor) == (4000, 0, 0)
+    assert (config.token_budget, config.reserve_tokens, config.floor) == (None, 0, 0)
     assert (config.passthrough_below, config.shadow, config.on_error) == (PASSTHROUGH_BELOW, False, "fallback")
     assert (config.mode, config.gatekeeper) == ("gated", None)
     with pytest.raises(AttributeError):

@@ -449,7 +449,7 @@ def saved(store: Store, name: str = "t1") -> Callable[[], object]:
 
 
 def index_in(builder: ContextBuilder) -> dict[str, Any]:
-    found = builder._setup.selector.index_of(("acme", "t1"))
+    found = builder._setup.selector.index_of("t1", tenant="acme")
     assert found is not None
     return content(found[0])
 

@@ -38,7 +38,7 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
         name: name of the block; also the tag of the fence, its other characters as ``_``.
         priority: as in LlamaIndex: 0 is never truncated; above it, lower numbers give way first.
         config: the settings; None: ``HistoryConfig(passthrough_below=0)``. The budget is for the text, fence included;
-            None: 16,000.
+            16,000 without one.
         tokenizer_fn: counts tokens; the default is LlamaIndex's.
         chat_store: the store of the memory (its ``sql_store``). With it the archive is read anew at each call, so a
             restart, a reset or another process is noticed; without it the block keeps what is flushed to it.
@@ -49,6 +49,7 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
     tokenizer_fn: Callable[[str], list[Any]] = Field(default_factory=get_tokenizer, exclude=True)
     chat_store: AsyncDBChatStore | None = Field(default=None, exclude=True)
 
+    _budget_setting: ClassVar[str | None] = None
     _defaults: ClassVar[HistoryConfig] = HistoryConfig(passthrough_below=0, run=None)
     _flushed: dict[str | None, list[ChatMessage]] = PrivateAttr(default_factory=dict)
 
@@ -117,12 +118,12 @@ def _without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
 
 
 def _up_to_question(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages before the current turn, and its last user message: the question."""
+    """Return the messages up to the last one of the user, the question: once, where an agent hands it over twice."""
     read = _without_system(messages)
-    roles = list(map(role_of, read))
-    if "user" not in roles:
+    starts = turn_starts(list(map(role_of, read)))
+    if not starts:
         return []
-    asked = first = len(roles) - 1 - roles[::-1].index("user")
-    while first > 0 and roles[first - 1] == "user":
-        first -= 1
-    return [*read[:first], read[asked]]
+    asked = stop = starts[-1]
+    while stop > 0 and role_of(read[stop - 1]) == "user" and text_of(read[stop - 1]) == text_of(read[asked]):
+        stop -= 1
+    return [*read[:stop], read[asked]]

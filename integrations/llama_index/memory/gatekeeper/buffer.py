@@ -16,9 +16,10 @@ from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
 
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.messages import Provider
 from llama_index.memory.gatekeeper.building import BuilderOptions
-from llama_index.memory.gatekeeper.options import one_budget
+from llama_index.memory.gatekeeper.options import limit_for, one_budget
 from llama_index.memory.gatekeeper.reading import Question, text_of
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
     ) -> Self:
         """Return a memory; the options before the star are LlamaIndex's, those after it ``BuilderOptions``.
 
-        Without a ``token_limit`` the budget is that of ``config`` or ``builder``, without either LlamaIndex's default.
+        Without a ``token_limit`` the budget is that of ``config`` or ``builder``, without either three quarters of what
+        ``llm`` reads; 16,000 where that is not known, which is logged.
 
         Raises:
             ConfigError: two different budgets are given.
@@ -71,6 +73,7 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
         """
         history = None if chat_history is None else list(chat_history)
         token_limit, config = one_budget(token_limit, config, builder)
+        token_limit = token_limit or limit_for(llm)
         stock = super().from_defaults(history, llm, chat_store, chat_store_key, token_limit, tokenizer_fn, **kwargs)
         return cls._with(
             stock,
@@ -109,10 +112,9 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
 
     def _check_prefix(self, initial_token_count: int) -> None:
         if initial_token_count > self.token_limit:
-            raise ValueError(
-                f"Initial token count exceeds token limit: {initial_token_count} tokens are sent before the history "
-                f"and token_limit is {self.token_limit}; raise token_limit or shorten the system prompt"
-            )
+            # The text is LlamaIndex's, to the letter; the numbers are in the cause.
+            numbers = BudgetError(needed_tokens=initial_token_count, available_tokens=self.token_limit)
+            raise ValueError("Initial token count exceeds token limit") from numbers
 
     def set(self, messages: list[ChatMessage]) -> None:
         """Replace the history."""

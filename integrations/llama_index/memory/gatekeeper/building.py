@@ -63,8 +63,8 @@ class BuilderOptions(SelectionOptions):
         return self._requests.last_context if self._requests else None
 
     def context_for(self, thread_id: str) -> BuiltContext | None:
-        """Return what was built last for a thread; None where that is not known."""
-        return self._requests.context_of(thread_id) if self._requests else None
+        """Return what was built last for a thread of the memory's tenant; None where that is not known."""
+        return self._requests.context_of(thread_id, tenant=self.tenant) if self._requests else None
 
     @property
     def last_selection(self) -> HistoryView | None:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.base.llms.types import ChatMessage, ContentBlock
+from llama_index.core.llms.llm import LLM
 from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 
@@ -20,7 +21,7 @@ from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import Provider
 from llama_index.memory.gatekeeper.building import BuilderOptions
-from llama_index.memory.gatekeeper.options import one_budget
+from llama_index.memory.gatekeeper.options import limit_for, one_budget
 from llama_index.memory.gatekeeper.reading import Question, role_of, text_of
 
 if TYPE_CHECKING:
@@ -49,7 +50,11 @@ class GatekeeperMemory(BuilderOptions, Memory):
     @classmethod
     def from_defaults(
         cls,
+        session_id: str | None = None,
+        chat_history: list[ChatMessage] | None = None,
+        token_limit: int | None = None,
         *args: Any,
+        llm: LLM | None = None,
         config: HistoryConfig | None = None,
         builder: ContextBuilder | None = None,
         user: str | None = None,
@@ -59,18 +64,18 @@ class GatekeeperMemory(BuilderOptions, Memory):
     ) -> Self:
         """Return a memory; ``args`` and ``kwargs`` are those of ``Memory``, the rest ``BuilderOptions``.
 
-        Without a ``token_limit`` the budget is that of ``config`` or ``builder``, without either LlamaIndex's default.
+        Without a ``token_limit`` the budget is that of ``config`` or ``builder``, without either three quarters of what
+        ``llm`` reads; 16,000 where that is not known, which is logged.
 
         Raises:
             ConfigError: two different budgets are given.
             TypeError: an option is unknown.
             ValueError: an option is out of range.
         """
-        limit, config = one_budget(kwargs.get("token_limit"), config, builder)
-        if limit is not None:
-            kwargs["token_limit"] = limit
+        token_limit, config = one_budget(token_limit, config, builder)
+        token_limit = token_limit or limit_for(llm)
         return cls._with(
-            super().from_defaults(*args, **kwargs),
+            super().from_defaults(session_id, chat_history, token_limit, *args, **kwargs),
             config=config,
             builder=builder,
             user=user,

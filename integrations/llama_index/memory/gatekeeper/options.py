@@ -8,24 +8,29 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import BaseModel, PlainSerializer, PrivateAttr
+from llama_index.core.constants import DEFAULT_CONTEXT_WINDOW
 from pydantic import PlainValidator, TypeAdapter
 
 from gatekeeper_core.context.compaction.run import RunConfig
-from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.model_windows import window_of_model
+from gatekeeper_core.context.history.modes import HistoryConfig, budget_for_window, check_reserve
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.events import WINDOW_UNKNOWN
+from gatekeeper_core.observation import tell
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from llama_index.memory.gatekeeper.events import report
 from llama_index.memory.gatekeeper.reading import read_message, write_message
 from llama_index.memory.gatekeeper.signs import signs_of
 
 if TYPE_CHECKING:
+    from llama_index.core.llms.llm import LLM
     from typing_extensions import Self
 
-__all__ = ["SelectionOptions", "one_budget"]
+__all__ = ["SelectionOptions", "limit_for", "one_budget"]
 
 _GATEKEEPER = TypeAdapter(GatekeeperConfig | None)
 
@@ -62,8 +67,28 @@ def one_budget(
     said = {place: tokens for place, tokens in places.items() if tokens is not None}
     if len({*said.values()}) > 1:
         named = ", ".join(f"{place} is {tokens}" for place, tokens in said.items())
-        raise ConfigError(f"{named}: give the budget once; HistoryConfig(token_budget=None) leaves it to the others")
+        raise ConfigError(f"{named}: give the budget once")
+    for place, tokens in said.items():
+        check_reserve(config.reserve_tokens if config else 0, tokens, named=place)
     return next(iter(said.values()), None), config and replace(config, token_budget=None)
+
+
+def limit_for(llm: LLM | None) -> int:
+    """Return the budget for a model: three quarters of its window; 16,000 where that is not known, which is logged.
+
+    Where the model has LlamaIndex's placeholder for a window, the one that its name tells stands before it.
+    """
+    window = None
+    if llm is not None:
+        said = llm.metadata
+        by_name = window_of_model(said.model_name)
+        window = (
+            by_name or said.context_window if said.context_window == DEFAULT_CONTEXT_WINDOW else said.context_window
+        )
+    budget = budget_for_window(window if window and window > 0 else None)
+    if not window or window < 0:
+        tell(WINDOW_UNKNOWN, setting="token_limit", budget_tokens=budget)
+    return budget
 
 
 class SelectionOptions(BaseModel):
@@ -72,12 +97,14 @@ class SelectionOptions(BaseModel):
     They may be changed at any time; the next call goes by them.
 
     Attributes:
-        config: the settings. With ``shadow`` a memory gives what it would give without a selection.
+        config: the settings; a ``token_budget`` is the limit of the memory. With ``shadow`` a memory gives what it
+            would give without a selection.
     """
 
     config: Annotated[HistoryConfig | None, PlainValidator(_read_config), PlainSerializer(_written_config)] = None
 
-    _defaults: ClassVar[HistoryConfig] = HistoryConfig(token_budget=None, run=None)
+    _defaults: ClassVar[HistoryConfig] = HistoryConfig(run=None)
+    _budget_setting: ClassVar[str | None] = "token_limit"
     _selector: ThreadSelector[ChatMessage] | None = PrivateAttr(default=None)
     _made_from: tuple[Any, ...] = PrivateAttr(default=())
 
@@ -132,6 +159,7 @@ class SelectionOptions(BaseModel):
                 signs=signs_of,
                 config=replace(config, token_budget=budget, run=None),
                 token_counter=lambda text: len(tokenizer(text)),
+                budget_setting=self._budget_setting,
             )
             self._selector, self._made_from = selector, (config, budget, tokenizer)
             return selector
