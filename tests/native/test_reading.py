@@ -11,7 +11,7 @@ from gatekeeper_core import ContextGatekeeper, HistoryConfig, MessageFormatError
 from gatekeeper_core.messages import MediaPart, validate_messages
 from gatekeeper_core.native.reading import read_messages, read_native
 from gatekeeper_core.tokens import count_messages
-from tests.native_lists import FORMATS, Native, talk
+from tests.native_lists import EPHEMERAL, FORMATS, TOPICS, Native, talk
 
 each_format = pytest.mark.parametrize("native", FORMATS, ids=lambda native: native.name)
 seeds = st.integers(0, 100_000)
@@ -57,6 +57,7 @@ def test_what_is_sent_is_accepted_and_the_callers_own(native: Native, seed: int,
     sent = keep(items, view)
     assert items == before
     assert native.faults(sent) == []
+    assert native.changes(sent, native.carried(items)) == []
     changed = dict(view.replaced)
     assert all(sent[place] is items[at] for place, at in enumerate(view.kept) if at not in changed)
     assert view.kept == tuple(sorted(set(view.kept)))
@@ -173,6 +174,28 @@ def png(width: int, height: int) -> str:
 def test_an_image_is_counted_by_the_size_that_its_data_tells(item: dict[str, Any], tokens: int | None) -> None:
     (message,) = read_messages([item])
     assert message.content == (MediaPart("image", tokens),)
+
+
+@pytest.mark.parametrize("script", TOPICS)
+def test_a_compressed_result_keeps_its_cache_mark(script: str) -> None:
+    blocks = [
+        {"type": "text", "text": f"{script}\n" * 200},
+        {"type": "text", "text": "done", "cache_control": EPHEMERAL},
+    ]
+    calls = [[{"type": "tool_use", "id": f"c{at}", "name": "f", "input": {}}] for at in range(2)]
+    items = [
+        {"role": "user", "content": "Which port?"},
+        {"role": "assistant", "content": calls[0]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c0", "content": blocks}]},
+        {"role": "assistant", "content": calls[1]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "6380"}]},
+    ]
+    run = RunConfig(compress_result=lambda message, _: message.text[:20])
+    config = HistoryConfig(token_budget=120, passthrough_below=0, run=run)
+    sent = keep(items, select_history(items, gatekeeper=ContextGatekeeper(), config=config))
+    (result,) = sent[2]["content"]
+    (block,) = result["content"]
+    assert block == {"type": "text", "text": (f"{script}\n" * 20)[:20], "cache_control": EPHEMERAL}
 
 
 def compacted_anthropic() -> list[dict[str, Any]]:
