@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tests.native_lists import Asked, Carried, Items
 
 
-HISTORIES = int(os.environ.get("GATEKEEPER_WIRE_HISTORIES", "20"))
+HISTORIES = int(os.environ.get("GATEKEEPER_WIRE_HISTORIES", "12"))
 """How many random conversations each test of what is sent goes through; ``make thorough``: 1,000."""
 
 
