@@ -28,13 +28,13 @@ demo: $(VENV)/.stamp-cli ## show the gatekeeper at work on a bundled conversatio
 test: $(VENV)/.stamp-test ## half a minute: acceptance, promises, README and tutorial, a contract for each adapter
 	@$(RUN) tests.newcomer
 
-test-all: $(VENV)/.stamp-test ## run all tests, with the code blocks of the documentation
+test-all: $(VENV)/.stamp-providers ## run all tests, with the code blocks of the documentation
 	@$(RUN) pytest -q -n auto $(PYTEST_ARGS)
 
 test-servers: $(VENV)/.stamp-servers ## run the tests that need PostgreSQL or Redis (apt-get install redis-server)
 	@GATEKEEPER_REQUIRE_SERVERS=1 $(RUN) pytest -q -n auto -m "servers or postgres" $(PYTEST_ARGS)
 
-coverage: $(VENV)/.stamp-servers ## which lines of the library no test runs; build/coverage.txt
+coverage: $(VENV)/.stamp-servers $(VENV)/.stamp-providers ## which lines of the library no test runs; build/coverage.txt
 	@$(PIP) install --group coverage --group test-browser --group docs
 	@mkdir -p build
 	@$(RUN) pytest -q -n auto --cov --cov-report= -W "ignore::coverage.exceptions.CoverageWarning" $(PYTEST_ARGS)
@@ -125,7 +125,7 @@ recording: $(VENV)/.stamp-cli ## record the terminal sessions of the README file
 mutants: $(VENV)/.stamp-servers ## change the code in 60 places, and see whether the tests of the module notice
 	@$(RUN) tests.mutants $(MUTANTS_ARGS)
 
-thorough: $(VENV)/.stamp-servers ## everything long: 500 examples, hostile seeds, mutants, soak, every Python, benchmarks
+thorough: $(VENV)/.stamp-servers $(VENV)/.stamp-providers ## everything long: 500 examples, hostile seeds, 1,000 histories over HTTP, mutants, soak, every Python, benchmarks
 	@VENV="$(VENV)" MAKE="$(MAKE)" bash .ci/thorough
 
 ci: ## what the CI server runs, on what is committed
@@ -156,6 +156,10 @@ $(VENV)/.stamp-cli: pyproject.toml $(VENV)/.stamp-venv
 
 $(VENV)/.stamp-test: pyproject.toml $(VENV)/.stamp-cli
 	@$(PIP) install --editable '.[$(EXTRAS)]' --group test --group test-adapters --group build
+	@touch $@
+
+$(VENV)/.stamp-providers: pyproject.toml $(VENV)/.stamp-test
+	@$(PIP) install --group test-providers
 	@touch $@
 
 $(VENV)/.stamp-servers: pyproject.toml $(VENV)/.stamp-test

@@ -184,13 +184,15 @@ def user_beside_results(content: str | tuple[Part, ...]) -> Message:
 
 
 def rewritten_texts(blocks: Sequence[Any], text: str, is_text: Callable[[Any], bool]) -> list[Any]:
-    """Return blocks with one text in the place of the first that is text; the other texts go.
+    """Return blocks with one text in the place of the last that has a cache mark, else of the first; other texts go.
 
     >>> rewritten_texts([{"text": "a"}, {"image": 1}, {"text": "b"}], "c", lambda block: "text" in block)
     [{'text': 'c'}, {'image': 1}]
     """
-    first = next((at for at, block in enumerate(blocks) if is_text(block)), None)
-    if first is None:
+    texts = [at for at, block in enumerate(blocks) if is_text(block)]
+    if not texts:
         return [*blocks]
-    put = {**blocks[first], "text": text} if isinstance(blocks[first], Mapping) else text
-    return [put if at == first else block for at, block in enumerate(blocks) if at == first or not is_text(block)]
+    marked = (at for at in reversed(texts) if isinstance(blocks[at], Mapping) and "cache_control" in blocks[at])
+    place = next(marked, texts[0])
+    put = {**blocks[place], "text": text} if isinstance(blocks[place], Mapping) else text
+    return [put if at == place else block for at, block in enumerate(blocks) if at == place or at not in texts]

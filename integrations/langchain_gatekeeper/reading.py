@@ -23,6 +23,7 @@ from langchain_core.messages import (
 from langchain_core.prompt_values import PromptValue
 
 from gatekeeper_core.messages import SIGNED, Message, Metadata, Role, ToolCall, is_signed
+from gatekeeper_core.native.items import rewritten_texts
 from langchain_gatekeeper.content import is_media, read_blocks, read_call
 
 __all__ = ["as_messages", "is_summary", "read_message", "same_objects", "text_of", "write_message"]
@@ -77,15 +78,20 @@ def is_summary(message: BaseMessage) -> bool:
 def write_message(original: BaseMessage, instead: Message) -> BaseMessage:
     """Return what is sent in the place of a message: a copy with another text, a result with its media, or a summary.
 
+    A result's cache mark stays with it.
+
     >>> write_message(AIMessage("Port 6380. It is fast.", id="a1"), Message("assistant", "Port 6380. …")).id
     'a1'
     >>> write_message(AIMessage("", tool_calls=[]), Message("user", "[2 tool calls executed]")).additional_kwargs
     {'lc_source': 'gatekeeper'}
     """
     if instead.role == "tool":
-        media = [] if isinstance(instead.content, str) else [block for block in original.content if is_media(block)]
-        text = [{"type": "text", "text": instead.text}]
-        return original.model_copy(update={"content": [*text, *media] if media else instead.text})
+        if isinstance(original.content, str):
+            return original.model_copy(update={"content": instead.text})
+        blocks = [block for block in original.content if _is_text(block) or is_media(block)]
+        if not any(map(_is_text, blocks)):
+            blocks.insert(0, {"type": "text", "text": ""})
+        return original.model_copy(update={"content": rewritten_texts(blocks, instead.text, _is_text)})
     if instead.role == read_message(original).role:
         return original.model_copy(update={"content": instead.text})
     return HumanMessage(instead.text, additional_kwargs={"lc_source": "gatekeeper"})
@@ -157,6 +163,10 @@ def _calls(message: BaseMessage) -> tuple[ToolCall, ...]:
         if not found and isinstance(legacy, Mapping):
             found = [{**legacy, "id": legacy.get("name")}]
     return tuple(map(read_call, found))
+
+
+def _is_text(block: object) -> bool:
+    return isinstance(block, str) or (isinstance(block, Mapping) and block.get("type") == "text")
 
 
 def _listed(value: object) -> list[Mapping[str, Any]]:

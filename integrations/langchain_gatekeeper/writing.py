@@ -64,16 +64,26 @@ def _made(message: Message, content: Any = None) -> BaseMessage:
 
 
 def _content(message: Message, pieces: Sequence[Piece[BaseMessage]]) -> Any:
-    """Return the content: the originals' own blocks where they are only joined, else the new text with its media."""
+    """Return the content: the originals' own blocks where they are only joined, else the new text with its media.
+
+    Of the texts' cache marks the last one stays.
+    """
     if all(original is None or isinstance(original.content, str) for _, original in pieces):
         return message.text
     unchanged = [original is None or read_message(original).text == piece.text for piece, original in pieces]
     if all(unchanged):
         return [block for piece in pieces for block in _blocks(*piece)]
-    media = (block for _, original in pieces for block in _listed(original) if is_media(block))
+    given = [block for _, original in pieces for block in _listed(original)]
+    media = filter(is_media, given)
+    said = [block for block in given if isinstance(block, Mapping) and not is_media(block)]
+    marks = [block["cache_control"] for block in said if "cache_control" in block]
     if isinstance(message.content, str):
-        return message.text
-    return [_text(part.text) if isinstance(part, TextPart) else next(media) for part in message.content]
+        return [_text(message.text) | {"cache_control": marks[-1]}] if marks else message.text
+    blocks = [_text(part.text) if isinstance(part, TextPart) else next(media) for part in message.content]
+    texts = [at for at, part in enumerate(message.content) if isinstance(part, TextPart)]
+    if marks and texts:
+        blocks[texts[-1]] = {**blocks[texts[-1]], "cache_control": marks[-1]}
+    return blocks
 
 
 def _blocks(piece: Message, original: BaseMessage | None) -> Iterator[Any]:
@@ -91,7 +101,7 @@ def _listed(message: BaseMessage | None) -> list[Any]:
     return message.content if message is not None and isinstance(message.content, list) else []
 
 
-def _text(text: str) -> dict[str, str]:
+def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
-from langchain_gatekeeper.reading import read_message
+from langchain_gatekeeper.reading import read_message, write_message
 from langchain_gatekeeper.writing import write_built
 
 pytestmark = pytest.mark.adapters
@@ -47,6 +49,24 @@ def test_media_stay_beside_a_text_that_was_cut() -> None:
     assert write_built(message, [(message, original)]).content == [{"type": "text", "text": "short"}, PICTURE]
     bare = Message("user", "short, 1 image gone")
     assert write_built(bare, [(bare, original)]).content == "short, 1 image gone"
+
+
+@pytest.mark.parametrize("short", ["brief", "短", "端口 6380"])
+def test_a_cache_mark_stays_with_a_text_that_was_cut(short: str) -> None:
+    marked = {"type": "text", "text": "long", "cache_control": {"type": "ephemeral"}}
+    original = ToolMessage([{"type": "text", "text": "first"}, PICTURE, marked], tool_call_id="a")
+    bare = Message("tool", short, tool_call_id="a")
+    assert write_built(bare, [(bare, original)]).content == [{**marked, "text": short}]
+    shown = Message("tool", (TextPart(short), MediaPart("image")), tool_call_id="a")
+    assert write_built(shown, [(shown, original)]).content == [{**marked, "text": short}, PICTURE]
+    assert write_message(original, bare).content == [PICTURE, {**marked, "text": short}]
+
+
+@pytest.mark.parametrize("content", [["long"], [{"type": "tool_result", "content": "long"}], [PICTURE]])
+def test_a_result_in_blocks_stays_one_with_the_text_that_is_sent(content: list[Any]) -> None:
+    written = write_message(ToolMessage(content, tool_call_id="a"), Message("tool", "short", tool_call_id="a"))
+    assert read_message(written).text == "short"
+    assert [block for block in written.content if block == PICTURE] == [block for block in content if block == PICTURE]
 
 
 def test_a_result_keeps_its_marks_and_answers_the_call_that_it_is_sent_for() -> None:

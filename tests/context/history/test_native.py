@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gatekeeper_core import ContextGatekeeper, HistoryConfig, RunConfig, keep, read_messages, select_history
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.tokens import count_messages
-from tests.native_lists import FORMATS, Native, talk
+from tests.native_lists import EPHEMERAL, FORMATS, TOPICS, Native, talk
 
 each_format = pytest.mark.parametrize("native", FORMATS, ids=lambda native: native.name)
 seeds = st.integers(0, 100_000)
@@ -29,6 +29,7 @@ def test_what_is_sent_is_accepted_and_the_callers_own(native: Native, seed: int,
     sent = keep(items, view)
     assert items == before
     assert native.faults(sent) == []
+    assert native.changes(sent, native.carried(items)) == []
     changed = dict(view.replaced)
     assert all(sent[place] is items[at] for place, at in enumerate(view.kept) if at not in changed)
     assert view.kept == tuple(sorted(set(view.kept)))
@@ -56,6 +57,28 @@ def test_a_long_run_is_folded_in_the_format_that_it_came_in(native: Native) -> N
     assert view.folded
     assert native.faults(sent) == []
     assert count_messages(read_messages(sent)) < whole
+
+
+@pytest.mark.parametrize("script", TOPICS)
+def test_a_compressed_result_keeps_its_cache_mark(script: str) -> None:
+    blocks = [
+        {"type": "text", "text": f"{script}\n" * 200},
+        {"type": "text", "text": "done", "cache_control": EPHEMERAL},
+    ]
+    calls = [[{"type": "tool_use", "id": f"c{at}", "name": "f", "input": {}}] for at in range(2)]
+    items = [
+        {"role": "user", "content": "Which port?"},
+        {"role": "assistant", "content": calls[0]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c0", "content": blocks}]},
+        {"role": "assistant", "content": calls[1]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "6380"}]},
+    ]
+    run = RunConfig(compress_result=lambda message, _: message.text[:20])
+    config = HistoryConfig(token_budget=120, passthrough_below=0, run=run)
+    sent = keep(items, select_history(items, gatekeeper=ContextGatekeeper(), config=config))
+    (result,) = sent[2]["content"]
+    (block,) = result["content"]
+    assert block == {"type": "text", "text": (f"{script}\n" * 20)[:20], "cache_control": EPHEMERAL}
 
 
 def compacted_anthropic() -> list[dict[str, Any]]:

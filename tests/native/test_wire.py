@@ -1,0 +1,106 @@
+"""Lists of dicts, sent as they are kept to a server that refuses what the provider would refuse."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gatekeeper_core import ContextGatekeeper, HistoryConfig, RunConfig, ToolResultCompressor, keep, select_history
+from tests.native_lists import ANTHROPIC, FORMATS, Asked, Call, Native, Round, talk
+from tests.strict_server import HISTORIES, StrictServer
+
+each_format = pytest.mark.parametrize("native", FORMATS, ids=lambda native: native.name)
+
+CALLS = (Call("call_1", "look_up", {"n": 1}, "6380"), Call("call_2", "look_up", {"n": 2}, "6381"))
+ROUND = Round("Two tables have it.", "Let me see.", CALLS, cached=True)
+TURN = Asked("Which port?", (ROUND,), Round("They differ.", "6380 or 6381."), cached=True)
+NEXT = Asked("端口是哪个？", (), None)
+
+
+@pytest.fixture
+def server() -> Iterator[StrictServer]:
+    with StrictServer() as running:
+        yield running
+
+
+@each_format
+def test_what_is_kept_of_a_list_is_never_refused(native: Native, server: StrictServer) -> None:
+    changed = 0
+    for seed in range(HISTORIES):
+        chance, turns = random.Random(seed), talk(seed)
+        items = native.write(turns)
+        config = HistoryConfig(
+            token_budget=chance.choice((60, 150, 400, 1_500)),
+            mode=chance.choice(("gated", "hybrid", "window")),
+            passthrough_below=0,
+            on_error="raise",
+            run=RunConfig(keep_recent_rounds=1, compress_result=ToolResultCompressor()),
+        )
+        server.begin(native, turns, [])
+        sent = keep(items, select_history(items, gatekeeper=ContextGatekeeper(), config=config))
+        assert server.post(native, sent).status == 200, f"seed {seed}: {server.refused}"
+        changed += sent != items
+    assert changed > HISTORIES // 2
+
+
+@each_format
+def test_the_server_takes_the_whole_and_answers_in_the_format(native: Native, server: StrictServer) -> None:
+    server.begin(native, [TURN, NEXT], [ROUND, None])
+    items = native.write([TURN, NEXT])
+    first, second = server.post(native, items), server.post(native, items)
+    assert (first.status, second.status) == (200, 500)
+    assert all(call.name in str(first.body) for call in CALLS)
+    assert "error" in second.body
+
+
+FEWER = ROUND._replace(calls=CALLS[1:])
+BROKEN = {
+    "a result is missing": lambda n: [n.asked(TURN), *n.said(ROUND), *n.told(FEWER)],
+    "a call is missing": lambda n: [n.asked(TURN), *n.said(FEWER), *n.told(ROUND)],
+    "there is no result": lambda n: [n.asked(TURN), *n.said(ROUND)],
+    "there is no call": lambda n: [n.asked(TURN), *n.told(ROUND)],
+    "results come before their calls": lambda n: [n.asked(TURN), *n.told(ROUND), *n.said(ROUND)],
+    "calls stand twice": lambda n: [n.asked(TURN), *(n.said(ROUND) + n.told(ROUND)) * 2],
+    "the user does not begin": lambda n: [*n.said(ROUND), *n.told(ROUND), n.asked(NEXT)],
+    "a signature is changed": lambda n: [n.asked(TURN), *n.said(ROUND._replace(thought="?")), *n.told(ROUND)],
+    "a signature is lost": lambda n: [n.asked(TURN), *n.said(ROUND._replace(thought="")), *n.told(ROUND)],
+    "a signature is made up": lambda n: [n.asked(TURN), *n.said(ROUND), *n.told(ROUND), *n.said(Round("?", "Yes."))],
+}  # fmt: skip
+NOT_REFUSED = {
+    # A call of Gemini's has no id: only its signature and its place tell it from another one.
+    ("Gemini contents", "calls stand twice"),
+    # Nothing is signed beside an answer in the chat format.
+    ("OpenAI chat messages", "a signature is made up"),
+}
+
+
+@each_format
+@pytest.mark.parametrize("how", BROKEN)
+def test_the_server_refuses(native: Native, how: str, server: StrictServer) -> None:
+    server.begin(native, [TURN, NEXT], [])
+    posted = server.post(native, BROKEN[how](native))
+    expected = 200 if (native.name, how) in NOT_REFUSED else 400
+    assert posted.status == expected
+    assert bool(server.refused) == (expected == 400)
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [ANTHROPIC.asked(TURN), *ANTHROPIC.said(ROUND), ANTHROPIC.asked(NEXT), *ANTHROPIC.told(ROUND)],
+        [ANTHROPIC.asked(TURN._replace(cached=False)), *ANTHROPIC.said(ROUND), *ANTHROPIC.told(ROUND)],
+        [ANTHROPIC.asked(TURN), *ANTHROPIC.said(ROUND), *ANTHROPIC.told(ROUND._replace(cached=False))],
+        [ANTHROPIC.asked(TURN), {"role": "assistant", "content": [{"type": "text", "text": " "}]}],
+        [ANTHROPIC.asked(TURN)] * 5,
+        [{"role": "user"}],
+    ],
+    ids=["late results", "a question's mark lost", "a result's mark lost", "empty text", "five marks", "malformed"],
+)
+def test_the_server_refuses_in_the_format_of_anthropic(items: list[dict[str, Any]], server: StrictServer) -> None:
+    server.begin(ANTHROPIC, [TURN, NEXT], [])
+    posted = server.post(ANTHROPIC, items)
+    assert posted.status == 400
+    assert posted.body["error"]["type"] == "invalid_request_error"
