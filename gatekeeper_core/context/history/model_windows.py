@@ -4,8 +4,8 @@ The figure of a row is the smallest input window among the models whose names be
 some history, one that is too large a refused request. Read on 2026-11-22.
 
 Source: the model profiles in langchain-openai 1.7.3, langchain-anthropic 1.7.7 and langchain-google-genai 4.4.2, the
-table in llama-index-llms-openai 0.8.3; ``claude-2``, ``claude-3``, ``gemini-1.5`` and ``gemini-2.0`` from the model
-pages of Anthropic and Google.
+table in llama-index-llms-openai 0.8.3; ``gemini-1.5`` and ``gemini-2.0-flash`` from Google's model pages, ``claude-3``
+from Anthropic's announcement of the family (200,000 for each).
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ __all__ = ["MODEL_WINDOWS", "window_of_model"]
 
 MODEL_WINDOWS: Mapping[str, int] = {
     "chatgpt-4o": 128_000,
-    "claude-2": 100_000,
     "claude-3": 200_000,
     "claude-fable-5": 1_000_000,
     "claude-haiku-4": 200_000,
@@ -30,7 +29,7 @@ MODEL_WINDOWS: Mapping[str, int] = {
     "claude-sonnet-4-6": 1_000_000,
     "claude-sonnet-5": 1_000_000,
     "gemini-1.5": 1_048_576,
-    "gemini-2.0": 1_048_576,
+    "gemini-2.0-flash": 1_048_576,
     "gemini-2.5-flash": 1_048_576,
     "gemini-2.5-flash-image": 32_768,
     "gemini-2.5-flash-preview-tts": 8_192,
