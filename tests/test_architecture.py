@@ -126,7 +126,7 @@ ADAPTERS = {
     "langchain_gatekeeper": ("memory", "middleware", "runnable", "tools"),
     "llama_index.memory.gatekeeper": ("buffer", "block", "memory", "tools"),
 }
-ADAPTER_LINES = 160
+ADAPTER_LINES = 205
 
 
 def porch_modules() -> list[Module]:
