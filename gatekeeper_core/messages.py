@@ -484,7 +484,7 @@ def with_text(message: Message, text: str) -> Message:
     """Return a message with this text in the place of its first one; parts that are no text stay in their order.
 
     >>> with_text(Message("user", (MediaPart("image"), TextPart("what"), TextPart("is this?"))), "?").content
-    (MediaPart(kind='image'), TextPart(text='?'))
+    (MediaPart(kind='image', tokens=None), TextPart(text='?'))
     """
     parts = () if isinstance(message.content, str) else message.content
     if not any(isinstance(part, MediaPart) for part in parts):

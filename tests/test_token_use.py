@@ -114,7 +114,7 @@ def test_nothing_is_over_the_budget_but_the_full_history() -> None:
 def test_a_call_belongs_to_the_turn_that_asked_and_a_greeting_to_the_first() -> None:
     messages = [assistant("Hello!"), user("a"), assistant(), assistant(), user("b"), user("c"), assistant()]
     points = token_use(messages, token_budget=300).points
-    assert [point.turn_id for point in points] == [0, 0, 0, 1]
+    assert [point.turn_id for point in points] == [0, 0, 0, 2]
     assert points[0][2:] == (0, 0, 0)
 
 

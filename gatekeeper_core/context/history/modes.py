@@ -322,21 +322,30 @@ def fitting_turns(turns: Sequence[int], costs: Sequence[int], *, budget_tokens: 
 def without_loose_questions(turns: Sequence[int], history: History) -> tuple[int, ...]:
     """Return the turns to send less those without an answer that would stand before another turn than they did.
 
-    So two messages of the user stand side by side only where the conversation has them so. A question that was asked
-    again before anything was answered, because its call failed, goes as well; media alone are no such question.
+    So two messages of the user stand side by side only where the conversation has them so. A question without an answer
+    comes behind the turn that follows it: where the least valuable turns are given up, it goes first. A question that
+    was asked again before anything was answered, because its call failed, goes as well; media alone are no such
+    question.
 
     >>> asked = [Turn((Message("user", text),), at, at + 1) for at, text in enumerate(("Port?", "Port?", "Bread?"))]
-    >>> without_loose_questions((2, 1, 0), History((), (), (), (), tuple(asked), None, ""))
+    >>> without_loose_questions((1, 0, 2), History((), (), (), (), tuple(asked), None, ""))
     (2, 1)
     """
     past, kept = history.past, {*turns}
     for at in sorted(turns, reverse=True):
-        if _is_answered(past[at]):
-            continue
         displaced = at + 1 < len(past) and at + 1 not in kept
-        if displaced or _is_asked_again(history, at):
+        if not _is_answered(past[at]) and (displaced or _is_asked_again(history, at)):
             kept.discard(at)
-    return tuple(turn for turn in turns if turn in kept)
+    ordered: dict[int, None] = {}
+    waiting: set[int] = set()
+    for turn in filter(kept.__contains__, turns):
+        if not _is_answered(past[turn]) and turn + 1 in kept and turn + 1 not in ordered:
+            waiting.add(turn)
+            continue
+        ordered[turn] = None
+        while (turn := turn - 1) in waiting:
+            ordered[turn] = None
+    return tuple(ordered)
 
 
 def _is_answered(turn: Turn) -> bool:

@@ -189,7 +189,7 @@ def select_past(
             costs.past = [max(1, count_messages(t.messages, token_counter=costs.counter)) for t in history.past]
             newest = Choice(newest_turns(costs.past, budget_tokens=costs.room_at_start)[::-1], "fallback", "")
             chosen = (chosen or newest)._replace(status="fallback", reason=_where(error), selection=None)
-        view = costs.view(chosen)
+        view = costs.view(chosen._replace(turns=without_loose_questions(chosen.turns, history)))
         seen.tell(view.facts)
     return view
 
@@ -248,7 +248,6 @@ class _Costs:
         run = self._shrunk(self.room_at_start - chosen_tokens)
         room = self.room_at_start - run.tokens
         turns = fitting_turns(choice.turns, costs, budget_tokens=self.room_at_start - run.peak_tokens)
-        turns = without_loose_questions(turns, history)
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update(run.folded[1:])
