@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["write_built"]
 
 _MADE = {"lc_source": "gatekeeper"}
+_REASONING = ("thinking", "redacted_thinking", "reasoning")
 
 
 def write_built(message: Message, pieces: Sequence[Piece[BaseMessage]]) -> BaseMessage:
@@ -66,11 +67,15 @@ def _made(message: Message, content: Any = None) -> BaseMessage:
 def _content(message: Message, pieces: Sequence[Piece[BaseMessage]]) -> Any:
     """Return the content: the originals' own blocks where they are only joined, else the new text with its media.
 
-    Of the texts' cache marks the last one stays.
+    Blocks with reasoning go as they are, for providers refuse what they have signed in any other form. Of the texts'
+    cache marks the last one stays.
     """
     if all(original is None or isinstance(original.content, str) for _, original in pieces):
         return message.text
-    unchanged = [original is None or read_message(original).text == piece.text for piece, original in pieces]
+    unchanged = [
+        original is None or _is_signed(original) or read_message(original).text == piece.text
+        for piece, original in pieces
+    ]
     if all(unchanged):
         return [block for piece in pieces for block in _blocks(*piece)]
     given = [block for _, original in pieces for block in _listed(original)]
@@ -95,6 +100,10 @@ def _blocks(piece: Message, original: BaseMessage | None) -> Iterator[Any]:
     for block in original.content:
         if not (isinstance(block, Mapping) and block.get("type") in CALL_TYPES):
             yield block
+
+
+def _is_signed(message: BaseMessage) -> bool:
+    return any(isinstance(block, Mapping) and block.get("type") in _REASONING for block in _listed(message))
 
 
 def _listed(message: BaseMessage | None) -> list[Any]:

@@ -51,6 +51,16 @@ def test_media_stay_beside_a_text_that_was_cut() -> None:
     assert write_built(bare, [(bare, original)]).content == "short, 1 image gone"
 
 
+def test_signed_thinking_beside_a_call_goes_as_it_is() -> None:
+    blocks: list[Any] = [
+        {"type": "thinking", "thinking": "嗯", "signature": "c2ln"},
+        {"type": "text", "text": "Let me see."},
+    ]
+    original = AIMessage(blocks, tool_calls=[{"name": "port", "args": {"service": "redis"}, "id": "a"}])
+    cut = Message("assistant", "嗯", tool_calls=(CALL,))
+    assert write_built(cut, [(cut, original)]).content == blocks
+
+
 @pytest.mark.parametrize("short", ["brief", "短", "端口 6380"])
 def test_a_cache_mark_stays_with_a_text_that_was_cut(short: str) -> None:
     marked = {"type": "text", "text": "long", "cache_control": {"type": "ephemeral"}}
