@@ -187,19 +187,15 @@ class ThreadSelector(Generic[Item]):
         all_past: bool = False,
         restore: Restore | None = None,
     ) -> HistoryView:
-        """Return which of the messages to send; the arguments are those of ``select_history``.
+        """Return which of the messages to send; most arguments are those of ``select_history``.
 
         Args:
             items: the whole history, in the framework's own messages; read, never changed.
             thread: names the conversation; None takes its first user message for a name.
             tenant: whose system it runs in: threads of two tenants share nothing, though they have the same name.
-            query: the question, None where it is the last user message.
-            config: other settings for this call; None: those of the selector, with the name of the thread for the
-                compressor of tool results.
-            fixed_tokens: what is sent besides; ``reserve_tokens`` comes on top.
+            config: other settings for this call; None: those of the selector, which know the name of the thread.
+            query, fixed_tokens, pinned, window_from: as there; ``reserve_tokens`` comes on top of what is sent besides.
             window_tokens: what the model of this call reads at once, where no budget is set; None: not known.
-            pinned: positions that are always kept.
-            window_from: in mode ``window`` the position of the first message that may be kept.
             all_past: whether no turn is the current one, though the last one may hold the query: it is asked elsewhere.
             restore: gives, where no index of the thread is remembered, one of the first of its finished turns, or None.
 
