@@ -60,10 +60,11 @@ class RememberedThread(Generic[Item]):
         view: the view made last, None before the first.
         made_for: what else the view was made for: question, pinned positions and budget.
         opening: the framework's object that opened the current turn.
-        config: the settings, with the name of the thread; None before the first view.
+        config: the settings, with the name of the thread.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, config: HistoryConfig) -> None:
+        self.config = config
         self.lock = threading.Lock()
         self.messages: tuple[Message, ...] = ()
         self.gatekeeper: ContextGatekeeper | None = None
@@ -71,7 +72,6 @@ class RememberedThread(Generic[Item]):
         self.view: HistoryView | None = None
         self.made_for: tuple[object, ...] = ()
         self.opening: Item | None = None
-        self.config: HistoryConfig | None = None
         self._signs: list[object] = []
         self._tokens = array("q")
         self._bytes_up_to = array("q", [THREAD_BYTES])

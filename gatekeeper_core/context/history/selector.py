@@ -161,7 +161,7 @@ class ThreadSelector(Generic[Item]):
     def history_cost(self, items: Sequence[Item], *, thread: Hashable, tenant: str = "default") -> int:
         """Return what the whole history of a thread costs, in tokens: only what is new in it is read and counted."""
         key = (tenant, thread)
-        state = self._threads.get_or_put(key, RememberedThread)
+        state = self._threads.get_or_put(key, lambda: RememberedThread(self._config_of(thread)))
         with state.lock:
             try:
                 state.catch_up(items, read=self._read, signs=self._signs)
@@ -187,14 +187,17 @@ class ThreadSelector(Generic[Item]):
         all_past: bool = False,
         restore: Restore | None = None,
     ) -> HistoryView:
-        """Return which of the messages to send; most arguments are those of ``select_history``.
+        """Return which of the messages to send; see ``select_history``.
 
         Args:
             items: the whole history, in the framework's own messages; read, never changed.
             thread: names the conversation; None takes its first user message for a name.
             tenant: whose system it runs in: threads of two tenants share nothing, though they have the same name.
             config: other settings for this call; None: those of the selector, which know the name of the thread.
-            query, fixed_tokens, pinned, window_from: as there; ``reserve_tokens`` comes on top of what is sent besides.
+            query: the question; None: the last user message.
+            fixed_tokens: what is sent besides; ``reserve_tokens`` comes on top.
+            pinned: positions that are always kept.
+            window_from: in mode ``window`` the position of the first message that may be kept.
             window_tokens: what the model of this call reads at once, where no budget is set; None: not known.
             all_past: whether no turn is the current one, though the last one may hold the query: it is asked elsewhere.
             restore: gives, where no index of the thread is remembered, one of the first of its finished turns, or None.
@@ -203,14 +206,10 @@ class ThreadSelector(Generic[Item]):
             ConfigError: a number is out of range.
             Exception: whatever reading a message raises; and a failed selection, where ``on_error`` is ``raise``.
         """
-        check_tokens("fixed_tokens", fixed_tokens)
         key = (tenant, thread if thread is not None else self._name_of(items))
-        state = self._threads.get_or_put(key, RememberedThread)
+        state = self._threads.get_or_put(key, lambda: RememberedThread(self._config_of(thread)))
         with stage(HISTORY, thread=thread_name(thread)) as seen, state.lock:
             try:
-                if state.config is None:  # with the name of the thread, where a compressor wants to know it
-                    run = self._config.run and replace(self._config.run, thread_id=thread_name(thread))
-                    state.config = replace(self._config, run=run)
                 question = _Question(query, all_past, tuple(pinned), fixed_tokens, window_tokens, window_from)
                 view = self._view(state, items, question, config or state.config, restore)
             except BaseException:
@@ -243,6 +242,7 @@ class ThreadSelector(Generic[Item]):
         restore: Restore | None,
     ) -> HistoryView:
         """Return the view for a question: the one made last where nothing that it depends on has changed."""
+        check_tokens("fixed_tokens", question.fixed_tokens)
         before, made_for = state.history, (question, config.token_budget, config.floor)
         state.catch_up(items, read=self._read, signs=self._signs)
         if before and state.view and state.messages is before.messages and state.made_for == made_for:
@@ -291,6 +291,10 @@ class ThreadSelector(Generic[Item]):
             if 0 < needed >= budget_within(self._count, budget):
                 self._warned |= {NO_ROOM}
                 tell(NO_ROOM, setting=setting, needed_tokens=needed, budget_tokens=budget)
+
+    def _config_of(self, thread: Hashable) -> HistoryConfig:
+        """Return the settings, with the name of the thread where a compressor wants to know it."""
+        return replace(self._config, run=self._config.run and replace(self._config.run, thread_id=thread_name(thread)))
 
     def _name_of(self, items: Sequence[Item]) -> Hashable:
         """Return a name for a conversation that has none, so that two of them do not undo each other's index."""

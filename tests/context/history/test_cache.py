@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.corpus import generate_turns
+from gatekeeper_core import HistoryConfig
 from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.history.cache import THREAD_BYTES, RememberedThread, flat_sign
 from gatekeeper_core.context.history.modes import HistoryConfig
@@ -110,7 +111,7 @@ def selector_of(**settings: Any) -> ThreadSelector[Item]:
 def test_whatever_was_seen_before_a_history_is_read_as_it_is_now(start: list[Item], steps: list[Any]) -> None:
     """Messages, turns and costs, by any way to the history: equal to those of a reading from nothing."""
     history = [list(item) for item in start]
-    thread: RememberedThread[Item] = RememberedThread()
+    thread: RememberedThread[Item] = RememberedThread(HistoryConfig())
     before = None
     for edits_made, query, _, pin in steps:
         for how, at, item in edits_made:
@@ -119,7 +120,7 @@ def test_whatever_was_seen_before_a_history_is_read_as_it_is_now(start: list[Ite
         assert thread.messages == tuple(map(read, history))
         assert thread.estimated_bytes == THREAD_BYTES + sum(map(message_bytes, thread.messages))
         costs = [thread.tokens_at(at, len) for at in range(len(history))]
-        fresh: RememberedThread[Item] = RememberedThread()
+        fresh: RememberedThread[Item] = RememberedThread(HistoryConfig())
         fresh.catch_up(history, read=read, signs=None)
         assert costs == [fresh.tokens_at(at, len) for at in range(len(history))]
         pinned = [at for at, item in enumerate(thread.messages) if item.role in ("user", "system")][: int(pin)]
@@ -164,7 +165,7 @@ def test_only_what_has_another_sign_is_read_again() -> None:
         return [tuple(map(str, item)) for item in listed]
 
     history: list[Item] = [["user", text, []] for text in TEXTS]
-    thread: RememberedThread[Item] = RememberedThread()
+    thread: RememberedThread[Item] = RememberedThread(HistoryConfig())
     thread.catch_up(history, read=reading, signs=kinds)
     messages = thread.messages
     seen.clear()
