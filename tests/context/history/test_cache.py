@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.corpus import generate_turns
-from gatekeeper_core import HistoryConfig
 from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.history.cache import THREAD_BYTES, RememberedThread, flat_sign
 from gatekeeper_core.context.history.modes import HistoryConfig
