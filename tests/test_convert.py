@@ -163,7 +163,7 @@ WRONG = {
     "a list and an unknown source": (("--list", "--from", "word"), "--from must be one of"),
     "no such conversation": (("out.json", "--conversation", "9"), "none of its 1 conversations"),
     "a folder that is not there": (("nowhere/out.json",), "No such file or directory"),
-    "a NUL in the name": (("a\0.json",), "null byte"),
+    "a NUL in the name": (("a\0.json",), "embedded null"),
     "a folder as out": ((".", "--to", "pairs"), "is no regular file"),
 }
 
