@@ -20,7 +20,7 @@ from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 from gatekeeper_core.errors import GatekeeperError, MessageFormatError
-from gatekeeper_core.messages import MediaPart, Message, Part, Turn
+from gatekeeper_core.messages import MediaPart, Message, Turn
 
 __all__ = [
     "AmbiguousConversationError",
@@ -36,7 +36,6 @@ __all__ = [
     "Usage",
     "all_together",
     "checked_object",
-    "content_of",
     "count_fields",
     "count_media",
     "date_of",
@@ -300,14 +299,6 @@ def count_fields(message: Message, left_out: LeftOut) -> None:
     """Count what a message holds beside its role, its content and its calls."""
     fields = (message.name, message.id, message.metadata, message.created_at)
     left_out["message_field"] += sum(bool(field) for field in fields)
-
-
-def content_of(parts: Sequence[Part]) -> str | tuple[Part, ...]:
-    """Return the content of a message of these parts: text where one text is all that there is."""
-    if not parts:
-        return ""
-    only = parts[0]
-    return only.text if len(parts) == 1 and not isinstance(only, MediaPart) else tuple(parts)
 
 
 def checked_object(value: object, place: str) -> dict[str, Any]:

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.messages import Message, Part, TextPart
 from gatekeeper_core.native.anthropic import ANTHROPIC
-from gatekeeper_core.native.items import kind_of
+from gatekeeper_core.native.items import content_of, kind_of
 from gatekeeper_formats.agent_log import Log, native_messages, one_log, without
 from gatekeeper_formats.anthropic import THINKING, usage_of
-from gatekeeper_formats.base import Format, checked_object, content_of, text_or_none
+from gatekeeper_formats.base import Format, checked_object, text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

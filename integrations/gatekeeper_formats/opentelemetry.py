@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.messages import MediaPart, Message, Part, TextPart, ToolCall
+from gatekeeper_core.native.items import content_of
 from gatekeeper_formats.base import (
     Entry,
     Format,
@@ -21,7 +22,6 @@ from gatekeeper_formats.base import (
     LeftOut,
     PlaceError,
     checked_object,
-    content_of,
     date_of,
     date_of_seconds,
     field_of,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.messages import Message, Part, ToolCall
-from gatekeeper_formats.base import content_of
+from gatekeeper_core.native.items import content_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

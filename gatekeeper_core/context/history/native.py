@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.context.history.pins import check_position
 from gatekeeper_core.messages import Message
 from gatekeeper_core.native.reading import NativeMessages, read_native
 from gatekeeper_core.tokens import TokenCounter, count_messages
@@ -74,10 +74,7 @@ def _places(native: NativeMessages, pinned: Collection[int], start: int) -> list
     """Return which messages are pinned, counted from a first one on."""
     places = set(native.settings)
     for position in pinned:
-        if isinstance(position, bool) or not isinstance(position, int):
-            raise TypeError(f"pinned must hold positions, got {type(position).__name__}")
-        if not 0 <= position < len(native.items):
-            raise ConfigError(f"pinned position {position} is not in a list of {len(native.items)} messages")
+        check_position(position, len(native.items))
         places.update(native.of_item(position))
     return sorted(at - start for at in places if at >= start)
 

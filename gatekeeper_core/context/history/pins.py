@@ -17,7 +17,7 @@ from gatekeeper_core.context.compaction.rounds import reach_of
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Turn, is_summary
 
-__all__ = ["as_said", "checked_pins", "summaries_in", "summaries_needed"]
+__all__ = ["as_said", "check_position", "checked_pins", "summaries_in", "summaries_needed"]
 
 _EMPTY_USER, _EMPTY_SYSTEM = Message("user", ""), Message("system", "")
 
@@ -86,13 +86,23 @@ def checked_pins(messages: tuple[Message, ...], pinned: Collection[int]) -> tupl
         ConfigError: nothing stands there, or a message of the assistant or of a tool.
     """
     for at in pinned:
-        if isinstance(at, bool) or not isinstance(at, int):
-            raise TypeError(f"pinned must hold positions, got {type(at).__name__}")
-        if not 0 <= at < len(messages):
-            raise ConfigError(f"pinned position {at} is not in a list of {len(messages)} messages")
+        check_position(at, len(messages))
         if not isinstance(messages[at], Message):
             raise TypeError(f"messages[{at}] must be a Message, got {type(messages[at]).__name__}")
         role = messages[at].role
         if role not in ("user", "system"):
             raise ConfigError(f"message {at} has the role {role}: only user and system messages can be pinned")
     return tuple(sorted(set(pinned)))
+
+
+def check_position(at: object, count: int) -> None:
+    """Check that a pinned position is one of a list of so many messages.
+
+    Raises:
+        TypeError: it is no whole number.
+        ConfigError: nothing stands there.
+    """
+    if isinstance(at, bool) or not isinstance(at, int):
+        raise TypeError(f"pinned must hold positions, got {type(at).__name__}")
+    if not 0 <= at < count:
+        raise ConfigError(f"pinned position {at} is not in a list of {count} messages")
