@@ -38,7 +38,8 @@ ROOMS = {
     "selection": frozenset({"selection"}),
     "storage": frozenset({"storage"}),
     "native": frozenset({"native"}),
-    "context": frozenset({"context", "native", "selection", "storage"}),
+    "pricing": frozenset({"pricing"}),
+    "context": frozenset({"context", "native", "pricing", "selection", "storage"}),
 }
 CONTEXT: dict[str, tuple[str, ...]] = {
     "thread": (),

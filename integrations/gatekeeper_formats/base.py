@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from gatekeeper_core.errors import GatekeeperError, MessageFormatError
 from gatekeeper_core.messages import MediaPart, Message, Turn
+from gatekeeper_core.pricing.usage import Usage
 
 __all__ = [
     "AmbiguousConversationError",
@@ -133,24 +134,6 @@ class Item(NamedTuple):
         if self.line is not None:
             return f"line {self.line}"
         return f"conversation {self.at + 1}" if noun == "conversation" else f"{noun} {self.at} (counting from 0)"
-
-
-class Usage(NamedTuple):
-    """What a provider reported for one call of a model, in tokens.
-
-    Attributes:
-        input_tokens: what was read, the cached part included.
-        output_tokens: what was written.
-        cached_tokens: the part of the input that came from a cache.
-        cache_written_tokens: the part of the input that was written to a cache.
-        model: the model's name, "" where it is not told.
-    """
-
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int = 0
-    cache_written_tokens: int = 0
-    model: str = ""
 
 
 class Loaded(NamedTuple):

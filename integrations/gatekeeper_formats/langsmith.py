@@ -9,6 +9,7 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_formats.base import (
     Entry,
     Format,
@@ -22,7 +23,6 @@ from gatekeeper_formats.base import (
 )
 from gatekeeper_formats.langchain import langchain_message
 from gatekeeper_formats.traces import Call, Record, Said, conversations_of
-from gatekeeper_formats.usage import reported_usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -163,7 +163,7 @@ def _usage(run: Mapping[str, Any], outputs: Mapping[str, Any], answer: object) -
         _object(outputs.get("llm_output")).get("token_usage"),
         run,
     )
-    return next((usage for report in reports if (usage := reported_usage(report, model=model))), None)
+    return next((usage for report in reports if (usage := read_usage(report, model=model))), None)
 
 
 FORMAT = Format(name="langsmith", knows=_knows, entries=_entries)

@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.messages import MediaPart, TextPart
+from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_formats.base import (
     Entry,
     Format,
@@ -27,7 +28,6 @@ from gatekeeper_formats.base import (
 )
 from gatekeeper_formats.branches import TreeKeys, branch_of
 from gatekeeper_formats.transcript import Transcript
-from gatekeeper_formats.usage import reported_usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -86,7 +86,7 @@ def _messages(chat: Mapping[str, Any], left_out: LeftOut) -> Iterator[Message | 
         node = nodes[name]
         _add(transcript, node, f"the message of node {name!a:.60}", left_out)
         info = node.get("usage") or node.get("info")
-        usage = reported_usage(info.get("usage", info) if isinstance(info, dict) else None, model=node.get("model"))
+        usage = read_usage(info.get("usage", info) if isinstance(info, dict) else None, model=node.get("model"))
         if usage is not None:
             yield usage
     yield from transcript.messages

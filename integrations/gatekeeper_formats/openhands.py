@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.messages import MediaPart, TextPart
+from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_formats.base import (
     Entry,
     Format,
@@ -27,7 +28,6 @@ from gatekeeper_formats.base import (
     text_or_none,
 )
 from gatekeeper_formats.transcript import Transcript
-from gatekeeper_formats.usage import reported_usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -206,14 +206,14 @@ class _Reports:
         metrics = event.get("llm_metrics")
         sums = metrics.get("accumulated_token_usage") if isinstance(metrics, dict) else None
         if isinstance(sums, dict):
-            usage = reported_usage(sums, model=sums.get("model"))
+            usage = read_usage(sums, model=sums.get("model"))
             return None if usage is None else self._growth(usage)
         metadata = event.get("tool_call_metadata")
         answer = metadata.get("model_response") if isinstance(metadata, dict) else None
         if not isinstance(answer, dict) or not isinstance(answer.get("id"), str) or answer["id"] in self._answers:
             return None
         self._answers.add(answer["id"])
-        return reported_usage(answer.get("usage"), model=answer.get("model"))
+        return read_usage(answer.get("usage"), model=answer.get("model"))
 
     def _growth(self, sums: Usage) -> Usage | None:
         before, self._sums = self._sums, sums

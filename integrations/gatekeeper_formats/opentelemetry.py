@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.messages import MediaPart, Message, Part, TextPart, ToolCall
 from gatekeeper_core.native.items import content_of
+from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_formats.base import (
     Entry,
     Format,
@@ -29,7 +30,6 @@ from gatekeeper_formats.base import (
     kind_of,
 )
 from gatekeeper_formats.traces import Call, Record, Said, conversations_of, said_of
-from gatekeeper_formats.usage import reported_usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -155,7 +155,7 @@ def _call(attributes: Mapping[str, Any], place: str) -> Call:
     answered = _said(answers[:1], f'{place}, "{_ANSWERED}"')
     if answered:
         answered[0].left_out["branch_message"] += len(answers) - 1
-    return Call(said, answered, reported_usage(usage, model=model))
+    return Call(said, answered, read_usage(usage, model=model))
 
 
 def _listed(attributes: Mapping[str, Any], key: str, place: str) -> list[Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.messages import MediaPart, TextPart
+from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_formats.base import (
     Entry,
     Format,
@@ -23,7 +24,6 @@ from gatekeeper_formats.base import (
     text_or_none,
 )
 from gatekeeper_formats.transcript import Transcript
-from gatekeeper_formats.usage import reported_usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -88,7 +88,7 @@ def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message | Us
                 transcript.pause()
             _add(transcript, checked_object(part, where), where, left_out)
         transcript.pause()
-        usage = reported_usage(value.get("usage"), model=value.get("model_name"))
+        usage = read_usage(value.get("usage"), model=value.get("model_name"))
         if usage is not None:
             yield usage
     yield from transcript.messages

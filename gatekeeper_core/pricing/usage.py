@@ -1,15 +1,11 @@
-"""The tokens that a provider or a framework reports for one call of a model, under the names that they give them."""
+"""What a provider reports for one call of a model, in tokens, under the names that it gives them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from gatekeeper_formats.base import Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-__all__ = ["reported_usage"]
+__all__ = ["Usage", "read_usage"]
 
 # The names of OpenTelemetry, LangChain and pydantic-ai, of OpenAI and LiteLLM, of older pydantic-ai, of Ollama.
 _INPUT = ("input_tokens", "prompt_tokens", "request_tokens", "prompt_eval_count")
@@ -19,15 +15,33 @@ _WRITTEN = ("cache_creation.input_tokens", "cache_write_tokens", "cache_creation
 _DETAILS = ("input_token_details", "prompt_token_details", "input_tokens_details", "prompt_tokens_details")
 
 
-def reported_usage(reported: object, *, model: object = None) -> Usage | None:
+class Usage(NamedTuple):
+    """What a provider reported for one call of a model, in tokens.
+
+    Attributes:
+        input_tokens: what was read, the cached part included.
+        output_tokens: what was written.
+        cached_tokens: the part of the input that came from a cache.
+        cache_written_tokens: the part of the input that was written to a cache.
+        model: the model's name, "" where it is not told.
+    """
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+    cache_written_tokens: int = 0
+    model: str = ""
+
+
+def read_usage(reported: object, *, model: object = None) -> Usage | None:
     """Return the usage that an object of counts reports, or None where it reports no tokens.
 
-    >>> reported_usage({"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4}})
+    >>> read_usage({"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4}})
     Usage(input_tokens=9, output_tokens=2, cached_tokens=4, cache_written_tokens=0, model='')
     """
-    if not isinstance(reported, dict):
+    if not isinstance(reported, Mapping):
         return None
-    details: Mapping[str, Any] = next((reported[key] for key in _DETAILS if isinstance(reported.get(key), dict)), {})
+    details: Mapping[str, Any] = next((reported[key] for key in _DETAILS if isinstance(reported.get(key), Mapping)), {})
     read, written = _count(reported, _INPUT), _count(reported, _OUTPUT)
     if not read and not written:
         return None

@@ -1,0 +1,1 @@
+"""What tokens cost, and what a provider's prompt cache makes of a prompt."""
