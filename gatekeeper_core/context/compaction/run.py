@@ -4,7 +4,7 @@
 
     run over its room? ──> 1 compress its results, oldest first ──> 2 fold its oldest answered rounds
                              each until a share of the room is reached; the newest rounds stay whole
-    cheaper by now?    ──> compress the results of its old rounds, where a pointer leads back to them
+    cheaper by now?    ──> compress the results of all its old rounds; see ``run_costs``
 
 The run is gone through from its beginning, message by message, as it grew. So each step of a run, also one that another
 process resumes, folds the same rounds, and the beginning of the prompt changes only where a further round is folded.
@@ -12,10 +12,8 @@ process resumes, folds the same rounds, and the beginning of the prompt changes 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.context.compaction.ledger import Ledger
@@ -27,8 +25,8 @@ from gatekeeper_core.context.compaction.rounds import (
     read_rounds,
     summary_of,
 )
-from gatekeeper_core.context.compaction.run_bill import RunBill
-from gatekeeper_core.context.compaction.shrink import compress, compressed, drop_pointers
+from gatekeeper_core.context.compaction.run_costs import RunSavings
+from gatekeeper_core.context.compaction.shrink import compress, drop_pointers
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.messages import Message
@@ -89,8 +87,8 @@ class ShrunkRun(NamedTuple):
         replaced: position and message of what is sent in another form: the summary, and compressed results.
         tokens: what the run costs now.
         peak_tokens: the most that it cost at any of its steps.
-        settled: position of the last message before those that may give way next to save money: a cache mark goes
-            there. None: without prices, and while all may.
+        settled: position of the last message that is sent before those which can still save money: a cache mark goes
+            there. None: without prices, or all can.
     """
 
     folded: tuple[int, ...]
@@ -115,30 +113,46 @@ def shrink_run(
     """Return what is sent of a run of a conversation, so that it keeps to its room where that can be done.
 
     ``positions`` are those of the run, without the user's question; ``room`` is in tokens and may be negative;
-    ``tokens_at`` gives the cost of the message at a position. With ``prices`` results also give way where that is
-    cheaper; what a call then reads begins with ``before_tokens``, which must be the same at each step of the run. What
+    ``tokens_at`` gives the cost of the message at a position. With ``prices`` results are also compressed where that
+    is cheaper; then ``before_tokens``, what stands before the run, must be the same at each of its steps. What
     ``compress_result`` raises passes.
     """
     whole = sum(map(tokens_at, positions))
-    bill = RunBill(prices, before_tokens) if prices and config.compress_result else None
-    if whole <= room and bill is None:
+    if whole <= room and (prices is None or config.compress_result is None):
         return ShrunkRun((), (), whole, whole)  # and it was within its room at every step before
     run = messages[positions.start : positions.stop]
     ledger = Ledger((), token_counter=token_counter, max_tokens=room)
-    shrinking = _Shrinking(messages, ledger, config, question)
+    # Pointers of the whole window are live, also those behind a result.
+    results = None
+    if config.compress_result:
+        results = ToolResults(
+            messages, config.compress_result, query=question, thread_id=config.thread_id, tenant=config.tenant
+        )
+    savings = None
+    if prices and results:
+        savings = RunSavings(
+            ledger,
+            results,
+            prices,
+            before_tokens=before_tokens,
+            keep_recent_rounds=config.keep_recent_rounds,
+            working_memory=config.memory,
+        )
     finished = {one.positions[-1]: one for one in read_rounds(run) if one.answered}
+    shrinking = _Shrinking(ledger, results, config, config.locale or locale_of([question]))
     rounds: list[Round] = []
-    whole, peak = before_tokens, 0
+    whole = peak = 0
     for place, at in enumerate(positions):
         ledger.add(run[place], at, tokens_at(at))
         whole += tokens_at(at)
         if place in finished:
             rounds.append(finished[place])
         if ledger.is_over():
+            if savings:
+                savings.take_all(rounds)
             shrinking.give_way(rounds, share=1.0 if room < 0 else config.low_water)
-        if bill and place in finished:
-            bill.begin_call(whole)
-            shrinking.save(rounds, bill, before_tokens=before_tokens)
+        if savings and place in finished:
+            savings.call(rounds, whole)
         peak = max(peak, ledger.tokens)
     folded = shrinking.folded
     gone = frozenset(folded[1:])
@@ -147,29 +161,8 @@ def shrink_run(
         for place, message in enumerate(ledger.messages)
         if message is not run[place] and place not in gone
     )
-    settled = next((positions[place] for place in reversed(range(shrinking.settled)) if place not in gone), None)
-    return ShrunkRun(tuple(positions[place] for place in folded), replaced, ledger.tokens, peak, settled)
-
-
-@dataclass(slots=True)
-class _OldRound:
-    """A round whose results may give way to save money.
-
-    Attributes:
-        number: of the round in its run, from 0.
-        places: of its results.
-        offers: compressed results by their places, with what they cost; None: nothing asked for them yet.
-    """
-
-    number: int
-    places: tuple[int, ...]
-    offers: dict[int, tuple[Message, int]] | None = None
-
-    def gain(self, costs: Sequence[int]) -> int:
-        """Return how many tokens its results can save; before the offers are known, all that they have."""
-        if self.offers is None:
-            return sum(costs[place] for place in self.places)
-        return sum(max(0, costs[place] - tokens) for place, (_, tokens) in self.offers.items())
+    sent = (positions[place] for place in reversed(range(savings.settled if savings else 0)) if place not in gone)
+    return ShrunkRun(tuple(positions[place] for place in folded), replaced, ledger.tokens, peak, next(sent, None))
 
 
 class _Shrinking:
@@ -177,103 +170,29 @@ class _Shrinking:
 
     Attributes:
         folded: the places of the folded rounds, the first of which holds the summary.
-        settled: how many places at the beginning can save nothing more.
     """
 
-    def __init__(self, messages: Sequence[Message], ledger: Ledger, config: RunConfig, question: str) -> None:
-        self._messages = messages
+    def __init__(self, ledger: Ledger, results: ToolResults | None, config: RunConfig, locale: Locale) -> None:
         self._ledger = ledger
+        self._results = results
         self._config = config
-        self._question = question
-        self._locale = config.locale or locale_of([question])
+        self._locale = locale
         self._memory = config.memory
         self._compressed = 0
         self._counts = Counts()
-        self._old: list[_OldRound] = []
-        self._changed = sys.maxsize  # the first place that changed since the last call
         self.folded: list[int] = []
-        self.settled = 0
-
-    @cached_property
-    def _results(self) -> ToolResults | None:
-        config = self._config
-        if config.compress_result is None:
-            return None
-        # Pointers of the whole window are live, also those behind a result.
-        return ToolResults(
-            self._messages,
-            config.compress_result,
-            query=self._question,
-            thread_id=config.thread_id,
-            tenant=config.tenant,
-        )
 
     def give_way(self, rounds: Sequence[Round], *, share: float) -> None:
         """Compress results, then fold rounds, the oldest first, until the run is within a share of its room."""
         ledger = self._ledger
         while self._results and self._compressed < len(rounds) and ledger.is_over(share):
-            places, age = rounds[self._compressed].positions[1:], len(rounds) - 1 - self._compressed
-            if compress(ledger, self._results, places, age_rounds=age):
-                self._changed = min(self._changed, places[0])
+            age = len(rounds) - 1 - self._compressed
+            compress(ledger, self._results, rounds[self._compressed].positions[1:], age_rounds=age)
             self._compressed += 1
         while self._counts.rounds < len(rounds) - self._config.keep_recent_rounds and ledger.is_over(share):
             self._fold(rounds[self._counts.rounds])
         if self.folded and ledger.is_over():
             drop_pointers(ledger, self.folded[0])
-            self._changed = min(self._changed, self.folded[0])
-
-    def save(self, rounds: Sequence[Round], bill: RunBill, *, before_tokens: int) -> None:
-        """Compress the results of all old rounds together where that pays, and put the call on the bill."""
-        ledger, measure = self._ledger, self._ledger.measures[1]
-        newest = len(rounds) - 1 - self._config.keep_recent_rounds
-        if newest >= 0:
-            self._old.append(_OldRound(newest, rounds[newest].positions[1:]))
-        tokens, stop = before_tokens + ledger.tokens, len(ledger.messages)
-        same = tokens - measure.cost_of(range(min(self._changed, stop), stop))
-        self._leave_out_what_saves_nothing()
-        while self._old:
-            gains = [one.gain(measure.costs) for one in self._old]
-            carried = sum(gain * (newest - one.number) for gain, one in zip(gains, self._old, strict=True))
-            asked = all(one.offers is not None for one in self._old)
-            smaller = max(tokens - sum(gains), 0 if asked else bill.smallest)
-            smaller_same = min(same, tokens - measure.cost_of(range(self.settled, stop)))
-            if not bill.pays(tokens, smaller, same=same, smaller_same=smaller_same, carried=carried):
-                break
-            if asked:
-                self._take_offers()
-                same = smaller_same
-            else:
-                self._ask_for_offers(len(rounds))
-                self._leave_out_what_saves_nothing()
-        bill.end_call(before_tokens + ledger.tokens, same=same)
-        self._changed = sys.maxsize
-
-    def _leave_out_what_saves_nothing(self) -> None:
-        costs = self._ledger.measures[1].costs
-        while self._old and not self._old[0].gain(costs):
-            self.settled = self._old.pop(0).places[-1] + 1
-        self._old = [one for one in self._old if one.gain(costs)]
-
-    def _ask_for_offers(self, round_count: int) -> None:
-        """Ask what the old results would be like; only what a pointer leads back to may go."""
-        results, ledger = self._results, self._ledger
-        for one in self._old:
-            if one.offers is not None or results is None:
-                continue
-            one.offers = {}
-            for place in one.places:
-                shorter = compressed(ledger, results, place, age_rounds=round_count - 1 - one.number)
-                if shorter and our_pointers([shorter], self._memory):
-                    one.offers[place] = (shorter, ledger.measures[1].cost(shorter))
-
-    def _take_offers(self) -> None:
-        ledger = self._ledger
-        for one in self._old:
-            for place, (shorter, tokens) in (one.offers or {}).items():
-                if tokens < ledger.measures[1].costs[place]:
-                    ledger.put(place, shorter)
-        self.settled = self._old.pop().places[-1] + 1
-        self._old = []
 
     def _fold(self, one: Round) -> None:
         """Fold one more round: the summary is written anew, with the pointers in what was sent."""
@@ -282,6 +201,5 @@ class _Shrinking:
         ledger.drop(one.all_positions)
         self.folded += one.all_positions
         self._counts = self._counts.plus(Counts(1, one.calls))
-        self._changed = min(self._changed, self.folded[0])
         pointers = our_pointers(sent, self._memory)
         ledger.put(self.folded[0], summary_of(self._counts, self._locale, pointers=pointers))
