@@ -81,10 +81,8 @@ FACTS: Mapping[str, Fact] = {
     "total_tokens": Fact("int", "token", "the whole prompt"),
     "prefix_tokens": Fact("int", "token", "what begins as the prompt of the build before did"),
     "prefix_share": Fact("float", "share", "the same, as a share of the prompt"),
-    "prompt_tokens": Fact("int | None", "token", "of a request, as the provider counts; None where it does not say"),
-    "completion_tokens": Fact(
-        "int | None", "token", "of an answer, as the provider counts; None where it does not say"
-    ),
+    "input_tokens": Fact("int | None", "token", "of a request, as the provider counts; None where it does not say"),
+    "output_tokens": Fact("int | None", "token", "of an answer, as the provider counts; None where it does not say"),
     # turns and messages
     "turn_count": Fact("int", "turn", "past turns of the conversation"),
     "turns_kept": Fact("int", "turn", "of them sent"),
@@ -261,7 +259,7 @@ NO_VECTORS = _event(
 VECTORS_UNINDEXED = _event("store.vectors_unindexed", "storage", "vectors have no index", "error", "WARNING")
 PURGE_FAILED = _event("store.purge_failed", "storage", "purge of the store failed", "error", "WARNING")
 
-ANSWER = _event("model.answer", "minimax", "model answered", "finish_reason prompt_tokens completion_tokens", "INFO")
+ANSWER = _event("model.answer", "minimax", "model answered", "finish_reason input_tokens output_tokens", "INFO")
 RETRY = _event(
     "model.retry",
     "minimax",
