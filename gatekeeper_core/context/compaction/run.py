@@ -87,15 +87,15 @@ class ShrunkRun(NamedTuple):
         replaced: position and message of what is sent in another form: the summary, and compressed results.
         tokens: what the run costs now.
         peak_tokens: the most that it cost at any of its steps.
-        settled: position of the last message that is sent before those which can still save money: a cache mark goes
-            there. None: without prices, or all can.
+        stable: position of the last message before those that gave way to save money since the step before: a cache
+            mark there finds what it left. None: there is no such message, or no prices.
     """
 
     folded: tuple[int, ...]
     replaced: tuple[tuple[int, Message], ...]
     tokens: int
     peak_tokens: int
-    settled: int | None = None
+    stable: int | None = None
 
 
 def shrink_run(
@@ -161,7 +161,7 @@ def shrink_run(
         for place, message in enumerate(ledger.messages)
         if message is not run[place] and place not in gone
     )
-    sent = (positions[place] for place in reversed(range(savings.settled if savings else 0)) if place not in gone)
+    sent = (positions[place] for place in reversed(range(savings.stable if savings else 0)) if place not in gone)
     return ShrunkRun(tuple(positions[place] for place in folded), replaced, ledger.tokens, peak, next(sent, None))
 
 

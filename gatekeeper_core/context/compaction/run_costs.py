@@ -137,7 +137,8 @@ class RunSavings:
         working_memory: as in ``RunConfig``.
 
     Attributes:
-        settled: how many places at the beginning can save nothing more.
+        stable: how many places at the beginning could save nothing more after the call before the last one: nothing
+            gave way there to save money.
     """
 
     def __init__(
@@ -158,7 +159,8 @@ class RunSavings:
         self._memory = working_memory
         self._newest = -1
         self._old: list[_OldRound] = []
-        self.settled = 0
+        self._settled = self._settled_before = 0
+        self.stable = 0
 
     def take_all(self, rounds: Sequence[Round]) -> None:
         """Leave the pointers of all old results alone, because the run is over its room: the prompt changes anyway."""
@@ -173,13 +175,14 @@ class RunSavings:
         makes the smaller prompt that has to be written.
         """
         self._age(rounds)
+        self.stable = self._settled_before
         ledger, bill = self._ledger, self._bill
         bill.begin_call(self._before + whole)
         tokens, same = self._before + ledger.tokens, self._before + ledger.same_tokens
         self._leave_out_what_saves_nothing()
         while self._old:
             costs = ledger.measures[1].costs
-            settled = self._before + ledger.tokens - sum(costs[self.settled :])
+            settled = self._before + ledger.tokens - sum(costs[self._settled :])
             known = all(one.offers is not None for one in self._old)
             sizes = [tokens - sum(one.gain(costs, form) for one in self._old) for form in (_COMPRESSED, _POINTERS)]
             sizes = sizes if known else [max(size, bill.smallest) for size in sizes]
@@ -197,6 +200,7 @@ class RunSavings:
                 self._ask()
         bill.end_call(self._before + ledger.tokens, same=same)
         ledger.note()
+        self._settled_before = self._settled
 
     def _age(self, rounds: Sequence[Round]) -> None:
         """Note which rounds are old by now, the newest round at the end."""
@@ -223,7 +227,7 @@ class RunSavings:
     def _leave_out_what_saves_nothing(self) -> None:
         costs = self._ledger.measures[1].costs
         while self._old and not self._old[0].gain(costs):
-            self.settled = self._old.pop(0).places[-1] + 1
+            self._settled = self._old.pop(0).places[-1] + 1
         self._old = [one for one in self._old if one.gain(costs)]
 
     def _take(self, form: int) -> None:
@@ -232,5 +236,5 @@ class RunSavings:
                 message, tokens = forms[form]
                 if tokens < self._ledger.measures[1].costs[place]:
                     self._ledger.put(place, message)
-            self.settled = one.places[-1] + 1
+            self._settled = one.places[-1] + 1
         self._old = []
