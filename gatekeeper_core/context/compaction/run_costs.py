@@ -159,6 +159,8 @@ class RunSavings:
         self._memory = working_memory
         self._newest = -1
         self._old: list[_OldRound] = []
+        self._gains = [0, 0]  # tokens that all old rounds save, by form
+        self._carried = 0  # tokens that they would have spared the calls since they became old
         self._settled = self._settled_before = 0
         self.stable = 0
 
@@ -179,23 +181,20 @@ class RunSavings:
         ledger, bill = self._ledger, self._bill
         bill.begin_call(self._before + whole)
         tokens, same = self._before + ledger.tokens, self._before + ledger.same_tokens
-        self._leave_out_what_saves_nothing()
+        if same < tokens:
+            self._recount()
         while self._old:
-            costs = ledger.measures[1].costs
-            settled = self._before + ledger.tokens - sum(costs[self._settled :])
-            known = all(one.offers is not None for one in self._old)
-            sizes = [tokens - sum(one.gain(costs, form) for one in self._old) for form in (_COMPRESSED, _POINTERS)]
-            sizes = sizes if known else [max(size, bill.smallest) for size in sizes]
-            carried = sum(one.gain(costs) * (self._newest - one.number) for one in self._old)
-            smaller_same = min(same, settled)
-            if not bill.pays(tokens, sizes[0], same=same, smaller_same=smaller_same, carried=carried):
-                break
-            forms = [form for form, size in enumerate(sizes) if bill.allows(size, smaller_same=smaller_same)]
+            is_known = self._old[-1].offers is not None
+            least = 0 if is_known else bill.smallest  # the best that may come
+            sizes = [max(least, tokens - gain) for gain in self._gains]
+            settled = min(same, tokens - sum(ledger.measures[1].costs[self._settled :]))
+            pays = bill.pays(tokens, sizes[_COMPRESSED], same=same, smaller_same=settled, carried=self._carried)
+            forms = [form for form, size in enumerate(sizes) if pays and bill.allows(size, smaller_same=settled)]
             if not forms:
                 break
-            if known:
+            if is_known:
                 self._take(forms[0])
-                same = smaller_same
+                same = settled
             else:
                 self._ask()
         bill.end_call(self._before + ledger.tokens, same=same)
@@ -203,38 +202,45 @@ class RunSavings:
         self._settled_before = self._settled
 
     def _age(self, rounds: Sequence[Round]) -> None:
-        """Note which rounds are old by now, the newest round at the end."""
-        newest = len(rounds) - 1 - self._keep
-        self._old += [_OldRound(at, rounds[at].positions[1:]) for at in range(self._newest + 1, newest + 1)]
-        self._newest = max(self._newest, newest)
+        """Note which rounds are old by now."""
+        while self._newest < len(rounds) - 1 - self._keep:
+            self._newest += 1
+            self._carried += self._gains[_COMPRESSED]
+            old = _OldRound(self._newest, rounds[self._newest].positions[1:])
+            at_best = old.gain(self._ledger.measures[1].costs)
+            self._gains = [gain + at_best for gain in self._gains]
+            self._old.append(old)
 
     def _ask(self) -> None:
-        """Ask the compressor for all old results; what no pointer leads back to stays."""
+        """Ask the compressor for the old results; what no pointer leads back to stays."""
         ledger = self._ledger
-        for one in self._old:
-            if one.offers is None:
-                one.offers = {}
-                for place in one.places:
-                    shorter = compressed(
-                        ledger, self._results, place, age_rounds=self._newest + self._keep - one.number
-                    )
+        for old in self._old:
+            if old.offers is None:
+                old.offers = {}
+                age = self._newest + self._keep - old.number
+                for place in old.places:
+                    shorter = compressed(ledger, self._results, place, age_rounds=age)
                     if shorter and our_pointers([shorter], self._memory):
                         lines = [line for line in shorter.text.split("\n") if pointers_in(line)]
                         forms = shorter, with_text(shorter, "\n".join(lines))
-                        one.offers[place] = tuple((form, ledger.measures[1].cost(form)) for form in forms)
-        self._leave_out_what_saves_nothing()
+                        old.offers[place] = tuple((form, ledger.measures[1].cost(form)) for form in forms)
+        self._recount()
 
-    def _leave_out_what_saves_nothing(self) -> None:
+    def _recount(self) -> None:
+        """Leave out the rounds that save nothing any more, and count anew what the others do."""
         costs = self._ledger.measures[1].costs
         while self._old and not self._old[0].gain(costs):
             self._settled = self._old.pop(0).places[-1] + 1
-        self._old = [one for one in self._old if one.gain(costs)]
+        self._old = [old for old in self._old if old.gain(costs)]
+        self._gains = [sum(old.gain(costs, form) for old in self._old) for form in (_COMPRESSED, _POINTERS)]
+        self._carried = sum(old.gain(costs) * (self._newest - old.number) for old in self._old)
 
     def _take(self, form: int) -> None:
-        for one in self._old:
-            for place, forms in (one.offers or {}).items():
+        for old in self._old:
+            for place, forms in (old.offers or {}).items():
                 message, tokens = forms[form]
                 if tokens < self._ledger.measures[1].costs[place]:
                     self._ledger.put(place, message)
-            self._settled = one.places[-1] + 1
+            self._settled = old.places[-1] + 1
         self._old = []
+        self._recount()
