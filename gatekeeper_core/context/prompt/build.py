@@ -218,12 +218,23 @@ class Build:
         return known
 
     def _window_start(self, most: int) -> int:
-        """Return where the newest turns begin, at most so many finished ones and as many as their share holds."""
-        left, start = self._shares.recent_messages, len(self._thread.messages)
-        if not is_answered(self._thread.messages):
-            most += 1  # an open turn counts besides
-        for turn in self._turns[::-1][:most]:
-            left -= count_messages(turn.messages, token_counter=self._count)
+        """Return where the newest turns begin, at most so many finished ones and as many as their share holds.
+
+        Where room is lent, the run of an open turn takes theirs only once it needs it: so they stay while it grows.
+        """
+        cost = partial(count_messages, token_counter=self._count)
+        start, turns, left = len(self._thread.messages), list(self._turns[::-1]), self._shares.recent_messages
+        if turns and not is_answered(self._thread.messages):  # an open turn counts besides
+            run = cost(turns[0].messages)
+            if self._config.redistribute:
+                left = min(left - cost(turns[0].messages[:1]), self._config.total_budget - run)
+            else:
+                left -= run
+            if left < 0:
+                return start
+            start = turns.pop(0).start
+        for turn in turns[:most]:
+            left -= cost(turn.messages)
             if left < 0:
                 break
             start = turn.start

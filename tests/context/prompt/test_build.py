@@ -281,6 +281,26 @@ def test_within_a_run_each_prompt_begins_with_the_one_before(
         before = rendered
 
 
+@pytest.mark.parametrize("turns", range(10, 16))
+def test_a_run_that_borrows_room_leaves_the_beginning_as_it_is(turns: int) -> None:
+    """003-90: a summary that catches up when the run has used up the turns' share would change it in between."""
+    builder = ContextBuilder(ContextBuilderConfig(total_budget=6_000), token_counter=len)
+    said: list[Message] = []
+    for number in range(turns):
+        said.append(user(f"How do I configure service-{number}? {'也许 ' * 20}"))
+        builder.build(Thread("t1", tuple(said)), said[-1].text, "Be brief.")
+        said.append(assistant(f"Set port {6000 + number}。" * 12))
+    said.append(user("Which ports are in use?"))
+    before, lengths = builder.build(Thread("t1", tuple(said)), said[-1].text, "Be brief.").messages, []
+    for number in range(7):
+        said += [calls(f"c{number}"), result(f"c{number}", f"{number}. port {6000 + number}\n" * 30)]
+        context = builder.build(Thread("t1", tuple(said)), "Which ports are in use?", "Be brief.")
+        assert context.messages[: len(before)] == before
+        before = context.messages
+        lengths.append(context.token_stats.recent_messages)
+    assert lengths[-1] > context.trace.shares.recent_messages
+
+
 def test_each_stage_writes_a_record_with_figures(caplog: pytest.LogCaptureFixture) -> None:
     """001-36, 001-65."""
     caplog.set_level(logging.DEBUG, logger="gatekeeper.builder")
