@@ -17,7 +17,7 @@ from gatekeeper_core.messages import Message, Turn, is_answer, is_answered, turn
 from gatekeeper_core.tokens import TokenCounter
 from gatekeeper_core.truncation import truncate_middle
 
-__all__ = ["Request", "make_request", "needs_prompt", "question_place"]
+__all__ = ["Request", "make_request", "needs_prompt", "question_place", "run_start"]
 
 _SURE_CHARS = 20
 _MOST_TOKENS = 4
@@ -162,12 +162,18 @@ def question_place(messages: Sequence[Message]) -> int:
     >>> question_place([asked, answer, call, result]), question_place([asked, call, result])
     (2, 3)
     """
-    start = len(messages)
-    while start and not (messages[start - 1].role == "user" or is_answer(messages[start - 1])):
-        start -= 1
+    start = run_start(messages)
     if start and messages[start - 1].role == "user":
         return len(messages)
     return next((at for at in range(start, len(messages)) if messages[at].role != "system"), len(messages))
+
+
+def run_start(messages: Sequence[Message]) -> int:
+    """Return where the steps of the current run begin: the position behind the last user message or answer."""
+    start = len(messages)
+    while start and not (messages[start - 1].role == "user" or is_answer(messages[start - 1])):
+        start -= 1
+    return start
 
 
 def _folded(text: str) -> str:
