@@ -113,6 +113,7 @@ class Build:
         self._debug = debug
         self._index_origin: IndexOrigin = ""
         self._place = len(thread.messages)
+        self._tracks_task = setup.config.enable_instruction_pinning is not False
 
     def context(
         self,
@@ -120,7 +121,7 @@ class Build:
         *,
         included: bool | None,
         tools: Sequence[Mapping[str, Any] | str],
-        pin: bool,
+        pin: bool | None,
     ) -> BuiltContext:
         """Return the prompt for a question; see ``ContextBuilder.build``."""
         config = self._config
@@ -144,7 +145,7 @@ class Build:
             covered_messages=known.summary.covered_messages if known.summary else 0,
             memories=lambda limit: self._sections.memories(known.memories, limit=limit),
             found_memories=len(known.memories),
-            pin=self._pinned(request, known.task) if pin else None,
+            pin=self._pinned(request, known.task) if pin or (pin is None and self._tracks_task) else None,
         )
         with stage(ASSEMBLY, log=self._debug) as seen:
             assembly = Assembly(
@@ -206,7 +207,7 @@ class Build:
                     thread,
                     self._prompt,
                     summary_before=start if config.enable_summary else None,
-                    task=config.enable_instruction_pinning is not False,
+                    task=self._tracks_task,
                     search=search if config.enable_memory_retrieval else None,
                 )
                 sent_from = start if history.mode != "gated" else self._window_start(0)
@@ -347,7 +348,7 @@ class Build:
 
     def _task(self, request: Request, known: ActiveTask | None, view: HistoryView | None) -> ActiveTask | None:
         """Return the task with the question read; one that cannot be read on is as it was."""
-        if self._thread is NO_THREAD or self._config.enable_instruction_pinning is False or not self._prompt.strip():
+        if self._thread is NO_THREAD or not self._tracks_task or not self._prompt.strip():
             return known
         asked = self._thread.continued([request.messages[request.start]]) if request.added else self._thread
         verdict = view.selection.gate if view and view.selection else None

@@ -214,26 +214,16 @@ class ContextBuilder:
             TypeError: an argument has the wrong type.
         """
         _check_arguments(thread, prompt, system_prompt, reserve_tokens)
-        setup = self._setup
-        locale = setup.config.locale or conversation_locale(thread.messages if thread else (), prompt)
+        setup, said = self._setup, thread or NO_THREAD
+        locale = setup.config.locale or conversation_locale(said.messages, prompt)
         look = LookUp(timeout_seconds=setup.config.call_timeout_ms / 1000)
+        run = bounded_run(self._run_of(thread, setup.config, locale), look, setup.lane)
         build = Build(
-            setup,
-            thread or NO_THREAD,
-            prompt,
-            look=look,
-            run=bounded_run(self._run_of(thread, setup.config, locale), look, setup.lane),
-            locale=locale,
-            reserve_tokens=reserve_tokens,
-            debug=debug,
+            setup, said, prompt, look=look, run=run, locale=locale, reserve_tokens=reserve_tokens, debug=debug
         )
         with stage(BUILD, thread=thread.id if thread else None, log=debug) as seen:
-            context = build.context(
-                system_prompt,
-                included=include_current_input if safety_net else None,
-                tools=tools,
-                pin=setup.config.enable_instruction_pinning is not False if pin is None else pin,
-            )
+            included = include_current_input if safety_net else None
+            context = build.context(system_prompt, included=included, tools=tools, pin=pin)
             if thread is not None:
                 setup.records.follow_up(thread, build.saving(context))
                 context = self._compared(thread, context)
