@@ -51,6 +51,18 @@ REPORTS: dict[str, tuple[dict[str, Any], Usage]] = {
         {"input_tokens": 50, "cache_creation_input_tokens": None, "cache_read_input_tokens": None, "output_tokens": 3},
         Usage(50, 3),
     ),
+    "Anthropic, more fresh than cached": (
+        {"input_tokens": 5000, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 1000, "output_tokens": 1},
+        Usage(6000, 1, 1000),
+    ),
+    "Anthropic, by lifetime only": (
+        {"input_tokens": 900, "output_tokens": 1, "cache_creation": {"ephemeral_1h_input_tokens": 800}},
+        Usage(900, 1, 0, 800),
+    ),
+    "Bedrock, only written": (
+        {"inputTokens": 900, "outputTokens": 5, "cacheWriteInputTokens": 800},
+        Usage(1700, 5, 0, 800),
+    ),
     "Bedrock": (
         {
             "inputTokens": 7,
@@ -128,6 +140,15 @@ REPORTS: dict[str, tuple[dict[str, Any], Usage]] = {
     ),
     "Codex": ({"input_tokens": 100, "cached_input_tokens": 50, "output_tokens": 7}, Usage(100, 7, 50)),
     "OpenTelemetry": ({"input_tokens": 50, "output_tokens": 5, "cache_read.input_tokens": 20}, Usage(50, 5, 20)),
+    "OpenTelemetry, written": (
+        {"input_tokens": 50, "output_tokens": 5, "cache_creation.input_tokens": 20},
+        Usage(50, 5, 0, 20),
+    ),
+    "older pydantic-ai": ({"request_tokens": 20, "response_tokens": 5}, Usage(20, 5)),
+    "details in the singular": (
+        {"prompt_tokens": 20, "completion_tokens": 5, "prompt_token_details": {"cached_tokens": 8}},
+        Usage(20, 5, 8),
+    ),
     "Ollama": ({"prompt_eval_count": 40, "eval_count": 4, "eval_duration": 9}, Usage(40, 4)),
     "pydantic-ai": (
         {"input_tokens": 10, "output_tokens": 2, "cache_read_tokens": 3, "cache_write_tokens": 4},
@@ -148,7 +169,7 @@ def test_each_report_is_read(kind: str) -> None:
     reported, usage = REPORTS[kind]
     assert read_usage(reported) == usage
     assert read_usage(reported, model="m") == usage._replace(model="m")
-    if kind not in ("Bedrock", "Gemini"):
+    if kind not in ("Bedrock", "Bedrock, only written", "Gemini"):
         assert read_usage(as_objects(reported)) == usage
 
 
@@ -209,6 +230,15 @@ def test_running_sums_give_what_each_call_added() -> None:
         Usage(250, 25, 90, 95, "m"),
         Usage(250, 25, 90, 95, "m"),
         Usage(40, 4, 0, 0, "m"),
+        Usage(50, 5, 9, 9, "m"),
+        Usage(60, 6, 0, 0, "m"),
     ]
     growth = [after.since(before) for before, after in zip([Usage(0, 0), *sums], sums, strict=False)]
-    assert growth == [sums[0], Usage(150, 15, 90, 5, "m"), None, sums[3]]
+    assert growth == [
+        sums[0],
+        Usage(150, 15, 90, 5, "m"),
+        None,
+        sums[3],
+        Usage(10, 1, 9, 9, "m"),
+        Usage(10, 1, 0, 0, "m"),
+    ]
