@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import SystemMessage
 
 from gatekeeper_core.context.history.recall import recall_hint
+from langchain_gatekeeper.cache_marks import marked_request
 from langchain_gatekeeper.owners import Owner, tenant_of, thread_of, window_of
 from langchain_gatekeeper.reading import is_summary, read_message, same_objects
 from langchain_gatekeeper.schemas import SchemaTexts
@@ -28,12 +29,19 @@ class SelectedRequests:
     """Selects from the requests of agents; the arguments are those of ``GatekeeperMiddleware``."""
 
     def __init__(
-        self, config: HistoryConfig, token_counter: TokenCounter | None, *, recall_hint: bool, tenant: Owner
+        self,
+        config: HistoryConfig,
+        token_counter: TokenCounter | None,
+        *,
+        recall_hint: bool,
+        tenant: Owner,
+        cache_marks: bool,
     ) -> None:
         self.selector: ThreadSelector[Any] = selector_of_threads(config, token_counter)
         self.schemas = SchemaTexts()
         self._recall_hint = recall_hint
         self._tenant = tenant
+        self._cache_marks = cache_marks
 
     def prepared(self, request: ModelRequest[Any]) -> tuple[HistoryView, ModelRequest[Any]]:
         """Return what is selected, and the request with it: the same one where everything is sent as it is."""
@@ -50,6 +58,7 @@ class SelectedRequests:
         )
         kept = self.selector.kept(request.messages, view)
         made = request if same_objects(kept, request.messages) else request.override(messages=kept)
+        made = marked_request(made, view) if self._cache_marks else made
         left_out = len(view.turns) < view.turn_count or any(at not in view.folded for at, _ in view.replaced)
         return view, _with_line(made, hint) if hint and left_out else made
 
