@@ -58,10 +58,13 @@ def plan_marks(view: HistoryView, *, blocks: Sequence[int], answered: int | None
 
     Source: policy, "Traps"; a mark costs a quarter of what it covers, and saves nine tenths of it when it is read.
     """
-    bill, body_end = getattr(view, "bill", None), getattr(view, "body_end", None)
-    body = None if body_end is None else bisect_left(view.kept, body_end)
+    bill = getattr(view, "bill", None)
     recalled = bool(bill and bill.recalled)
-    end = answered is not None or (not recalled and (body is not None or view.status == "passthrough"))
+    is_lasting = bill.action != "fresh" if bill else view.status == "passthrough"
+    end = answered is not None or (is_lasting and not recalled)
+    body = bisect_left(view.kept, bill.body_end) if bill and bill.body_end is not None else None
+    if end and body == len(blocks) - 1:
+        body = None  # it is the end
     between = answered - 1 if answered and sum(blocks[answered:]) >= _BLOCKS_LOOKED_BACK - 1 else None
     return MarkPlan(body, end, between, recalled)
 

@@ -47,6 +47,7 @@ class _Question(NamedTuple):
     fixed_tokens: int
     window_tokens: int | None
     window_from: int
+    held: int
 
 
 class ThreadSelector(Generic[Item]):
@@ -185,6 +186,7 @@ class ThreadSelector(Generic[Item]):
         pinned: Collection[int] = (),
         window_from: int = 0,
         all_past: bool = False,
+        held: int = 0,
         restore: Restore | None = None,
     ) -> HistoryView:
         """Return which of the messages to send; see ``select_history``.
@@ -200,6 +202,7 @@ class ThreadSelector(Generic[Item]):
             window_from: in mode ``window`` the position of the first message that may be kept.
             window_tokens: what the model of this call reads at once, where no budget is set; None: not known.
             all_past: whether no turn is the current one, though the last one may hold the query: it is asked elsewhere.
+            held: so many messages the provider keeps itself; see ``left_to_provider``.
             restore: gives, where no index of the thread is remembered, one of the first of its finished turns, or None.
 
         Raises:
@@ -210,7 +213,7 @@ class ThreadSelector(Generic[Item]):
         state = self._threads.get_or_put(key, lambda: RememberedThread(self._config_of(thread)))
         with stage(HISTORY, thread=thread_name(thread)) as seen, state.lock:
             try:
-                question = _Question(query, all_past, tuple(pinned), fixed_tokens, window_tokens, window_from)
+                question = _Question(query, all_past, tuple(pinned), fixed_tokens, window_tokens, window_from, held)
                 view = self._view(state, items, question, config or state.config, restore)
             except BaseException:
                 self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
@@ -253,6 +256,7 @@ class ThreadSelector(Generic[Item]):
             pinned=question.pinned,
             before=before,
             all_past=question.all_past,
+            held=question.held,
         )
         if before and before.past == history.past:
             history = history._replace(past=before.past)
@@ -286,7 +290,8 @@ class ThreadSelector(Generic[Item]):
             self._warned |= {WINDOW_UNKNOWN}
             tell(WINDOW_UNKNOWN, setting=setting, budget_tokens=budget)
         if NO_ROOM not in self._warned:
-            head = state.history.head if state.history else ()
+            history = state.history
+            head = [at for at in history.head if at >= history.left.free] if history else ()
             needed = view.fixed_tokens + sum(state.tokens_at(at, self._count) for at in head)
             if 0 < needed >= budget_within(self._count, budget):
                 self._warned |= {NO_ROOM}
