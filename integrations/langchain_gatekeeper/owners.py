@@ -86,7 +86,7 @@ def is_anthropic(model: Any) -> bool:
 def setting_of(request: ModelRequest[Any], name: str) -> Any:
     """Return a setting that a request is sent with: its own, else its model's; None where it has none."""
     model = request.model
-    for settings in (request.model_settings, getattr(model, "model_kwargs", None)):
+    for settings in (getattr(request, "model_settings", None), getattr(model, "model_kwargs", None)):
         if isinstance(settings, Mapping) and settings.get(name) is not None:
             return settings[name]
     return getattr(model, name, None)

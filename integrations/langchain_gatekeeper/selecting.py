@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import SystemMessage
@@ -9,6 +10,7 @@ from langchain_core.messages import SystemMessage
 from gatekeeper_core.context.history.recall import recall_hint
 from langchain_gatekeeper.cache_marks import marked_request
 from langchain_gatekeeper.owners import Owner, tenant_of, thread_of, window_of
+from langchain_gatekeeper.provider_side import clears_tool_results, held_by_provider
 from langchain_gatekeeper.reading import is_summary, read_message, same_objects
 from langchain_gatekeeper.schemas import SchemaTexts
 from langchain_gatekeeper.selectors import selector_of_threads
@@ -55,6 +57,8 @@ class SelectedRequests:
             fixed_tokens=said + count(hint, *self.schemas.of_request(request)),
             window_tokens=window_of(request.model),
             pinned=[at for at, said in enumerate(request.messages) if said.additional_kwargs and is_summary(said)],
+            held=held_by_provider(request),
+            config=replace(self.selector.config, run=None) if clears_tool_results(request) else None,
         )
         kept = self.selector.kept(request.messages, view)
         made = request if same_objects(kept, request.messages) else request.override(messages=kept)
