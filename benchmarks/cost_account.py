@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.pricing.cache import PromptCache, Request, charge
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     Piece = tuple[bytes, int]
 
-__all__ = ["CACHES", "FIXED_TOKENS", "PRICE_SETS", "Accountant", "Pieces", "Prompt", "kept_share", "prices_in"]
+__all__ = ["CACHES", "FIXED_TOKENS", "PRICE_SETS", "Accountant", "Pieces", "Prompt", "Setting", "kept_share"]
 
 FIXED_TOKENS = (600, 1500, 4000)
 CACHES = ("warm", "cold", "none")
@@ -86,9 +87,17 @@ class Pieces:
         return known[1]
 
 
-def prices_in(prices: ModelPrices, cache_state: str) -> ModelPrices:
-    """Return the prices where nothing is ever cached, if so; else as they are."""
-    return replace(prices, min_cached_tokens=None) if cache_state == "none" else prices
+class Setting(NamedTuple):
+    """What a conversation is paid at: tokens of the fixed part, state of the cache, prices of the model."""
+
+    fixed: int
+    cache_state: str
+    prices: ModelPrices
+
+    @property
+    def prices_there(self) -> ModelPrices:
+        """The prices, without a cache where nothing is ever cached."""
+        return replace(self.prices, min_cached_tokens=None) if self.cache_state == "none" else self.prices
 
 
 class Accountant:
@@ -101,18 +110,19 @@ class Accountant:
 
     def __init__(self, talk: Talk, prompts: Sequence[Prompt]) -> None:
         self._talk = talk
-        self._prompts = prompts
+        self.prompts = prompts
         self._usages = cache(self._charged)
 
-    def dollars(self, prices: ModelPrices, *, fixed: int, cache_state: str) -> list[float]:
+    def dollars(self, setting: Setting) -> list[float]:
         """Return what each call costs, with what it made necessary besides."""
-        used = self._usages(_behaviour(prices_in(prices, cache_state)), fixed, cache_state == "cold")
-        sides = (Usage(*prompt.side) for prompt in self._prompts)
+        prices = setting.prices_there
+        used = self._usages(_behaviour(prices), setting.fixed, setting.cache_state == "cold")
+        sides = (Usage(*prompt.side) for prompt in self.prompts)
         return [prices.dollars(usage) + prices.dollars(side) for usage, side in zip(used, sides, strict=True)]
 
     def _charged(self, behaviour: ModelPrices, fixed: int, cold: bool) -> list[Usage]:
         remembered, usages = PromptCache(), list[Usage]()
-        for now, prompt in zip(self._talk.seconds(cold=cold), self._prompts, strict=True):
+        for now, prompt in zip(self._talk.seconds(cold=cold), self.prompts, strict=True):
             request = Request([(_FIXED, fixed), *prompt.pieces], (0, *(at + 1 for at in prompt.marks)))
             usage, remembered = charge(remembered, request, now=now, prices=behaviour)
             usages.append(usage)
@@ -127,7 +137,7 @@ def _behaviour(prices: ModelPrices) -> ModelPrices:
 def kept_share(prompts: Sequence[Prompt], fixed: int) -> float:
     """Return how much of each prompt but the first is its common beginning with the one before, as a share of all."""
     same = whole = 0
-    for before, prompt in zip(prompts, prompts[1:], strict=False):
+    for before, prompt in pairwise(prompts):
         same += fixed + sum(tokens for _, tokens in _common(before.pieces, prompt.pieces))
         whole += fixed + prompt.tokens
     return same / whole if whole else 1.0

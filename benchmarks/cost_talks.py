@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.everyday import HANGING
 from gatekeeper_core.messages import Message, ToolCall
-from gatekeeper_core.text import clean, sentences
+from gatekeeper_core.selection.anchors import telling_terms
+from gatekeeper_core.text import clean, is_han, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -53,13 +54,14 @@ class Call(NamedTuple):
     Attributes:
         stop: messages that its prompt may hold: those before this position.
         needed: for each turn that the answer needs the turns that may stand for it, itself first; () where none is.
-        told: the words of the question and its answer, of which a cut turn should still have most.
+        kind: of the question, as in the data; "" where it has no label, ``further`` before it where it was no turn of
+            its talk.
         cold: whether the cache's lifetime has passed before it, where some calls are to be cold.
     """
 
     stop: int
     needed: tuple[tuple[int, ...], ...] = ()
-    told: frozenset[str] = frozenset()
+    kind: str = ""
     cold: bool = False
 
 
@@ -106,6 +108,7 @@ class _Asked(NamedTuple):
     place: tuple[str, int] | None
     needed: tuple[tuple[int, ...], ...]
     told: frozenset[str]
+    kind: str
 
 
 # --- everyday sessions ------------------------------------------------------------------------------------------------
@@ -148,10 +151,10 @@ def sessions(
                 due = [item for item in waiting if item[0] <= len(asked)]
                 waiting = [item for item in waiting if item[0] > len(asked)]
                 asked += [(other, turn) for _, other, turn in due]
-            needed, told = (question.needed, question.told) if question else ((), frozenset[str]())
-            asked.append((talk, _Asked(block.user, block.assistant, (talk.name, at), needed, told)))
+            labels = (question.needed, question.told, question.kind) if question else ((), frozenset[str](), "")
+            asked.append((talk, _Asked(block.user, block.assistant, (talk.name, at), *labels)))
         for question in _behind(talk, draw):
-            turn = _Asked(question.text, "", None, question.needed, question.told)
+            turn = _Asked(question.text, "", None, question.needed, question.told, f"further {question.kind}")
             if question.kind not in _LEANING and draw.random() < late:
                 waiting.append((draw.randrange(len(asked), max(turns, len(asked) + 1)), talk, turn))
             else:
@@ -188,26 +191,21 @@ def _session(
     draw = random.Random(f"lengths {language} {turns} {seed}")
     number = {turn.place: at for at, (_, turn) in enumerate(asked) if turn.place}
     wanted: dict[int, frozenset[str]] = {}
-    calls, messages = [], list[Message]()
+    calls = []
     for at, (talk, turn) in enumerate(asked):
-        groups = [tuple(number[talk.name, old] for old in group if (talk.name, old) in number) for group in turn.needed]
+        groups = [[number.get((talk.name, old), at) for old in group] for group in turn.needed]
         needed = tuple(tuple(old for old in group if old < at) for group in groups)
         for group in needed:
-            wanted |= {old: wanted.get(old, frozenset()) | turn.told for old in group}
-        calls.append(Call(2 * at + 1, needed, turn.told, draw.random() < COLD_SHARE))
+            wanted |= {old: wanted.get(old, frozenset()) | frozenset(telling_terms(turn.user)) for old in group}
+        calls.append(Call(2 * at + 1, needed, turn.kind, draw.random() < COLD_SHARE))
+    messages = list[Message]()
     for at, (talk, turn) in enumerate(asked):
-        size = None if tokens is None else tokens * draw.uniform(1 - _SPREAD, 1 + _SPREAD) - count(turn.user)
-        chinese = talk.language == "zh" or (talk.language == "mixed" and any(char >= "一" for char in turn.user))
         answer = turn.answer
-        if size is not None or not answer:
-            answer = stretched(
-                answer,
-                max(8, round(size)) if size is not None else 20,
-                language="zh" if chinese else "en",
-                wanted=wanted.get(at, frozenset()),
-                count=count,
-                draw=draw,
-            )
+        size = 20 if tokens is None else round(tokens * draw.uniform(1 - _SPREAD, 1 + _SPREAD)) - count(turn.user)
+        if tokens is not None or not answer:
+            spoken = "zh" if talk.language != "en" and any(map(is_han, turn.user)) else "en"
+            asking = wanted.get(at, frozenset())
+            answer = stretched(answer, size, language=spoken, wanted=asking, count=count, draw=draw)
         messages += [Message("user", turn.user), Message("assistant", answer)]
     name = f"{language}-{turns}-{tokens or 'as they are'}-{seed}"
     return Talk(name, "session", language, tokens or 0, str(turns), tuple(messages), tuple(calls))
@@ -247,9 +245,9 @@ def stretched(
 
     Args:
         answer: the answer; "" becomes empty sentences alone.
-        tokens: about how many it is to have; one sentence stays in any case.
+        tokens: about how many it is to have; the first sentence stays in any case where none is wanted.
         language: of the empty sentences, ``en`` or ``zh``.
-        wanted: words of the questions that need this turn: sentences with most of them are cut last.
+        wanted: words of the questions that need this turn: no cut takes the last sentence with one of them.
         count: counts tokens.
         draw: draws the sentences and their places.
     """
@@ -257,16 +255,18 @@ def stretched(
     texts = [answer[start:stop] for start, stop in pairwise(starts)]
     costs = [count(text) for text in texts]
     if sum(costs) > tokens:
-        worth = {at: sum(word in clean(text).lower() for word in wanted) for at, text in enumerate(texts)}
-        kept, left = set[int](), tokens
-        for at in sorted(worth, key=lambda at: (-worth[at], at)):
-            if not kept or costs[at] <= left:
-                kept.add(at)
-                left -= costs[at]
+        held = [{word for word in wanted if word in low} for low in (clean(text).lower() for text in texts)]
+        kept, told = set[int](), set[str]()
+        while len(kept) < len(texts):
+            best = min(set(range(len(texts))) - kept, key=lambda at: (-len(held[at] - told), at))
+            if kept and held[best] <= told and sum(costs[at] for at in {*kept, best}) > tokens:
+                break
+            kept.add(best)
+            told |= held[best]
         return "".join(texts[at] for at in sorted(kept)).strip()
     paragraphs = answer.split("\n\n") if answer else [""]
     missing, space = tokens - sum(costs), " " if language == "en" else ""
-    while missing > 0:
+    while missing > 6 or not any(paragraphs):
         filler = "".join(draw.choice(part) for part in _FILLER[language])
         missing -= max(1, count(filler))
         at = draw.randrange(len(paragraphs))
