@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks.budget import counter
 from benchmarks.cost_account import CACHES, FIXED_TOKENS, PRICE_SETS, Accountant, Prompt, Setting, kept_share
 from benchmarks.cost_talks import Talk, agent_runs, locomo, sessions
-from benchmarks.cost_ways import LIMIT, OURS, WAYS, Way, Workbench
+from benchmarks.cost_ways import HINDSIGHT, LIMIT, OURS, WAYS, Way, Workbench
 from benchmarks.data import read_jsonl, read_locomo
 from benchmarks.everyday import OWN, read_everyday
 from benchmarks.peers import NOT_INSTALLED
@@ -206,8 +206,19 @@ def measured(
         named = {"corpus": corpus, "turns": length, "size": size, "conversations": len(group)}
         for (fixed, state, prices), setting in settings.items():
             at = {**named, "prices": prices, "cache": state, "fixed": fixed}
-            rows += [{**at, "way": way.name, **_row([_paid(bench, way, setting) for bench in benches])} for way in ways]
+            there = [way for way in ways if corpus != "agent" or not way.only_chats]
+            rows += [
+                {**at, "way": way.name, **_row([_paid(bench, way, setting) for bench in benches])} for way in there
+            ]
     return rows
+
+
+def against_hindsight(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with their dollars as a ratio to those of the best moments in hindsight, where these are known."""
+    cell = ("corpus", "turns", "size", "prices", "cache", "fixed")
+    best = {tuple(row[key] for key in cell): row["dollars"] for row in rows if row["way"] == HINDSIGHT.name}
+    known = ((row, best.get(tuple(row[key] for key in cell))) for row in rows)
+    return [{**row, "to hindsight": row["dollars"] / least if least else None} for row, least in known]
 
 
 # --- the tables -----------------------------------------------------------------------------------------------------
@@ -231,6 +242,7 @@ def by_cell(rows: Iterable[Row]) -> list[Row]:
                 **{f"ratio {row['fixed']}": f"{row['ratio']:.2f}" for row in each},
                 "worst": f"{max(row['worst'] for row in each):.3f}",
                 **{name: sum(values) / len(values) if values else None for name, values in shares.items()},
+                **_to_hindsight(each),
             }
         )
     return table
@@ -251,9 +263,16 @@ def by_way(rows: Iterable[Row]) -> list[Row]:
             "worst": f"{max(row['worst'] for row in each):.3f}",
             "beginnings over": sum(row["over"] for row in each) / len(each),
             "mean ratio": f"{sum(row['ratio'] for row in each) / len(each):.2f}",
+            **_to_hindsight(each),
         }
         for (way, prices, state), each in cells.items()
     ]
+
+
+def _to_hindsight(rows: Iterable[Row]) -> Row:
+    """Return the column with the largest ratio to hindsight, where one is known."""
+    known = [row["to hindsight"] for row in rows if row.get("to hindsight")]
+    return {"to hindsight": f"{max(known):.2f}"} if known else {}
 
 
 def main() -> None:
@@ -269,6 +288,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="sessions and runs of each kind (3)")
     parser.add_argument("--limit", type=int, default=LIMIT, help="tokens at which windows are cut, and ours in runs")
     parser.add_argument("--held-out", action="store_true", help="measure on what no constant was chosen on")
+    parser.add_argument("--hindsight", action="store_true", help="add the best moments to choose anew")
     parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
     chosen = parser.parse_args()
     count = counter(chosen.counter)
@@ -289,7 +309,9 @@ def main() -> None:
         for fixed in chosen.fixed
     }
     ways = [WAYS[0], *OURS] if chosen.ours_only else WAYS
+    ways = [*ways, HINDSIGHT] if chosen.hindsight else ways
     rows = measured(made, [way for way in ways if not way.missing], settings, count=count, limit=chosen.limit)
+    rows = against_hindsight(rows) if chosen.hindsight else rows
     for name in chosen.prices:
         for state in chosen.caches:
             there = [row for row in rows if (row["prices"], row["cache"]) == (name, state)]

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from benchmarks.cost_talks import Talk
     from gatekeeper_core.messages import Message
 
-    Piece = tuple[bytes, int]
-
-__all__ = ["CACHES", "FIXED_TOKENS", "PRICE_SETS", "Accountant", "Pieces", "Prompt", "Setting", "kept_share"]
+__all__ = ["CACHES", "FIXED_TOKENS", "PRICE_SETS", "Accountant", "Piece", "Pieces", "Prompt", "Setting", "kept_share"]
 
 FIXED_TOKENS = (600, 1500, 4000)
 CACHES = ("warm", "cold", "none")
@@ -42,6 +40,9 @@ PRICE_SETS = {
     ),
 }
 """Ways to price a cache; within OpenAI's the price of a cached token differs by model."""
+
+Piece = tuple[bytes, int]
+"""Digest and tokens of a message."""
 
 _FIXED = b"tools and system prompt"
 

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.cost_account import Accountant, Pieces, Prompt, Setting
+from benchmarks.cost_hindsight import hindsight
 from gatekeeper_core import ContextGatekeeper, HistoryConfig, select_history
 from gatekeeper_core.context.history.view import HistoryView, keep
 from gatekeeper_core.messages import group_turns
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     Counter = Callable[[str], int]
 
-__all__ = ["EVERYTHING", "LIMIT", "OURS", "WAYS", "Way", "Workbench"]
+__all__ = ["EVERYTHING", "HINDSIGHT", "LIMIT", "OURS", "WAYS", "Way", "Workbench"]
 
 EVERYTHING = "everything"
 """The way that all others are held against."""
@@ -101,12 +102,14 @@ class Way(NamedTuple):
         name: as in the tables.
         prompts: makes the prompt of each call of a conversation.
         knows_prices: whether they depend on the setting.
+        only_chats: whether it leaves runs of an agent out.
         package: what must be installed for it.
     """
 
     name: str
     prompts: Callable[[Workbench, Setting], list[Prompt]]
     knows_prices: bool = False
+    only_chats: bool = False
     package: str | None = None
 
     @property
@@ -208,6 +211,7 @@ OURS = (
     Way("today, as sent", selected_and_marked),
     Way("today, fixed part marked", selected),
 )
+HINDSIGHT = Way("hindsight", hindsight, knows_prices=True, only_chats=True)
 WAYS = (
     Way(EVERYTHING, everything),
     Way("sliding window", sliding_window),
