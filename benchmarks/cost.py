@@ -214,7 +214,7 @@ def measured(
 
 
 def against_hindsight(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with their dollars as a ratio to those of the best moments in hindsight, where these are known."""
+    """Return the rows with their dollars as a ratio to those of the best moments in hindsight, where known."""
     cell = ("corpus", "turns", "size", "prices", "cache", "fixed")
     best = {tuple(row[key] for key in cell): row["dollars"] for row in rows if row["way"] == HINDSIGHT.name}
     known = ((row, best.get(tuple(row[key] for key in cell))) for row in rows)

@@ -2,8 +2,8 @@
 
 The moves are those of the policy. A prompt is the fixed part, a body, then the question with the turns in it that the
 selection wants and the body lacks. The body begins as everything and grows by each turn; at any call it may be chosen
-anew: what the selection wants, and the last turn. A dynamic programme over (call, last choice) finds the cheapest
-moments by ``input_cost``; its prompts are then charged like those of every other way.
+anew: what the selection wants, whole, filled up to the smallest prefix. A dynamic programme over (call, last choice)
+finds the cheapest moments by ``input_cost``; its prompts are then charged like those of every other way.
 """
 
 from __future__ import annotations
@@ -15,73 +15,60 @@ from benchmarks.cost_account import Prompt
 from gatekeeper_core.pricing.cache import input_cost
 
 if TYPE_CHECKING:
-    from benchmarks.cost_account import Piece, Setting
+    from collections.abc import Callable
+
+    from benchmarks.cost_account import Setting
     from benchmarks.cost_ways import Workbench
 
 __all__ = ["hindsight"]
 
-_LABEL_TOKENS = 10
-"""What is said about each turn that stands in a question."""
-
-_PADDING = 1.02
+_FILLED_UP = 1.05
 """A new body is filled up with the newest turns to so much of the smallest prefix that is cached."""
-
-_Body = dict[int, "tuple[Piece, ...]"]
 
 
 class _Costs(NamedTuple):
     """What the moves of one conversation cost at one setting.
 
     Attributes:
-        wanted: for each call the turns of the selection, each with its messages as they are sent.
-        chosen: for each call the body that would be chosen anew.
-        turns: for each turn its messages, whole.
+        wanted: for each call the turns of the selection.
+        chosen: for each call the body that would be chosen anew, ascending.
+        turns: tokens of each turn.
         before: tokens of all turns before each.
+        asked: tokens of the question of each call.
+        told: gives what it costs to tell turns inside of the question of a call.
     """
 
     setting: Setting
     cold: list[bool]
-    wanted: list[_Body]
-    chosen: list[_Body]
-    turns: list[tuple[Piece, ...]]
+    wanted: list[tuple[int, ...]]
+    chosen: list[tuple[int, ...]]
+    turns: list[int]
     before: list[int]
+    asked: list[int]
+    told: Callable[[int, tuple[int, ...]], int]
 
-    def lacking(self, since: int, call: int) -> _Body:
-        """Return what the selection wants and a body lacks, or has only as an excerpt for another question."""
-        there = self.chosen[since] if since else {}
-        return {
-            turn: sent
-            for turn, sent in self.wanted[call].items()
-            if since and turn < since and there.get(turn) not in (sent, self.turns[turn])
-        }
+    def lacking(self, since: int, call: int) -> tuple[int, ...]:
+        """Return what the selection wants and the body since a choice lacks; since 0 it is everything."""
+        return tuple(turn for turn in self.wanted[call] if turn < since and turn not in self.chosen[since])
 
     def anew(self, call: int) -> float:
         """Return the price of a call for which the body is chosen anew."""
         fixed, prices = self.setting.fixed, self.setting.prices_there
-        total = fixed + _tokens(self.chosen[call]) + self.turns[call][0][1]
-        return input_cost(total, cached=0 if self.cold[call] else fixed, written_to=total, prices=prices)
+        total = fixed + sum(self.turns[turn] for turn in self.chosen[call]) + self.asked[call]
+        return input_cost(total, cached=0 if self.cold[call] or not call else fixed, written_to=total, prices=prices)
 
     def kept(self, since: int) -> list[float]:
-        """Return the price of each call after a choice, as long as its body is kept; since 0: it is everything."""
-        fixed, prices, costs = self.setting.fixed, self.setting.prices_there, list[float]()
-        start = fixed + (_tokens(self.chosen[since]) if since else 0)
-        cached = start + self.turns[since][0][1]
+        """Return the price of each call after a choice, as long as its body is kept."""
+        costs = list[float]()
+        start = self.setting.fixed + sum(self.turns[turn] for turn in self.chosen[since])
+        cached = start + self.asked[since]
         for call in range(since + 1, len(self.wanted)):
-            body, asked = start + self.before[call] - self.before[since], self.turns[call][0][1]
-            more = sum(_LABEL_TOKENS + _size(sent) for sent in self.lacking(since, call).values())
-            marked = body if more else body + asked
-            found = 0 if self.cold[call] else cached
-            costs.append(input_cost(body + more + asked, cached=found, written_to=marked, prices=prices))
+            body, lacking = start + self.before[call] - self.before[since], self.lacking(since, call)
+            total = body + self.asked[call] + (self.told(call, lacking) if lacking else 0)
+            marked, found = body if lacking else total, 0 if self.cold[call] else cached
+            costs.append(input_cost(total, cached=found, written_to=marked, prices=self.setting.prices_there))
             cached = marked
         return costs
-
-
-def _size(pieces: tuple[Piece, ...]) -> int:
-    return sum(tokens for _, tokens in pieces)
-
-
-def _tokens(body: _Body) -> int:
-    return sum(map(_size, body.values()))
 
 
 def hindsight(bench: Workbench, setting: Setting) -> list[Prompt]:
@@ -97,48 +84,42 @@ def hindsight(bench: Workbench, setting: Setting) -> list[Prompt]:
     moments = {since := min(range(count), key=lambda at: ends[at][-1])}
     while since:
         moments.add(since := chosen_before[since])
-    return _prompts(costs, moments)
+    return _prompts(bench, costs, moments)
 
 
 def _costs(bench: Workbench, setting: Setting) -> _Costs:
-    calls, whole = bench.talk.calls, bench.whole
-    turns = [tuple(whole[call.stop - 1 : call.stop + 1]) for call in calls]
-    wanted, chosen = list[_Body](), list[_Body]()
+    calls = bench.talk.calls
+    turns = [sum(bench.whole[at][1] for at in (call.stop - 1, call.stop)) for call in calls]
+    chosen = list[tuple[int, ...]]()
+    least = _FILLED_UP * (setting.prices_there.min_cached_tokens or 0) - setting.fixed
     for at, view in enumerate(bench.views):
-        replaced = {place: bench.pieces.of(message) for place, message in view.replaced}
-        sent = {
-            turn: tuple(replaced.get(2 * turn + side, whole[2 * turn + side]) for side in (0, 1)) for turn in view.turns
-        }
-        wanted.append(sent)
-        body = {**sent, **{turn: turns[turn] for turn in range(max(0, at - 1), at)}}
-        least = _PADDING * (setting.prices.min_cached_tokens or 0)
+        body = set(view.turns)
         for turn in range(at - 1, -1, -1):
-            if setting.fixed + _tokens(body) >= least:
+            if sum(turns[each] for each in body) >= least:
                 break
-            body.setdefault(turn, turns[turn])
-        chosen.append(body)
-    cold = [setting.cache_state == "cold" and call.cold for call in calls]
-    before = list(accumulate((_size(turn) for turn in turns), initial=0))
-    return _Costs(setting, cold, wanted, chosen, turns, before)
+            body.add(turn)
+        chosen.append(tuple(sorted(body)))
+    return _Costs(
+        setting,
+        cold=[setting.cache_state == "cold" and call.cold for call in calls],
+        wanted=[view.turns for view in bench.views],
+        chosen=chosen,
+        turns=turns,
+        before=list(accumulate(turns, initial=0)),
+        asked=[bench.whole[call.stop - 1][1] for call in calls],
+        told=bench.told,
+    )
 
 
-def _prompts(costs: _Costs, moments: set[int]) -> list[Prompt]:
+def _prompts(bench: Workbench, costs: _Costs, moments: set[int]) -> list[Prompt]:
     prompts, since = list[Prompt](), 0
-    for call in range(len(costs.wanted)):
-        since = call if call in moments else since
-        body = {**(costs.chosen[since] if since else {}), **{at: costs.turns[at] for at in range(since, call)}}
-        recalled = costs.lacking(since, call)
-        pieces = [piece for turn in sorted(body) for piece in body[turn]]
-        digest, asked = costs.turns[call][0]
-        more = sum(_LABEL_TOKENS + _size(sent) for sent in recalled.values())
-        question = (b"recalled for %d" % call if more else digest, asked + more)
-        marks = () if not pieces else (len(pieces) - 1,)
-        prompts.append(
-            Prompt(
-                [*pieces, question],
-                marks if more else (*marks, len(pieces)),
-                frozenset((*body, *recalled)),
-                action="rebuilt" if call in moments and call else "kept",
-            )
-        )
+    for at, call in enumerate(bench.talk.calls):
+        since = at if at in moments else since
+        body, lacking = (*costs.chosen[since], *range(since, at)), costs.lacking(since, at)
+        pieces = [bench.whole[side] for turn in body for side in (2 * turn, 2 * turn + 1)]
+        digest, asked = bench.whole[call.stop - 1]
+        question = (b"told for %d" % at, asked + costs.told(at, lacking)) if lacking else (digest, asked)
+        mark = len(pieces) - bool(lacking)
+        turns = frozenset((*body, *lacking))
+        prompts.append(Prompt([*pieces, question], (mark,) if mark >= 0 else (), turns))
     return prompts

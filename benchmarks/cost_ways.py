@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.cost_account import Accountant, Pieces, Prompt, Setting
 from benchmarks.cost_hindsight import hindsight
-from gatekeeper_core import ContextGatekeeper, HistoryConfig, select_history
+from benchmarks.cost_policy import RememberingGatekeeper, policy
+from gatekeeper_core import HistoryConfig, select_history
+from gatekeeper_core.context.history.earlier import told_inside
 from gatekeeper_core.context.history.view import HistoryView, keep
 from gatekeeper_core.messages import group_turns
 
@@ -49,9 +51,11 @@ class Workbench:
         self.limit = limit
         self.budget = limit if talk.corpus == "agent" else ROOM
         self.pieces = Pieces(count)
+        self.gatekeeper = RememberingGatekeeper(token_counter=count)
         self.turns = group_turns(talk.messages)
         self.whole = [self.pieces.of(message) for message in talk.messages]
         self.turn_of = [at for at, turn in enumerate(self.turns) for _ in turn.messages]
+        self.told = cache(self._told)
         self._accountants: dict[tuple[str, Setting | None], Accountant] = {}
 
     def accountant(self, way: Way, setting: Setting) -> Accountant:
@@ -82,7 +86,6 @@ class Workbench:
     @cached_property
     def views(self) -> list[HistoryView]:
         """What today's selection keeps for each call: chosen for each question, kept for the steps of its run."""
-        gatekeeper = ContextGatekeeper(token_counter=self.count)
         config = HistoryConfig(token_budget=self.budget)
         views = list[HistoryView]()
         running = -1
@@ -90,9 +93,16 @@ class Workbench:
             before, turn = views[-1] if views else None, self.turn_of[call.stop - 1]
             goes_on = before if turn == running else None
             prompt = self.talk.prompt(call)
-            views.append(select_history(prompt, gatekeeper=gatekeeper, config=config, previous=goes_on, earlier=before))
+            views.append(
+                select_history(prompt, gatekeeper=self.gatekeeper, config=config, previous=goes_on, earlier=before)
+            )
             running = turn
         return views
+
+    def _told(self, call: int, turns: tuple[int, ...]) -> int:
+        """Return the tokens of some turns, told inside of the question of a call as today's selection sends them."""
+        asked = self.talk.messages[self.talk.calls[call].stop - 1].text
+        return self.count(told_inside(turns, self.turns, self.views[call].selection, question=asked))
 
 
 class Way(NamedTuple):
@@ -210,6 +220,8 @@ def selected_and_marked(bench: Workbench, setting: Setting) -> list[Prompt]:
 OURS = (
     Way("today, as sent", selected_and_marked),
     Way("today, fixed part marked", selected),
+    Way("careful", partial(policy, posture="careful"), knows_prices=True),
+    Way("thrifty", partial(policy, posture="thrifty"), knows_prices=True),
 )
 HINDSIGHT = Way("hindsight", hindsight, knows_prices=True, only_chats=True)
 WAYS = (
