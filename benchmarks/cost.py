@@ -15,7 +15,9 @@ pays for each call what :mod:`benchmarks.cost_account` says. For each way:
 
 from __future__ import annotations
 
-from itertools import accumulate
+import argparse
+from itertools import accumulate, product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.budget import counter
@@ -25,13 +27,14 @@ from benchmarks.cost_ways import HINDSIGHT, LIMIT, OURS, WAYS, Way, Workbench
 from benchmarks.data import read_jsonl, read_locomo
 from benchmarks.everyday import OWN, read_everyday
 from benchmarks.peers import NOT_INSTALLED
+from benchmarks.plot import Axes, write_plot
 from benchmarks.report import options, print_table, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     Counter = Callable[[str], int]
+    Curves = dict[str, list[tuple[float, float]]]
     Row = dict[str, Any]
 
 __all__ = [
@@ -62,6 +65,9 @@ SIZES = (70, 210, 800)
 LANGUAGES = ("en", "zh", "mixed")
 AGENT_SHAPES = ((4, 12, 3), (15, 12, 3), (1, 100, 4), (40, 6, 2))
 """Requests, rounds of each, kilobytes of a result."""
+
+DOLLARS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
+"""Ticks of the plot."""
 
 FIRST_CALL = 4
 """Beginnings of so many calls and more are held against the promise."""
@@ -275,8 +281,33 @@ def _to_hindsight(rows: Iterable[Row]) -> Row:
     return {"to hindsight": f"{max(known):.2f}"} if known else {}
 
 
-def main() -> None:
-    """Measure, print the tables, write JSON and a plot if asked to."""
+# --- the plot -------------------------------------------------------------------------------------------------------
+
+
+def dollars_over_turns(benches: Sequence[Workbench], ways: Sequence[Way], setting: Setting) -> Curves:
+    """Return by way what the first turns of conversations cost together, in tens of turns: the mean of all."""
+    calls = range(10, min(len(bench.talk.calls) for bench in benches) + 1, 10)
+    curves: Curves = {}
+    for way in ways:
+        paid = [list(accumulate(bench.accountant(way, setting).dollars(setting))) for bench in benches]
+        curves[way.name] = [(at, sum(each[at - 1] for each in paid) / len(paid)) for at in calls]
+    return curves
+
+
+def _plotted(chosen: argparse.Namespace, made: Sequence[Talk], ways: Sequence[Way], *, count: Counter) -> None:
+    """Draw the longest sessions of the middle size at the middle fixed part, the first prices and cache."""
+    size, fixed = (each[len(each) // 2] for each in (chosen.sizes, chosen.fixed))
+    name, state = chosen.prices[0], chosen.caches[0]
+    fitting = [talk for talk in made if talk.corpus == "session" and talk.size == size]
+    longest = max(len(talk.calls) for talk in fitting)
+    benches = [Workbench(talk, count, limit=chosen.limit) for talk in fitting if len(talk.calls) == longest]
+    curves = dollars_over_turns(benches, ways, Setting(fixed, state, PRICE_SETS[name]))
+    axes = Axes("turns (log scale); dollars of all calls so far (log scale)", (10, *TURNS), DOLLARS, log_up=True)
+    title = f"A chat of {size} tokens a turn, {fixed} of tools and system prompt: {name}, cache {STATES[state]}"
+    write_plot(chosen.plot, title, curves, axes=axes)
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = options(__doc__, data="everyday/everyday_dev.jsonl, selection/locomo_dev.jsonl, tool_results/")
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA)
     parser.add_argument("--turns", nargs="+", type=int, default=TURNS, help="lengths of the conversations")
@@ -288,9 +319,15 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="sessions and runs of each kind (3)")
     parser.add_argument("--limit", type=int, default=LIMIT, help="tokens at which windows are cut, and ours in runs")
     parser.add_argument("--held-out", action="store_true", help="measure on what no constant was chosen on")
+    parser.add_argument("--plot", type=Path, help="draw dollars over turns here (.svg)")
     parser.add_argument("--hindsight", action="store_true", help="add the best moments to choose anew")
     parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
-    chosen = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    """Measure, print the tables, write JSON and a plot if asked to."""
+    chosen = _parser().parse_args()
     count = counter(chosen.counter)
     made = talks(
         chosen.data,
@@ -304,22 +341,18 @@ def main() -> None:
     )
     settings = {
         (fixed, state, name): Setting(fixed, state, PRICE_SETS[name])
-        for name in chosen.prices
-        for state in chosen.caches
-        for fixed in chosen.fixed
+        for name, state, fixed in product(chosen.prices, chosen.caches, chosen.fixed)
     }
-    ways = [WAYS[0], *OURS] if chosen.ours_only else WAYS
-    ways = [*ways, HINDSIGHT] if chosen.hindsight else ways
-    rows = measured(made, [way for way in ways if not way.missing], settings, count=count, limit=chosen.limit)
-    rows = against_hindsight(rows) if chosen.hindsight else rows
-    for name in chosen.prices:
-        for state in chosen.caches:
-            there = [row for row in rows if (row["prices"], row["cache"]) == (name, state)]
-            print_table(f"{name}, cache {STATES[state]}", by_cell(there), markdown=chosen.markdown)
-    print_table("All conversations, beginnings from the fourth call on", by_way(rows), markdown=chosen.markdown)
-    for way in ways:
-        if way.missing:
-            print(f"\n{way.name}: {NOT_INSTALLED}")
+    wanted = ((WAYS[0], *OURS) if chosen.ours_only else WAYS) + ((HINDSIGHT,) if chosen.hindsight else ())
+    ways = [way for way in wanted if not way.missing]
+    rows = against_hindsight(measured(made, ways, settings, count=count, limit=chosen.limit))
+    for name, state in product(chosen.prices, chosen.caches):
+        there = [row for row in rows if (row["prices"], row["cache"]) == (name, state)]
+        print_table(f"{name}, cache {STATES[state]}", by_cell(there), markdown=chosen.markdown)
+    print_table("Beginnings of all conversations, from the fourth call on", by_way(rows), markdown=chosen.markdown)
+    print("".join(f"\n{way.name}: {NOT_INSTALLED}" for way in wanted if way.missing))
+    if chosen.plot:
+        _plotted(chosen, made, [way for way in ways if way != HINDSIGHT], count=count)
     named = ("corpora", "turns", "sizes", "languages", "seeds", "limit", "held_out", "counter")
     write_json(chosen.json, "cost", {name: getattr(chosen, name) for name in named}, {"cost": rows})
 

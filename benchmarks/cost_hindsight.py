@@ -92,7 +92,7 @@ def _costs(bench: Workbench, setting: Setting) -> _Costs:
     turns = [sum(bench.whole[at][1] for at in (call.stop - 1, call.stop)) for call in calls]
     chosen = list[tuple[int, ...]]()
     least = _FILLED_UP * (setting.prices_there.min_cached_tokens or 0) - setting.fixed
-    for at, view in enumerate(bench.views):
+    for at, view in enumerate(bench.selections):
         body = set(view.turns)
         for turn in range(at - 1, -1, -1):
             if sum(turns[each] for each in body) >= least:
@@ -102,7 +102,7 @@ def _costs(bench: Workbench, setting: Setting) -> _Costs:
     return _Costs(
         setting,
         cold=[setting.cache_state == "cold" and call.cold for call in calls],
-        wanted=[view.turns for view in bench.views],
+        wanted=[view.turns for view in bench.selections],
         chosen=chosen,
         turns=turns,
         before=list(accumulate(turns, initial=0)),

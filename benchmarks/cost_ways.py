@@ -56,14 +56,15 @@ class Workbench:
         self.whole = [self.pieces.of(message) for message in talk.messages]
         self.turn_of = [at for at, turn in enumerate(self.turns) for _ in turn.messages]
         self.told = cache(self._told)
-        self._accountants: dict[tuple[str, Setting | None], Accountant] = {}
+        self._accountants: dict[str, Accountant] = {}
 
     def accountant(self, way: Way, setting: Setting) -> Accountant:
-        """Return the prompts of a way with what they cost; made once where they do not depend on the setting."""
-        key = way.name, setting if way.knows_prices else None
-        if key not in self._accountants:
-            self._accountants[key] = Accountant(self.talk, way.prompts(self, setting))
-        return self._accountants[key]
+        """Return the prompts of a way with what they cost; kept where they do not depend on the setting."""
+        if way.knows_prices:
+            return Accountant(self.talk, way.prompts(self, setting))
+        if way.name not in self._accountants:
+            self._accountants[way.name] = Accountant(self.talk, way.prompts(self, setting))
+        return self._accountants[way.name]
 
     @cached_property
     def units(self) -> list[int]:
@@ -83,26 +84,36 @@ class Workbench:
         kept = list(positions)
         return Prompt([self.whole[at] for at in kept], (len(kept) - 1,), frozenset(self.turn_of[at] for at in kept))
 
-    @cached_property
-    def views(self) -> list[HistoryView]:
-        """What today's selection keeps for each call: chosen for each question, kept for the steps of its run."""
-        config = HistoryConfig(token_budget=self.budget)
-        views = list[HistoryView]()
-        running = -1
+    def _views(self, passthrough_below: int | None) -> list[HistoryView]:
+        config = HistoryConfig(token_budget=self.budget, passthrough_below=passthrough_below)
+        views, view, running = list[HistoryView](), None, -1
         for call in self.talk.calls:
-            before, turn = views[-1] if views else None, self.turn_of[call.stop - 1]
-            goes_on = before if turn == running else None
-            prompt = self.talk.prompt(call)
-            views.append(
-                select_history(prompt, gatekeeper=self.gatekeeper, config=config, previous=goes_on, earlier=before)
+            turn = self.turn_of[call.stop - 1]
+            view = select_history(
+                self.talk.prompt(call),
+                gatekeeper=self.gatekeeper,
+                config=config,
+                previous=view if turn == running else None,
+                earlier=view,
             )
             running = turn
+            views.append(view)
         return views
 
+    @cached_property
+    def today(self) -> list[HistoryView]:
+        """What today's selection keeps for each call: chosen for each question, kept for the steps of its run."""
+        return self._views(None)
+
+    @cached_property
+    def selections(self) -> list[HistoryView]:
+        """The same, where the selection is asked however short the history is."""
+        return self._views(0)
+
     def _told(self, call: int, turns: tuple[int, ...]) -> int:
-        """Return the tokens of some turns, told inside of the question of a call as today's selection sends them."""
+        """Return the tokens of some turns, told inside of the question of a call as its selection sends them."""
         asked = self.talk.messages[self.talk.calls[call].stop - 1].text
-        return self.count(told_inside(turns, self.turns, self.views[call].selection, question=asked))
+        return self.count(told_inside(turns, self.turns, self.selections[call].selection, question=asked))
 
 
 class Way(NamedTuple):
@@ -206,7 +217,7 @@ def trimmed(bench: Workbench, _: Setting) -> list[Prompt]:
 def selected(bench: Workbench, _: Setting) -> list[Prompt]:
     """Send what today's selection keeps; only the fixed part is marked."""
     prompts = []
-    for call, view in zip(bench.talk.calls, bench.views, strict=True):
+    for call, view in zip(bench.talk.calls, bench.today, strict=True):
         sent = [bench.pieces.of(message) for message in keep(bench.talk.prompt(call), view)]
         prompts.append(Prompt(sent, (), frozenset(view.turns)))
     return prompts
