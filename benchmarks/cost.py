@@ -114,7 +114,9 @@ def talks(
         if held_out:
             own: Any = [each for each in turns if each <= 100]
             made += [
-                sessions(read_everyday(OWN), turns=each, tokens=size, language="mixed", seed=0, count=count)
+                sessions(
+                    read_everyday(OWN), turns=each, tokens=size, language="mixed", seed=HELD_OUT_SEEDS - 1, count=count
+                )
                 for each in own
                 for size in sizes
             ]

@@ -3,7 +3,9 @@
 The moves are those of the policy. A prompt is the fixed part, a body, then the question with the turns in it that the
 selection wants and the body lacks. The body begins as everything and grows by each turn; at any call it may be chosen
 anew: what the selection wants, whole, filled up to the smallest prefix. A dynamic programme over (call, last choice)
-finds the cheapest moments by ``input_cost``; its prompts are then charged like those of every other way.
+finds the cheapest moments by ``input_cost``; its prompts are then charged like those of every other way. It knows the
+cache by the last choice only: where a body goes back to the beginning of an older one while the cache is warm, a few
+choices are up to 6 % cheaper than what it finds (chats of nine turns, all choices tried).
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.cost_account import Prompt
+from gatekeeper_core.messages import common_beginning
 from gatekeeper_core.pricing.cache import input_cost
 
 if TYPE_CHECKING:
@@ -51,11 +54,19 @@ class _Costs(NamedTuple):
         """Return what the selection wants and the body since a choice lacks; since 0 it is everything."""
         return tuple(turn for turn in self.wanted[call] if turn < since and turn not in self.chosen[since])
 
-    def anew(self, call: int) -> float:
-        """Return the price of a call for which the body is chosen anew."""
-        fixed, prices = self.setting.fixed, self.setting.prices_there
-        total = fixed + sum(self.turns[turn] for turn in self.chosen[call]) + self.asked[call]
-        return input_cost(total, cached=0 if self.cold[call] or not call else fixed, written_to=total, prices=prices)
+    def anew(self, call: int, since: int) -> float:
+        """Return the price of a call for which the body is chosen anew, where it was chosen last at another call.
+
+        Of the old prompt the cache finds what both begin with; where only marks are found, up to a question in it.
+        """
+        fixed, prices, body = self.setting.fixed, self.setting.prices_there, self.chosen[call]
+        total = fixed + sum(self.turns[turn] for turn in body) + self.asked[call]
+        common = common_beginning((*self.chosen[since], *range(since, call)), body)
+        same = fixed + sum(self.turns[turn] for turn in body[:common])
+        if prices.marked and common:
+            last = body[common - 1]
+            same = same - self.turns[last] + self.asked[last] if last >= since else fixed
+        return input_cost(total, cached=0 if self.cold[call] else same, written_to=total, prices=prices)
 
     def kept(self, since: int) -> list[float]:
         """Return the price of each call after a choice, as long as its body is kept."""
@@ -76,10 +87,10 @@ def hindsight(bench: Workbench, setting: Setting) -> list[Prompt]:
     costs = _costs(bench, setting)
     count = len(costs.wanted)
     # For each call: what all calls up to each later one cost at least where this one chose anew, and the choice before.
-    ends, chosen_before = [list(accumulate([costs.anew(0), *costs.kept(0)]))], [0]
+    ends, chosen_before = [list(accumulate([0.0, *costs.kept(0)]))], [0]
     for call in range(1, count):
-        paid, since = min((ends[since][call - 1 - since], since) for since in range(call))
-        ends.append(list(accumulate([paid + costs.anew(call), *costs.kept(call)])))
+        paid, since = min((ends[since][call - 1 - since] + costs.anew(call, since), since) for since in range(call))
+        ends.append(list(accumulate([paid, *costs.kept(call)])))
         chosen_before.append(since)
     moments = {since := min(range(count), key=lambda at: ends[at][-1])}
     while since:
