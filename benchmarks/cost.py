@@ -105,21 +105,12 @@ def talks(
     made = list[Talk]()
     if "session" in corpora:
         everyday = read_everyday(data / "everyday" / "everyday_dev.jsonl")
-        for seed in drawn:
-            for length in turns:
-                for size in sizes:
-                    for language in languages:
-                        shape: Any = {"turns": length, "tokens": size, "language": language, "seed": seed}
-                        made.append(sessions(everyday, count=count, **shape))
+        for seed, length, size, language in product(drawn, turns, sizes, languages):
+            made.append(sessions(everyday, turns=length, tokens=size, language=language, seed=seed, count=count))
         if held_out:
-            own: Any = [each for each in turns if each <= 100]
-            made += [
-                sessions(
-                    read_everyday(OWN), turns=each, tokens=size, language="mixed", seed=HELD_OUT_SEEDS - 1, count=count
-                )
-                for each in own
-                for size in sizes
-            ]
+            own, seed = read_everyday(OWN), HELD_OUT_SEEDS - 1
+            for length, size in product((each for each in turns if each <= 100), sizes):
+                made.append(sessions(own, turns=length, tokens=size, language="mixed", seed=seed, count=count))
     if "locomo" in corpora:
         read = read_locomo(data / "selection" / "locomo_dev.jsonl")
         used = read[-HELD_OUT_LOCOMO:] if held_out else read[:-HELD_OUT_LOCOMO]
