@@ -1,0 +1,209 @@
+"""What a provider's prompt cache makes of a request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.pricing.cache import MAX_MARKS, PromptCache, Request, charge, input_cost
+from gatekeeper_core.pricing.prices import ModelPrices
+from gatekeeper_core.pricing.usage import Usage
+
+MARKED = ModelPrices(input=3.0, output=15.0, cache_read=0.3, cache_write=3.75, marked=True)
+STEPS = ModelPrices(input=2.0, output=8.0, cache_read=0.5, cache_write=2.0, step_tokens=128)
+SMALL_STEPS = ModelPrices(input=0.3, output=0.4, cache_read=0.03, cache_write=0.3, min_cached_tokens=64, step_tokens=64)
+PLAIN = ModelPrices(input=1.0, output=4.0, cache_read=0.1, cache_write=1.25)
+ALL_KINDS = pytest.mark.parametrize("prices", [MARKED, STEPS, SMALL_STEPS, PLAIN])
+
+sizes = st.lists(st.integers(0, 900), min_size=1, max_size=30)
+
+
+def request(*tokens: int, marks: Sequence[int] = (), changed: int | None = None) -> Request:
+    """Return a request whose pieces have so many tokens; another text stands in the piece that is changed."""
+    pieces = [(b"%d, %d tokens" % (at, count), count) for at, count in enumerate(tokens)]
+    if changed is not None:
+        pieces[changed] = (b"another text", tokens[changed])
+    return Request(pieces, marks)
+
+
+def charged(*requests: Request, prices: ModelPrices, seconds: float = 1.0) -> list[Usage]:
+    """Return what is reported for calls that follow each other after so many seconds."""
+    cache, usages = PromptCache(), []
+    for number, asked in enumerate(requests):
+        usage, cache = charge(cache, asked, now=number * seconds, prices=prices)
+        usages.append(usage)
+    return usages
+
+
+def counts(usage: Usage) -> tuple[int, int, int]:
+    return usage.input_tokens, usage.cached_tokens, usage.cache_written_tokens
+
+
+def test_a_call_after_another_reads_what_that_wrote() -> None:
+    first, second = charged(request(1500, 100, marks=[1]), request(1500, 100, 40, marks=[2]), prices=MARKED)
+    assert (counts(first), counts(second)) == ((1600, 0, 1600), (1640, 1600, 40))
+    assert MARKED.dollars(second) == pytest.approx((1600 * 0.3 + 40 * 3.75) / 1e6)
+
+
+def test_the_answer_is_counted_as_the_request_says() -> None:
+    usage, _ = charge(PromptCache(), Request([(b"hello", 5)], output_tokens=7), now=0, prices=MARKED)
+    assert usage == Usage(5, 7)
+    assert charge(PromptCache(), Request([]), now=0, prices=PLAIN) == (Usage(0, 0), PromptCache())
+
+
+@ALL_KINDS
+@given(sizes, st.integers(1, 4))
+def test_all_but_the_new_part_of_an_append_only_conversation_is_read(
+    prices: ModelPrices, tokens: list[int], pieces_each: int
+) -> None:
+    ends = range(pieces_each, len(tokens) + 1, pieces_each)
+    usages = charged(*(request(*tokens[:end], marks=[end - 1]) for end in ends), prices=prices)
+    for before, usage in pairwise(usages):
+        whole = before.input_tokens if before.input_tokens >= (prices.min_cached_tokens or 0) else 0
+        assert usage.cached_tokens == whole - whole % prices.step_tokens
+        assert usage.cached_tokens + usage.cache_written_tokens in (0, usage.input_tokens)
+
+
+@ALL_KINDS
+@given(sizes, st.integers(1, 4))
+def test_the_account_of_an_append_only_conversation_is_that_of_the_formula(
+    prices: ModelPrices, tokens: list[int], pieces_each: int
+) -> None:
+    ends = range(pieces_each, len(tokens) + 1, pieces_each)
+    usages = charged(*(request(*tokens[:end], marks=[end - 1]) for end in ends), prices=prices)
+    before = 0
+    for usage in usages:
+        whole = usage.input_tokens
+        estimated = input_cost(whole, cached=before, written_to=whole, prices=prices)
+        assert prices.dollars(usage) == pytest.approx(estimated, abs=1e-15)
+        before = whole
+
+
+@ALL_KINDS
+@given(st.lists(st.tuples(sizes, st.integers(0, 29), st.integers(0, 400)), max_size=8), st.data())
+def test_no_more_is_read_and_written_than_was_sent_and_the_same_calls_cost_the_same(
+    prices: ModelPrices, calls: list[tuple[list[int], int, int]], data: st.DataObject
+) -> None:
+    cache, now = PromptCache(), 0.0
+    for tokens, changed, seconds in calls:
+        marks = data.draw(st.lists(st.integers(0, len(tokens) - 1), max_size=MAX_MARKS))
+        asked, now = request(*tokens, marks=marks, changed=min(changed, len(tokens) - 1)), now + seconds
+        usage, after = charge(cache, asked, now=now, prices=prices)
+        assert usage.cached_tokens + usage.cache_written_tokens <= usage.input_tokens == sum(tokens)
+        assert min(usage.cached_tokens, usage.cache_written_tokens) >= 0
+        assert usage.cached_tokens % prices.step_tokens == 0
+        assert charge(cache, asked, now=now, prices=prices) == (usage, after)
+        cache = after
+
+
+@ALL_KINDS
+def test_a_prefix_lives_from_its_last_use(prices: ModelPrices) -> None:
+    asked = request(2048, marks=[0])
+    life = prices.lifetime_seconds
+    read = [usage.cached_tokens for usage in charged(*[asked] * 4, prices=prices, seconds=life)]
+    assert read == [0, 2048, 2048, 2048]
+    assert [usage.cached_tokens for usage in charged(*[asked] * 3, prices=prices, seconds=life + 1)] == [0, 0, 0]
+
+
+def test_what_is_expired_is_dropped_also_by_a_call_that_caches_nothing() -> None:
+    _, cache = charge(PromptCache(), request(2000, marks=[0]), now=0, prices=MARKED)
+    _, later = charge(cache, request(5), now=300, prices=MARKED)
+    assert later == cache
+    assert charge(cache, request(5), now=301, prices=MARKED)[1] == PromptCache()
+
+
+@ALL_KINDS
+def test_below_the_smallest_prefix_nothing_is_written_and_nothing_is_found(prices: ModelPrices) -> None:
+    small = (prices.min_cached_tokens or 0) - 1
+    first, second = charged(*[request(small, marks=[0])] * 2, prices=prices)
+    assert counts(first) == counts(second) == (small, 0, 0)
+    assert prices.dollars(first) == pytest.approx(small * prices.input / 1e6)
+    below, whole = charged(request(small, marks=[0]), request(small, 1, marks=[0, 1]), prices=prices)
+    assert (counts(below), counts(whole)) == ((small, 0, 0), (small + 1, 0, small + 1))
+
+
+@ALL_KINDS
+def test_a_model_that_caches_nothing_reads_all_of_it_each_time(prices: ModelPrices) -> None:
+    none = replace(prices, min_cached_tokens=None)
+    assert [counts(usage) for usage in charged(*[request(5000, marks=[0])] * 2, prices=none)] == [(5000, 0, 0)] * 2
+
+
+@pytest.mark.parametrize(
+    ("prices", "shared", "read"),
+    [(STEPS, 1023, 0), (STEPS, 1024, 1024), (STEPS, 1151, 1024), (STEPS, 1152, 1152), (SMALL_STEPS, 130, 128)],
+)
+def test_a_hit_is_rounded_down_to_the_step(prices: ModelPrices, shared: int, read: int) -> None:
+    _, second = charged(request(shared, 500), request(shared, 500, changed=1), prices=prices)
+    assert counts(second) == (shared + 500, read, shared + 500 - read)
+
+
+def test_an_automatic_cache_finds_the_beginning_that_two_prompts_have_in_common() -> None:
+    whole = [600] * 6
+    *_, last = charged(request(*whole), request(*whole[:3]), request(*whole, changed=4), prices=PLAIN)
+    assert counts(last) == (3600, 2400, 1200)
+
+
+def test_a_cache_with_marks_finds_only_what_was_marked() -> None:
+    whole = [600] * 6
+    *_, last = charged(request(*whole, marks=[1, 5]), request(*whole, changed=4, marks=[3]), prices=MARKED)
+    assert counts(last) == (3600, 1200, 1200)
+    unmarked = charged(*[request(*whole)] * 2, prices=MARKED)
+    assert [counts(usage) for usage in unmarked] == [(3600, 0, 0)] * 2
+
+
+def test_each_mark_writes_and_the_longest_prefix_is_read() -> None:
+    whole = [600] * 6
+    both = request(*whole, marks=[1, 5])
+    first, again, front = charged(both, both, request(*whole, changed=2, marks=[1, 5]), prices=MARKED)
+    assert counts(first) == (3600, 0, 3600)
+    assert counts(again) == (3600, 3600, 0)
+    assert counts(front) == (3600, 1200, 2400)
+
+
+@pytest.mark.parametrize(("apart", "read"), [(19, 2000), (20, 0)])
+def test_twenty_positions_are_checked_per_mark_itself_the_first(apart: int, read: int) -> None:
+    whole = [2000, *[10] * apart]
+    _, far = charged(request(2000, marks=[0]), request(*whole, marks=[apart]), prices=MARKED)
+    assert far.cached_tokens == read
+    _, bridged = charged(request(2000, marks=[0]), request(*whole, marks=[1, apart]), prices=MARKED)
+    assert counts(bridged) == (sum(whole), 2000, sum(whole) - 2000)
+
+
+def test_reading_a_prefix_that_carries_no_mark_of_its_own_renews_it() -> None:
+    asked = [request(2000, marks=[0]), request(2000, 50, marks=[1]), request(2000, 60, marks=[1])]
+    assert [usage.cached_tokens for usage in charged(*asked, prices=MARKED, seconds=300)] == [0, 2000, 2000]
+
+
+def test_the_same_piece_behind_another_beginning_is_another_prefix() -> None:
+    _, second = charged(request(2000, 2000, marks=[1]), request(2000, 2000, marks=[1], changed=0), prices=MARKED)
+    assert second.cached_tokens == 0
+
+
+@pytest.mark.parametrize("marks", [[0, 1, 2, 3, 4], [6], [-1]])
+def test_marks_that_a_provider_would_refuse_are_refused(marks: list[int]) -> None:
+    with pytest.raises(ConfigError, match="cache mark"):
+        charge(PromptCache(), request(*[2000] * 6, marks=marks), now=0, prices=MARKED)
+    assert charge(PromptCache(), request(*[2000] * 6, marks=marks), now=0, prices=PLAIN)[0].input_tokens == 12_000
+
+
+def test_memory_is_bounded_and_keeps_what_prompts_have_in_common() -> None:
+    cache = PromptCache()
+    for number in range(20):
+        pieces = [(b"shared", 1024), *((b"%d, %d" % (number, at), 10) for at in range(1000))]
+        usage, cache = charge(cache, Request(pieces), now=number, prices=PLAIN)
+        assert usage.cached_tokens == (1024 if number else 0)
+    assert len(cache.prefixes) == 8192
+    usage, _ = charge(cache, Request(pieces), now=number + 1, prices=PLAIN)
+    assert usage.cached_tokens == usage.input_tokens
+
+
+def test_of_a_request_with_more_prefixes_than_are_kept_the_shorter_ones_stay() -> None:
+    whole = [1024] * 8200
+    _, other = charged(request(*whole), request(*whole, changed=2), prices=PLAIN)
+    assert other.cached_tokens == 2048
