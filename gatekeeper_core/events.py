@@ -225,6 +225,11 @@ WINDOW_UNKNOWN = _event(
 )
 """Once for each object."""
 
+STATE_LOST = _event(
+    "history.state_lost", "history", "what a prompt policy remembers was not shared", "error", "WARNING"
+)
+"""The thread goes on with what this process knows."""
+
 _ONE_BUILD = f"needed_tokens {_CONTEXT}"
 REQUEST = _stage("request", "builder", "request built", f"status messages {_ONE_BUILD}", optional=_ONE_BUILD)
 """A built one has the facts of a build, one over the budget ``needed_tokens`` and ``available_tokens``."""

@@ -230,7 +230,7 @@ def choose_past(
     *,
     room: int,
     history_tokens: int,
-    passthrough_below: int,
+    is_careful: bool = False,
     window_from: int = 0,
     earlier: Mapping[int, Message] | None = None,
 ) -> Choice:
@@ -243,11 +243,14 @@ def choose_past(
         config: the settings.
         room: tokens that they may cost together; may be negative.
         history_tokens: what the whole history costs.
-        passthrough_below: tokens up to which it is sent whole.
+        is_careful: whether a policy decides what is left out: without a setting the selection is always asked.
         window_from: position of the first message that a window may hold; it takes a turn that begins before whole.
         earlier: the cuts that were sent for the question before, by position; see :func:`steady_cuts`.
     """
     past, window = history.past, config.mode == "window"
+    passthrough_below = config.passthrough_below
+    if passthrough_below is None:
+        passthrough_below = 0 if is_careful else PASSTHROUGH_BELOW
     if costs and not window and sum(costs) <= room and history_tokens < passthrough_below:
         return Choice(tuple(range(len(costs)))[::-1], "passthrough", "small_history")
     if not past:

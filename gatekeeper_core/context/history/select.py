@@ -24,7 +24,6 @@ from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_
 from gatekeeper_core.context.history.account import Sizes, ThreadAccount
 from gatekeeper_core.context.history.earlier import told_question
 from gatekeeper_core.context.history.modes import (
-    PASSTHROUGH_BELOW,
     Choice,
     History,
     HistoryConfig,
@@ -205,7 +204,7 @@ def select_past(
                     config,
                     room=costs.room_at_start,
                     history_tokens=costs.tokens_at_start,
-                    passthrough_below=_passthrough(config, account),
+                    is_careful=account is not None and config.posture == "careful",
                     window_from=window_from,
                     earlier=dict(earlier.replaced) if earlier else {},
                 )
@@ -235,13 +234,6 @@ def policy_of(
         is_thrifty=config.posture == "thrifty",
         first_cut_at=config.passthrough_below,
     )
-
-
-def _passthrough(config: HistoryConfig, account: ThreadAccount | None) -> int:
-    """Return up to how many tokens the selection is not asked."""
-    if config.passthrough_below is not None:
-        return config.passthrough_below
-    return 0 if account and config.posture == "careful" else PASSTHROUGH_BELOW
 
 
 def _chosen_before(view: HistoryView, history: History) -> Choice:
