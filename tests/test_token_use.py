@@ -115,12 +115,12 @@ def test_a_call_belongs_to_the_turn_that_asked_and_a_greeting_to_the_first() -> 
     messages = [assistant("Hello!"), user("a"), assistant(), assistant(), user("b"), user("c"), assistant()]
     points = token_use(messages, token_budget=300).points
     assert [point.turn_id for point in points] == [0, 0, 0, 2]
-    assert points[0][2:] == (0, 0, 0)
+    assert points[0][2:] == (0, 0, 0, None)
 
 
 def test_a_question_that_waits_for_its_answer_is_no_call() -> None:
     assert token_use([user("a"), assistant(), user("b")], token_budget=10).calls == 1
-    assert token_use((), token_budget=10) == (0, 0, ())
+    assert token_use((), token_budget=10) == (0, 0, (), None)
     assert token_use((), token_budget=10).selected == 0
 
 
@@ -158,4 +158,4 @@ def test_whoever_watches_sees_each_call() -> None:
 
 def test_what_was_reported_is_summed_over_the_calls() -> None:
     assert Reported.of(()) is None
-    assert Reported.of([Usage(100, 5, 80, 7, "m"), Usage(200, 6)]) == (2, 300, 11, 80, 7)
+    assert Reported.of([Usage(100, 5, 80, 7, "m"), Usage(200, 6)]) == (2, 300, 11, 80, 7, None)
