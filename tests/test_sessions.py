@@ -18,6 +18,7 @@ from gatekeeper_cli.bill import Dollars, PriceList
 from gatekeeper_cli.sessions import SessionCost, Unread, inspect_all, session_costs, session_files, sessions_view
 from gatekeeper_cli.texts import ENGLISH
 from gatekeeper_cli.token_use import MAX_CALLS, Reported, token_use
+from gatekeeper_cli.views import shown_dollars
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import PRICES
 from gatekeeper_core.tokens import count_message
@@ -227,8 +228,8 @@ def test_with_a_model_the_table_is_in_dollars_and_ends_with_their_sums_and_a_ver
     lines = run("inspect", str(folder), "--all", "--model", SONNET, "--cache", "none").stdout.splitlines()
     for row in rows:
         (line,) = [line for line in lines if line.startswith(row["file"])]
-        assert f"${row['dollars']['full']:.4f}" in line
-        assert f"${row['dollars']['selected']:.4f}" in line
+        assert shown_dollars(row["dollars"]["full"]) in line
+        assert shown_dollars(row["dollars"]["selected"]) in line
     assert f"dollars: prices of {SONNET}, no cache, answers included" in lines
     assert [line for line in lines if line.startswith("the gatekeeper costs $")]
 

@@ -320,14 +320,15 @@ def demo_view(demo: Demo, texts: Texts = ENGLISH) -> Iterator[RenderableType]:
 
 
 def shown_dollars(amount: float | None) -> str:
-    """Return dollars for a reader; ``-`` where they are not known.
+    """Return dollars for a reader, the smaller the finer; ``-`` where they are not known.
 
-    >>> [shown_dollars(amount) for amount in (0.01234, 12.3, 1234.5, 0, None)]
-    ['$0.0123', '$12.30', '$1,234.50', '$0.0000', '-']
+    >>> [shown_dollars(amount) for amount in (1234.5, 12.3, 0.01234, 0.00001234, 0, None)]
+    ['$1,234.50', '$12.30', '$0.0123', '$0.000012', '$0.00', '-']
     """
     if amount is None:
         return "-"
-    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
+    digits = 2 if amount >= 1 or not amount else 4 if amount >= 0.01 else 6
+    return f"${amount:,.{digits}f}"
 
 
 def bill_lines(tariffs: Iterable[Tariff | None], dollars: Dollars | None, texts: Texts) -> Iterator[Text]:
