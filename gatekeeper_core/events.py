@@ -81,10 +81,20 @@ FACTS: Mapping[str, Fact] = {
     "total_tokens": Fact("int", "token", "the whole prompt"),
     "prefix_tokens": Fact("int", "token", "what begins as the prompt of the build before did"),
     "prefix_share": Fact("float", "share", "the same, as a share of the prompt"),
-    "prompt_tokens": Fact("int | None", "token", "of a request, as the provider counts; None where it does not say"),
-    "completion_tokens": Fact(
-        "int | None", "token", "of an answer, as the provider counts; None where it does not say"
+    "input_tokens": Fact("int | None", "token", "of a request, as the provider counts; None where it does not say"),
+    "output_tokens": Fact("int | None", "token", "of an answer, as the provider counts; None where it does not say"),
+    # money and caches
+    "policy_action": Fact(
+        "str", "", "what became of the stable beginning of the prompt: `everything` is in it, `kept` or `rebuilt`"
     ),
+    "policy_reason": Fact("str", "", "why, as a fixed word"),
+    "dollars": Fact("float", "USD", "what a call costs: its input as expected or, once reported, all of it"),
+    "everything_dollars": Fact("float", "USD", "what it would cost to send everything"),
+    "paid_dollars": Fact("float", "USD", "what the calls of the thread have cost so far"),
+    "everything_paid_dollars": Fact("float", "USD", "what they would have cost, had everything been sent"),
+    "cached_tokens": Fact("int", "token", "of a request, read from the provider's cache, as expected or as reported"),
+    "cache_written_tokens": Fact("int", "token", "of a request, written to that cache, as reported"),
+    "turns_recalled": Fact("int", "turn", "past turns sent inside the question"),
     # turns and messages
     "turn_count": Fact("int", "turn", "past turns of the conversation"),
     "turns_kept": Fact("int", "turn", "of them sent"),
@@ -150,6 +160,10 @@ _VIEW = (
     "status reason decision messages_kept messages_folded messages_replaced turns_kept turn_count turn_ids tokens "
     "history_tokens fixed_tokens budget_tokens counter margin"
 )
+_BILL = (
+    "policy_action policy_reason dollars everything_dollars paid_dollars everything_paid_dollars cached_tokens "
+    "turns_recalled"
+)
 _CONTEXT = (
     "system_prompt_tokens summary_tokens retrieved_tokens recent_messages_tokens current_input_tokens pinned_tokens "
     "tools_tokens constraints_tokens total_tokens included_message_count summarized_message_count used_summary "
@@ -178,9 +192,20 @@ GATE = _stage("selection.gate", "selection", "topic judged", "decision reason st
 CANDIDATES = _stage("selection.candidates", "selection", "turns scored", "turn_count candidates")
 COVER = _stage("selection.cover", "selection", "turns taken", "turns_kept tokens")
 
-PAST = _stage("history.past", "history", "past chosen", _VIEW)
-HISTORY = _stage("history", "history", "history selected", f"{_VIEW} shadow", "INFO", "WARNING")
-"""INFO; WARNING where the selection failed, or where what must be sent is over the budget."""
+PAST = _stage("history.past", "history", "past chosen", f"{_VIEW} {_BILL}", optional=_BILL)
+HISTORY = _stage("history", "history", "history selected", f"{_VIEW} {_BILL} shadow", "INFO", "WARNING", optional=_BILL)
+"""INFO; WARNING where the selection failed, or where what must be sent is over the budget.
+
+Those of the bill are there where the policy decides; they are estimates.
+"""
+
+USAGE = _event(
+    "history.usage",
+    "history",
+    "usage reported",
+    "input_tokens cached_tokens cache_written_tokens output_tokens dollars",
+)
+"""Each time that the provider's own counts of a call are given to the thread."""
 
 NO_ROOM = _event(
     "history.no_room",
@@ -199,6 +224,11 @@ WINDOW_UNKNOWN = _event(
     "WARNING",
 )
 """Once for each object."""
+
+STATE_LOST = _event(
+    "history.state_lost", "history", "what a prompt policy remembers was not shared", "error", "WARNING"
+)
+"""The thread goes on with what this process knows."""
 
 _ONE_BUILD = f"needed_tokens {_CONTEXT}"
 REQUEST = _stage("request", "builder", "request built", f"status messages {_ONE_BUILD}", optional=_ONE_BUILD)
@@ -261,7 +291,7 @@ NO_VECTORS = _event(
 VECTORS_UNINDEXED = _event("store.vectors_unindexed", "storage", "vectors have no index", "error", "WARNING")
 PURGE_FAILED = _event("store.purge_failed", "storage", "purge of the store failed", "error", "WARNING")
 
-ANSWER = _event("model.answer", "minimax", "model answered", "finish_reason prompt_tokens completion_tokens", "INFO")
+ANSWER = _event("model.answer", "minimax", "model answered", "finish_reason input_tokens output_tokens", "INFO")
 RETRY = _event(
     "model.retry",
     "minimax",

@@ -257,7 +257,7 @@ class MiniMaxClient:
         usage = reply.usage
         reported = usage.prompt_tokens if usage else None
         completion = usage.completion_tokens if usage else None
-        tell(ANSWER, finish_reason=reply.finish_reason, prompt_tokens=reported, completion_tokens=completion)
+        tell(ANSWER, finish_reason=reply.finish_reason, input_tokens=reported, output_tokens=completion)
         if self._calibrator and reported is not None:
             estimated = prompt_tokens(body, self._calibrator.base)
             self._calibrator.observe(self._config.model, estimated_tokens=estimated, reported_tokens=reported)

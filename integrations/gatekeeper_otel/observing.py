@@ -4,7 +4,7 @@
 
     stage begins ──> a span, child of the one that is current on this thread, and current until the stage ends
     stage ends   ──> its facts as attributes, ``gatekeeper.`` before each; its duration and its counts as metrics
-    event        ──> an event of the current span
+    event        ──> an event of the current span, and counts
 
 It is an observer (``gatekeeper_core.observation``) and no handler of ``logging``: a handler sees a stage only when it
 is over, so it could tell neither what is inside what nor, without a clock in the core, how long it took; and it would
@@ -33,11 +33,13 @@ except ModuleNotFoundError as error:
 from gatekeeper_core.events import (
     BUILD,
     COMPRESSION,
+    HISTORY,
     MISS,
     PAST,
     SELECTION,
     STORE_CALL,
     TOOL_RESULT,
+    USAGE,
     Event,
 )
 
@@ -60,6 +62,9 @@ _TOKENS = (0, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576)
 _TURNS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
 """Bounds of the buckets of turns. Source: ours."""
 
+_DOLLARS = "{USD}"
+"""Unit of money. Source: UCUM has no currencies; what stands in braces is for people."""
+
 _SIZES = {
     SELECTION.key: ("history_tokens", "tokens"),
     PAST.key: ("history_tokens", "tokens"),
@@ -68,6 +73,17 @@ _SIZES = {
     BUILD.key: (None, "total_tokens"),
 }
 """By stage, which facts are the tokens before and after it."""
+
+_REPORTED = {
+    "input_tokens": "usage.input_tokens",
+    "output_tokens": "usage.output_tokens",
+    "cached_tokens": "usage.cache_read.input_tokens",
+    "cache_written_tokens": "usage.cache_creation.input_tokens",
+}
+"""What a provider reports of a call, as the GenAI conventions name it below ``gen_ai.``.
+
+Source: opentelemetry-semantic-conventions 0.66b2. They have no attribute for money.
+"""
 
 
 class OpenTelemetryObserver:
@@ -111,7 +127,12 @@ class OpenTelemetryObserver:
 
     def happened(self, event: Event, facts: Mapping[str, Any], /) -> None:
         """Add an event to the current span."""
-        trace.get_current_span().add_event(f"{_NAME}.{event.key}", _attributes(facts))
+        attributes = {
+            f"gen_ai.{_REPORTED[name]}" if name in _REPORTED else f"{_NAME}.{name}": fact
+            for name, fact in facts.items()
+            if fact is not None
+        }
+        trace.get_current_span().add_event(f"{_NAME}.{event.key}", attributes)
         self._metrics.happened(event, facts)
 
 
@@ -127,6 +148,15 @@ class _Metrics:
         self._builds = meter.create_counter(f"{_NAME}.builds", "{build}", "Builds by how they ended.")
         self._misses = meter.create_counter(f"{_NAME}.misses", "{miss}", "Parts that a build could not have.")
         self._calls = meter.create_counter(f"{_NAME}.store.calls", "{call}", "Calls of a store by how they ended.")
+        expected = "Dollars that requests are expected to cost."
+        self._expected = meter.create_counter(f"{_NAME}.expected.dollars", _DOLLARS, expected)
+        everything = "Dollars that they would cost, were everything sent."
+        self._everything = meter.create_counter(f"{_NAME}.everything.dollars", _DOLLARS, everything)
+        self._paid = meter.create_counter(f"{_NAME}.usage.dollars", _DOLLARS, "Dollars of the usage that was reported.")
+        self._usage = {
+            fact: meter.create_counter(f"{_NAME}.{name}", "{token}", "Tokens of the usage that was reported.")
+            for fact, name in _REPORTED.items()
+        }
 
     def ended(self, stage: Event, facts: Mapping[str, Any], seconds: float) -> None:
         outcome = facts["outcome"]
@@ -137,12 +167,20 @@ class _Metrics:
             self._builds.add(1, {f"{_NAME}.status": _BUILD_STATUS.get(outcome, "failed")})
         elif stage is STORE_CALL:
             self._calls.add(1, _chosen(facts, "backend", "access", "outcome"))
+        elif stage is HISTORY and "dollars" in facts:
+            labels = _chosen(facts, "policy_action", "shadow")
+            self._expected.add(facts["dollars"], labels)
+            self._everything.add(facts["everything_dollars"], labels)
         if outcome == "ok":
             self._sizes(stage, facts)
 
     def happened(self, event: Event, facts: Mapping[str, Any]) -> None:
         if event is MISS:
             self._misses.add(1, _chosen(facts, "part", "status"))
+        elif event is USAGE:
+            self._paid.add(facts["dollars"])
+            for name, counter in self._usage.items():
+                counter.add(facts[name])
 
     def _sizes(self, stage: Event, facts: Mapping[str, Any]) -> None:
         labels = {f"{_NAME}.stage": stage.key}

@@ -685,7 +685,7 @@ def test_logs_hold_counts_and_no_text(server: MiniMaxServer, caplog: pytest.LogC
     assert (retried.getMessage(), answered.getMessage()) == ("request to the model is tried again", "model answered")
     facts = vars(retried)
     assert (facts["gatekeeper_http_status"], facts["gatekeeper_code"], facts["gatekeeper_attempt"]) == (429, 1002, 1)
-    assert vars(answered)["gatekeeper_completion_tokens"] > 0
+    assert vars(answered)["gatekeeper_output_tokens"] > 0
     assert "秘密" not in repr([vars(record) for record in caplog.records])
     assert "缓存" not in repr([vars(record) for record in caplog.records])
 

@@ -25,11 +25,12 @@ import gatekeeper_core
 from gatekeeper_core import BudgetError, ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, Thread
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.errors import ConflictError
-from gatekeeper_core.events import EVENTS, FACTS
+from gatekeeper_core.events import EVENTS, FACTS, HISTORY, USAGE
+from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from gatekeeper_core.storage.sqlite import SQLiteStore
 from gatekeeper_otel import instrument
-from tests.observed import BY_KEY, fits, tell_everything
+from tests.observed import BY_KEY, everything_told, fits, tell_everything
 from tests.talks import TALKS
 
 pytestmark = pytest.mark.otel
@@ -213,6 +214,70 @@ def test_builds_are_counted_by_how_they_ended_and_misses_by_part(exported: Expor
     errors = [span for span in exported.spans() if span.name == "gatekeeper.build" and not span.status.is_ok]
     assert [dict(span.attributes or {})["error.type"] for span in errors] == ["BudgetError", "TypeError"]
     assert not [event for span in errors for event in span.events if event.name == "exception"]
+
+
+BILL = {
+    "policy_action": "rebuilt",
+    "policy_reason": "rent",
+    "dollars": 0.25,
+    "everything_dollars": 0.5,
+    "paid_dollars": 1.0,
+    "everything_paid_dollars": 2.5,
+    "cached_tokens": 2048,
+    "turns_recalled": 3,
+}
+
+
+def tell_a_history(bill: dict[str, Any], *, shadow: bool = False) -> None:
+    view = {"status": "selected", "tokens": 10, "turns_kept": 1, "turn_ids": [0], "decision": None}
+    with stage(HISTORY) as seen:
+        seen.tell(lambda: {**view, **bill, "shadow": shadow})
+
+
+def test_what_a_call_is_expected_to_cost_is_counted_beside_everything(exported: Exported) -> None:
+    for shadow in (False, False, True):
+        tell_a_history(BILL, shadow=shadow)
+    for name, dollars in (("expected", 0.25), ("everything", 0.5)):
+        points = exported.points(f"gatekeeper.{name}.dollars")
+        found = {tuple(point.attributes.values()): point.value for point in points}
+        assert found == {("rebuilt", False): 2 * dollars, ("rebuilt", True): dollars}
+        assert exported.metrics()[f"gatekeeper.{name}.dollars"] == "{USD}"
+    attributes = dict(exported.spans()[0].attributes or {})
+    assert {name: attributes[f"gatekeeper.{name}"] for name in BILL} == BILL
+    assert not [name for name in attributes if name.startswith("gen_ai.usage")]
+
+
+def test_a_history_without_a_policy_counts_no_money(exported: Exported) -> None:
+    with everything_told() as records:
+        tell_a_history({})
+    assert [record.getMessage() for record in records] == ["history selected"]  # and no observer failed
+    assert not [name for name in exported.metrics() if name.endswith("dollars")]
+
+
+def test_reported_usage_has_the_names_of_the_conventions_and_is_counted(exported: Exported) -> None:
+    usage = {"input_tokens": 5000, "cached_tokens": 4096, "cache_written_tokens": 600, "output_tokens": 70}
+    with exported.tracer_provider.get_tracer("app").start_as_current_span("chat"):
+        tell(USAGE, **usage, dollars=0.125)
+        tell(USAGE, **usage, dollars=0.25)
+    (event, _) = exported.span("chat").events
+    assert event.name == "gatekeeper.history.usage"
+    assert dict(event.attributes or {}) == {
+        "gen_ai.usage.input_tokens": 5000,
+        "gen_ai.usage.output_tokens": 70,
+        "gen_ai.usage.cache_read.input_tokens": 4096,
+        "gen_ai.usage.cache_creation.input_tokens": 600,
+        "gatekeeper.dollars": 0.125,
+    }
+    counted = {
+        name: [point.value for point in exported.points(f"gatekeeper.usage.{name}")]
+        for name in ("dollars", "input_tokens", "cache_read.input_tokens", "output_tokens")
+    }
+    assert counted == {
+        "dollars": [0.375],
+        "input_tokens": [10_000],
+        "cache_read.input_tokens": [8192],
+        "output_tokens": [140],
+    }
 
 
 def test_the_thread_is_named_only_where_that_is_asked_for(exported: Exported) -> None:

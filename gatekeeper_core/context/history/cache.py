@@ -10,7 +10,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gatekeeper_core.caching import estimated_bytes
+from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.messages import Message, common_beginning
+from gatekeeper_core.pricing.prices import UNKNOWN
 from gatekeeper_core.tokens import TokenCounter, count_message
 
 if TYPE_CHECKING:
@@ -60,6 +62,8 @@ class RememberedThread(Generic[Item]):
         view: the view made last, None before the first.
         made_for: what else the view was made for: question, pinned positions and budget.
         opening: the framework's object that opened the current turn.
+        policy: what the policy remembers.
+        prices: of the model that was called last.
         config: the settings, with the name of the thread.
     """
 
@@ -72,6 +76,8 @@ class RememberedThread(Generic[Item]):
         self.view: HistoryView | None = None
         self.made_for: tuple[object, ...] = ()
         self.opening: Item | None = None
+        self.policy = PolicyState()
+        self.prices = UNKNOWN
         self._signs: list[object] = []
         self._tokens = array("q")
         self._bytes_up_to = array("q", [THREAD_BYTES])

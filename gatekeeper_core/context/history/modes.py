@@ -22,6 +22,7 @@ from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import Message, Turn
+from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from gatekeeper_core.selection.trimming import GAP
@@ -41,6 +42,7 @@ __all__ = [
     "HistoryMode",
     "HistoryStatus",
     "OnError",
+    "Posture",
     "budget_for_window",
     "check_reserve",
     "choose_past",
@@ -52,6 +54,7 @@ __all__ = [
 HistoryStatus = Literal["selected", "passthrough", "no_query", "nothing_fits", "over_budget", "fallback"]
 HistoryMode = Literal["gated", "hybrid", "window"]
 OnError = Literal["fallback", "raise"]
+Posture = Literal["careful", "thrifty"]
 
 
 PASSTHROUGH_BELOW = 500
@@ -80,7 +83,11 @@ class HistoryConfig:
         floor_turns: newest turns that ``mode`` keeps whatever the question says, >= 0; None: its default, see the
             module. Source of the 0: specification, check 2: a new topic takes nothing of the old one along.
         passthrough_below: tokens up to which the whole history is sent, where it fits, >= 0; a window never is more
-            than its turns. Source: see ``PASSTHROUGH_BELOW``.
+            than its turns. None: the prices decide, and without a state ``PASSTHROUGH_BELOW``.
+        posture: ``careful`` keeps what a provider has cached, sends everything until less is cheaper, and never costs
+            more than 1.02 times sending everything; ``thrifty`` sends the selection alone: cheaper where the fixed part
+            is large, dearer where little is said, with fewer of the needed turns. See ``docs/savings.md``.
+        prices: of the model; None: those of the model of the call, where it has a row, else ``UNKNOWN``.
         shadow: whether to report only: the caller sends what it would have sent without a selection.
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
         max_bytes: what is remembered of all threads may take in memory, by an estimate from their texts, >= 0. Beyond
@@ -96,7 +103,9 @@ class HistoryConfig:
     token_budget: int | None = None
     reserve_tokens: int = 0
     floor_turns: int | None = None
-    passthrough_below: int = PASSTHROUGH_BELOW
+    passthrough_below: int | None = None
+    posture: Posture = "careful"
+    prices: ModelPrices | None = None
     shadow: bool = False
     on_error: OnError = "fallback"
     max_bytes: int = 64 * 2**20
@@ -107,13 +116,19 @@ class HistoryConfig:
     def __post_init__(self) -> None:
         if self.token_budget is not None:
             check_range(self, "token_budget", low=1, whole=True)
-        check_range(self, "reserve_tokens", "passthrough_below", "max_bytes", low=0, whole=True)
+        check_range(self, "reserve_tokens", "max_bytes", low=0, whole=True)
+        if self.passthrough_below is not None:
+            check_range(self, "passthrough_below", low=0, whole=True)
         if self.token_budget is not None:
             check_reserve(self.reserve_tokens, self.token_budget)
         if self.floor_turns is not None:
             check_range(self, "floor_turns", low=0, whole=True)
         if not isinstance(self.shadow, bool):
             raise TypeError(f"HistoryConfig.shadow must be a bool, got {type(self.shadow).__name__}")
+        if self.posture not in get_args(Posture):
+            raise ConfigError(f'HistoryConfig.posture must be "careful" or "thrifty", got {self.posture!r}')
+        if not isinstance(self.prices, ModelPrices | None):
+            raise TypeError(f"HistoryConfig.prices must be a ModelPrices, got {type(self.prices).__name__}")
         if self.on_error not in get_args(OnError):
             raise ConfigError(f'HistoryConfig.on_error must be "fallback" or "raise", got {self.on_error!r}')
         if not isinstance(self.run, RunConfig | None):
@@ -195,6 +210,7 @@ class Choice(NamedTuple):
         selection: the selection behind it, or None.
         tokens_before: what the turns cost that were chosen at an earlier step; None: these are they.
         cuts: position in the caller's list and copy of each message of theirs that is cut.
+        told: earlier turns as a text that stands before the question, "" for none.
     """
 
     turns: tuple[int, ...]
@@ -203,6 +219,7 @@ class Choice(NamedTuple):
     selection: Selection | None = None
     tokens_before: int | None = None
     cuts: tuple[tuple[int, Message], ...] = ()
+    told: str = ""
 
 
 def choose_past(
@@ -213,6 +230,7 @@ def choose_past(
     *,
     room: int,
     history_tokens: int,
+    is_careful: bool = False,
     window_from: int = 0,
     earlier: Mapping[int, Message] | None = None,
 ) -> Choice:
@@ -224,12 +242,16 @@ def choose_past(
         costs: tokens of each of them.
         config: the settings.
         room: tokens that they may cost together; may be negative.
-        history_tokens: what the whole history costs, to be held against ``passthrough_below``.
+        history_tokens: what the whole history costs.
+        is_careful: whether a policy decides what is left out: without a setting the selection is always asked.
         window_from: position of the first message that a window may hold; it takes a turn that begins before whole.
         earlier: the cuts that were sent for the question before, by position; see :func:`steady_cuts`.
     """
     past, window = history.past, config.mode == "window"
-    if costs and not window and sum(costs) <= room and history_tokens < config.passthrough_below:
+    passthrough_below = config.passthrough_below
+    if passthrough_below is None:
+        passthrough_below = 0 if is_careful else PASSTHROUGH_BELOW
+    if costs and not window and sum(costs) <= room and history_tokens < passthrough_below:
         return Choice(tuple(range(len(costs)))[::-1], "passthrough", "small_history")
     if not past:
         return Choice((), "passthrough", "no_past_turns")

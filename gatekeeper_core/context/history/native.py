@@ -58,7 +58,11 @@ def select_native(
     kept = {at + start for at in view.kept}
     sent = native.sent(kept, {at + start: message for at, message in view.replaced})
     gone = {at + start for at in view.folded}
+    bill = view.bill
+    if bill and bill.body_end is not None:
+        bill = bill._replace(body_end=spans[bill.body_end + start][1] - 1)
     return view._replace(
+        bill=bill,
         kept=(*range(first_item), *sent),
         replaced=tuple((at, item) for at, item in sent.items() if item is not native.items[at]),
         folded=tuple(at for at in range(first_item, len(items)) if gone.issuperset(native.of_item(at))),

@@ -10,15 +10,16 @@ for the question, and with it the beginning of the prompt, stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
+from gatekeeper_core.context.history.earlier import fenced_turns, whole_text
 from gatekeeper_core.context.history.select import read_history
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.working_memory import RECALL_TOOL_NAME
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.text import fence, is_han
+from gatekeeper_core.text import is_han
 from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import check_str, check_tokens
 from gatekeeper_core.truncation import truncate_middle
@@ -49,7 +50,6 @@ _HINTS = {
     "en": f"Some earlier turns of this conversation are not shown; call {RECALL_TOOL_NAME} to read them.",
     "zh": f"本对话较早的部分轮次没有显示，需要时用 {RECALL_TOOL_NAME} 查看。",
 }
-_TAG = "earlier_turns"
 
 
 def recall_earlier(
@@ -121,17 +121,17 @@ def recall_turns(
     count = gatekeeper.token_counter
     told: dict[int, str] = {}
     for turn_id in sorted(hidden, key=lambda turn_id: turn_id in shown):
-        whole = "\n".join(f"{message.role}: {message.text}" for message in past[turn_id].messages if message.text)
+        whole = whole_text(past[turn_id])
         part = excerpts.get(turn_id, whole)
         forms = [whole, part]
         if not told:
-            fenced_tokens = partial(lambda turn_id, text: count(_fenced({turn_id: text})), turn_id)
+            fenced_tokens = partial(lambda turn_id, text: count(fenced_turns({turn_id: text})), turn_id)
             forms.append(truncate_middle(part, max_tokens, token_counter=fenced_tokens))
-        fitting = (form for form in forms if form and count(_fenced({**told, turn_id: form})) <= max_tokens)
+        fitting = (form for form in forms if form and count(fenced_turns({**told, turn_id: form})) <= max_tokens)
         text = next(fitting, "")
         if text:
             told[turn_id] = text
-    return _fenced(told) if told else NOTHING_EARLIER
+    return fenced_turns(told) if told else NOTHING_EARLIER
 
 
 def recall_hint(opening: str) -> str:
@@ -143,7 +143,3 @@ def recall_hint(opening: str) -> str:
     'Some earlier turns of this conversation are not shown; call recall_earlier to read them.'
     """
     return _HINTS["zh" if any(map(is_han, opening)) else "en"]
-
-
-def _fenced(told: Mapping[int, str]) -> str:
-    return fence("\n\n".join(f"[turn {turn_id}]\n{text}" for turn_id, text in sorted(told.items())), tag=_TAG)

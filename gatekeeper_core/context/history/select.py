@@ -21,6 +21,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
+from gatekeeper_core.context.history.account import Sizes, ThreadAccount
+from gatekeeper_core.context.history.earlier import told_question
 from gatekeeper_core.context.history.modes import (
     Choice,
     History,
@@ -33,11 +35,13 @@ from gatekeeper_core.context.history.modes import (
 )
 from gatekeeper_core.context.history.native import select_native
 from gatekeeper_core.context.history.pins import as_said, checked_pins, summaries_in, summaries_needed
+from gatekeeper_core.context.history.policy import PolicyState, PromptPolicy
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.events import PAST
 from gatekeeper_core.messages import Message, Turn, common_beginning, group_turns, split_current_turn
 from gatekeeper_core.observation import stage
+from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import check_tokens, count_message, count_messages, describe_counter
@@ -45,7 +49,7 @@ from gatekeeper_core.tokens import check_tokens, count_message, count_messages, 
 if TYPE_CHECKING:
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["read_history", "select_history", "select_past"]
+__all__ = ["policy_of", "read_history", "select_history", "select_past"]
 
 
 def select_history(
@@ -59,6 +63,9 @@ def select_history(
     window_from: int = 0,
     previous: HistoryView | None = None,
     earlier: HistoryView | None = None,
+    state: PolicyState | None = None,
+    prices: ModelPrices | None = None,
+    now: float | None = None,
 ) -> HistoryView:
     """Return which messages to send: the turns that ``gatekeeper.explain(query)`` chooses for the rest of the budget.
 
@@ -74,6 +81,10 @@ def select_history(
         window_from: in mode ``window`` the position of the first message that may be kept, at least 0.
         previous: the view of an earlier step of the same run: the past is not chosen again, it only shrinks.
         earlier: the view for the question before: its cuts are sent again where they hold all that matters and fit.
+        state: what the policy remembers of the calls before: that of the view before, ``PolicyState()`` at first. None:
+            what the question selects is sent, whatever a provider has cached.
+        prices: of the model of this call; None: those of ``config``, else ``UNKNOWN``.
+        now: the time in seconds, to tell whether a cache is cold; None: each is taken for warm.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -89,9 +100,11 @@ def select_history(
     config = HistoryConfig() if config is None else config
     _check_arguments(gatekeeper, config, previous, earlier, fixed_tokens=fixed_tokens, window_from=window_from)
 
+    policy = None if state is None else policy_of(config, state, prices=prices, now=now)
+
     def select(read: Sequence[Message], pinned: Collection[int], **rest: Any) -> HistoryView:
         history = read_history(read, query=query, pinned=pinned)
-        return select_past(history, gatekeeper=gatekeeper, config=config, **rest)
+        return select_past(history, gatekeeper=gatekeeper, config=config, policy=policy, **rest)
 
     rest: Any = {"fixed_tokens": fixed_tokens, "window_from": window_from, "previous": previous, "earlier": earlier}
     if messages and isinstance(messages[0], Mapping):
@@ -159,30 +172,44 @@ def select_past(
     earlier: HistoryView | None = None,
     window_tokens: int | None = None,
     message_tokens: Callable[[int], int] | None = None,
+    policy: PromptPolicy | None = None,
+    behind_tokens: int = 0,
+    can_recall: bool = True,
 ) -> HistoryView:
     """Return the view of a conversation that :func:`read_history` has read; the rest as for :func:`select_history`.
 
     ``window_tokens`` is what the model reads at once, for a ``token_budget`` of None; ``message_tokens`` gives what the
-    message at a position costs (None: it is counted).
+    message at a position costs (None: it is counted). A ``policy`` says what stays of what was sent before;
+    ``behind_tokens`` of the fixed ones stand behind the past and may be others at the next question, and ``can_recall``
+    says whether the question may be sent in another form.
     """
     with stage(PAST) as seen:
         budget = config.token_budget or budget_for_window(window_tokens)
         fixed_tokens += config.reserve_tokens
         costs = _Costs(history, gatekeeper.token_counter, config.run, budget, fixed_tokens, message_tokens)
-        chosen = _chosen_before(previous, history.past) if previous else None
+        account = None
+        if policy is not None and config.mode != "window":
+            sizes = costs.sizes(behind_tokens)
+            account = ThreadAccount(policy, history, sizes, counter=costs.counter, can_recall=can_recall)
+        chosen = _chosen_before(previous, history) if previous else None
+        is_step = chosen is not None
         try:
             gatekeeper.sync(history.past)
             costs.past = gatekeeper.turn_tokens
-            chosen = chosen or choose_past(
-                history,
-                gatekeeper,
-                costs.past,
-                config,
-                room=costs.room_at_start,
-                history_tokens=costs.tokens_at_start,
-                window_from=window_from,
-                earlier=dict(earlier.replaced) if earlier else {},
-            )
+            if chosen is None:
+                chosen = choose_past(
+                    history,
+                    gatekeeper,
+                    costs.past,
+                    config,
+                    room=costs.room_at_start,
+                    history_tokens=costs.tokens_at_start,
+                    is_careful=account is not None and config.posture == "careful",
+                    window_from=window_from,
+                    earlier=dict(earlier.replaced) if earlier else {},
+                )
+                if account:
+                    chosen = account.choose(chosen, sent=costs.as_sent(chosen), whole=costs.past)
         except Exception as error:
             if config.on_error == "raise":
                 raise
@@ -190,16 +217,32 @@ def select_past(
             newest = Choice(newest_turns(costs.past, budget_tokens=costs.room_at_start)[::-1], "fallback", "")
             chosen = (chosen or newest)._replace(status="fallback", reason=_where(error), selection=None)
         view = costs.view(chosen._replace(turns=without_loose_questions(chosen.turns, history)))
+        if account:
+            view = account.billed(view, whole=costs.past, previous=previous if is_step else None)
         seen.tell(view.facts)
     return view
 
 
-def _chosen_before(view: HistoryView, past: Sequence[Turn]) -> Choice:
+def policy_of(
+    config: HistoryConfig, state: PolicyState, *, prices: ModelPrices | None, now: float | None
+) -> PromptPolicy:
+    """Return the policy of one call."""
+    return PromptPolicy(
+        prices=config.prices or prices or UNKNOWN,
+        state=state,
+        now=now,
+        is_thrifty=config.posture == "thrifty",
+        first_cut_at=config.passthrough_below,
+    )
+
+
+def _chosen_before(view: HistoryView, history: History) -> Choice:
+    past = history.past
     # Whether anything fits is found out anew at each step.
     status = "selected" if view.status in ("nothing_fits", "over_budget") else view.status
     turns = tuple(turn for turn in view.turns if turn < len(past))
     cuts = tuple((at, message) for at, message in view.replaced if past and at < past[-1].stop)
-    return Choice(turns, status, view.reason, view.selection, view.chosen_tokens, cuts)
+    return Choice(turns, status, view.reason, view.selection, view.chosen_tokens, cuts, view.told)
 
 
 class _Costs:
@@ -243,15 +286,19 @@ class _Costs:
     def view(self, choice: Choice) -> HistoryView:
         """Return what is sent: of the choice, what fits beside the current turn as it is now."""
         history = self._history
-        before, costs = choice.tokens_before, self._costs_as_sent(choice)
+        before, costs = choice.tokens_before, self.as_sent(choice)
         chosen_tokens = sum(costs[turn] for turn in choice.turns) if before is None else before
-        run = self._shrunk(self.room_at_start - chosen_tokens)
-        room = self.room_at_start - run.tokens
-        turns = fitting_turns(choice.turns, costs, budget_tokens=self.room_at_start - run.peak_tokens)
+        told = told_question(history, choice.told)
+        told_tokens = self._more_than(told) if told else 0
+        run = self._shrunk(self.room_at_start - told_tokens - chosen_tokens)
+        if told and self.room_at_start - told_tokens - run.tokens < 0:
+            told, told_tokens = None, 0
+        room = self.room_at_start - told_tokens - run.tokens
+        turns = fitting_turns(choice.turns, costs, budget_tokens=self.room_at_start - told_tokens - run.peak_tokens)
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update(run.folded[1:])
-        always = self._always + self._asked + run.tokens
+        always = self._always + self._asked + told_tokens + run.tokens
         if room < 0 and history.current is None:
             always = 0  # only a history was asked for, and its limit is hard: the head goes as well
         else:
@@ -268,20 +315,34 @@ class _Costs:
             history_tokens=self.tokens_at_start + self._done,
             fixed_tokens=self._fixed,
             budget_tokens=self._given_budget,
-            replaced=(*((at, message) for at, message in choice.cuts if at in positions), *run.replaced),
+            replaced=(
+                *((at, message) for at, message in choice.cuts if at in positions),
+                *filter(None, [told]),
+                *run.replaced,
+            ),
             folded=run.folded,
             chosen_tokens=chosen_tokens,
+            told=choice.told if told else "",
             **describe_counter(self.counter),
         )
 
-    def _costs_as_sent(self, choice: Choice) -> Sequence[int]:
+    def as_sent(self, choice: Choice) -> Sequence[int]:
         """Return what each past turn costs, with the cuts of those that are chosen."""
         costs, cuts = list(self.past), dict(choice.cuts)
         for turn in choice.turns if cuts else ():
             for at in range(self._history.past[turn].start, self._history.past[turn].stop):
                 if at in cuts:
-                    costs[turn] -= self._tokens_at(at) - count_message(cuts[at], token_counter=self.counter)
+                    costs[turn] += self._more_than((at, cuts[at]))
         return costs
+
+    def _more_than(self, replaced: tuple[int, Message]) -> int:
+        """Return how much more a message costs in another form; negative where it costs less."""
+        at, message = replaced
+        return count_message(message, token_counter=self.counter) - self._tokens_at(at)
+
+    def sizes(self, behind_tokens: int) -> Sizes:
+        """Return what the request is made of, with so many of the fixed tokens behind the past."""
+        return Sizes(self._fixed - behind_tokens + self._always, behind_tokens, self._asked, self.room_at_start)
 
     def _shrunk(self, room: int) -> ShrunkRun:
         """Return the current run as it is sent, with so many tokens for it beside the past turns that were chosen."""

@@ -6,7 +6,10 @@ here. A thread that was not used for long is forgotten, and a copy starts empty.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+import json
+import time
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -14,15 +17,20 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.cache import RememberedThread
 from gatekeeper_core.context.history.modes import History, HistoryConfig
+from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, recall_turns
-from gatekeeper_core.context.history.select import read_history, select_past
+from gatekeeper_core.context.history.select import policy_of, read_history, select_past
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
-from gatekeeper_core.events import HISTORY, NO_ROOM, WINDOW_UNKNOWN, Event, Level
+from gatekeeper_core.errors import ConfigError, StorageError
+from gatekeeper_core.events import HISTORY, NO_ROOM, STATE_LOST, USAGE, WINDOW_UNKNOWN, Event, Level
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.observation import stage, tell
+from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
 
@@ -31,11 +39,14 @@ __all__ = ["ThreadSelector"]
 Item = TypeVar("Item")
 Restore = Callable[[tuple[Turn, ...]], ContextGatekeeper | None]
 
+_RECORD = "prompt_policy"
+"""The kind of the record that holds what the policy remembers of a thread."""
+
 _ALARMING = ("over_budget", "fallback")
 """Statuses whose records are warnings."""
 
 
-_KEPT_IN_COPIES = ("_read", "_write", "_signs", "_config", "_count", "_budget_setting")
+_KEPT_IN_COPIES = ("_read", "_write", "_signs", "_config", "_count", "_budget_setting", "_clock", "_states")
 
 
 class _Question(NamedTuple):
@@ -47,6 +58,7 @@ class _Question(NamedTuple):
     fixed_tokens: int
     window_tokens: int | None
     window_from: int
+    behind_tokens: int
 
 
 class ThreadSelector(Generic[Item]):
@@ -65,6 +77,10 @@ class ThreadSelector(Generic[Item]):
         token_counter: counts a text; None: ``TokenEstimator()``. Each text is counted once.
         budget_setting: what the caller calls the budget; a warning names it, once, where the budget has no room for any
             turn, or was guessed because the model's window is unknown. None: no warning.
+        clock: gives the time in seconds, to tell whether a provider's cache is cold.
+        states: keeps what the policy remembers of the threads that have a name, so that another process goes on with
+            the same prompt; None: this object alone knows. Where the store fails, the thread goes on with what this
+            object knows, and a warning is logged.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -89,6 +105,8 @@ class ThreadSelector(Generic[Item]):
         config: HistoryConfig | None = None,
         token_counter: TokenCounter | None = None,
         budget_setting: str | None = "HistoryConfig.token_budget",
+        clock: Callable[[], float] = time.time,
+        states: RecordStore | None = None,
     ) -> None:
         if config is not None and not isinstance(config, HistoryConfig):
             raise TypeError(f"config must be a HistoryConfig, got {type(config).__name__}")
@@ -103,6 +121,8 @@ class ThreadSelector(Generic[Item]):
         self._config = config
         self._count = cached_counter(token_counter)
         self._budget_setting = budget_setting
+        self._clock = clock
+        self._states = states
         self._forget()
 
     @property
@@ -186,6 +206,8 @@ class ThreadSelector(Generic[Item]):
         window_from: int = 0,
         all_past: bool = False,
         restore: Restore | None = None,
+        prices: ModelPrices | None = None,
+        behind_tokens: int = 0,
     ) -> HistoryView:
         """Return which of the messages to send; see ``select_history``.
 
@@ -200,6 +222,8 @@ class ThreadSelector(Generic[Item]):
             window_from: in mode ``window`` the position of the first message that may be kept.
             window_tokens: what the model of this call reads at once, where no budget is set; None: not known.
             all_past: whether no turn is the current one, though the last one may hold the query: it is asked elsewhere.
+            prices: of the model of this call; None: those of the settings, else ``UNKNOWN``.
+            behind_tokens: how many of ``fixed_tokens`` stand behind the past turns and may be others next time.
             restore: gives, where no index of the thread is remembered, one of the first of its finished turns, or None.
 
         Raises:
@@ -210,8 +234,12 @@ class ThreadSelector(Generic[Item]):
         state = self._threads.get_or_put(key, lambda: RememberedThread(self._config_of(thread)))
         with stage(HISTORY, thread=thread_name(thread)) as seen, state.lock:
             try:
-                question = _Question(query, all_past, tuple(pinned), fixed_tokens, window_tokens, window_from)
-                view = self._view(state, items, question, config or state.config, restore)
+                question = _Question(
+                    query, all_past, tuple(pinned), fixed_tokens, window_tokens, window_from, behind_tokens
+                )
+                state.prices = (config or state.config).prices or prices or UNKNOWN
+                with self._shared(thread, tenant, state):
+                    view = self._view(state, items, question, config or state.config, restore)
             except BaseException:
                 self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
                 raise
@@ -221,6 +249,23 @@ class ThreadSelector(Generic[Item]):
         self._threads.settle(key, state, state.estimated_bytes)
         self._last_view = view
         return view
+
+    def report(self, usage: Usage, *, thread: Hashable, tenant: str = "default") -> None:
+        """Correct the account of a thread by what the provider reports for its last call; unknown threads have none."""
+        state = self._threads.peek((tenant, thread))
+        if state is None or self._config.shadow:
+            return
+        with state.lock, self._shared(thread, tenant, state):
+            policy = policy_of(state.config, state.policy, prices=state.prices, now=None)
+            state.policy = policy.corrected(usage)
+            tell(
+                USAGE,
+                input_tokens=usage.input_tokens,
+                cached_tokens=usage.cached_tokens,
+                cache_written_tokens=usage.cache_written_tokens,
+                output_tokens=usage.output_tokens,
+                dollars=state.prices.dollars(usage),
+            )
 
     def choose(self, items: Sequence[Item], **arguments: Any) -> list[Item]:
         """Return the messages to send; arguments as for :meth:`view`, result as for :meth:`kept`."""
@@ -271,11 +316,42 @@ class ThreadSelector(Generic[Item]):
             previous=state.view if _same_run(state, history, opening) else None,
             earlier=state.view,
             message_tokens=partial(state.tokens_at, counter=self._count),
+            policy=policy_of(config, state.policy, prices=state.prices, now=self._clock()),
+            behind_tokens=question.behind_tokens,
+            can_recall=self._write is not None,
         )
+        state.policy, view = view.state or state.policy, view._replace(state=None)
         state.history, state.opening, state.view, state.made_for = history, opening, view, made_for
         if view.status == "fallback":  # what failed may have left it between two turns
             state.gatekeeper = state.history = None
         return view
+
+    @contextmanager
+    def _shared(self, thread: Hashable, tenant: str, state: RememberedThread[Item]) -> Iterator[None]:
+        """Take what the policy remembers from the store before a call, and put it there afterwards.
+
+        Of two workers that write at once one loses: what it sent is as right, and the next call pays for it.
+        """
+        name = thread_name(thread)
+        if self._states is None or name is None:
+            yield
+            return
+        version = 0
+        try:
+            record = self._states.load_record(tenant, name, _RECORD)
+            if record is not None:
+                version, state.policy = record.version, PolicyState.from_dict(json.loads(record.body))
+        except (StorageError, ConfigError, ValueError) as error:
+            tell(STATE_LOST, error=type(error).__name__)
+        before = state.policy
+        yield
+        if state.policy == before:
+            return
+        body = json.dumps(state.policy.to_dict())
+        try:
+            self._states.save_record(tenant, name, _RECORD, body, upto_seq=-1, expected_version=version)
+        except StorageError as error:
+            tell(STATE_LOST, error=type(error).__name__)
 
     def _warn(self, view: HistoryView, state: RememberedThread[Item], *, is_guess: bool) -> None:
         """Say once that the budget is a guess, and once that what is sent before any turn uses it up."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.modes import HistoryStatus
+    from gatekeeper_core.context.history.policy import CallBill, PolicyState
     from gatekeeper_core.selection.result import Selection
 
 __all__ = ["HistoryView", "keep"]
@@ -38,6 +39,9 @@ class HistoryView(NamedTuple):
         chosen_tokens: what the past turns cost that were chosen when the run began.
         counter: what counted the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
         margin: how far a prompt may lie over its estimate, as a share of it: so much of the budget was kept free.
+        told: earlier turns, as a text that stands before the question in the message that replaces it; "" for none.
+        bill: what the call costs and why the past is sent so; None where no state was given.
+        state: what the policy is to be given for the next call of this thread; None where it was given none.
     """
 
     kept: tuple[int, ...]
@@ -55,6 +59,9 @@ class HistoryView(NamedTuple):
     chosen_tokens: int = 0
     counter: str = ""
     margin: float = 0.0
+    told: str = ""
+    bill: CallBill | None = None
+    state: PolicyState | None = None
 
     def facts(self) -> dict[str, Any]:
         """Return the view as flat JSON-ready facts for logs and events: counts and ids, never text."""
@@ -74,6 +81,7 @@ class HistoryView(NamedTuple):
             "budget_tokens": self.budget_tokens,
             "counter": self.counter,
             "margin": self.margin,
+            **(self.bill.facts() if self.bill else {}),
         }
 
 

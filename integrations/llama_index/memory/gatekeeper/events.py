@@ -21,7 +21,8 @@ class GatekeeperSelectionEvent(BaseEvent):
         memory: class name of the memory.
         thread: the chat store key or session id.
         shadow: whether the choice was only reported.
-        the rest: as in ``HistoryView.facts``; ``tokens`` are those of the messages sent.
+        the rest: as in ``HistoryView.facts``; ``tokens`` are those of the messages sent. None where the policy did not
+            decide.
     """
 
     memory: str
@@ -42,6 +43,14 @@ class GatekeeperSelectionEvent(BaseEvent):
     budget_tokens: int
     counter: str
     margin: float
+    policy_action: str | None = None
+    policy_reason: str | None = None
+    dollars: float | None = None
+    everything_dollars: float | None = None
+    paid_dollars: float | None = None
+    everything_paid_dollars: float | None = None
+    cached_tokens: int | None = None
+    turns_recalled: int | None = None
 
     @classmethod
     def class_name(cls) -> str:

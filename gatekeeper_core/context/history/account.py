@@ -1,0 +1,171 @@
+"""One call of a thread under a policy: which past turns stay, which are told inside the question, and the bill.
+
+::
+
+    choice of the selection ──choose──> body, and the question with the recalled turns ──> HistoryView ──billed──> bill
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from gatekeeper_core.context.history.earlier import question_at, told_inside, told_question
+from gatekeeper_core.context.history.modes import Choice, History
+from gatekeeper_core.context.history.policy import Plan, PromptPolicy, PromptSizes, SentRequest
+from gatekeeper_core.messages import Message
+from gatekeeper_core.tokens import count_messages
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.history.view import HistoryView
+    from gatekeeper_core.tokens import TokenCounter
+
+__all__ = ["Sizes", "ThreadAccount"]
+
+
+class Sizes(NamedTuple):
+    """What a request is made of, in tokens.
+
+    Attributes:
+        fixed: what stands before the past turns.
+        behind: what stands behind them and may be another at the next question, without what the user asks.
+        asked: what the user asks.
+        room: what the past may cost when the current turn begins.
+    """
+
+    fixed: int
+    behind: int
+    asked: int
+    room: int
+
+
+class ThreadAccount:
+    """One call of a thread.
+
+    Args:
+        policy: prices, time and state.
+        history: the conversation.
+        sizes: of the request.
+        counter: counts a text.
+        can_recall: whether the question can be sent in another form.
+    """
+
+    def __init__(
+        self, policy: PromptPolicy, history: History, sizes: Sizes, *, counter: TokenCounter, can_recall: bool
+    ) -> None:
+        self._policy = policy
+        self._state = policy.state
+        self._history = history
+        self._sizes = sizes
+        self._counter = counter
+        self._question = question_at(history) if can_recall else None
+        self._plan: Plan | None = None
+
+    @cached_property
+    def _is_as_before(self) -> bool:
+        state = self._policy.state
+        return not state.questions or self._digest(state.turns(state.turn_count)) == state.digest
+
+    def choose(self, choice: Choice, *, sent: Sequence[int], whole: Sequence[int]) -> Choice:
+        """Return what is sent of the past for a new question, from what the selection gives.
+
+        Args:
+            choice: of the selection.
+            sent: what each turn costs as the selection sends it.
+            whole: what each turn costs.
+        """
+        sizes = PromptSizes(
+            fixed=self._sizes.fixed,
+            question=self._sizes.behind + self._sizes.asked,
+            turns=whole,
+            selected={turn: sent[turn] for turn in choice.turns},
+            room=self._sizes.room,
+            recall=None if self._question is None else lambda turns: self._told_tokens(choice, turns),
+            is_as_before=self._is_as_before,
+            question_name=_digest_of([self._history.query, len(whole)]),
+        )
+        plan, self._state = self._policy.choose(sizes)
+        self._plan = plan
+        if plan.action == "fresh":
+            return choice
+        told = self._told(choice, plan.recalled) if plan.recalled else ""
+        first = [turn for turn in choice.turns if turn in plan.body]
+        rest = [turn for turn in reversed(plan.body) if turn not in first]
+        status = choice.status
+        if plan.action == "everything" and status == "selected":
+            status = "passthrough"
+        return choice._replace(turns=(*first, *rest), status=status, cuts=(), told=told)
+
+    def _told(self, choice: Choice, turns: Sequence[int]) -> str:
+        """Return turns as a text before the question."""
+        return told_inside(turns, self._history.past, choice.selection, question=self._history.query)
+
+    def _told_tokens(self, choice: Choice, turns: Sequence[int]) -> int:
+        """Return what it costs to tell turns before the question."""
+        replaced = told_question(self._history, self._told(choice, turns))
+        if replaced is None:
+            return 0
+        at, message = replaced
+        return count_messages([message], token_counter=self._counter) - count_messages(
+            [self._history.messages[at]], token_counter=self._counter
+        )
+
+    def billed(self, view: HistoryView, *, whole: Sequence[int], previous: HistoryView | None) -> HistoryView:
+        """Return the view with its bill, and with the state for the call that comes next.
+
+        Args:
+            view: what is sent.
+            whole: what each past turn costs.
+            previous: the view of the step of the run before, None for a new question.
+        """
+        sizes, plan, count = self._sizes, self._plan, len(self._history.past)
+        body = sum(whole[turn] for turn in (plan.body if plan else self._state.turns(count)) if turn < count)
+        tokens = view.fixed_tokens + view.tokens
+        begun = sizes.fixed + body + sizes.behind + sizes.asked
+        if self._policy.is_thrifty:
+            stable = sizes.fixed
+        elif view.told or sizes.behind:
+            stable = sizes.fixed + body
+        else:
+            stable = begun if self._shrunk(view) else tokens
+        sent = SentRequest(
+            fixed_tokens=sizes.fixed,
+            tokens=tokens,
+            stable_tokens=stable,
+            same_tokens=tokens if previous and self._shrunk(previous) == self._shrunk(view) else begun,
+            everything_tokens=view.fixed_tokens + view.history_tokens,
+            turn_count=count,
+            digest=self._digest(self._state.turns(count)),
+            is_as_before=self._is_as_before,
+        )
+        bill, state = self._policy.charge(self._state, sent, plan)
+        kept = [at for at in view.kept if not view.told or self._question is None or at < self._question]
+        end = kept[-1] if kept and not self._policy.is_thrifty else None
+        if plan is None and previous and previous.bill:
+            bill = bill._replace(action=previous.bill.action, recalled=previous.bill.recalled)
+        return view._replace(bill=bill._replace(body_end=end), state=state)
+
+    def _shrunk(self, view: HistoryView) -> list[tuple[int, Message]]:
+        """Return what of the current run a view sends in another form."""
+        current = self._history.current
+        return [one for one in view.replaced if current and one[0] >= current.start and one[0] != self._question]
+
+    def _digest(self, turns: Sequence[int]) -> str:
+        """Return a digest of the head and some turns: equal, on every machine, only where they are sent the same."""
+        history = self._history
+        if turns and turns[-1] >= len(history.past):
+            return ""
+        spans = [range(history.past[turn].start, history.past[turn].stop) for turn in turns]
+        messages = [history.messages[at] for at in (*history.head, *chain.from_iterable(spans))]
+        return _digest_of([(one.role, one.content, one.tool_calls, one.tool_call_id, one.name) for one in messages])
+
+
+def _digest_of(values: Sequence[object]) -> str:
+    from hashlib import blake2b  # here, because it is a tenth of the import of the library
+
+    made = blake2b(digest_size=12)
+    for value in values:
+        made.update(repr(value).encode("utf-8", "surrogatepass"))
+    return made.hexdigest()

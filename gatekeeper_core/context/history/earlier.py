@@ -1,0 +1,80 @@
+"""Earlier turns told as text, in a fence: as the answer of a tool, or inside the question.
+
+::
+
+    From earlier in this conversation; …:
+    <earlier_turns>
+    [turn 3]
+    user: …
+    assistant: …
+    </earlier_turns>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from gatekeeper_core.messages import with_text
+from gatekeeper_core.text import fence, locale_of
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.history.modes import History
+    from gatekeeper_core.messages import Message, Turn
+    from gatekeeper_core.selection.result import Selection
+
+__all__ = ["fenced_turns", "question_at", "told_inside", "told_question", "whole_text"]
+
+_HEADINGS = {
+    "en": "From earlier in this conversation; later turns, shown above, take precedence:",
+    "zh": "以下为本对话较早的内容；如与上文较新的内容不一致，以较新的为准：",
+}
+_TAG = "earlier_turns"
+
+
+def told_inside(turns: Sequence[int], past: Sequence[Turn], selection: Selection | None, *, question: str) -> str:
+    """Return some past turns as a block that stands before the question in the user's message.
+
+    Args:
+        turns: their ids.
+        past: the finished turns.
+        selection: has the excerpts; a turn that it has not cut is told whole.
+        question: tells the language.
+    """
+    cut = {turn.turn_id: turn for turn in selection.turns if turn.trimmed} if selection else {}
+    told = {
+        turn: f"user: {cut[turn].user}\nassistant: {cut[turn].assistant}" if turn in cut else whole_text(past[turn])
+        for turn in turns
+    }
+    return f"{_HEADINGS[locale_of([question])]}\n{fenced_turns(told)}"
+
+
+def question_at(history: History) -> int | None:
+    """Return the position of the question in the current turn: the last user message before the model's first."""
+    asked = None
+    for at in range(history.current.start, history.current.stop) if history.current else ():
+        role = history.seen[at].role
+        if role in ("assistant", "tool"):
+            break
+        if role == "user" and at not in history.pinned:
+            asked = at
+    return asked
+
+
+def told_question(history: History, told: str) -> tuple[int, Message] | None:
+    """Return the position of the question, and the question with a text told before it; None where there is none."""
+    at = question_at(history)
+    if at is None or not told:
+        return None
+    asked = history.messages[at]
+    return at, with_text(asked, f"{told}\n\n{asked.text}")
+
+
+def whole_text(turn: Turn) -> str:
+    """Return what a turn says, a line for each message with a text."""
+    return "\n".join(f"{message.role}: {message.text}" for message in turn.messages if message.text)
+
+
+def fenced_turns(told: Mapping[int, str]) -> str:
+    """Return the texts of turns by id, oldest first, in a fence."""
+    return fence("\n\n".join(f"[turn {turn_id}]\n{text}" for turn_id, text in sorted(told.items())), tag=_TAG)
