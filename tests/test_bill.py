@@ -11,6 +11,8 @@ from gatekeeper_cli.bill import CacheState, Dollars, PriceList
 from gatekeeper_cli.conversation import CONVERSATION
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_cli.token_use import Reported, token_use
+from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import PRICES, ModelPrices, prices_of_model
 from gatekeeper_core.pricing.usage import Usage
@@ -84,6 +86,33 @@ def test_a_prefix_that_stays_the_same_is_read_from_the_cache_in_every_way() -> N
     assert use.dollars is not None
     assert use.dollars.selected == use.dollars.window == use.dollars.full
     assert not use.dollars.pays
+
+
+@each_talk
+@pytest.mark.parametrize("cache", list(CacheState))
+@pytest.mark.parametrize("model", [SONNET, "gpt-4o"])
+def test_the_account_of_a_provider_equals_the_librarys_own(
+    model: str, cache: CacheState, messages: list[Message]
+) -> None:
+    found = PriceList(model=model, cache=cache).tariff(())
+    assert found is not None
+    use = token_use(messages, token_budget=4000, tariff=found)
+    selector = ThreadSelector(
+        lambda message: message,
+        write=lambda _, message: message,
+        config=HistoryConfig(token_budget=4000),
+        clock=lambda: found.time_of(call),
+    )
+    call, answers = 0, 0.0
+    for at, message in enumerate(messages):
+        if message.role == "assistant":
+            view = selector.view(messages[:at], thread="t", prices=found.prices)
+            answers += count_message(message) * found.prices.output / 1e6
+            call += 1
+    assert view.bill is not None
+    assert use.dollars is not None
+    assert use.dollars.selected == pytest.approx(view.bill.paid + answers, rel=0.001)
+    assert use.dollars.full == pytest.approx(view.bill.everything_paid + answers, rel=0.001)
 
 
 def test_with_prices_every_call_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

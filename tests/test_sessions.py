@@ -148,7 +148,7 @@ def test_every_conversation_of_an_export_is_a_row(tmp_path: Path) -> None:
 def test_only_the_costliest_are_shown_and_the_rest_is_counted() -> None:
     from rich.console import Console
 
-    rows = [SessionCost(f"{at}.json", 1, None, None, None, "openai", 1, 1, 1, 5, 4, 3, None) for at in range(33)]
+    rows = [SessionCost(f"{at}.json", 1, None, None, None, "openai", 1, 1, 1, 0, 5, 4, 3, None) for at in range(33)]
     console = Console(width=100)
     with console.capture() as seen:
         console.print(*sessions_view(rows, (), files=33, token_budget=9, texts=ENGLISH))
@@ -239,7 +239,7 @@ def test_sessions_that_do_not_pay_are_counted_beside_those_that_do() -> None:
 
     tariff = PriceList(model=SONNET).tariff(())
     rows = [
-        SessionCost("a", at, None, None, None, "f", 1, 1, 1, 1, 1, 1, None, tariff, Dollars(1.0, 1.0, selected))
+        SessionCost("a", at, None, None, None, "f", 1, 1, 1, 0, 1, 1, 1, None, tariff, Dollars(1.0, 1.0, selected))
         for at, selected in enumerate((0.25, 1.0, 1.25))
     ]
     console = Console(width=100)
@@ -400,7 +400,9 @@ def test_the_table_says_where_calls_were_left_out_of_the_measure(
 
 def test_sums_of_sessions_that_report_are_of_all_their_calls() -> None:
     told = [Reported(1, 2, 3, 4, 5), Reported(10, 20, 30, 40, 50)]
-    rows = [SessionCost("a", at, None, "x", None, "f", 1, 1, 1, 1, 1, 1, each) for at, each in enumerate([*told, None])]
+    rows = [
+        SessionCost("a", at, None, "x", None, "f", 1, 1, 1, 0, 1, 1, 1, each) for at, each in enumerate([*told, None])
+    ]
     from rich.console import Console
 
     console = Console(width=100)

@@ -157,6 +157,8 @@ def inspect_view(
     yield Text(texts("use_heading", calls=use.calls, budget=token_budget))
     reported = Reported.of(usage, use.tariff)
     yield _use_table(use, usage, reported, texts)
+    if use.calls_sent_whole:
+        yield Text(texts("use_whole", whole=use.calls_sent_whole, asked=len(use.points)), style="dim")
     if len(use.points) < use.calls:
         yield Text(texts("use_asked", asked=len(use.points)), style="dim")
     if reported:

@@ -62,6 +62,7 @@ class SessionCost(NamedTuple):
         turns: how many turns it has.
         model_calls: how many model calls.
         calls_asked: how many of them ``window`` and ``selected`` are measured at.
+        calls_sent_whole: at how many of these everything is sent, as less would not pay.
         full: everything before each call, all together.
         window: the newest turns that fit, all together.
         selected: what the gatekeeper selects, all together.
@@ -79,6 +80,7 @@ class SessionCost(NamedTuple):
     turns: int
     model_calls: int
     calls_asked: int
+    calls_sent_whole: int
     full: int
     window: int
     selected: int
@@ -251,7 +253,7 @@ def _totals(sessions: Sequence[SessionCost]) -> dict[str, Any]:
 
 
 def _total(sessions: Sequence[SessionCost], *, title: str = "") -> SessionCost:
-    names = ("turns", "model_calls", "calls_asked", "full", "window", "selected")
+    names = ("turns", "model_calls", "calls_asked", "calls_sent_whole", "full", "window", "selected")
     return SessionCost(
         file="",
         number=1,

@@ -45,6 +45,7 @@ class UsePoint(NamedTuple):
         window: the newest turns that fit beside the current one, which is sent whole.
         selected: what the gatekeeper selects.
         dollars: what the call costs in each way; None without prices.
+        action: what the policy does with what was sent before, see ``CallBill``; ``everything`` leaves nothing out.
     """
 
     call: int
@@ -53,6 +54,7 @@ class UsePoint(NamedTuple):
     window: int
     selected: int
     dollars: Dollars | None = None
+    action: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready values."""
@@ -85,6 +87,11 @@ class TokenUse(NamedTuple):
         return self._scaled(sum(point.selected for point in self.points))
 
     @property
+    def calls_sent_whole(self) -> int:
+        """How many of the calls that were asked send everything, as less would not pay."""
+        return sum(point.action == "everything" for point in self.points)
+
+    @property
     def dollars(self) -> Dollars | None:
         """What all calls cost in each way; None without prices."""
         return Dollars.total(point.dollars for point in self.points)
@@ -95,7 +102,8 @@ class TokenUse(NamedTuple):
     def to_dict(self) -> dict[str, int]:
         """Return the sums, JSON-ready."""
         sums = {"full": self.full, "window": self.window, "selected": self.selected}
-        return {"model_calls": self.calls, "calls_asked": len(self.points), **sums}
+        asked = {"calls_asked": len(self.points), "calls_sent_whole": self.calls_sent_whole}
+        return {"model_calls": self.calls, **asked, **sums}
 
 
 class Reported(NamedTuple):
@@ -149,7 +157,7 @@ def token_use(
     tariff: Tariff | None = None,
     watched: Callable[[Sequence[int]], Iterable[int]] = iter,
 ) -> TokenUse:
-    """Return the tokens of the requests of a conversation, as :func:`select_history` would have sent them.
+    """Return the tokens of the requests of a conversation, as a ``ThreadSelector`` would have sent them.
 
     With a tariff every call is asked: what one costs depends on what the calls before it have left in the cache.
 
@@ -161,8 +169,13 @@ def token_use(
     """
     messages = tuple(messages)
     whole = HistoryConfig(token_budget=token_budget, mode="window", floor_turns=len(messages), run=None)
+    call, prices = 0, tariff.prices if tariff else None
+
+    def clock() -> float:
+        return tariff.time_of(call) if tariff else 0.0
+
     window, gated = (
-        ThreadSelector(_itself, write=_replacement, config=config)
+        ThreadSelector(_itself, write=_replacement, config=config, clock=clock)
         for config in (whole, HistoryConfig(token_budget=token_budget))
     )
     before = (0, *accumulate(count_message(message) for message in messages))
@@ -173,10 +186,11 @@ def token_use(
     for call in watched(range(len(calls)) if tariff else evenly(len(calls), MAX_CALLS)):
         stop = calls[call]
         request = messages[:stop]
-        newest, chosen = (selector.view(request, thread="inspected") for selector in (window, gated))
+        newest, chosen = (selector.view(request, thread="inspected", prices=prices) for selector in (window, gated))
         dollars = bill.dollars(call, stop, newest, chosen) if bill else None
         turn_id = max(0, bisect_right(starts, stop) - 1)
-        points.append(UsePoint(call, turn_id, before[stop], newest.tokens, chosen.tokens, dollars))
+        action = chosen.bill.action if chosen.bill else ""
+        points.append(UsePoint(call, turn_id, before[stop], newest.tokens, chosen.tokens, dollars, action))
     return TokenUse(len(calls), sum(before[at] for at in calls), tuple(points), tariff)
 
 
@@ -184,23 +198,31 @@ class _Bill:
     """The accounts of the three ways to send a conversation."""
 
     def __init__(self, messages: Sequence[Message], tariff: Tariff) -> None:
+        self._messages = messages
         self._pieces = [_piece(message) for message in messages]
         self._everything, *self._chosen = (Account(tariff) for _ in Dollars._fields)
 
     def dollars(self, call: int, stop: int, *views: HistoryView) -> Dollars:
         """Return what a call costs, with all messages up to a position and with what each view keeps of them."""
         answer = self._pieces[stop][1]
-
-        def request(pieces: Sequence[tuple[bytes, int]]) -> Request:
-            return Request(pieces, [len(pieces) - 1] if pieces else [], answer)
-
-        everything = self._everything.charge(call, request(self._pieces[:stop]))
-        chosen = []
+        everything = Request(self._pieces[:stop], [stop - 1] if stop else [], answer)
+        amounts = [self._everything.charge(call, everything)]
         for account, view in zip(self._chosen, views, strict=True):
             replaced = {at: _piece(message) for at, message in view.replaced}
             pieces = [replaced.get(at, self._pieces[at]) for at in view.kept]
-            chosen.append(account.charge(call, request(pieces)))
-        return Dollars(everything, *chosen)
+            amounts.append(account.charge(call, Request(pieces, self._marks(view), answer)))
+        return Dollars(*amounts)
+
+    def _marks(self, view: HistoryView) -> set[int]:
+        """Return where the adapters put marks: behind the head, the body, and an end that the next call reads."""
+        roles = [self._messages[at].role for at in view.kept]
+        head = next((at for at, role in enumerate(roles) if role != "system"), len(roles))
+        marks = {head - 1} if head else set()
+        if view.bill and view.bill.body_end is not None:
+            marks.add(view.kept.index(view.bill.body_end))
+        if roles and (roles[-1] != "user" or not (view.bill and view.bill.recalled)):
+            marks.add(len(roles) - 1)
+        return marks
 
 
 def _piece(message: Message) -> tuple[bytes, int]:

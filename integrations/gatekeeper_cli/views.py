@@ -327,7 +327,7 @@ def shown_dollars(amount: float | None) -> str:
     """
     if amount is None:
         return "-"
-    digits = 2 if amount >= 1 or not amount else 4 if amount >= 0.01 else 6
+    digits = 2 if amount >= 1 or not amount else 4 if amount >= 0.001 else 6
     return f"${amount:,.{digits}f}"
 
 

@@ -75,6 +75,7 @@ def timeline_page(
         dollars=shown_dollars,
         bill=[line.plain for line in bill_lines([use.tariff], use.dollars, texts)] if use.dollars else [],
         use_heading=texts("use_heading", calls=use.calls, budget=token_budget),
+        use_whole=texts("use_whole", whole=use.calls_sent_whole, asked=len(use.points)) if use.calls_sent_whole else "",
         turns=_turn_list(timeline, turns, rows, texts),
     )
 
