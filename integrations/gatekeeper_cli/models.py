@@ -84,7 +84,7 @@ class MiniMaxModel:
         with self._client.stream(messages) as stream:
             yield from stream
             usage = stream.reply.usage
-        return None if usage is None else usage.prompt_tokens
+        return None if usage is None else usage.input_tokens
 
     def close(self) -> None:
         """Close the connections."""

@@ -22,7 +22,7 @@ from gatekeeper_core.tokens import count_message
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from gatekeeper_formats.base import Usage
+    from gatekeeper_core.pricing.usage import Usage
 
 __all__ = ["MAX_CALLS", "Reported", "TokenUse", "UsePoint", "evenly", "token_use"]
 
