@@ -115,6 +115,7 @@ class StrictServer(ThreadingHTTPServer):
     Attributes:
         accepted: how many requests were answered.
         last_request: the newest one, parsed.
+        usage: what Anthropic's answers report.
         refused: why others were not.
     """
 
@@ -125,6 +126,7 @@ class StrictServer(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.accepted = 0
         self.last_request: dict[str, Any] = {}
+        self.usage = {"input_tokens": 1, "output_tokens": 1}
         self.refused: list[str] = []
         self._script: deque[Round | None] = deque()
         self._issued: Carried = {}
@@ -178,7 +180,8 @@ class StrictServer(ThreadingHTTPServer):
         said = self._script.popleft() if self._script else Round("", "ok")
         if said is None:
             return Posted(500, endpoint.error("the server had an error"))
-        return Posted(200, endpoint.answer(endpoint.native.said(said), self.accepted))
+        answer = endpoint.answer(endpoint.native.said(said), self.accepted)
+        return Posted(200, answer | {"usage": self.usage} if endpoint.native is ANTHROPIC else answer)
 
     def __enter__(self) -> Self:
         """Start the server."""
