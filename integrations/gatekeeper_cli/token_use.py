@@ -45,7 +45,7 @@ class UsePoint(NamedTuple):
         window: the newest turns that fit beside the current one, which is sent whole.
         selected: what the gatekeeper selects.
         dollars: what the call costs in each way; None without prices.
-        action: what the policy does with what was sent before, see ``CallBill``; ``everything`` leaves nothing out.
+        action: what the policy does with the past turns, see ``CallBill``; ``everything`` leaves none of them out.
     """
 
     call: int
@@ -89,7 +89,7 @@ class TokenUse(NamedTuple):
     @property
     def calls_sent_whole(self) -> int:
         """How many of the calls that were asked send everything, as less would not pay."""
-        return sum(point.action == "everything" for point in self.points)
+        return sum(point.action == "everything" and point.selected == point.full for point in self.points)
 
     @property
     def dollars(self) -> Dollars | None:
