@@ -22,7 +22,7 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.native_lists import ANTHROPIC, CHAT, GEMINI, RESPONSES, Native, Round
+from tests.native_lists import ANTHROPIC, CHAT, GEMINI, RESPONSES, Native, Round, anthropic_request_faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -114,6 +114,7 @@ class StrictServer(ThreadingHTTPServer):
 
     Attributes:
         accepted: how many requests were answered.
+        last_request: the newest one, parsed.
         refused: why others were not.
     """
 
@@ -123,6 +124,7 @@ class StrictServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.accepted = 0
+        self.last_request: dict[str, Any] = {}
         self.refused: list[str] = []
         self._script: deque[Round | None] = deque()
         self._issued: Carried = {}
@@ -144,11 +146,11 @@ class StrictServer(ThreadingHTTPServer):
         """How much of the script nobody has asked for."""
         return len(self._script)
 
-    def post(self, native: Native, items: Items) -> Posted:
-        """Send a list as it is, without a client."""
+    def post(self, native: Native, items: Items, **settings: Any) -> Posted:
+        """Send a list as it is, with other fields of a request, without a client."""
         endpoint = next(one for one in ENDPOINTS if one.native is native)
         connection = HTTPConnection("127.0.0.1", self.server_port)
-        body = json.dumps({"model": "strict", endpoint.field: items}).encode()
+        body = json.dumps({"model": "strict", endpoint.field: items, **settings}).encode()
         connection.request("POST", endpoint.path, body, {"Content-Type": "application/json"})
         response = connection.getresponse()
         posted = Posted(response.status, json.loads(response.read()))
@@ -160,11 +162,13 @@ class StrictServer(ThreadingHTTPServer):
         endpoint = next((one for one in ENDPOINTS if one.path == path.partition("?")[0]), None)
         if endpoint is None:
             return Posted(404, openai_error(f"no {path} here"))
+        self.last_request = body
         items = body[endpoint.field]
         if isinstance(items, str):  # which the Responses endpoint takes for the user's message
             items = [{"role": "user", "content": items}]
         try:
             faults = endpoint.native.faults(items) or endpoint.native.changes(items, self._issued)
+            faults += anthropic_request_faults(body) if endpoint.native is ANTHROPIC else []
         except (AttributeError, KeyError, TypeError) as error:
             faults = [f"malformed: {error!r}"]
         if faults:

@@ -21,9 +21,10 @@ from gatekeeper_cli.token_use import MAX_CALLS, Reported, token_use
 from gatekeeper_cli.views import shown_dollars
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import PRICES
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.tokens import count_message
 from gatekeeper_formats import Conversation
-from gatekeeper_formats.base import Entry, Format, Usage, loader
+from gatekeeper_formats.base import Entry, Format, loader
 from tests.conversations import HOSTILE, PAIRS, turns_of
 from tests.loops import assistant, calls, result, user
 

@@ -15,9 +15,9 @@ from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.select import HistoryView, select_history
 from gatekeeper_core.messages import Message, turn_starts
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.tokens import count_messages
-from gatekeeper_formats.base import Usage
 from tests.conversations import PAIRS, turns_of
 from tests.loops import assistant, calls, conversations, result, system, user
 

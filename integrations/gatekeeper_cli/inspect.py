@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from gatekeeper_cli.texts import Texts
     from gatekeeper_cli.timeline import Subject, Timeline
     from gatekeeper_cli.token_use import TokenUse
-    from gatekeeper_formats.base import Usage
+    from gatekeeper_core.pricing.usage import Usage
 
 __all__ = ["inspect", "inspect_view", "subject_name"]
 

@@ -85,9 +85,13 @@ class MiniMaxModel:
         with self._client.stream(messages) as stream:
             yield from stream
             usage = stream.reply.usage
+<<<<<<< HEAD
+        return None if usage is None else usage.input_tokens
+=======
         if usage is None:
             return None
         return Usage(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, model=self.name)
+>>>>>>> h7
 
     def close(self) -> None:
         """Close the connections."""

@@ -25,8 +25,11 @@ from gatekeeper_core.tokens import count_message
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+<<<<<<< HEAD
+=======
     from gatekeeper_cli.bill import Tariff
     from gatekeeper_core.context.history.view import HistoryView
+>>>>>>> h7
     from gatekeeper_core.pricing.usage import Usage
 
 __all__ = ["MAX_CALLS", "Reported", "TokenUse", "UsePoint", "evenly", "token_use"]

@@ -64,6 +64,9 @@ class GatekeeperMiddleware(Middleware):
             tenants share nothing, though they have the same id.
         provider: whose rules the messages keep to; None: by what the model says of itself, else the strictest. With a
             builder only.
+        cache_marks: whether requests to Anthropic are marked (``cache_control``) where their prompt cache pays: behind
+            the system message, behind the past turns that stay from call to call, and at the end where the next call
+            reads on. Without a builder only.
 
     Raises:
         ConfigError: ``config`` or ``token_counter`` sets what the builder sets.
@@ -82,10 +85,13 @@ class GatekeeperMiddleware(Middleware):
         user: Owner = "user_id",
         tenant: Owner = "tenant_id",
         provider: Provider | None = None,
+        cache_marks: bool = True,
     ) -> None:
         super().__init__()
         config = HistoryConfig() if config is None else config
-        self._selected = SelectedRequests(config, token_counter, recall_hint=recall_hint, tenant=tenant)
+        self._selected = SelectedRequests(
+            config, token_counter, recall_hint=recall_hint, tenant=tenant, cache_marks=cache_marks
+        )
         self._shadow = config.shadow
         self._tenant = tenant
         self._built: BuiltRequests | None = None

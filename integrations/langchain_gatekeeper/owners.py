@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.messages import Provider
 
-__all__ = ["Owner", "owner_of", "provider_of", "tenant_of", "thread_of", "window_of"]
+__all__ = [
+    "Owner",
+    "is_anthropic",
+    "owner_of",
+    "provider_of",
+    "setting_of",
+    "tenant_of",
+    "thread_of",
+    "window_of",
+]
 
 Owner: TypeAlias = "str | Callable[[Any], str | None]"
 """Where to find a name: a key of the run's context or its ``configurable``, or a function of the runtime."""
@@ -63,6 +72,24 @@ def provider_of(model: Any) -> Provider:
     'gemini'
     """
     return _PROVIDERS.get(_described(model).get("ls_provider", ""), _STRICTEST)
+
+
+def is_anthropic(model: Any) -> bool:
+    """Return whether a model takes messages in Anthropic's format, by what it says of itself.
+
+    >>> is_anthropic("claude-sonnet-4-5")  # a name may be served by anybody
+    False
+    """
+    return str(_described(getattr(model, "bound", model)).get("ls_provider")).startswith("anthropic")
+
+
+def setting_of(request: ModelRequest[Any], name: str) -> Any:
+    """Return a setting that a request is sent with: its own, else its model's; None where it has none."""
+    model = request.model
+    for settings in (getattr(request, "model_settings", None), getattr(model, "model_kwargs", None)):
+        if isinstance(settings, Mapping) and settings.get(name) is not None:
+            return settings[name]
+    return getattr(model, name, None)
 
 
 def window_of(model: Any) -> int | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import SystemMessage
 
 from gatekeeper_core.context.history.recall import recall_hint
+from langchain_gatekeeper.cache_marks import marked_request
 from langchain_gatekeeper.owners import Owner, tenant_of, thread_of, window_of
+from langchain_gatekeeper.provider_side import clears_tool_results, held_by_provider
 from langchain_gatekeeper.reading import is_summary, read_message, same_objects
 from langchain_gatekeeper.schemas import SchemaTexts
 from langchain_gatekeeper.selectors import selector_of_threads
@@ -28,12 +31,19 @@ class SelectedRequests:
     """Selects from the requests of agents; the arguments are those of ``GatekeeperMiddleware``."""
 
     def __init__(
-        self, config: HistoryConfig, token_counter: TokenCounter | None, *, recall_hint: bool, tenant: Owner
+        self,
+        config: HistoryConfig,
+        token_counter: TokenCounter | None,
+        *,
+        recall_hint: bool,
+        tenant: Owner,
+        cache_marks: bool,
     ) -> None:
         self.selector: ThreadSelector[Any] = selector_of_threads(config, token_counter)
         self.schemas = SchemaTexts()
         self._recall_hint = recall_hint
         self._tenant = tenant
+        self._cache_marks = cache_marks
 
     def prepared(self, request: ModelRequest[Any]) -> tuple[HistoryView, ModelRequest[Any]]:
         """Return what is selected, and the request with it: the same one where everything is sent as it is."""
@@ -47,9 +57,12 @@ class SelectedRequests:
             fixed_tokens=said + count(hint, *self.schemas.of_request(request)),
             window_tokens=window_of(request.model),
             pinned=[at for at, said in enumerate(request.messages) if said.additional_kwargs and is_summary(said)],
+            held=held_by_provider(request),
+            config=replace(self.selector.config, run=None) if clears_tool_results(request) else None,
         )
         kept = self.selector.kept(request.messages, view)
         made = request if same_objects(kept, request.messages) else request.override(messages=kept)
+        made = marked_request(made, view) if self._cache_marks else made
         left_out = len(view.turns) < view.turn_count or any(at not in view.folded for at, _ in view.replaced)
         return view, _with_line(made, hint) if hint and left_out else made
 

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.messages import MediaPart, TextPart, ToolCall, validate_messages
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_formats import FormatError, list_conversations, read_conversation
-from gatekeeper_formats.base import Usage
 from tests.agent_traces import (
     DAY,
     action,
@@ -560,7 +560,7 @@ def test_messages_of_one_speaker_in_a_row_are_counted_where_they_are_conspicuous
     assert read([chat[0]] * 4).repeated_speakers == 3
 
 
-@pytest.mark.parametrize("name", ["aider", "cursor", "open_webui", "opentelemetry", "reading", "usage"])
+@pytest.mark.parametrize("name", ["aider", "cursor", "open_webui", "opentelemetry", "reading"])
 def test_the_examples_in_the_docstrings_of_the_readers_run(name: str) -> None:
     failed, attempted = doctest.testmod(importlib.import_module(f"gatekeeper_formats.{name}"))
     assert attempted

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.left import Left
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import Message, Turn
@@ -188,6 +189,7 @@ class History(NamedTuple):
         current: the turn that the model is to answer, or None where it is not in the list.
         query: the question, stripped; "" where none is known.
         summaries: positions of the summaries of folded messages.
+        left: what is left to the provider; it is part of the head.
     """
 
     messages: tuple[Message, ...]
@@ -198,6 +200,7 @@ class History(NamedTuple):
     current: Turn | None
     query: str
     summaries: tuple[int, ...] = ()
+    left: Left = Left()
 
 
 class Choice(NamedTuple):

@@ -59,6 +59,7 @@ class _Question(NamedTuple):
     window_tokens: int | None
     window_from: int
     behind_tokens: int
+    held: int
 
 
 class ThreadSelector(Generic[Item]):
@@ -205,6 +206,7 @@ class ThreadSelector(Generic[Item]):
         pinned: Collection[int] = (),
         window_from: int = 0,
         all_past: bool = False,
+        held: int = 0,
         restore: Restore | None = None,
         prices: ModelPrices | None = None,
         behind_tokens: int = 0,
@@ -222,6 +224,7 @@ class ThreadSelector(Generic[Item]):
             window_from: in mode ``window`` the position of the first message that may be kept.
             window_tokens: what the model of this call reads at once, where no budget is set; None: not known.
             all_past: whether no turn is the current one, though the last one may hold the query: it is asked elsewhere.
+            held: so many messages the provider keeps itself; see ``left_to_provider``.
             prices: of the model of this call; None: those of the settings, else ``UNKNOWN``.
             behind_tokens: how many of ``fixed_tokens`` stand behind the past turns and may be others next time.
             restore: gives, where no index of the thread is remembered, one of the first of its finished turns, or None.
@@ -235,7 +238,7 @@ class ThreadSelector(Generic[Item]):
         with stage(HISTORY, thread=thread_name(thread)) as seen, state.lock:
             try:
                 question = _Question(
-                    query, all_past, tuple(pinned), fixed_tokens, window_tokens, window_from, behind_tokens
+                    query, all_past, tuple(pinned), fixed_tokens, window_tokens, window_from, behind_tokens, held
                 )
                 state.prices = (config or state.config).prices or prices or UNKNOWN
                 with self._shared(thread, tenant, state):
@@ -298,6 +301,7 @@ class ThreadSelector(Generic[Item]):
             pinned=question.pinned,
             before=before,
             all_past=question.all_past,
+            held=question.held,
         )
         if before and before.past == history.past:
             history = history._replace(past=before.past)
@@ -362,7 +366,8 @@ class ThreadSelector(Generic[Item]):
             self._warned |= {WINDOW_UNKNOWN}
             tell(WINDOW_UNKNOWN, setting=setting, budget_tokens=budget)
         if NO_ROOM not in self._warned:
-            head = state.history.head if state.history else ()
+            history = state.history
+            head = [at for at in history.head if at >= history.left.free] if history else ()
             needed = view.fixed_tokens + sum(state.tokens_at(at, self._count) for at in head)
             if 0 < needed >= budget_within(self._count, budget):
                 self._warned |= {NO_ROOM}
