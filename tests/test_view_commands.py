@@ -161,6 +161,15 @@ def test_inspect_counts_each_call_of_a_tool_loop_and_says_so(lang: str, words: t
     assert run("inspect", str(file), "--html", "-").stdout.count("24 model calls") == 1
 
 
+@pytest.mark.parametrize(("lang", "words"), [("en", "everything is sent at"), ("zh", "次发送全部内容")])
+def test_inspect_says_at_how_many_calls_everything_is_sent(lang: str, words: str, chat: Path) -> None:
+    messages = [message for turn in turns_of(DEMO) for message in turn.messages]
+    whole = token_use(messages, token_budget=4000).calls_sent_whole
+    (line,) = [line for line in run("inspect", str(chat), "--lang", lang).stdout.splitlines() if words in line]
+    assert f" {whole} " in line
+    assert words in run("inspect", str(chat), "--lang", lang, "--html", "-").stdout
+
+
 def test_many_topics_are_cut_and_the_rest_is_counted() -> None:
     from rich.console import Console
 

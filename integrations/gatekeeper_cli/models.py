@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from gatekeeper_cli.texts import spoken
-from gatekeeper_core.pricing.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from gatekeeper_core.calibration import UsageCalibrator
+    from gatekeeper_core.pricing.usage import Usage
     from gatekeeper_minimax import MiniMaxClient
 
 __all__ = [
