@@ -72,9 +72,10 @@ def test_inspect_gives_the_timeline_and_the_use_of_tokens(chat: Path) -> None:
     gatekeeper.sync(DEMO)
     value = shown_json("inspect", chat, "", "--budget", "500")
     use = token_use([message for turn in turns_of(DEMO) for message in turn.messages], token_budget=500)
-    assert value.pop("token_use") == [point._asdict() for point in use.points]
+    assert value.pop("token_use") == [point.to_dict() for point in use.points]
     assert {name: value.pop(name) for name in use.to_dict()} == use.to_dict()
     assert (value.pop("token_budget"), value.pop("reported"), value.pop("usage")) == (500, None, [])
+    assert value.pop("dollars") is None
     assert value == json.loads(json.dumps(timeline_of(gatekeeper).to_dict()))
 
 
