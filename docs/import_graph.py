@@ -21,6 +21,7 @@ BEGINNING, END = "<!-- drawn by docs/import_graph.py -->\n\n", "\n<!-- end of th
 LANES = (
     "native",
     "history",
+    "pricing",
     "compaction",
     "tool_results",
     "selection",
@@ -35,6 +36,7 @@ LANES = (
 DOORS = {"selection": "ContextGatekeeper", "history": "select_history", "prompt": "ContextBuilder"}
 CAPTIONS = {
     "native": ("providers' formats", "各家消息格式"),
+    "pricing": ("prices, caches", "价格与缓存"),
     "compaction": ("shrinks a run", "压缩工具循环"),
     "tool_results": ("digests, pointers", "精简工具结果"),
     "task": ("goal and steps", "目标与步骤"),

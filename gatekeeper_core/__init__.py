@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from gatekeeper_core.messages import Message as Message
     from gatekeeper_core.messages import ToolCall as ToolCall
     from gatekeeper_core.native.reading import read_messages as read_messages
+    from gatekeeper_core.pricing.prices import ModelPrices as ModelPrices
+    from gatekeeper_core.pricing.prices import prices_of_model as prices_of_model
+    from gatekeeper_core.pricing.prices import read_prices as read_prices
+    from gatekeeper_core.pricing.usage import Usage as Usage
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper as ContextGatekeeper
     from gatekeeper_core.selection.planner import GatekeeperConfig as GatekeeperConfig
     from gatekeeper_core.selection.result import Decision as Decision
@@ -68,6 +72,7 @@ _MODULES = {
     "MemoryScope": "storage.base",
     "Message": "messages",
     "MessageFormatError": "errors",
+    "ModelPrices": "pricing.prices",
     "RunConfig": "context.compaction.run",
     "SQLiteStore": "storage.sqlite",
     "SelectedTurn": "selection.result",
@@ -83,10 +88,13 @@ _MODULES = {
     "TokenEstimator": "token_estimate",
     "ToolCall": "messages",
     "ToolResultCompressor": "context.tool_results.compressor",
+    "Usage": "pricing.usage",
     "WorkingMemory": "context.tool_results.working_memory",
     "compact_messages": "context.compaction.tool_loop",
     "keep": "context.history.view",
+    "prices_of_model": "pricing.prices",
     "read_messages": "native.reading",
+    "read_prices": "pricing.prices",
     "recall_earlier": "context.history.recall",
     "select_history": "context.history.select",
 }

@@ -25,6 +25,7 @@ from gatekeeper_core.text import Locale, locale_of, split_thinking
 
 __all__ = [
     "BESIDE_RESULTS",
+    "COMPACTED",
     "FOLDED",
     "MEDIA_TYPES",
     "OUR_MARKS",
@@ -92,7 +93,10 @@ BESIDE_RESULTS = "beside_results"
 """The mark of what a user said in one message with results of tools, as Anthropic and Gemini have it: it begins no
 turn."""
 
-OUR_MARKS = frozenset({"synthetic", "compressed", SIGNED, BESIDE_RESULTS})
+COMPACTED = "compacted"
+"""The mark of a message that holds a provider's own compaction, which stands for all messages before it."""
+
+OUR_MARKS = frozenset({"synthetic", "compressed", SIGNED, BESIDE_RESULTS, COMPACTED})
 """Marks that say what this library made of a message: a client cannot set them."""
 
 SIGNED_KEYS = frozenset(

@@ -150,12 +150,12 @@ class Native(NamedTuple):
     def changes(self, items: Items, issued: Carried) -> list[str]:
         """Return where something signed or marked is not what was issued with the call or the text that it is with.
 
-        A text that was not issued (a summary, one that was cut) carries no signature.
+        A text that was not issued (a summary, one that was cut) carries no signature. A mark may be added.
         """
         return [
             f"{kind} with {key!r:.60} came back as {value!r:.200}, issued was {issued.get((kind, key))!r:.200}"
             for (kind, key), value in self.carried(items).items()
-            if (value != issued[kind, key] if (kind, key) in issued else kind == "signed" and value)
+            if (value != issued.get((kind, key)) if issued.get((kind, key)) else kind == "signed" and value)
         ]
 
 
@@ -337,9 +337,26 @@ def anthropic_faults(items: Items) -> list[str]:
             faults.append(f"{at}: thinking does not come first")
         waiting = [block["id"] for block in blocks if block["type"] == "tool_use"]
         faults += _repeated(at, waiting, seen)
-    if len([*(mark for item in items for block in _blocks(item) for mark in _marks(block))]) > MARKS_AT_MOST:
+    marked = [block["type"] for item in items for block in _blocks(item) for _ in _marks(block)]
+    if len(marked) > MARKS_AT_MOST:
         faults.append(f"more than {MARKS_AT_MOST} blocks with cache_control")
+    if {"thinking", "redacted_thinking"} & {*marked}:
+        faults.append("cache_control on thinking")
     return faults + [f"end: no results for {waiting}"] * bool(waiting)
+
+
+def anthropic_request_faults(request: Mapping[str, Any]) -> list[str]:
+    """Return where Anthropic would refuse what stands around the messages: too many marks in all, or what is cached for
+    an hour behind what is cached for minutes.
+    """
+    system = request.get("system") or ()
+    around = [*request.get("tools", ()), *(() if isinstance(system, str) else system)]
+    blocks = [*around, *(block for item in request["messages"] for block in _blocks(item))]
+    marks = [mark for block in blocks for mark in _marks(block)]
+    marks += [request["cache_control"]] if request.get("cache_control") else []
+    lives = [mark.get("ttl", "5m") for mark in marks]
+    faults = [f"{len(marks)} marks in a request"] * (len(marks) > MARKS_AT_MOST)
+    return faults + ["a mark for 1h behind one for 5m"] * (lives != sorted(lives))
 
 
 def anthropic_carried(items: Items) -> Carried:
@@ -437,7 +454,7 @@ def _marks(block: Mapping[str, Any]) -> Iterator[Any]:
     """Yield the cache marks of a block, and of the blocks in a result."""
     inner = block.get("content")
     for one in (block, *(inner if isinstance(inner, list) else ())):
-        if "cache_control" in one:
+        if one.get("cache_control"):
             yield one["cache_control"]
 
 

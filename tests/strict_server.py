@@ -22,7 +22,7 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.native_lists import ANTHROPIC, CHAT, GEMINI, RESPONSES, Native, Round
+from tests.native_lists import ANTHROPIC, CHAT, GEMINI, RESPONSES, Native, Round, anthropic_request_faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -114,6 +114,8 @@ class StrictServer(ThreadingHTTPServer):
 
     Attributes:
         accepted: how many requests were answered.
+        last_request: the newest one, parsed.
+        usage: what Anthropic's answers report.
         refused: why others were not.
     """
 
@@ -123,6 +125,8 @@ class StrictServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.accepted = 0
+        self.last_request: dict[str, Any] = {}
+        self.usage = {"input_tokens": 1, "output_tokens": 1}
         self.refused: list[str] = []
         self._script: deque[Round | None] = deque()
         self._issued: Carried = {}
@@ -160,11 +164,13 @@ class StrictServer(ThreadingHTTPServer):
         endpoint = next((one for one in ENDPOINTS if one.path == path.partition("?")[0]), None)
         if endpoint is None:
             return Posted(404, openai_error(f"no {path} here"))
+        self.last_request = body
         items = body[endpoint.field]
         if isinstance(items, str):  # which the Responses endpoint takes for the user's message
             items = [{"role": "user", "content": items}]
         try:
             faults = endpoint.native.faults(items) or endpoint.native.changes(items, self._issued)
+            faults += anthropic_request_faults(body) if endpoint.native is ANTHROPIC else []
         except (AttributeError, KeyError, TypeError) as error:
             faults = [f"malformed: {error!r}"]
         if faults:
@@ -174,7 +180,8 @@ class StrictServer(ThreadingHTTPServer):
         said = self._script.popleft() if self._script else Round("", "ok")
         if said is None:
             return Posted(500, endpoint.error("the server had an error"))
-        return Posted(200, endpoint.answer(endpoint.native.said(said), self.accepted))
+        answer = endpoint.answer(endpoint.native.said(said), self.accepted)
+        return Posted(200, answer | {"usage": self.usage} if endpoint.native is ANTHROPIC else answer)
 
     def __enter__(self) -> Self:
         """Start the server."""

@@ -1,4 +1,4 @@
-"""The face of the library: about 35 names in one list, and nothing in their signatures that a user cannot name."""
+"""The face of the library: about 40 names in one list, and nothing in their signatures that a user cannot name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FunctionType, GenericAlias, ModuleType
 
 import gatekeeper_core
 
-MOST_NAMES = 40
+MOST_NAMES = 44
 
 
 @cache

@@ -23,6 +23,7 @@ __all__ = [
     "blocks_of",
     "content_of",
     "image",
+    "is_compaction",
     "kind_of",
     "opaque",
     "refuse",
@@ -81,6 +82,19 @@ def kind_of(block: object) -> str:
     """Return the type that a block or an item tells, "" where it tells none."""
     kind = block.get("type") if isinstance(block, Mapping) else None
     return kind if isinstance(kind, str) else ""
+
+
+def is_compaction(block: object) -> bool:
+    """Return whether a block or an item is a provider's own compaction, which stands for all before it; no failed one.
+
+    >>> is_compaction({"type": "compaction", "content": "They set a port."})
+    True
+    >>> is_compaction({"type": "compaction", "content": None})
+    False
+    """
+    if not isinstance(block, Mapping) or kind_of(block) not in ("compaction", "compaction_summary"):
+        return False
+    return block.get("content", block.get("encrypted_content", "")) is not None
 
 
 def blocks_of(item: Item) -> Sequence[Any]:

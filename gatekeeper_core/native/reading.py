@@ -19,7 +19,7 @@ from gatekeeper_core.errors import MessageFormatError
 from gatekeeper_core.messages import Message, is_summary, turn_role
 from gatekeeper_core.native.anthropic import ANTHROPIC
 from gatekeeper_core.native.gemini import GEMINI
-from gatekeeper_core.native.items import Format, Item, Sent, blocks_of, kind_of, refuse
+from gatekeeper_core.native.items import Format, Item, Sent, blocks_of, is_compaction, kind_of, refuse
 from gatekeeper_core.native.openai_chat import CHAT
 from gatekeeper_core.native.openai_responses import RESPONSES, SETTINGS
 
@@ -84,7 +84,10 @@ class NativeMessages:
     @property
     def compaction(self) -> int:
         """Which message the newest block of a provider's own compaction is in; how many there are, where none is."""
-        block = max((at for at, item in enumerate(self.items) if _is_compaction(item)), default=len(self.items))
+        block = max(
+            (at for at, item in enumerate(self.items) if any(map(is_compaction, (item, *blocks_of(item))))),
+            default=len(self.items),
+        )
         return next((at for at, (_, stop) in enumerate(self.spans) if stop > block), len(self.messages))
 
     @property
@@ -148,8 +151,3 @@ def _format_of(items: tuple[Item, ...]) -> Format:
                 raise refuse(reason, at)
             found, first = form, at
     return found or CHAT
-
-
-def _is_compaction(item: Item) -> bool:
-    blocks = (block for block in blocks_of(item) if kind_of(block) == "compaction")
-    return kind_of(item) == "compaction" or any(block.get("content") is not None for block in blocks)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from gatekeeper_core.errors import MessageFormatError
 from gatekeeper_core.messages import SIGNED, Metadata
 from gatekeeper_core.native.items import kind_of
-from gatekeeper_formats.base import CutLineError, Entry, LeftOut, Loaded, PlaceError, Usage, count_media, date_of
+from gatekeeper_core.pricing.usage import Usage
+from gatekeeper_formats.base import CutLineError, Entry, LeftOut, Loaded, PlaceError, count_media, date_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.native.items import Format as NativeFormat
     from gatekeeper_formats.base import Item
 
-__all__ = ["Log", "native_messages", "one_log", "tokens_of", "without"]
+__all__ = ["Log", "native_messages", "one_log", "without"]
 
 
 @dataclass(slots=True)
@@ -102,13 +103,3 @@ def without(blocks: object, kinds: frozenset[str], left_out: LeftOut) -> Any:
     rest = [block for block in blocks if kind_of(block) not in kinds]
     left_out["thinking"] += len(blocks) - len(rest)
     return rest
-
-
-def tokens_of(counts: Mapping[str, Any], *names: str) -> int:
-    """Return the sum of reported counts; what is missing or no count is 0.
-
-    >>> tokens_of({"input": 3, "cached": None}, "input", "cached", "tool")
-    3
-    """
-    found = [counts.get(name) for name in names]
-    return sum(count for count in found if isinstance(count, int) and not isinstance(count, bool) and count > 0)

@@ -11,7 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.messages import Message
-from gatekeeper_formats.base import Entry, Format, Item, LeftOut, PlaceError, Usage, date_of, loader
+from gatekeeper_core.pricing.usage import Usage
+from gatekeeper_formats.base import Entry, Format, Item, LeftOut, PlaceError, date_of, loader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.native.anthropic import ANTHROPIC
-from gatekeeper_formats.agent_log import native_messages, tokens_of, without
+from gatekeeper_core.pricing.usage import Usage, read_usage
+from gatekeeper_formats.agent_log import native_messages, without
 from gatekeeper_formats.base import (
     Format,
     Item,
     LeftOut,
-    Usage,
     all_together,
     checked_object,
     field_of,
     one_per_item,
     peeked,
-    text_or_none,
 )
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.messages import Message
     from gatekeeper_formats.base import Entry
 
-__all__ = ["FORMAT", "THINKING", "usage_of"]
+__all__ = ["FORMAT", "THINKING"]
 
 THINKING = frozenset({"thinking", "redacted_thinking"})
 
@@ -63,7 +62,7 @@ def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message | Us
     for item in items:
         message = checked_object(item.value, item.place())
         yield from _read(message, item.place(), left_out)
-        usage = usage_of(message)
+        usage = read_usage(message)
         if usage is not None:
             yield usage
 
@@ -71,21 +70,6 @@ def _messages(items: Iterator[Item], left_out: LeftOut) -> Iterator[Message | Us
 def _read(message: Mapping[str, Any], place: str, left_out: LeftOut) -> list[Message]:
     item = {"role": message.get("role"), "content": without(message.get("content"), THINKING, left_out)}
     return native_messages(ANTHROPIC, [item], lambda _: place, left_out)
-
-
-def usage_of(message: Mapping[str, Any]) -> Usage | None:
-    """Return what Anthropic reported for a message of the model: what came from a cache or went there is input, too."""
-    counts = message.get("usage")
-    if not isinstance(counts, dict):
-        return None
-    cached, written = tokens_of(counts, "cache_read_input_tokens"), tokens_of(counts, "cache_creation_input_tokens")
-    return Usage(
-        tokens_of(counts, "input_tokens") + cached + written,
-        tokens_of(counts, "output_tokens"),
-        cached_tokens=cached,
-        cache_written_tokens=written,
-        model=text_or_none(message.get("model")) or "",
-    )
 
 
 FORMAT = Format(name="anthropic", knows=_knows, entries=_entries)

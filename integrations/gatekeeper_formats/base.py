@@ -34,7 +34,6 @@ __all__ = [
     "LeftOut",
     "Loaded",
     "PlaceError",
-    "Usage",
     "all_together",
     "checked_object",
     "count_fields",

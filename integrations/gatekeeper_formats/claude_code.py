@@ -21,14 +21,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gatekeeper_core.messages import Message, Part, TextPart
 from gatekeeper_core.native.anthropic import ANTHROPIC
 from gatekeeper_core.native.items import content_of, kind_of
+from gatekeeper_core.pricing.usage import Usage, read_usage
 from gatekeeper_formats.agent_log import Log, native_messages, one_log, without
-from gatekeeper_formats.anthropic import THINKING, usage_of
+from gatekeeper_formats.anthropic import THINKING
 from gatekeeper_formats.base import Format, checked_object, text_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from gatekeeper_formats.base import Entry, Item, Usage
+    from gatekeeper_formats.base import Entry, Item
 
 __all__ = ["FORMAT"]
 
@@ -169,7 +170,7 @@ class _Session:
         if isinstance(name, str):
             said.names.add(name)
         said.messages = [_joined([*said.messages, *messages])] if said.messages else messages
-        said.usage = usage_of(message) or said.usage
+        said.usage = read_usage(message) or said.usage
 
     def _newest_branch(self) -> list[Message]:
         """Return the messages from the beginning to the newest record.

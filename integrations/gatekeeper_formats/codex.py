@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.native.items import kind_of
 from gatekeeper_core.native.openai_responses import RESPONSES
-from gatekeeper_formats.agent_log import Log, native_messages, one_log, tokens_of
-from gatekeeper_formats.base import Format, Usage, checked_object, text_or_none
+from gatekeeper_core.pricing.usage import Usage, read_usage
+from gatekeeper_formats.agent_log import Log, native_messages, one_log
+from gatekeeper_formats.base import Format, checked_object, text_or_none
 from gatekeeper_formats.responses import counted
 
 if TYPE_CHECKING:
@@ -118,18 +119,10 @@ class _Rollout:
         if not isinstance(total, dict) or total == self._total:
             return
         before, self._total = self._total, total
-        if isinstance(last, dict):
-            counts = last
-        else:
-            counts = {name: tokens_of(total, name) - tokens_of(before, name) for name in total}
-        self._log.usage.append(
-            Usage(
-                tokens_of(counts, "input_tokens"),
-                tokens_of(counts, "output_tokens"),
-                cached_tokens=tokens_of(counts, "cached_input_tokens"),
-                model=self._model,
-            )
-        )
+        sums, sums_before = (read_usage(each, model=self._model) or Usage(0, 0) for each in (total, before))
+        usage = read_usage(last, model=self._model) if isinstance(last, dict) else sums.since(sums_before)
+        if usage is not None:
+            self._log.usage.append(usage)
 
 
 def _by_the_program(item: Mapping[str, Any]) -> bool:

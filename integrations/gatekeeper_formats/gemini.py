@@ -13,13 +13,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.native.gemini import GEMINI
-from gatekeeper_formats.agent_log import Log, native_messages, one_log, tokens_of
+from gatekeeper_core.pricing.usage import read_usage
+from gatekeeper_formats.agent_log import Log, native_messages, one_log
 from gatekeeper_formats.base import (
     Format,
     Item,
     LeftOut,
     PlaceError,
-    Usage,
     all_together,
     checked_object,
     field_of,
@@ -172,17 +172,11 @@ def _contents(message: Mapping[str, Any], place: str, log: Log) -> list[dict[str
         parts.append({"functionCall": {key: asked.get(key) for key in ("id", "name", "args")}})
         result = asked.get("result")
         results += result if isinstance(result, list) else [result] if isinstance(result, dict) else []
-    thoughts, tokens = message.get("thoughts"), message.get("tokens")
+    thoughts = message.get("thoughts")
     log.left_out["thinking"] += len(thoughts) if isinstance(thoughts, list) else 0
-    if isinstance(tokens, dict):
-        log.usage.append(
-            Usage(
-                tokens_of(tokens, "input", "tool"),
-                tokens_of(tokens, "output", "thoughts"),
-                cached_tokens=tokens_of(tokens, "cached"),
-                model=text_or_none(message.get("model")) or "",
-            )
-        )
+    usage = read_usage(message.get("tokens"), model=message.get("model"))
+    if usage is not None:
+        log.usage.append(usage)
     answer = [{"role": "model", "parts": parts}] if parts else []
     return [*answer, {"role": "user", "parts": results}] if results else answer
 

@@ -9,7 +9,7 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_core.pricing.usage import read_usage
+from gatekeeper_core.pricing.usage import Usage, read_usage
 from gatekeeper_formats.base import (
     Entry,
     Format,
@@ -27,7 +27,6 @@ from gatekeeper_formats.traces import Call, Record, Said, conversations_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from gatekeeper_formats.base import Usage
 
 __all__ = ["FORMAT"]
 

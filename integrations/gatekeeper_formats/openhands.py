@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.messages import MediaPart, TextPart
-from gatekeeper_core.pricing.usage import read_usage
+from gatekeeper_core.pricing.usage import Usage, read_usage
 from gatekeeper_formats.base import (
     Entry,
     Format,
     Item,
     LeftOut,
     PlaceError,
-    Usage,
     all_together,
     checked_object,
     date_of,
@@ -207,26 +206,16 @@ class _Reports:
         sums = metrics.get("accumulated_token_usage") if isinstance(metrics, dict) else None
         if isinstance(sums, dict):
             usage = read_usage(sums, model=sums.get("model"))
-            return None if usage is None else self._growth(usage)
+            if usage is None:
+                return None
+            before, self._sums = self._sums, usage
+            return usage.since(before)
         metadata = event.get("tool_call_metadata")
         answer = metadata.get("model_response") if isinstance(metadata, dict) else None
         if not isinstance(answer, dict) or not isinstance(answer.get("id"), str) or answer["id"] in self._answers:
             return None
         self._answers.add(answer["id"])
         return read_usage(answer.get("usage"), model=answer.get("model"))
-
-    def _growth(self, sums: Usage) -> Usage | None:
-        before, self._sums = self._sums, sums
-        if sums.input_tokens < before.input_tokens or sums.output_tokens < before.output_tokens:
-            return sums  # a session that went on with new counters
-        grown = Usage(
-            sums.input_tokens - before.input_tokens,
-            sums.output_tokens - before.output_tokens,
-            max(0, sums.cached_tokens - before.cached_tokens),
-            max(0, sums.cache_written_tokens - before.cache_written_tokens),
-            sums.model,
-        )
-        return grown if grown.input_tokens or grown.output_tokens else None
 
 
 FORMAT = Format(name="openhands", knows=_knows, entries=_entries)

@@ -145,7 +145,12 @@ def _plain(value: object) -> Any:
 
 
 def _call(attributes: Mapping[str, Any], place: str) -> Call:
-    usage = {key.removeprefix(_USAGE): value for key, value in attributes.items() if key.startswith(_USAGE)}
+    # Some instrumentations write "cache_read_input_tokens", which here are part of the input, and of Anthropic are not.
+    usage = {
+        key.removeprefix(_USAGE).replace("_input_tokens", ".input_tokens"): value
+        for key, value in attributes.items()
+        if key.startswith(_USAGE)
+    }
     model = attributes.get("gen_ai.response.model", attributes.get("gen_ai.request.model"))
     system_left_out: LeftOut = Counter()
     system, _, _ = _split(_listed(attributes, _SYSTEM, place), f'{place}, "{_SYSTEM}"', system_left_out)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.messages import MediaPart, TextPart
-from gatekeeper_core.pricing.usage import read_usage
+from gatekeeper_core.pricing.usage import Usage, read_usage
 from gatekeeper_formats.base import (
     Entry,
     Format,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from gatekeeper_core.messages import MediaKind, Message, Part
-    from gatekeeper_formats.base import Usage
 
 __all__ = ["FORMAT"]
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from gatekeeper_core.messages import Message, Turn, group_turns, validate_messages
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_formats.base import (
     AmbiguousConversationError,
     Entry,
@@ -27,7 +28,6 @@ from gatekeeper_formats.base import (
     Item,
     LeftOut,
     PlaceError,
-    Usage,
 )
 from gatekeeper_formats.json_values import TOO_DEEP, TextSource, read_values
 from gatekeeper_formats.registry import FORMATS, TEXT_FORMATS, format_of

@@ -6,20 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.native.items import kind_of as type_of
 from gatekeeper_core.native.openai_responses import RESPONSES
-from gatekeeper_formats.agent_log import native_messages, tokens_of
+from gatekeeper_core.pricing.usage import Usage, read_usage
+from gatekeeper_formats.agent_log import native_messages
 from gatekeeper_formats.base import (
     Format,
     Item,
     LeftOut,
     PlaceError,
-    Usage,
     all_together,
     checked_object,
     date_of_seconds,
     kind_of,
     one_per_item,
     peeked,
-    text_or_none,
 )
 
 if TYPE_CHECKING:
@@ -90,15 +89,9 @@ def _messages_of(value: Mapping[str, Any], left_out: LeftOut) -> Iterator[Messag
     if isinstance(value.get("tools"), list):
         left_out["tool_definition"] += len(value["tools"])
     yield from _messages_of_items(iter(listed), left_out)
-    counts = value.get("usage")
-    if isinstance(counts, dict):
-        details = counts.get("input_tokens_details")
-        yield Usage(
-            tokens_of(counts, "input_tokens"),
-            tokens_of(counts, "output_tokens"),
-            cached_tokens=tokens_of(details, "cached_tokens") if isinstance(details, dict) else 0,
-            model=text_or_none(value.get("model")) or "",
-        )
+    usage = read_usage(value)
+    if usage is not None:
+        yield usage
 
 
 def _messages_of_items(items: Iterator[Item], left_out: LeftOut) -> list[Message]:

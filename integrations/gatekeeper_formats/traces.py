@@ -15,13 +15,13 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_formats.base import Entry, LeftOut, loader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     from gatekeeper_core.messages import Message
-    from gatekeeper_formats.base import Usage
 
 __all__ = ["Call", "Record", "Said", "conversations_of", "said_of"]
 

@@ -10,6 +10,8 @@ It needs the extra ``minimax``; importing it without says which line installs it
 
 from __future__ import annotations
 
+from gatekeeper_core.pricing.usage import Usage
+
 try:
     from gatekeeper_minimax.client import MiniMaxClient, MiniMaxConfig, ReplyStream
 except ModuleNotFoundError as error:
@@ -29,7 +31,7 @@ from gatekeeper_minimax.errors import (
     MiniMaxResponseError,
     MiniMaxServerError,
 )
-from gatekeeper_minimax.wire import Reply, Usage
+from gatekeeper_minimax.wire import Reply
 
 __all__ = [
     "MiniMaxAuthError",

@@ -255,8 +255,8 @@ class MiniMaxClient:
 
     def _note(self, body: dict[str, Any], reply: Reply) -> None:
         usage = reply.usage
-        reported = usage.prompt_tokens if usage else None
-        completion = usage.completion_tokens if usage else None
+        reported = usage.input_tokens if usage else None
+        completion = usage.output_tokens if usage else None
         tell(ANSWER, finish_reason=reply.finish_reason, input_tokens=reported, output_tokens=completion)
         if self._calibrator and reported is not None:
             estimated = prompt_tokens(body, self._calibrator.base)

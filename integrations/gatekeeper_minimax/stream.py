@@ -13,8 +13,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_minimax.errors import MiniMaxResponseError, error_in
-from gatekeeper_minimax.wire import Reply, read_usage, reply_of, whole_message
+from gatekeeper_minimax.wire import Reply, reply_of, whole_message
 
 __all__ = ["Assembly", "events"]
 

@@ -19,16 +19,15 @@ from gatekeeper_core.messages import (
     validate_messages,
 )
 from gatekeeper_core.native.reading import read_messages
+from gatekeeper_core.pricing.usage import Usage, read_usage
 from gatekeeper_core.text import split_thinking
 from gatekeeper_core.tokens import TokenCounter, count_messages
 from gatekeeper_minimax.errors import MiniMaxResponseError, error_in
 
 __all__ = [
     "Reply",
-    "Usage",
     "prompt_tokens",
     "read_reply",
-    "read_usage",
     "reply_of",
     "whole_message",
     "wire_messages",
@@ -37,15 +36,6 @@ __all__ = [
 
 _NOT_SENT = frozenset({"metadata", "created_at"})
 _THINKING_KEYS = ("reasoning_content", "reasoning_details")
-
-
-class Usage(NamedTuple):
-    """What the model counted, in tokens; ``cached_tokens`` of the prompt came from its cache."""
-
-    prompt_tokens: int
-    completion_tokens: int
-    total_tokens: int
-    cached_tokens: int
 
 
 class Reply(NamedTuple):
@@ -221,19 +211,3 @@ def _split_off(message: Mapping[str, Any]) -> str:
         return "\n".join(text.strip() for text in texts if isinstance(text, str))
     beside = message.get("reasoning_content")
     return beside.strip() if isinstance(beside, str) else ""
-
-
-def read_usage(usage: object) -> Usage | None:
-    """Return what the model counted; None where it says nothing, or nothing but zeros."""
-    if not isinstance(usage, Mapping):
-        return None
-    details = usage.get("prompt_tokens_details")
-    prompt, completion, total = (
-        _count(usage.get(key)) for key in ("prompt_tokens", "completion_tokens", "total_tokens")
-    )
-    cached = _count(details.get("cached_tokens")) if isinstance(details, Mapping) else 0
-    return Usage(prompt, completion, total or prompt + completion, cached) if prompt or completion else None
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0

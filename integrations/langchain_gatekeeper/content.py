@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from gatekeeper_core.messages import MEDIA_TYPES, SIGNED_KEYS, MediaKind, MediaPart, Part, TextPart, ToolCall
+from gatekeeper_core.native.items import is_compaction, opaque
 
 __all__ = [
     "CALL_TYPES",
@@ -18,6 +19,7 @@ __all__ = [
     "MEDIA_ALONE",
     "READ_EXTRAS",
     "compact_json",
+    "compaction_in",
     "is_media",
     "read_blocks",
     "read_call",
@@ -101,6 +103,16 @@ def read_blocks(
     return tuple(parts), tuple(found)
 
 
+def compaction_in(block: object) -> Mapping[str, Any] | None:
+    """Return the provider's own compaction that a block is, or wraps in LangChain's own form; None where it is none.
+
+    >>> compaction_in({"type": "non_standard", "value": {"type": "compaction", "content": "They set a port."}})
+    {'type': 'compaction', 'content': 'They set a port.'}
+    """
+    inner = block.get("value") if isinstance(block, Mapping) and block.get("type") == "non_standard" else block
+    return inner if isinstance(inner, Mapping) and is_compaction(inner) else None
+
+
 def is_media(block: object) -> bool:
     """Return whether a block of a content list is more than text.
 
@@ -128,7 +140,10 @@ def _part(block: object) -> Part:
         return TextPart(block)
     if not isinstance(block, Mapping):
         return MediaPart("other")
-    kind = _kind(block)
+    kind, compaction = _kind(block), compaction_in(block)
+    if compaction:
+        text = compaction.get("content")
+        return TextPart(text) if isinstance(text, str) else opaque(compaction)
     if kind in _FILE_TYPES:
         text = block.get("text")
         return TextPart(text) if isinstance(text, str) else MediaPart(_file_kind(block))

@@ -64,6 +64,9 @@ class GatekeeperMiddleware(Middleware):
             tenants share nothing, though they have the same id.
         provider: whose rules the messages keep to; None: by what the model says of itself, else the strictest. With a
             builder only.
+        cache_marks: whether requests to Anthropic are marked (``cache_control``) where their prompt cache pays: behind
+            the system message, behind the past turns that stay from call to call, and at the end where the next call
+            reads on. Without a builder only.
 
     Raises:
         ConfigError: ``config`` or ``token_counter`` sets what the builder sets.
@@ -82,10 +85,13 @@ class GatekeeperMiddleware(Middleware):
         user: Owner = "user_id",
         tenant: Owner = "tenant_id",
         provider: Provider | None = None,
+        cache_marks: bool = True,
     ) -> None:
         super().__init__()
         config = HistoryConfig() if config is None else config
-        self._selected = SelectedRequests(config, token_counter, recall_hint=recall_hint, tenant=tenant)
+        self._selected = SelectedRequests(
+            config, token_counter, recall_hint=recall_hint, tenant=tenant, cache_marks=cache_marks
+        )
         self._shadow = config.shadow
         self._tenant = tenant
         self._built: BuiltRequests | None = None
@@ -137,7 +143,9 @@ class GatekeeperMiddleware(Middleware):
         if self._shadow:
             return handler(request)
         with _appended_reaches_state(request, prepared):
-            return handler(prepared)
+            answer = handler(prepared)
+        self._report(request, answer)
+        return answer
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Answer]]
@@ -148,7 +156,15 @@ class GatekeeperMiddleware(Middleware):
         if self._shadow:
             return await handler(request)
         with _appended_reaches_state(request, prepared):
-            return await handler(prepared)
+            answer = await handler(prepared)
+        await asyncio.to_thread(self._report, request, answer)
+        return answer
+
+    def _report(self, request: ModelRequest[Any], answer: Answer) -> None:
+        """Hand on what the provider reports for a call."""
+        if self._built is None:
+            response = getattr(answer, "model_response", answer)
+            self._selected.report(request, getattr(response, "result", [response]))
 
     def _prepared(self, request: ModelRequest[Any]) -> tuple[HistoryView | ThreadRequest[Any], ModelRequest[Any]]:
         return self._built.prepared(request) if self._built else self._selected.prepared(request)

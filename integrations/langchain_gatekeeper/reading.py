@@ -22,11 +22,12 @@ from langchain_core.messages import (
 )
 from langchain_core.prompt_values import PromptValue
 
-from gatekeeper_core.messages import SIGNED, Message, Metadata, Role, ToolCall, is_signed
+from gatekeeper_core.messages import COMPACTED, SIGNED, Message, Metadata, Role, ToolCall, is_signed
 from gatekeeper_core.native.items import rewritten_texts
-from langchain_gatekeeper.content import is_media, read_blocks, read_call
+from gatekeeper_core.pricing.usage import Usage, read_usage
+from langchain_gatekeeper.content import compaction_in, is_media, read_blocks, read_call
 
-__all__ = ["as_messages", "is_summary", "read_message", "same_objects", "text_of", "write_message"]
+__all__ = ["as_messages", "is_summary", "read_message", "same_objects", "text_of", "usage_of", "write_message"]
 
 _ROLE_OF_CLASS: dict[type[BaseMessage], Role] = {
     HumanMessage: "user",
@@ -35,7 +36,7 @@ _ROLE_OF_CLASS: dict[type[BaseMessage], Role] = {
     ToolMessage: "tool",
     FunctionMessage: "tool",
 }
-_SIGNED = Metadata({SIGNED: True})
+_SIGNED, _COMPACTED = Metadata({SIGNED: True}), Metadata({SIGNED: True, COMPACTED: True})
 _ROLE_OF_NAME: dict[str, Role] = {
     "ai": "assistant",
     "assistant": "assistant",
@@ -54,6 +55,7 @@ def read_message(message: BaseMessage) -> Message:
       empty, and from content blocks that repeat none of them. A legacy function call is known by its name.
     * Thinking counts as text; images, audio, video, files and unknown blocks become media. Thinking and signatures in
       ``additional_kwargs`` give the mark ``SIGNED``: nothing is left out of such a message.
+    * A provider's own compaction gives the mark ``COMPACTED``.
 
     >>> read_message(AIMessage("", tool_calls=[{"name": "now", "args": {"zone": "CET"}, "id": "c1"}])).tool_calls
     (ToolCall(id='c1', name='now', arguments='{"zone":"CET"}'),)
@@ -65,8 +67,11 @@ def read_message(message: BaseMessage) -> Message:
         content, calls = read_blocks(content or (), calls)
     answered = _answered_call(message) if role == "tool" else None
     read = Message(role, content, tool_calls=calls, tool_call_id=answered, name=message.name)
-    signed = role == "assistant" and message.additional_kwargs and is_signed(message.additional_kwargs)
-    return replace(read, metadata=_SIGNED) if signed else read
+    if role != "assistant":
+        return read
+    if isinstance(message.content, list) and any(map(compaction_in, message.content)):
+        return replace(read, metadata=_COMPACTED)
+    return replace(read, metadata=_SIGNED) if is_signed(message.additional_kwargs or {}) else read
 
 
 def is_summary(message: BaseMessage) -> bool:
@@ -76,23 +81,24 @@ def is_summary(message: BaseMessage) -> bool:
 
 
 def write_message(original: BaseMessage, instead: Message) -> BaseMessage:
-    """Return what is sent in the place of a message: a copy with another text, a result with its media, or a summary.
+    """Return what is sent in the place of a message: a copy with another text, or a summary.
 
-    A result's cache mark stays with it.
+    The media of a result or a question stay with it, and so does its cache mark.
 
     >>> write_message(AIMessage("Port 6380. It is fast.", id="a1"), Message("assistant", "Port 6380. …")).id
     'a1'
     >>> write_message(AIMessage("", tool_calls=[]), Message("user", "[2 tool calls executed]")).additional_kwargs
     {'lc_source': 'gatekeeper'}
     """
-    if instead.role == "tool":
+    same_role = instead.role == read_message(original).role
+    if instead.role == "tool" or (same_role and instead.role == "user"):
         if isinstance(original.content, str):
             return original.model_copy(update={"content": instead.text})
         blocks = [block for block in original.content if _is_text(block) or is_media(block)]
         if not any(map(_is_text, blocks)):
             blocks.insert(0, {"type": "text", "text": ""})
         return original.model_copy(update={"content": rewritten_texts(blocks, instead.text, _is_text)})
-    if instead.role == read_message(original).role:
+    if same_role:
         return original.model_copy(update={"content": instead.text})
     return HumanMessage(instead.text, additional_kwargs={"lc_source": "gatekeeper"})
 
@@ -133,6 +139,16 @@ def as_messages(value: Any) -> list[BaseMessage]:
         return list(value)  # LangChain looks at each of them for much longer
     # A message or a text by itself can be iterated over as well, and would come apart.
     return convert_to_messages([value] if isinstance(value, (str, BaseMessage)) else value)
+
+
+def usage_of(answer: BaseMessage) -> Usage | None:
+    """Return what the provider reports for an answer; None where it reports nothing.
+
+    >>> usage_of(AIMessage("ok", usage_metadata={"input_tokens": 9, "output_tokens": 2, "total_tokens": 11}))
+    Usage(input_tokens=9, output_tokens=2, cached_tokens=0, cache_written_tokens=0, model='')
+    """
+    reported = getattr(answer, "usage_metadata", None)
+    return read_usage(reported, model=answer.response_metadata.get("model_name"))
 
 
 def same_objects(messages: Sequence[object], others: Sequence[object]) -> bool:

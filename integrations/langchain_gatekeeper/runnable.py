@@ -14,8 +14,9 @@ from gatekeeper_core.context.history.modes import budget_for_window
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.messages import is_answered
+from langchain_gatekeeper.cache_marks import marked_messages
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.owners import window_of
+from langchain_gatekeeper.owners import is_anthropic, window_of
 from langchain_gatekeeper.reading import as_messages, read_message, text_of
 from langchain_gatekeeper.selectors import selector_of_threads, whole_run
 
@@ -48,6 +49,8 @@ class GatekeeperSelector(Runnable[Any, Any]):
         messages_key: where a dict holds its history.
         query_key: where a dict holds its question: a text, a message, content blocks or messages.
         token_counter: counts a text; None: ``TokenEstimator()``.
+        cache_marks: whether the messages are marked for Anthropic's prompt cache (``cache_control``), where ``model``
+            is one of Anthropic's.
 
     Raises:
         ConfigError: ``config`` says how a run is to be made smaller.
@@ -68,11 +71,13 @@ class GatekeeperSelector(Runnable[Any, Any]):
         query_key: str = "input",
         token_counter: TokenCounter | None = None,
         model: BaseChatModel | str | None = None,
+        cache_marks: bool = True,
     ) -> None:
         self._messages_key = messages_key
         self._query_key = query_key
         self._selector = selector_of_threads(whole_run(config), token_counter)
         self._window_tokens = window_of(model)
+        self._marks = cache_marks and is_anthropic(model)
 
     @property
     def last_selection(self) -> HistoryView | None:
@@ -135,6 +140,8 @@ class GatekeeperSelector(Runnable[Any, Any]):
 
     def _output(self, given: Any, messages: list[BaseMessage], view: HistoryView) -> Any:
         kept = self._selector.kept(messages, view)
+        if self._marks and not self._selector.config.shadow:
+            kept = marked_messages(kept, view)
         return {**given, self._messages_key: kept} if isinstance(given, dict) else kept
 
 
@@ -169,7 +176,7 @@ def select_messages(
     """
     config = whole_run(config)
     budget = config.token_budget or budget_for_window(window_of(model))
-    selector = selector_of_threads(replace(config, token_budget=budget), token_counter)
+    selector = selector_of_threads(replace(config, token_budget=budget, posture="thrifty"), token_counter)
     listed = as_messages(messages)
     view = selector.view(listed, query=None if query is None else text_of(query))
     announce(view, shadow=selector.config.shadow)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -93,15 +94,31 @@ def test_each_step_reads_what_is_known_and_the_checkpoint_keeps_everything(scrip
         for heading in (f"language: {script}", HEADINGS["en"]["summary"], HEADINGS["en"]["retrieved"]):
             assert heading in messages[0].text
         assert contents(messages).count(question) == 1
-        assert messages[-1].text.startswith(PIN)
         assert len([message for message in messages if isinstance(message, ToolMessage)]) == step
-    past = [contents(messages)[1 : -2 * (step + 1)] for step, messages in enumerate(model.seen)]
-    assert past[0] == past[1] == past[2]
+    before, *_, after = map(contents, model.seen)
+    assert after[: len(before)] == before
+    assert before[-1] == question
     state = agent.get_state(on("t1")).values["messages"]
     assert len(state) == 36
     assert not any(map(stamps, state))
     assert not [text for text in contents(state) if PIN in text]
     assert gate.context_for("t1") is gate.last_context is not None
+
+
+@each_script
+@pytest.mark.parametrize("pinning", [None, True])
+def test_a_long_request_is_said_again_only_where_that_is_switched_on(script: str, pinning: bool | None) -> None:
+    pairs, question = TOPICS[script]
+    model = Scripted(script=[calling(1), calling(2), AIMessage("6380")])
+    gate = GatekeeperMiddleware(builder=builder(enable_instruction_pinning=pinning))
+    agent = create_agent(model, [port], middleware=[gate])
+    agent.invoke({"messages": [*talk(pairs), HumanMessage(f"{question}\n{question}")]}, on("t1"))
+    seen = [contents(messages) for messages in model.seen]
+    assert [text.startswith(PIN) for text in seen[0]].count(True) == (1 if pinning else 0)
+    assert seen[0][-1].startswith(PIN if pinning else question)
+    for before, after in pairwise(seen):
+        assert after[: len(before)] == before
+        assert len(after) == len(before) + 2
 
 
 def test_what_is_sent_of_the_state_are_its_own_objects() -> None:
@@ -203,7 +220,7 @@ def test_a_run_that_was_interrupted_goes_on_in_another_process() -> None:
     assert "__interrupt__" in stopped
     second = GatekeeperMiddleware(builder=builder(**GATED))
     agent_of(second).invoke(Command(resume={"decisions": [{"type": "approve"}]}), on("t1"))
-    first, again = ([one for one in contents(seen) if PIN not in one] for seen in model.seen)
+    first, again = map(contents, model.seen)
     assert again[: len(first)] == first
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gatekeeper_core.messages import MediaPart, TextPart, ToolCall
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_formats import FormatError, read_conversation
-from gatekeeper_formats.base import Usage
 from gatekeeper_formats.gemini import CONTENTS
 from tests.agent_logs import (
     SESSION,

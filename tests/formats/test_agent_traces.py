@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.messages import MediaPart, TextPart, ToolCall, validate_messages
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_formats import FormatError, list_conversations, read_conversation
-from gatekeeper_formats.base import Usage
 from tests.agent_traces import (
     DAY,
     action,
@@ -428,6 +428,13 @@ def test_a_tool_loop_in_spans_is_one_conversation(read: Read) -> None:
     assert is_whole(reading)
 
 
+def test_cached_tokens_under_an_older_name_are_part_of_the_input_of_a_span(read: Read) -> None:
+    counts = {"input_tokens": 50, "output_tokens": 5, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 9}
+    value = span(0, [otel_text("user", "hi")], [otel_text("assistant", "Hi.")])
+    value["attributes"] |= {f"gen_ai.usage.{name}": count for name, count in counts.items()}
+    assert read([value]).usage == (Usage(50, 5, 20, 9),)
+
+
 def test_an_answer_that_comes_back_changed_is_said_once(read: Read) -> None:
     spans = spans_of(PAIRS)
     past = json.loads(spans[1]["attributes"]["gen_ai.input.messages"])
@@ -560,7 +567,7 @@ def test_messages_of_one_speaker_in_a_row_are_counted_where_they_are_conspicuous
     assert read([chat[0]] * 4).repeated_speakers == 3
 
 
-@pytest.mark.parametrize("name", ["aider", "cursor", "open_webui", "opentelemetry", "reading", "usage"])
+@pytest.mark.parametrize("name", ["aider", "cursor", "open_webui", "opentelemetry", "reading"])
 def test_the_examples_in_the_docstrings_of_the_readers_run(name: str) -> None:
     failed, attempted = doctest.testmod(importlib.import_module(f"gatekeeper_formats.{name}"))
     assert attempted

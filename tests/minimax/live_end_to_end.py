@@ -85,7 +85,7 @@ def test_every_answer_says_something_and_tells_its_usage(talk: Talk) -> None:
         assert request.reply.text.strip()
         assert "<think>" not in request.reply.text
         assert request.reply.usage is not None
-        assert request.reply.usage.prompt_tokens > 0
+        assert request.reply.usage.input_tokens > 0
 
 
 def test_no_body_holds_the_key_or_a_thought(talk: Talk) -> None:

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.errors import MessageFormatError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, validate_messages
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_minimax.errors import MiniMaxError, MiniMaxResponseError
-from gatekeeper_minimax.wire import Reply, Usage, read_reply, read_usage, wire_messages, wire_tools
+from gatekeeper_minimax.wire import Reply, read_reply, wire_messages, wire_tools
 
 pytestmark = pytest.mark.minimax
 
@@ -277,10 +278,11 @@ def test_any_json_is_an_answer_or_a_typed_error(payload: object) -> None:
         (None, None),
         ("12", None),
         ({"total_tokens": 0, "total_characters": 0}, None),
-        ({"prompt_tokens": 3, "completion_tokens": 2}, Usage(3, 2, 5, 0)),
-        ({"prompt_tokens": 3, "completion_tokens": True, "total_tokens": 9}, Usage(3, 0, 9, 0)),
-        ({"prompt_tokens": 3, "prompt_tokens_details": {"cached_tokens": 1}}, Usage(3, 0, 3, 1)),
+        ({"prompt_tokens": 3, "completion_tokens": 2}, Usage(3, 2)),
+        ({"prompt_tokens": 3, "completion_tokens": True, "total_tokens": 9}, Usage(3, 0)),
+        ({"prompt_tokens": 3, "prompt_tokens_details": {"cached_tokens": 1}}, Usage(3, 0, cached_tokens=1)),
     ],
 )
 def test_usage_that_says_nothing_is_none(usage: object, expected: Usage | None) -> None:
-    assert read_usage(usage) == expected
+    answer = {"choices": [{"message": {"role": "assistant", "content": "Hi."}}], "usage": usage}
+    assert read_reply(answer).usage == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -61,13 +62,14 @@ class Ledger:
     (5, True)
     """
 
-    __slots__ = ("measures", "messages", "sources")
+    __slots__ = ("_changed", "measures", "messages", "sources")
 
     def __init__(
         self, messages: Sequence[Message], *, token_counter: TokenCounter, max_tokens: int, max_chars: float = math.inf
     ) -> None:
         self.messages = list(messages)
         self.sources: list[int | None] = [*range(len(self.messages))]
+        self.note()
         limits: tuple[tuple[TokenCounter, float], ...] = ((len, max_chars), (token_counter, max_tokens))
         self.measures = tuple(
             Measure(counter, limit, [count_message(message, token_counter=counter) for message in self.messages])
@@ -84,6 +86,15 @@ class Ledger:
         """Tokens of all messages."""
         return self.measures[1].total
 
+    @property
+    def same_tokens(self) -> int:
+        """Tokens of the messages before the first one that changed since ``note``."""
+        return self.tokens - sum(self.measures[1].costs[self._changed :])
+
+    def note(self) -> None:
+        """Take the messages as they are for unchanged."""
+        self._changed = sys.maxsize
+
     def is_over(self, share: float = 1.0) -> bool:
         """Return whether one of the totals is over this share of its limit."""
         return any(measure.total > share * measure.limit for measure in self.measures)
@@ -91,6 +102,7 @@ class Ledger:
     def put(self, place: int, message: Message) -> None:
         """Put a message in the place of another."""
         self.messages[place] = message
+        self._changed = min(self._changed, place)
         for measure in self.measures:
             measure.put(place, measure.cost(message))
 
@@ -105,6 +117,7 @@ class Ledger:
     def drop(self, places: Iterable[int]) -> None:
         """Take messages off the books: they keep their places, and cost nothing any more."""
         for place in places:
+            self._changed = min(self._changed, place)
             for measure in self.measures:
                 measure.put(place, 0)
 
@@ -115,6 +128,7 @@ class Ledger:
         """
         other = Ledger.__new__(Ledger)
         other.messages = list(messages)
+        other.note()
         other.sources = [None if at is None else self.sources[at] for at in sources]
         pairs = list(zip(sources, messages, strict=True))
         other.measures = tuple(

@@ -4,6 +4,7 @@
 
     run over its room? ──> 1 compress its results, oldest first ──> 2 fold its oldest answered rounds
                              each until a share of the room is reached; the newest rounds stay whole
+    cheaper by now?    ──> compress the results of all its old rounds; see ``run_costs``
 
 The run is gone through from its beginning, message by message, as it grew. So each step of a run, also one that another
 process resumes, folds the same rounds, and the beginning of the prompt changes only where a further round is folded.
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_core.context.compaction.ledger import Ledger
 from gatekeeper_core.context.compaction.rounds import (
@@ -24,12 +25,16 @@ from gatekeeper_core.context.compaction.rounds import (
     read_rounds,
     summary_of,
 )
+from gatekeeper_core.context.compaction.run_costs import RunSavings
 from gatekeeper_core.context.compaction.shrink import compress, drop_pointers
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.messages import Message
 from gatekeeper_core.text import Locale, locale_of
 from gatekeeper_core.tokens import TokenCounter
+
+if TYPE_CHECKING:
+    from gatekeeper_core.pricing.prices import ModelPrices
 
 __all__ = ["RunConfig", "ShrunkRun", "shrink_run"]
 
@@ -39,7 +44,8 @@ class RunConfig:
     """How the current run gives way when a request is over its limit.
 
     Attributes:
-        keep_recent_rounds: newest answered rounds that are never folded, >= 0. Source: specification 002-22.
+        keep_recent_rounds: newest answered rounds that are never folded, nor compressed to save money, >= 0. Source:
+            specification 002-22.
         low_water: share of the room that is aimed at, 0..1. Source: specification 002-32.
         compress_result: makes the text of a tool message smaller, as ``ToolResultCompressor`` does; None: nothing does.
             It is called for the same messages at each step: it must give the same text, and should remember it.
@@ -81,12 +87,15 @@ class ShrunkRun(NamedTuple):
         replaced: position and message of what is sent in another form: the summary, and compressed results.
         tokens: what the run costs now.
         peak_tokens: the most that it cost at any of its steps.
+        stable: position of the last message before those that gave way to save money since the step before: a cache
+            mark there finds what it left. None: there is no such message, or no prices.
     """
 
     folded: tuple[int, ...]
     replaced: tuple[tuple[int, Message], ...]
     tokens: int
     peak_tokens: int
+    stable: int | None = None
 
 
 def shrink_run(
@@ -98,14 +107,18 @@ def shrink_run(
     token_counter: TokenCounter,
     config: RunConfig,
     question: str = "",
+    prices: ModelPrices | None = None,
+    before_tokens: int = 0,
 ) -> ShrunkRun:
     """Return what is sent of a run of a conversation, so that it keeps to its room where that can be done.
 
     ``positions`` are those of the run, without the user's question; ``room`` is in tokens and may be negative;
-    ``tokens_at`` gives the cost of the message at a position. What ``compress_result`` raises passes.
+    ``tokens_at`` gives the cost of the message at a position. With ``prices`` results are also compressed where that
+    is cheaper; then ``before_tokens``, what stands before the run, must be the same at each of its steps. What
+    ``compress_result`` raises passes.
     """
     whole = sum(map(tokens_at, positions))
-    if whole <= room:
+    if whole <= room and (prices is None or config.compress_result is None):
         return ShrunkRun((), (), whole, whole)  # and it was within its room at every step before
     run = messages[positions.start : positions.stop]
     ledger = Ledger((), token_counter=token_counter, max_tokens=room)
@@ -115,16 +128,31 @@ def shrink_run(
         results = ToolResults(
             messages, config.compress_result, query=question, thread_id=config.thread_id, tenant=config.tenant
         )
+    savings = None
+    if prices and results:
+        savings = RunSavings(
+            ledger,
+            results,
+            prices,
+            before_tokens=before_tokens,
+            keep_recent_rounds=config.keep_recent_rounds,
+            working_memory=config.memory,
+        )
     finished = {one.positions[-1]: one for one in read_rounds(run) if one.answered}
     shrinking = _Shrinking(ledger, results, config, config.locale or locale_of([question]))
     rounds: list[Round] = []
-    peak = 0
+    whole = peak = 0
     for place, at in enumerate(positions):
         ledger.add(run[place], at, tokens_at(at))
+        whole += tokens_at(at)
         if place in finished:
             rounds.append(finished[place])
         if ledger.is_over():
+            if savings:
+                savings.take_all(rounds)
             shrinking.give_way(rounds, share=1.0 if room < 0 else config.low_water)
+        if savings and place in finished:
+            savings.call(rounds, whole)
         peak = max(peak, ledger.tokens)
     folded = shrinking.folded
     gone = frozenset(folded[1:])
@@ -133,7 +161,8 @@ def shrink_run(
         for place, message in enumerate(ledger.messages)
         if message is not run[place] and place not in gone
     )
-    return ShrunkRun(tuple(positions[place] for place in folded), replaced, ledger.tokens, peak)
+    sent = (positions[place] for place in reversed(range(savings.stable if savings else 0)) if place not in gone)
+    return ShrunkRun(tuple(positions[place] for place in folded), replaced, ledger.tokens, peak, next(sent, None))
 
 
 class _Shrinking:

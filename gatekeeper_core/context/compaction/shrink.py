@@ -30,7 +30,7 @@ from gatekeeper_core.context.tool_results.context import ToolResults
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.messages import Message, common_beginning, is_summary
 
-__all__ = ["Compaction", "Shrinking", "Strategy", "compress", "drop_pointers"]
+__all__ = ["Compaction", "Shrinking", "Strategy", "compress", "compressed", "drop_pointers"]
 
 Strategy = Literal["none", "summary", "aggressive", "truncate"]
 
@@ -172,13 +172,18 @@ def compress(ledger: Ledger, results: ToolResults, places: Iterable[int], *, age
     """Compress the tool results in these places where that makes them cost less; return how many."""
     count = 0
     for place in places:
-        source = ledger.sources[place]
-        shorter = None if source is None else results.smaller(source, ledger.messages[place], age_rounds=age_rounds)
-        limited = [measure for measure in ledger.measures if measure.limit < math.inf]
-        if shorter and any(measure.cost(shorter) < measure.costs[place] for measure in limited):
+        if shorter := compressed(ledger, results, place, age_rounds=age_rounds):
             ledger.put(place, shorter)
             count += 1
     return count
+
+
+def compressed(ledger: Ledger, results: ToolResults, place: int, *, age_rounds: int) -> Message | None:
+    """Return the tool result in a place compressed, or None where that does not make it cost less."""
+    source = ledger.sources[place]
+    shorter = None if source is None else results.smaller(source, ledger.messages[place], age_rounds=age_rounds)
+    limited = [measure for measure in ledger.measures if measure.limit < math.inf]
+    return shorter if shorter and any(one.cost(shorter) < one.costs[place] for one in limited) else None
 
 
 def drop_pointers(ledger: Ledger, place: int) -> None:

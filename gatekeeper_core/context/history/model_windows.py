@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gatekeeper_core.pricing.model_names import row_of_model
+
 __all__ = ["MODEL_WINDOWS", "window_of_model"]
 
 MODEL_WINDOWS: Mapping[str, int] = {
@@ -74,7 +76,4 @@ def window_of_model(name: str) -> int | None:
     >>> window_of_model("openai/gpt-4o-mini"), window_of_model("us.anthropic.claude-sonnet-4-5"), window_of_model("x")
     (128000, 200000, None)
     """
-    bare = name.lower().rpartition("/")[2]
-    bare = bare.rpartition("anthropic.")[2]
-    known = [prefix for prefix in MODEL_WINDOWS if bare.startswith(prefix)]
-    return MODEL_WINDOWS[max(known, key=len)] if known else None
+    return row_of_model(name, MODEL_WINDOWS)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from gatekeeper_core.context.compaction.run import RunConfig
+from gatekeeper_core.context.history.left import Left
 from gatekeeper_core.context.history.window import newest_turns
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.messages import Message, Turn
@@ -188,6 +189,7 @@ class History(NamedTuple):
         current: the turn that the model is to answer, or None where it is not in the list.
         query: the question, stripped; "" where none is known.
         summaries: positions of the summaries of folded messages.
+        left: what is left to the provider; it is part of the head.
     """
 
     messages: tuple[Message, ...]
@@ -198,6 +200,7 @@ class History(NamedTuple):
     current: Turn | None
     query: str
     summaries: tuple[int, ...] = ()
+    left: Left = Left()
 
 
 class Choice(NamedTuple):
@@ -230,7 +233,7 @@ def choose_past(
     *,
     room: int,
     history_tokens: int,
-    passthrough_below: int,
+    is_careful: bool = False,
     window_from: int = 0,
     earlier: Mapping[int, Message] | None = None,
 ) -> Choice:
@@ -243,11 +246,14 @@ def choose_past(
         config: the settings.
         room: tokens that they may cost together; may be negative.
         history_tokens: what the whole history costs.
-        passthrough_below: tokens up to which it is sent whole.
+        is_careful: whether a policy decides what is left out: without a setting the selection is always asked.
         window_from: position of the first message that a window may hold; it takes a turn that begins before whole.
         earlier: the cuts that were sent for the question before, by position; see :func:`steady_cuts`.
     """
     past, window = history.past, config.mode == "window"
+    passthrough_below = config.passthrough_below
+    if passthrough_below is None:
+        passthrough_below = 0 if is_careful else PASSTHROUGH_BELOW
     if costs and not window and sum(costs) <= room and history_tokens < passthrough_below:
         return Choice(tuple(range(len(costs)))[::-1], "passthrough", "small_history")
     if not past:

@@ -33,7 +33,7 @@ def summaries_in(messages: tuple[Message, ...], start: int = 0) -> tuple[int, ..
 
 
 def as_said(
-    messages: tuple[Message, ...], *, pinned: Collection[int] = (), summaries: Collection[int] = ()
+    messages: tuple[Message, ...], *, pinned: Collection[int] = (), summaries: Collection[int] = (), left: int = 0
 ) -> tuple[Message, ...]:
     """Return the messages as a reader of turns is to see them: only questions have the user's role.
 
@@ -44,15 +44,16 @@ def as_said(
         messages: the conversation.
         pinned: positions of messages that are counted apart.
         summaries: positions of the summaries.
+        left: so many messages are left to their provider.
 
     >>> [message.role for message in as_said((Message("user", "?"), Message("user", "[...]")), summaries=[1])]
     ['user', 'system']
     """
     none = frozenset((*pinned, *summaries))
-    if not none:
+    if not none and not left:
         return messages
-    changed = list(messages)
-    asked = next((at for at, one in enumerate(messages) if one.role == "user" and at not in none), len(messages))
+    changed = [*[_EMPTY_SYSTEM] * left, *messages[left:]]
+    asked = next((at for at, one in enumerate(changed) if one.role == "user" and at not in none), len(messages))
     for at in none:
         after = next((one.role for one in messages[at + 1 : asked] if one.role != "system"), "user")
         opens = messages[at].role == "user" and after != "user"

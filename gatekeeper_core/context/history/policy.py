@@ -464,7 +464,8 @@ class PromptPolicy:
                 body.add(turn)
         recalled = tuple(turn for turn in sizes.selected if turn not in body)
         left -= sum(sizes.selected[turn] for turn in recalled)
-        missing = (self.prices.min_cached_tokens or 0) * _FILLED_UP - sizes.fixed - (sizes.room - left)
+        filled = (self.prices.min_cached_tokens or 0) * _FILLED_UP - sizes.fixed
+        missing = min(filled, filled if self.first_cut_at is None else self.first_cut_at) - (sizes.room - left)
         for turn in range(len(sizes.turns))[::-1]:
             if missing <= 0 or sizes.turns[turn] > left:
                 break

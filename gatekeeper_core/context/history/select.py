@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, cast
 from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history.account import Sizes, ThreadAccount
 from gatekeeper_core.context.history.earlier import told_question
+from gatekeeper_core.context.history.left import left_to_provider
 from gatekeeper_core.context.history.modes import (
-    PASSTHROUGH_BELOW,
     Choice,
     History,
     HistoryConfig,
@@ -120,35 +120,38 @@ def read_history(
     pinned: Collection[int] = (),
     before: History | None = None,
     all_past: bool = False,
+    held: int = 0,
 ) -> History:
     """Return the parts of a conversation; arguments and errors as for :func:`select_history`.
 
     With ``all_past`` no turn is the current one, though the last one may hold the question: it is asked elsewhere.
     Without a query and a user message, everything counts as the current turn. A summary of folded messages is no
     question, though it has the user's role: it goes with the turn that it is in, before the first question with the
-    head, and where it covers rounds of the current turn, too, it is pinned. What an earlier reading, ``before``, has in
-    common with this one is taken over; the result is the same without it.
+    head, and where it covers rounds of the current turn, too, it is pinned. What is left to the provider,
+    ``held`` messages or its own compaction (see ``left_to_provider``), is the beginning of the head. What an earlier
+    reading, ``before``, has in common with this one is taken over; the result is the same without it.
     """
     messages = tuple(messages)
-    pins = checked_pins(messages, pinned)
     same = common_beginning(before.messages, messages) if before else 0
+    left = left_to_provider(messages, held=held, start=same, before=before.left if before else None)
+    pins = tuple(at for at in checked_pins(messages, pinned) if at >= left.stop)
     summaries = tuple(at for at in before.summaries if at < same) if before else ()
-    summaries += summaries_in(messages, same)
-    seen = as_said(messages, pinned=pins, summaries=summaries)
+    summaries = tuple(at for at in (*summaries, *summaries_in(messages, same)) if at >= left.stop)
+    seen = as_said(messages, pinned=pins, summaries=summaries, left=left.stop)
     asked = "" if all_past else query  # which no turn holds
     conversation = split_current_turn(seen, query=asked, turns=_turns(seen, before))
     needed = summaries_needed(messages, summaries, conversation.current)
     if needed:
         pins = tuple(sorted({*pins, *needed}))
-        seen = as_said(messages, pinned=pins, summaries=summaries)
+        seen = as_said(messages, pinned=pins, summaries=summaries, left=left.stop)
         conversation = split_current_turn(seen, query=asked, turns=_turns(seen, before))
     head, current = conversation.head, conversation.current
-    if query is None and current is None and messages:
-        head, current = (), Turn(messages, 0, len(messages))
+    if query is None and current is None and len(messages) > left.stop:
+        head, current = tuple(range(left.stop)), Turn(messages[left.stop :], left.stop, len(messages))
     text = query if query is not None else current.user_text if current else ""
     inside = range(current.start, current.stop) if current else ()
     apart = tuple(at for at in pins if at not in head and at not in inside)
-    return History(messages, seen, head, apart, conversation.past, current, text.strip(), summaries)
+    return History(messages, seen, head, apart, conversation.past, current, text.strip(), summaries, left)
 
 
 def _turns(seen: tuple[Message, ...], before: History | None) -> tuple[Turn, ...]:
@@ -190,7 +193,7 @@ def select_past(
         costs = _Costs(history, gatekeeper.token_counter, config.run, budget, fixed_tokens, message_tokens)
         account = None
         if policy is not None and config.mode != "window":
-            sizes = costs.sizes(behind_tokens)
+            costs.prices, sizes = policy.prices, costs.sizes(behind_tokens)
             account = ThreadAccount(policy, history, sizes, counter=costs.counter, can_recall=can_recall)
         chosen = _chosen_before(previous, history) if previous else None
         is_step = chosen is not None
@@ -205,7 +208,7 @@ def select_past(
                     config,
                     room=costs.room_at_start,
                     history_tokens=costs.tokens_at_start,
-                    passthrough_below=_passthrough(config, account),
+                    is_careful=account is not None and config.posture == "careful",
                     window_from=window_from,
                     earlier=dict(earlier.replaced) if earlier else {},
                 )
@@ -219,7 +222,8 @@ def select_past(
             chosen = (chosen or newest)._replace(status="fallback", reason=_where(error), selection=None)
         view = costs.view(chosen._replace(turns=without_loose_questions(chosen.turns, history)))
         if account:
-            view = account.billed(view, whole=costs.past, previous=previous if is_step else None)
+            before = previous if is_step else None
+            view = account.billed(view, whole=costs.past, previous=before, run_stable=costs.run_stable)
         seen.tell(view.facts)
     return view
 
@@ -237,13 +241,6 @@ def policy_of(
     )
 
 
-def _passthrough(config: HistoryConfig, account: ThreadAccount | None) -> int:
-    """Return up to how many tokens the selection is not asked."""
-    if config.passthrough_below is not None:
-        return config.passthrough_below
-    return 0 if account and config.posture == "careful" else PASSTHROUGH_BELOW
-
-
 def _chosen_before(view: HistoryView, history: History) -> Choice:
     past = history.past
     # Whether anything fits is found out anew at each step.
@@ -259,6 +256,8 @@ class _Costs:
     Attributes:
         past: what each past turn costs.
         room_at_start: what was left for the past when the current turn began.
+        prices: of the model, None where the run gives way by its room alone.
+        run_stable: see ``ShrunkRun.stable``.
     """
 
     def __init__(
@@ -272,10 +271,12 @@ class _Costs:
     ) -> None:
         self.counter = counter
         self.past: Sequence[int] = ()
+        self.prices: ModelPrices | None = None
+        self.run_stable: int | None = None
         self._history = history
         self._given_budget = budget_tokens
         self._fixed = fixed_tokens
-        self._tokens_at = message_tokens or (lambda at: count_message(history.messages[at], token_counter=counter))
+        self._message_tokens = message_tokens or (lambda at: count_message(history.messages[at], token_counter=counter))
         self._run_config = run
         self._always = self._sum((*history.head, *history.pinned))
         current = range(history.current.start, history.current.stop) if history.current else range(0)
@@ -298,7 +299,8 @@ class _Costs:
         chosen_tokens = sum(costs[turn] for turn in choice.turns) if before is None else before
         told = told_question(history, choice.told)
         told_tokens = self._more_than(told) if told else 0
-        run = self._shrunk(self.room_at_start - told_tokens - chosen_tokens)
+        run = self._shrunk(told_tokens + chosen_tokens)
+        self.run_stable = run.stable
         if told and self.room_at_start - told_tokens - run.tokens < 0:
             told, told_tokens = None, 0
         room = self.room_at_start - told_tokens - run.tokens
@@ -307,7 +309,7 @@ class _Costs:
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update(run.folded[1:])
         always = self._always + self._asked + told_tokens + run.tokens
-        if room < 0 and history.current is None:
+        if room < 0 and history.current is None and not history.left.stop:
             always = 0  # only a history was asked for, and its limit is hard: the head goes as well
         else:
             positions.update(history.head, history.pinned)
@@ -352,19 +354,21 @@ class _Costs:
         """Return what the request is made of, with so many of the fixed tokens behind the past."""
         return Sizes(self._fixed - behind_tokens + self._always, behind_tokens, self._asked, self.room_at_start)
 
-    def _shrunk(self, room: int) -> ShrunkRun:
-        """Return the current run as it is sent, with so many tokens for it beside the past turns that were chosen."""
+    def _shrunk(self, past_tokens: int) -> ShrunkRun:
+        """Return the current run as it is sent beside the past turns that were chosen, which cost so many tokens."""
         history = self._history
         if self._run_config is None or history.current is None:
             return ShrunkRun((), (), self._done, self._done)
         return shrink_run(
             history.messages,
             self._run,
-            room=room,
+            room=self.room_at_start - past_tokens,
             tokens_at=self._tokens_at,
             token_counter=self.counter,
             config=self._run_config,
             question=history.query,
+            prices=self.prices,
+            before_tokens=self._fixed + self._always + self._asked + past_tokens,
         )
 
     def _status(self, choice: Choice, turns: Sequence[int], room: int) -> HistoryStatus:
@@ -375,6 +379,9 @@ class _Costs:
         if choice.status == "passthrough" and len(turns) < len(self.past):
             return "selected"  # the current turn has outgrown what was sent whole when it began
         return choice.status
+
+    def _tokens_at(self, position: int) -> int:
+        return 0 if position < self._history.left.free else self._message_tokens(position)
 
     def _sum(self, positions: Iterable[int]) -> int:
         return sum(map(self._tokens_at, positions))

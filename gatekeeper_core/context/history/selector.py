@@ -6,7 +6,10 @@ here. A thread that was not used for long is forgotten, and a copy starts empty.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+import json
+import time
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -14,15 +17,20 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.cache import RememberedThread
 from gatekeeper_core.context.history.modes import History, HistoryConfig
+from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, recall_turns
-from gatekeeper_core.context.history.select import read_history, select_past
+from gatekeeper_core.context.history.select import policy_of, read_history, select_past
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
-from gatekeeper_core.events import HISTORY, NO_ROOM, WINDOW_UNKNOWN, Event, Level
+from gatekeeper_core.errors import ConfigError, StorageError
+from gatekeeper_core.events import HISTORY, NO_ROOM, STATE_LOST, USAGE, WINDOW_UNKNOWN, Event, Level
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.observation import stage, tell
+from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
+from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
 
@@ -31,11 +39,14 @@ __all__ = ["ThreadSelector"]
 Item = TypeVar("Item")
 Restore = Callable[[tuple[Turn, ...]], ContextGatekeeper | None]
 
+_RECORD = "prompt_policy"
+"""The kind of the record that holds what the policy remembers of a thread."""
+
 _ALARMING = ("over_budget", "fallback")
 """Statuses whose records are warnings."""
 
 
-_KEPT_IN_COPIES = ("_read", "_write", "_signs", "_config", "_count", "_budget_setting", "_clock")
+_KEPT_IN_COPIES = ("_read", "_write", "_signs", "_config", "_count", "_budget_setting", "_clock", "_states")
 
 
 class _Question(NamedTuple):
@@ -48,6 +59,7 @@ class _Question(NamedTuple):
     window_tokens: int | None
     window_from: int
     behind_tokens: int
+    held: int
 
 
 class ThreadSelector(Generic[Item]):
@@ -194,6 +206,7 @@ class ThreadSelector(Generic[Item]):
         pinned: Collection[int] = (),
         window_from: int = 0,
         all_past: bool = False,
+        held: int = 0,
         restore: Restore | None = None,
         prices: ModelPrices | None = None,
         behind_tokens: int = 0,
@@ -211,6 +224,7 @@ class ThreadSelector(Generic[Item]):
             window_from: in mode ``window`` the position of the first message that may be kept.
             window_tokens: what the model of this call reads at once, where no budget is set; None: not known.
             all_past: whether no turn is the current one, though the last one may hold the query: it is asked elsewhere.
+            held: so many messages the provider keeps itself; see ``left_to_provider``.
             prices: of the model of this call; None: those of the settings, else ``UNKNOWN``.
             behind_tokens: how many of ``fixed_tokens`` stand behind the past turns and may be others next time.
             restore: gives, where no index of the thread is remembered, one of the first of its finished turns, or None.
@@ -224,10 +238,10 @@ class ThreadSelector(Generic[Item]):
         with stage(HISTORY, thread=thread_name(thread)) as seen, state.lock:
             try:
                 question = _Question(
-                    query, all_past, tuple(pinned), fixed_tokens, window_tokens, window_from, behind_tokens
+                    query, all_past, tuple(pinned), fixed_tokens, window_tokens, window_from, behind_tokens, held
                 )
                 state.prices = (config or state.config).prices or prices or UNKNOWN
-                with self._shared(key, state):
+                with self._shared(thread, tenant, state):
                     view = self._view(state, items, question, config or state.config, restore)
             except BaseException:
                 self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
@@ -239,15 +253,27 @@ class ThreadSelector(Generic[Item]):
         self._last_view = view
         return view
 
-    def report(self, usage: Usage, *, thread: Hashable, tenant: str = "default") -> None:
-        """Correct the account of a thread by what the provider reports for its last call; unknown threads have none."""
-        state = self._threads.peek((tenant, thread))
+    def report(
+        self, usage: Usage, *, thread: Hashable = None, tenant: str = "default", items: Sequence[Item] = ()
+    ) -> None:
+        """Correct the account of a thread by what the provider reports for its last call; unknown threads have none.
+
+        ``items`` name a thread that has no name, as in :meth:`view`.
+        """
+        state = self._threads.peek((tenant, thread if thread is not None else self._name_of(items)))
         if state is None or self._config.shadow:
             return
-        with state.lock, self._shared((tenant, thread), state):
+        with state.lock, self._shared(thread, tenant, state):
             policy = policy_of(state.config, state.policy, prices=state.prices, now=None)
             state.policy = policy.corrected(usage)
-            tell(USAGE, **_reported(usage, state.prices))
+            tell(
+                USAGE,
+                input_tokens=usage.input_tokens,
+                cached_tokens=usage.cached_tokens,
+                cache_written_tokens=usage.cache_written_tokens,
+                output_tokens=usage.output_tokens,
+                dollars=state.prices.dollars(usage),
+            )
 
     def choose(self, items: Sequence[Item], **arguments: Any) -> list[Item]:
         """Return the messages to send; arguments as for :meth:`view`, result as for :meth:`kept`."""
@@ -270,7 +296,7 @@ class ThreadSelector(Generic[Item]):
     ) -> HistoryView:
         """Return the view for a question: the one made last where nothing that it depends on has changed."""
         check_tokens("fixed_tokens", question.fixed_tokens)
-        before, made_for = state.history, (question, config.token_budget, config.floor)  # TODO report
+        before, made_for = state.history, (question, config.token_budget, config.floor)
         state.catch_up(items, read=self._read, signs=self._signs)
         if before and state.view and state.messages is before.messages and state.made_for == made_for:
             return state.view
@@ -280,6 +306,7 @@ class ThreadSelector(Generic[Item]):
             pinned=question.pinned,
             before=before,
             all_past=question.all_past,
+            held=question.held,
         )
         if before and before.past == history.past:
             history = history._replace(past=before.past)
@@ -302,19 +329,19 @@ class ThreadSelector(Generic[Item]):
             behind_tokens=question.behind_tokens,
             can_recall=self._write is not None,
         )
-        state.policy = view.state or state.policy
+        state.policy, view = view.state or state.policy, view._replace(state=None)
         state.history, state.opening, state.view, state.made_for = history, opening, view, made_for
         if view.status == "fallback":  # what failed may have left it between two turns
             state.gatekeeper = state.history = None
         return view
 
     @contextmanager
-    def _shared(self, key: tuple[str, Hashable], state: RememberedThread[Item]) -> Iterator[None]:
+    def _shared(self, thread: Hashable, tenant: str, state: RememberedThread[Item]) -> Iterator[None]:
         """Take what the policy remembers from the store before a call, and put it there afterwards.
 
         Of two workers that write at once one loses: what it sent is as right, and the next call pays for it.
         """
-        tenant, name = key[0], thread_name(key[1])
+        name = thread_name(thread)
         if self._states is None or name is None:
             yield
             return
@@ -344,7 +371,8 @@ class ThreadSelector(Generic[Item]):
             self._warned |= {WINDOW_UNKNOWN}
             tell(WINDOW_UNKNOWN, setting=setting, budget_tokens=budget)
         if NO_ROOM not in self._warned:
-            head = state.history.head if state.history else ()
+            history = state.history
+            head = [at for at in history.head if at >= history.left.free] if history else ()
             needed = view.fixed_tokens + sum(state.tokens_at(at, self._count) for at in head)
             if 0 < needed >= budget_within(self._count, budget):
                 self._warned |= {NO_ROOM}

@@ -113,8 +113,8 @@ class ThreadRequests(Generic[Item]):
     >>> requests = ThreadRequests(ContextBuilder(), read=Message.from_dict, write=lambda message, _: message.to_dict())
     >>> talk = [{"role": "user", "content": "Which port?"}]
     >>> request = requests.request(talk, Asked("t1"))
-    >>> request.messages[0] is talk[0], request.messages[1]["role"]
-    (True, 'system')
+    >>> [message is own for message, own in zip(request.messages, talk, strict=True)]
+    [True]
     """
 
     def __init__(
@@ -188,6 +188,7 @@ class ThreadRequests(Generic[Item]):
                 safety_net=not inside,
                 tools=asked.tools,
                 reserve_tokens=asked.reserve_tokens,
+                pin=self._builder.config.enable_instruction_pinning is True,
             )
         except BudgetError as error:
             if self._on_error == "raise":

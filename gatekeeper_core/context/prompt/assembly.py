@@ -68,7 +68,7 @@ class Material(NamedTuple):
         upto_seq: sequence number of the newest message that the summary covers, -1 for none.
         covered_messages: how many it covers.
         memories: gives memories within a limit of tokens, and how many.
-        pin_tokens: what the pin costs without a word on the task, 0 for no pin.
+        pin: the pin without a word on the task, "" where only the status of the task is told; None: no pin.
         found_memories: how many memories were found.
     """
 
@@ -84,7 +84,7 @@ class Material(NamedTuple):
     upto_seq: int
     covered_messages: int
     memories: Callable[[int], tuple[Message | None, int]]
-    pin_tokens: int
+    pin: str | None
     found_memories: int = 0
 
 
@@ -158,9 +158,10 @@ class Assembly:
         asked = self._cost(request.messages[at] for at in {*request.head, *request.asked})
         left = self._available - self._must - asked
         left = self._take("constraints", material.constraints, left)
-        if material.pin_tokens:
-            status = min(_STATUS_TOKENS, max(0, left - material.pin_tokens) // 10)
-            left = self._take("pinned", None, left, tokens=material.pin_tokens + status)
+        if material.pin is not None:
+            tokens = self._count(material.pin)
+            status = min(_STATUS_TOKENS, max(0, left - tokens) // 10)
+            left = self._take("pinned", None, left, tokens=tokens + status)
         left = self._take("steps", material.steps, left)
         for_summary, for_memories = shares.summary, shares.retrieved
         if self._config.redistribute:
@@ -280,8 +281,8 @@ class Assembly:
     # --- the result -------------------------------------------------------------------------------------------------
 
     def pin_limit(self) -> int:
-        """Return what the pin may cost; 0 where there is none, as while calls wait: nothing may come between."""
-        return 0 if self._material.request.waits else self._optional.get("pinned", (None, 0))[1]
+        """Return what the pin may cost; 0 where there is none."""
+        return self._optional.get("pinned", (None, 0))[1]
 
     def context(self, chosen: Chosen, pin: Message | None) -> BuiltContext:
         """Return the prompt, every token of it accounted for."""
@@ -323,8 +324,11 @@ class Assembly:
         head = [entry for entry in entries[:start] if entry.part == "head"]
         past = [entry for entry in entries[:start] if entry.part != "head"]
         middle = [*past, *volatile] if self._config.cache_friendly else [*volatile, *past]
-        last = [_Entry("pinned", pin)] if pin else []
-        return [*system[:1], *taken.get("constraints", []), *head, *middle, *entries[start:], *last]
+        current = entries[start:]
+        if pin:  # behind the question, where the steps of a run leave it
+            asked = max(at for at, entry in enumerate(current) if entry.part == "current_input")
+            current.insert(asked + 1, _Entry("pinned", pin))
+        return [*system[:1], *taken.get("constraints", []), *head, *middle, *current]
 
     def _fates(self, chosen: Chosen) -> Iterator[tuple[int, Fate]]:
         yield from chosen.fates

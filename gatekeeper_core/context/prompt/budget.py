@@ -88,7 +88,8 @@ class ContextBuilderConfig:
         enable_memory_retrieval: whether long-term memories are searched, and made from what the user says.
         enable_tool_result_compression: whether tool results are made smaller: past ones always, those of the current
             run where they have no room.
-        enable_instruction_pinning: whether what the user asks is said again at the end.
+        enable_instruction_pinning: whether a question of several lines is said again behind it, with the status of the
+            task. None: where you build the prompt, and not for agents. False: nothing is kept of the task either.
         shares: the parts of the budget.
         history: how past turns are chosen, by default ``hybrid``: the newest turns, and what the question needs of the
             others. Source: requirement C5. ``token_budget``, ``reserve_tokens``, ``shadow`` and ``run`` are the
@@ -112,7 +113,7 @@ class ContextBuilderConfig:
     enable_summary: bool = True
     enable_memory_retrieval: bool = True
     enable_tool_result_compression: bool = True
-    enable_instruction_pinning: bool = True
+    enable_instruction_pinning: bool | None = None
     shares: BudgetShares = field(default_factory=BudgetShares)
     history: HistoryConfig = field(default_factory=lambda: HistoryConfig(mode="hybrid"))
     redistribute: bool = True
@@ -133,9 +134,9 @@ class ContextBuilderConfig:
             raise ConfigError(f'ContextBuilderConfig.locale must be "zh", "en" or None, got {self.locale!r}')
         flags = ("redistribute", "cache_friendly", "fencing")
         for name in (*flags, *(name for name in self.__slots__ if name.startswith("enable_"))):
-            if not isinstance(getattr(self, name), bool):
-                got = type(getattr(self, name)).__name__
-                raise TypeError(f"ContextBuilderConfig.{name} must be a bool, got {got}")
+            value = getattr(self, name)
+            if not isinstance(value, bool) and not (name == "enable_instruction_pinning" and value is None):
+                raise TypeError(f"ContextBuilderConfig.{name} must be a bool, got {type(value).__name__}")
         for name, kind in (("shares", BudgetShares), ("history", HistoryConfig)):
             if not isinstance(getattr(self, name), kind):
                 got = type(getattr(self, name)).__name__

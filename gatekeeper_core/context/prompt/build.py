@@ -13,10 +13,10 @@ from gatekeeper_core.context.history.modes import RECENT_TURNS
 from gatekeeper_core.context.prompt.assembly import Assembly, Chosen, Material
 from gatekeeper_core.context.prompt.lookups import Derived, DerivedRecords, LookUp, MemorySearch
 from gatekeeper_core.context.prompt.parts import Sections, SystemPrompt
-from gatekeeper_core.context.prompt.request import Request, make_request, needs_prompt
+from gatekeeper_core.context.prompt.request import Request, make_request, needs_prompt, question_place
 from gatekeeper_core.context.task.pin_text import pin_text
 from gatekeeper_core.context.task.steps import ClearedStep, cleared_steps, stand_in_text
-from gatekeeper_core.context.task.task import status_text
+from gatekeeper_core.context.task.task import ActiveTask, Note, status_text
 from gatekeeper_core.context.thread.index_snapshots import MIN_TURNS, Fetched
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.events import ASSEMBLY, BUILD_STARTED, LOOK_UPS, PART, SAFETY_NET
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
     from gatekeeper_core.context.prompt.result import BuiltContext
     from gatekeeper_core.context.prompt.workers import BoundedCalls
-    from gatekeeper_core.context.task.task import ActiveTask
     from gatekeeper_core.context.thread.index_snapshots import IndexOrigin, IndexSnapshots
     from gatekeeper_core.messages import Turn
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -113,6 +112,8 @@ class Build:
         )
         self._debug = debug
         self._index_origin: IndexOrigin = ""
+        self._place = len(thread.messages)
+        self._tracks_task = setup.config.enable_instruction_pinning is not False
 
     def context(
         self,
@@ -120,9 +121,10 @@ class Build:
         *,
         included: bool | None,
         tools: Sequence[Mapping[str, Any] | str],
+        pin: bool | None,
     ) -> BuiltContext:
         """Return the prompt for a question; see ``ContextBuilder.build``."""
-        config, prompt = self._config, self._prompt
+        config = self._config
         tell(BUILD_STARTED, budget_tokens=config.total_budget, history=config.history.mode, log=self._debug)
         restore = self._fetch_index()
         known = self._known()
@@ -143,16 +145,16 @@ class Build:
             covered_messages=known.summary.covered_messages if known.summary else 0,
             memories=lambda limit: self._sections.memories(known.memories, limit=limit),
             found_memories=len(known.memories),
-            pin_tokens=self._count(pin_text(prompt)) if config.enable_instruction_pinning else 0,
+            pin=self._pinned(request, known.task) if pin or (pin is None and self._tracks_task) else None,
         )
         with stage(ASSEMBLY, log=self._debug) as seen:
             assembly = Assembly(
                 material, config=config, shares=self._shares, locale=self._locale, token_counter=self._count
             )
             chosen = self._chosen(assembly, request, restore)
+            task = self._task(request, known.task, chosen.view)
             limit = assembly.pin_limit()
-            pin = self._pin(request, known.task, chosen.view, limit) if limit else None
-            context = assembly.context(chosen, pin)
+            context = assembly.context(chosen, self._pin(material.pin, request, task, limit) if limit else None)
             total, squeezed = context.token_stats.total, context.trace.squeezed
             seen.tell(lambda: {"messages": len(context.messages), "total_tokens": total, "squeezed": squeezed})
         for number, (part, tokens) in enumerate(context.token_stats._asdict().items(), start=1):
@@ -165,13 +167,13 @@ class Build:
         setup, thread, view = self._setup, self._thread, context.trace.view
         if setup.snapshots is None or view is None or not setup.snapshots.due(thread, view.turn_count):
             return None
-        whole = context.trace.safety_net or not self._turns
+        finished = self._place if context.trace.safety_net or not self._turns else self._turns[-1].start
         return partial(
             setup.snapshots.save,
             thread,
             partial(setup.selector.index_of, thread.id, tenant=thread.tenant),
             turn_count=view.turn_count,
-            upto_seq=thread.last_seq if whole else self._turns[-1].start - 1,
+            upto_seq=finished - 1,
         )
 
     # --- gather -----------------------------------------------------------------------------------------------------
@@ -205,7 +207,7 @@ class Build:
                     thread,
                     self._prompt,
                     summary_before=start if config.enable_summary else None,
-                    task=config.enable_instruction_pinning,
+                    task=self._tracks_task,
                     search=search if config.enable_memory_retrieval else None,
                 )
                 sent_from = start if history.mode != "gated" else self._window_start(0)
@@ -217,12 +219,23 @@ class Build:
         return known
 
     def _window_start(self, most: int) -> int:
-        """Return where the newest turns begin, at most so many finished ones and as many as their share holds."""
-        left, start = self._shares.recent_messages, len(self._thread.messages)
-        if not is_answered(self._thread.messages):
-            most += 1  # an open turn counts besides
-        for turn in self._turns[::-1][:most]:
-            left -= count_messages(turn.messages, token_counter=self._count)
+        """Return where the newest turns begin, at most so many finished ones and as many as their share holds.
+
+        Where room is lent, the run of an open turn takes theirs only once it needs it: so they stay while it grows.
+        """
+        cost = partial(count_messages, token_counter=self._count)
+        start, turns, left = len(self._thread.messages), list(self._turns[::-1]), self._shares.recent_messages
+        if turns and not is_answered(self._thread.messages):  # an open turn counts besides
+            run = cost(turns[0].messages)
+            if self._config.redistribute:
+                left = min(left - cost(turns[0].messages[:1]), self._config.total_budget - run)
+            else:
+                left -= run
+            if left < 0:
+                return start
+            start = turns.pop(0).start
+        for turn in turns[:most]:
+            left -= cost(turn.messages)
             if left < 0:
                 break
             start = turn.start
@@ -263,9 +276,11 @@ class Build:
             if not config.redistribute:
                 prompt = truncate_middle(prompt, self._shares.current_input or _INPUT_TOKENS, token_counter=self._count)
             question = Message("user", prompt)
+            self._place = question_place(messages)
         request = make_request(
             messages,
             question,
+            place=self._place,
             without={*cleared, *repeated},
             compress_result=self._run.compress_result,
             max_message_tokens=config.max_message_tokens or max(1, self._shares.recent_messages // 4),
@@ -316,20 +331,57 @@ class Build:
                     return count
         return len(past)
 
-    def _pin(self, request: Request, known: ActiveTask | None, view: HistoryView | None, limit: int) -> Message | None:
-        """Return the pin, with as many lines on the task as have room; a task that cannot be read on is as it was."""
-        lines: list[str] = []
-        if self._thread is not NO_THREAD:
-            asked = self._thread.continued(request.messages[-1:]) if request.added else self._thread
-            verdict = view.selection.gate if view and view.selection else None
-            task = self._setup.records.update_task(self._look, asked, verdict) or known
-            lines = status_text(task, locale=self._locale).splitlines() if task else []
+    # --- the pin ----------------------------------------------------------------------------------------------------
+
+    def _pinned(self, request: Request, task: ActiveTask | None) -> str | None:
+        """Return the pin without a word on the task, None for no pin.
+
+        It would only say again what stands right there where the question is of one line: then the status of a task is
+        told alone, where more was noted than what the user asks.
+        """
+        if not request.asked or not self._prompt.strip():
+            return None
+        if len(self._prompt.strip().splitlines()) > 1:
+            return pin_text(self._prompt)
+        task = task and self._at_question(request, task)
+        return "" if task and (task.phase or task.open_step or task.steps or task.findings) else None
+
+    def _task(self, request: Request, known: ActiveTask | None, view: HistoryView | None) -> ActiveTask | None:
+        """Return the task with the question read; one that cannot be read on is as it was."""
+        if self._thread is NO_THREAD or not self._tracks_task or not self._prompt.strip():
+            return known
+        asked = self._thread.continued([request.messages[request.start]]) if request.added else self._thread
+        verdict = view.selection.gate if view and view.selection else None
+        return self._setup.records.update_task(self._look, asked, verdict) or known
+
+    def _pin(self, pin: str | None, request: Request, task: ActiveTask | None, limit: int) -> Message | None:
+        """Return the pin, with as many lines on the task as have room."""
+        lines = status_text(self._at_question(request, task), locale=self._locale).splitlines() if task else []
         for count in range(len(lines), -1, -1):
             status = self._sections.fenced("\n".join(lines[:count]), "task") if count > 1 else ""
-            message = Message("system", pin_text(self._prompt, status=status))
-            if count_message(message, token_counter=self._count) <= limit:
+            message = Message("system", pin_text(self._prompt, status=status) if pin else status)
+            if message.text and count_message(message, token_counter=self._count) <= limit:
                 return message
         return None
+
+    def _at_question(self, request: Request, task: ActiveTask) -> ActiveTask:
+        """Return a task as it was when the question was asked, so that its status stays the same during the run.
+
+        Of a phase that was replaced since, nothing is known any more.
+        """
+        seq = self._place - 1 if request.added else request.seqs[request.asked[-1]]
+        if seq is None:
+            return task
+        open_steps = [Note(step.name, step.from_seq) for step in task.steps if step.from_seq <= seq + 1 <= step.to_seq]
+        if task.open_step and task.open_step.seq <= seq + 1:
+            open_steps.append(task.open_step)
+        return replace(
+            task,
+            phase=task.phase if task.phase and task.phase.seq <= seq else None,
+            open_step=open_steps[-1] if open_steps else None,
+            steps=tuple(step for step in task.steps if step.to_seq <= seq),
+            findings=tuple(finding for finding in task.findings if finding.seq <= seq),
+        )
 
 
 def _compact(schema: Mapping[str, Any]) -> str:

@@ -88,7 +88,7 @@ class ContextBuilder:
     >>> talk = Thread("t1", [Message("user", "The Redis port is 6380."), Message("assistant", "Noted.")])
     >>> context = builder.build(talk, "Which port does Redis use?", "Be brief.")
     >>> [message.role for message in context.messages], context.trace.safety_net
-    (['system', 'user', 'assistant', 'user', 'system'], True)
+    (['system', 'user', 'assistant', 'user'], True)
     """
 
     def __init__(
@@ -193,6 +193,7 @@ class ContextBuilder:
         tools: Sequence[Mapping[str, Any] | str] = (),
         safety_net: bool = True,
         reserve_tokens: int = 0,
+        pin: bool | None = None,
     ) -> BuiltContext:
         """Return the prompt for a question.
 
@@ -205,6 +206,7 @@ class ContextBuilder:
             tools: the schemas of tools that are sent beside the messages: they count.
             safety_net: whether a prompt that is missing is added. False: it is known to be in the thread.
             reserve_tokens: part of the budget kept free for what else is sent in this request, >= 0.
+            pin: whether a request of several lines is said again behind it; None: unless the settings say otherwise.
 
         Raises:
             BudgetError: system prompt, tools, question and calls that wait are over the budget by themselves.
@@ -212,21 +214,16 @@ class ContextBuilder:
             TypeError: an argument has the wrong type.
         """
         _check_arguments(thread, prompt, system_prompt, reserve_tokens)
-        setup = self._setup
-        locale = setup.config.locale or conversation_locale(thread.messages if thread else (), prompt)
+        setup, said = self._setup, thread or NO_THREAD
+        locale = setup.config.locale or conversation_locale(said.messages, prompt)
         look = LookUp(timeout_seconds=setup.config.call_timeout_ms / 1000)
+        run = bounded_run(self._run_of(thread, setup.config, locale), look, setup.lane)
         build = Build(
-            setup,
-            thread or NO_THREAD,
-            prompt,
-            look=look,
-            run=bounded_run(self._run_of(thread, setup.config, locale), look, setup.lane),
-            locale=locale,
-            reserve_tokens=reserve_tokens,
-            debug=debug,
+            setup, said, prompt, look=look, run=run, locale=locale, reserve_tokens=reserve_tokens, debug=debug
         )
         with stage(BUILD, thread=thread.id if thread else None, log=debug) as seen:
-            context = build.context(system_prompt, included=include_current_input if safety_net else None, tools=tools)
+            included = include_current_input if safety_net else None
+            context = build.context(system_prompt, included=included, tools=tools, pin=pin)
             if thread is not None:
                 setup.records.follow_up(thread, build.saving(context))
                 context = self._compared(thread, context)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
 from gatekeeper_core.context.memory.update import remember_thread
+from gatekeeper_core.context.prompt.request import run_start
 from gatekeeper_core.context.prompt.result import Miss
 from gatekeeper_core.context.prompt.workers import BoundedCalls, Call, CallLanes, Outcome
 from gatekeeper_core.context.summary.summary import ThreadSummary
@@ -49,7 +50,7 @@ _LAST_SHARE = 0.1
 is brought up to date when the turns are chosen. Source: ours; 50 ms of 500."""
 
 _MAX_NOTED = 1024
-"""Threads of which it is remembered what failed behind their last build."""
+"""Threads of which it is remembered what failed behind their last build, and which summary their run was told."""
 
 
 class MemorySearch(NamedTuple):
@@ -168,6 +169,7 @@ class DerivedRecords:
         self._memory_lane = None if getattr(memory, "is_inline", False) is True else lanes.memory
         self._lock = Lock()
         self._noted: LruCache[tuple[str, str], dict[str, Miss]] = LruCache(max_entries=_MAX_NOTED)
+        self._summaries: LruCache[tuple[str, str], tuple[str, Summary]] = LruCache(max_entries=_MAX_NOTED)
 
     def look_up(
         self,
@@ -211,8 +213,24 @@ class DerivedRecords:
             look.miss("summary", "degraded" if update.summary else "failed", update.reason)
         if found.reason:
             look.miss("retrieved", "degraded" if found.hits or found.reason != _NONSENSE else "failed", found.reason)
-        summary = update.summary if update else None
+        summary = self._told(thread, update.summary) if update and update.summary else None
         return Derived(summary, results["constraints"] or {}, results.get("task"), found.hits)
+
+    def _told(self, thread: Thread, summary: Summary) -> Summary:
+        """Return the summary that a run was told when it began, unless the new one covers more.
+
+        What a model wrote in the meantime waits for the next question: it would change the prompt before the turns.
+        """
+        if not self._has_summarizer:
+            return summary
+        key, start = (thread.tenant, thread.id), run_start(thread.messages)
+        run = thread.digests([start - 1])[start - 1]
+        with self._lock:
+            told = self._summaries.get(key)
+            if start < len(thread.messages) and told and told[0] == run and told[1].upto_seq == summary.upto_seq:
+                return told[1]
+            self._summaries.put(key, (run, summary))
+        return summary
 
     def update_task(self, look: LookUp, thread: Thread, verdict: Verdict | None) -> ActiveTask | None:
         """Return the task of a thread with the newest request read, None where that cannot be had."""

@@ -3,9 +3,9 @@
 ============  ==================================  ====================================================================
 provider      system messages                     the pin, unless the caller says otherwise
 ============  ==================================  ====================================================================
-openai        stay where they are                 a system message at the end
-minimax       one at the head; later ones become  a user message at the end: the suffix of what the user asks, or of
-anthropic     user messages in their place        the newest tool results
+openai        stay where they are                 a system message behind the question
+minimax       one at the head; later ones become  a user message behind the question: its suffix
+anthropic     user messages in their place
 gemini
 ============  ==================================  ====================================================================
 
@@ -56,7 +56,7 @@ def render_parts(
             sends the one or the other); ``user_suffix`` makes it a user message.
 
     Raises:
-        ConfigError: the provider or the role of the pin is unknown, or the provider takes no system message at the end.
+        ConfigError: the provider or the role of the pin is unknown, or the provider takes no system message there.
 
     >>> rules, asked, pin = Message("system", "Be brief."), Message("user", "hi"), Message("system", "Answer now.")
     >>> rendered = render_parts([rules, asked, pin], provider="anthropic", pin=2)
@@ -69,7 +69,7 @@ def render_parts(
         raise ConfigError(f"pin_as must be one of {', '.join(get_args(PinRole))}, got {pin_as!r}")
     many = provider in _MANY_SYSTEMS
     if pin_as in ("system", "developer") and not many:
-        raise ConfigError(f'{provider} takes no system message at the end: use pin_as="user_suffix"')
+        raise ConfigError(f'{provider} takes no system message behind the question: use pin_as="user_suffix"')
     as_user = pin_as == "user_suffix" or not many
     roled = [
         Rendered(replace(one, role="user") if at == pin and as_user else one, (at,)) for at, one in enumerate(messages)

@@ -1,8 +1,8 @@
-"""The messages of a thread made ready for a build: exchanges whole, the question at the end, what is past made small.
+"""The messages of a thread made ready for a build: exchanges whole, the question in its place, what is past made small.
 
 ::
 
-    thread ──finished steps out──> whole exchanges ──question missing? add it──> past results compressed, long texts cut
+    thread ──finished steps out──> question missing? add it ──> whole exchanges ──> past results small, long texts cut
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from gatekeeper_core.context.prompt.exchanges import whole_exchanges
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults
-from gatekeeper_core.messages import Message, Turn, is_answered, turn_starts
+from gatekeeper_core.messages import Message, Turn, is_answer, is_answered, turn_starts
 from gatekeeper_core.tokens import TokenCounter
 from gatekeeper_core.truncation import truncate_middle
 
-__all__ = ["Request", "make_request", "needs_prompt"]
+__all__ = ["Request", "make_request", "needs_prompt", "question_place", "run_start"]
 
 _SURE_CHARS = 20
 _MOST_TOKENS = 4
@@ -69,8 +69,9 @@ class Request(NamedTuple):
 
 def make_request(
     messages: Sequence[Message],
-    question: Message | None,
+    question: Message | None = None,
     *,
+    place: int | None = None,
     without: Collection[int] = (),
     compress_result: ResultCompressor | None = None,
     max_message_tokens: int | None = None,
@@ -80,16 +81,21 @@ def make_request(
 
     Args:
         messages: the thread's.
-        question: a message to add at the end, or None.
+        question: a message to add, or None.
+        place: sequence number of the message that it stands before; None: it stands at the end.
         without: sequence numbers of messages that something else stands for.
         compress_result: makes the text of a past tool result smaller; None: nothing does.
         max_message_tokens: a longer text of a past user or assistant message is cut in the middle; None: none is.
         token_counter: counts a text.
     """
-    seqs = [seq for seq in range(len(messages)) if seq not in without]
-    listed = [messages[seq] for seq in seqs] + ([question] if question else [])
+    seqs: list[int | None] = [seq for seq in range(len(messages)) if seq not in without]
+    listed = [messages[seq] for seq in seqs if seq is not None]
+    if question:
+        at = len(seqs) if place is None else sum(seq is not None and seq < place for seq in seqs)
+        seqs.insert(at, None)
+        listed.insert(at, question)
     mended = whole_exchanges(listed)
-    sources = [None if at is None or at == len(seqs) else seqs[at] for at in mended.sources]
+    sources = [None if at is None else seqs[at] for at in mended.sources]
     starts = tuple(turn_starts([message.role for message in mended.messages]))
     start = starts[-1] if starts else 0
     made = list(mended.messages)
@@ -142,6 +148,32 @@ def needs_prompt(turns: Sequence[Turn], prompt: str, *, included: bool) -> bool:
         if said == asked or (not short and (asked in said or asked.startswith(said))):
             return False
     return True
+
+
+def question_place(messages: Sequence[Message]) -> int:
+    """Return where a question that is missing in a thread belongs: the position of the message that it stands before.
+
+    That is the end; but calls and results behind the last answer are steps on the way to this question's, so it stands
+    before them, at each step in the same place. Those behind a user message answer that one.
+
+    >>> from gatekeeper_core.messages import ToolCall
+    >>> answer, call = Message("assistant", "6380"), Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"),))
+    >>> asked, result = Message("user", "Which port?"), Message("tool", "12:00", tool_call_id="a")
+    >>> question_place([asked, answer, call, result]), question_place([asked, call, result])
+    (2, 3)
+    """
+    start = run_start(messages)
+    if start and messages[start - 1].role == "user":
+        return len(messages)
+    return next((at for at in range(start, len(messages)) if messages[at].role != "system"), len(messages))
+
+
+def run_start(messages: Sequence[Message]) -> int:
+    """Return where the steps of the current run begin: the position behind the last user message or answer."""
+    start = len(messages)
+    while start and not (messages[start - 1].role == "user" or is_answer(messages[start - 1])):
+        start -= 1
+    return start
 
 
 def _folded(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The pin: the user's request said again at the end of the prompt, where the model reads it last.
+"""The pin: the user's request said again behind it, with what to do and the status of the task.
 
 Source: specification 001-39, 001-53, 004-51.
 """

@@ -149,3 +149,13 @@ def test_a_cut_message_costs_its_budget_and_keeps_its_media_or_loses_all(
 def test_without_a_limit_nothing_is_over() -> None:
     ledger = Ledger([user("x" * 10**6)], token_counter=lambda _: 0, max_tokens=1)
     assert (ledger.is_over(), ledger.is_over(0.0), ledger.measures[0].excess(0.5)) == (False, False, 0)
+
+
+def test_a_ledger_tells_how_much_stands_before_the_first_change() -> None:
+    ledger = Ledger([Message("user", text) for text in ("日志", "two", "three")], token_counter=len, max_tokens=99)
+    assert ledger.same_tokens == ledger.tokens == 10
+    ledger.put(2, Message("user", "3"))
+    ledger.drop([1])
+    assert (ledger.same_tokens, ledger.tokens) == (2, 3)
+    ledger.note()
+    assert ledger.same_tokens == 3

@@ -29,3 +29,7 @@ def test_the_longest_row_that_a_name_begins_with_counts(name: str, window: int |
 def test_names_are_in_order_and_in_lower_case() -> None:
     assert list(MODEL_WINDOWS) == sorted(MODEL_WINDOWS)
     assert all(name == name.lower() for name in MODEL_WINDOWS)
+
+
+def test_a_dot_in_a_version_is_read_as_a_dash() -> None:
+    assert window_of_model("anthropic/claude-opus-4.6") == window_of_model("claude-opus-4-6") == 1_000_000

@@ -107,7 +107,8 @@ def test_a_run_that_was_answered_is_not_asked_again(question: str) -> None:
 @each_script
 def test_a_question_that_the_framework_says_itself_is_chosen_for_and_not_said(question: str) -> None:
     items = items_of([*TALK, *TALK[2:] * 20, user("换个话题：合唱团？"), assistant("周日。")])
-    door = requests(history=HistoryConfig(floor_turns=0, passthrough_below=0), total_budget=2000)
+    history, question = HistoryConfig(floor_turns=0, passthrough_below=0), f"{question}\n{question}"
+    door = requests(history=history, total_budget=2000, enable_instruction_pinning=True)
     request = door.request(items, Asked("t1", question=question))
     assert request.context is not None
     assert request.context.trace.safety_net
@@ -123,8 +124,12 @@ def test_a_question_inside_other_words_is_not_said_again(question: str) -> None:
     request = requests().request(items_of([*TALK, user(wrapped)]), Asked("t1", question=question))
     assert request.context is not None
     assert not request.context.trace.safety_net
-    assert said(request.messages)[-2] == wrapped
-    assert question in said(request.messages)[-1]  # the pin says it without the words around it
+    assert said(request.messages)[-1] == wrapped
+    long = f"{question}\n{question}"
+    pinned = requests(enable_instruction_pinning=True).request(
+        items_of([*TALK, user(f"{wrapped}\n{question}")]), Asked("t1", question=long)
+    )
+    assert f'Goal: "{question}\\n' in said(pinned.messages)[-1]  # the pin says it without the words around it
 
 
 @each_script
@@ -185,12 +190,32 @@ def test_the_system_message_comes_back_itself() -> None:
 
 def test_a_summary_by_others_is_sent_and_is_no_question() -> None:
     summary = as_summary(user("so far: zebras, at length"))
-    items = items_of([summary, assistant("Yes."), *TALK * 20, user("Redis port?"), calls("a"), result("a")])
-    request = requests(history=EVERY_TIME, total_budget=700, enable_summary=False).request(items, Asked("t1"))
+    asked = user("Redis port?\nAnd its host?")
+    items = items_of([summary, assistant("Yes."), *TALK * 20, asked, calls("a"), result("a")])
+    settings: dict[str, Any] = {"enable_summary": False, "enable_instruction_pinning": True}
+    request = requests(history=EVERY_TIME, total_budget=700, **settings).request(items, Asked("t1"))
     assert items[0] in request.messages
     assert request.context is not None
     assert request.context.trace.left_out
-    assert 'User\'s Current Goal: "Redis port?"' in said(request.messages)[-1]
+    assert 'User\'s Current Goal: "Redis port?\\nAnd its host?"' in said(request.messages)[-3]
+
+
+@each_script
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("pinning", [None, True, False])
+def test_an_agent_has_a_pin_only_where_it_is_switched_on(
+    question: str, provider: Provider, pinning: bool | None
+) -> None:
+    """001-57: at each step of a run in the same place, so that each prompt begins with the one before it."""
+    asked = user(f"{question}\n{question}")
+    run = [asked, calls("a", "b"), result("a"), result("b"), calls("c"), result("c")]
+    door, before = requests(enable_instruction_pinning=pinning), list[Message]()
+    for stop in range(1, len(run) + 1):
+        request = door.request(items_of([*TALK, *run[:stop]]), Asked("t1", provider=provider))
+        sent = [item.said for item in request.messages]
+        assert sent[: len(before)] == before
+        assert ["CRITICAL INSTRUCTION" in message.text for message in sent].count(True) == (1 if pinning else 0)
+        before = sent
 
 
 def test_threads_without_a_name_are_told_apart_by_their_first_message() -> None:

@@ -6,6 +6,8 @@ import logging
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
@@ -15,12 +17,13 @@ from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.context.thread.thread import Thread
-from gatekeeper_core.messages import Message
+from gatekeeper_core.messages import Message, Provider
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
-from tests.loops import assistant, calls, result, system, user
+from tests.loops import PROVIDERS, assistant, calls, result, rounds, system, user
 
 TALK = [user("hello"), assistant("hi")]
+LINES = "Which port?\n哪个主机 host？"
 LOG = "\n".join(f"12:00:{at % 60:02d} INFO worker {at % 4} ping in {at % 9} ms" for at in range(400))
 
 
@@ -193,19 +196,109 @@ def test_the_pin_says_of_the_task_as_much_as_has_room() -> None:
     thread = Thread("t1", (user("Please deploy Redis on kestrel."), assistant("ok")))
     builder = ContextBuilder(ContextBuilderConfig(locale="en"), token_counter=len)
     builder.tasks.add_finding(thread, "the port is 6380")
-    (pin,) = texts(builder.build(thread, "Go on.", "Be brief."), "pinned")
+    (pin,) = texts(builder.build(thread, "Go on.\n继续。", "Be brief."), "pinned")
     assert '\n\n<task>\n[TASK STATUS]\nGoal: "deploy Redis on kestrel."' in pin
     assert "6380" in pin
     assert pin.endswith("\n</task>")
     builder.set_config(total_budget=420, enable_summary=False)
-    (short,) = texts(builder.build(thread, "Go on.", "Be brief."), "pinned")
+    (short,) = texts(builder.build(thread, "Go on.\n继续。", "Be brief."), "pinned")
     assert len(short) < len(pin)
     assert pin.startswith(short.split("\n\n", maxsplit=1)[0])
 
 
 def test_the_pin_can_be_switched_off() -> None:
     """001-57."""
-    assert texts(built(TALK, enable_instruction_pinning=False), "pinned") == []
+    assert texts(built(TALK, LINES, enable_instruction_pinning=False), "pinned") == []
+    builder = ContextBuilder(token_counter=len)
+    assert texts(builder.build(None, LINES, "Be brief.", pin=False), "pinned") == []
+    assert len(texts(builder.build(None, LINES, "Be brief."), "pinned")) == 1
+
+
+@pytest.mark.parametrize("prompt", ["Which port?", "哪个端口？", "Redis 的 port " * 200, "\nWhich port?\n"])
+def test_a_question_of_one_line_is_not_said_again(prompt: str) -> None:
+    """001-38, 001-53: it would stand there twice, the one behind the other."""
+    for setting in (None, True):
+        assert texts(built(TALK, prompt, enable_instruction_pinning=setting), "pinned") == []
+        assert (
+            len(texts(built(TALK, f"{prompt.strip()}\n还有主机？", enable_instruction_pinning=setting), "pinned")) == 1
+        )
+
+
+def test_behind_a_question_of_one_line_stands_what_was_noted_of_the_task_alone() -> None:
+    """001-71: a goal alone is what the user said, and stands in the thread."""
+    thread = Thread("t1", (user("Please deploy Redis on kestrel."), assistant("ok")))
+    builder = ContextBuilder(ContextBuilderConfig(locale="en"), token_counter=len)
+    assert texts(builder.build(thread, "Go on.", "Be brief."), "pinned") == []
+    builder.tasks.add_finding(thread, "the port is 6380")
+    (told,) = texts(builder.build(thread, "Go on.", "Be brief."), "pinned")
+    assert told.startswith('<task>\n[TASK STATUS]\nGoal: "deploy Redis on kestrel."')
+    assert "6380" in told
+
+
+@pytest.mark.parametrize("asked", [LINES, "Deploy it."])
+@pytest.mark.parametrize("in_thread", [True, False])
+def test_what_is_noted_during_a_run_is_told_with_the_next_question(asked: str, in_thread: bool) -> None:
+    """001-38, 001-71: so that each prompt of the run begins with the one before it."""
+    builder = ContextBuilder(ContextBuilderConfig(locale="en"), token_counter=len)
+    begun = Thread("t1", (user("Build it."), assistant("What next?")))
+    builder.tasks.set_phase(begun, "planning")
+    builder.tasks.start_step(begun, "look")
+    thread = begun.continued([user(asked)] if in_thread else [])
+    before: tuple[Message, ...] = ()
+    for number in range(3):
+        context = builder.build(thread, asked, "Be brief.")
+        assert context.messages[: len(before)] == before
+        before = context.messages
+        thread = thread.continued([calls(f"c{number}"), result(f"c{number}")])
+        builder.tasks.add_finding(thread, f"finding {number}")
+    (pin,) = texts(context, "pinned")
+    assert 'Current step: "look"' in pin
+    builder.tasks.finish_step(thread, "seen")
+    assert texts(builder.build(thread, asked, "Be brief."), "pinned") == [pin]
+    (told,) = texts(builder.build(thread.continued([assistant("Done.")]), "And now?", "Be brief."), "pinned")
+    assert 'Steps done: 1, last "look": "seen"' in told
+    assert '- "finding 2"\n- "finding 1"\n- "finding 0"' in told
+
+
+RUNS = st.tuples(*(rounds(str(number)) for number in range(3))).map(lambda made: [one for each in made for one in each])
+
+
+@given(RUNS, st.sampled_from([LINES, "Which port?"]), st.booleans(), st.booleans(), st.sampled_from(PROVIDERS))
+def test_within_a_run_each_prompt_begins_with_the_one_before(
+    run: list[Message], asked: str, in_thread: bool, cache_friendly: bool, provider: Provider
+) -> None:
+    """001-34, 001-35, 001-38, 003-90: whatever is asked, whether the thread has the question or lacks it."""
+    config = ContextBuilderConfig(cache_friendly=cache_friendly, total_budget=100_000)
+    builder = ContextBuilder(config, token_counter=len)
+    said = [*TALK * 10, *([user(asked)] if in_thread else [])]
+    before: tuple[Message, ...] = ()
+    for stop in range(len(run) + 1):
+        context = builder.build(Thread("t1", (*said, *run[:stop])), asked, SystemPrompt("Be brief.", "It is noon."))
+        rendered = context.render(provider=provider)
+        assert rendered[: len(before)] == before
+        assert context.trace.safety_net != in_thread
+        assert [message.text for message in rendered].count(asked) == 1
+        before = rendered
+
+
+@pytest.mark.parametrize("turns", range(10, 16))
+def test_a_run_that_borrows_room_leaves_the_beginning_as_it_is(turns: int) -> None:
+    """003-90: a summary that catches up when the run has used up the turns' share would change it in between."""
+    builder = ContextBuilder(ContextBuilderConfig(total_budget=6_000), token_counter=len)
+    said: list[Message] = []
+    for number in range(turns):
+        said.append(user(f"How do I configure service-{number}? {'也许 ' * 20}"))
+        builder.build(Thread("t1", tuple(said)), said[-1].text, "Be brief.")
+        said.append(assistant(f"Set port {6000 + number}。" * 12))
+    said.append(user("Which ports are in use?"))
+    before, lengths = builder.build(Thread("t1", tuple(said)), said[-1].text, "Be brief.").messages, []
+    for number in range(7):
+        said += [calls(f"c{number}"), result(f"c{number}", f"{number}. port {6000 + number}\n" * 30)]
+        context = builder.build(Thread("t1", tuple(said)), "Which ports are in use?", "Be brief.")
+        assert context.messages[: len(before)] == before
+        before = context.messages
+        lengths.append(context.token_stats.recent_messages)
+    assert lengths[-1] > context.trace.shares.recent_messages
 
 
 def test_each_stage_writes_a_record_with_figures(caplog: pytest.LogCaptureFixture) -> None:

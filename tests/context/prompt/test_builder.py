@@ -29,7 +29,14 @@ from gatekeeper_core.tokens import count_messages
 from tests.context.history.test_modes import TALK
 from tests.loops import PROVIDERS, assistant, calls, conversations, result, system, texts, user
 
-PROMPTS = ["解释 Context 系统", "Which port does Redis use?", "Redis 的 port 是多少？", "继续"]
+PROMPTS = [
+    "解释 Context 系统",
+    "Which port does Redis use?",
+    "Redis 的 port 是多少？",
+    "继续",
+    "Which port?\n哪个主机？",
+]
+LONG = "Which port does Redis use?\nAnd on which host, 哪个主机？"
 LONG_TALK = [
     message
     for number in range(30)
@@ -72,7 +79,7 @@ settings = st.fixed_dictionaries(
         "cache_friendly": st.booleans(),
         "fencing": st.booleans(),
         "locale": st.sampled_from(["zh", "en"]),
-        "enable_instruction_pinning": st.booleans(),
+        "enable_instruction_pinning": st.sampled_from([None, True, False]),
         "enable_summary": st.booleans(),
     }
 )
@@ -145,12 +152,12 @@ def test_the_parts_stand_in_their_order() -> None:
     builder = ContextBuilder(ContextBuilderConfig(history=HistoryConfig(mode="hybrid", passthrough_below=0)))
     thread = Thread("t1", tuple(LONG_TALK))
     builder.constraints.set(thread, "语言", "中文")
-    context = builder.build(thread, "Which port has service-3?", "Be brief.")
+    context = builder.build(thread, "Which port has service-3?\nName it.", "Be brief.")
     assert parts(context) == ["system_prompt", "constraints", "summary", "recent_messages", "current_input", "pinned"]
     assert [message.role for message in context.messages[:3]] == ["system"] * 3
     assert context.messages[2].text.startswith(f"{HEADINGS['en']['summary']}\n<summary>\n")
     assert context.messages[-1].text.startswith(
-        '[CRITICAL INSTRUCTION]\nUser\'s Current Goal: "Which port has service-3?"'
+        '[CRITICAL INSTRUCTION]\nUser\'s Current Goal: "Which port has service-3?\\nName it."'
     )
 
 
@@ -159,14 +166,15 @@ def test_the_defaults_are_those_of_the_specification() -> None:
     config = ContextBuilderConfig()
     assert (config.total_budget, config.sliding_window_size, config.history.mode) == (48_000, 20, "hybrid")
     assert tuple(config.shares.of(config.total_budget)) == (9600, 4800, 4800, 26_400, 2400, 0)
-    flags = ("summary", "memory_retrieval", "tool_result_compression", "instruction_pinning")
+    flags = ("summary", "memory_retrieval", "tool_result_compression")
     assert all(getattr(config, f"enable_{flag}") for flag in flags)
+    assert config.enable_instruction_pinning is None
     assert (config.memory_limit, config.memory_categories, config.call_timeout_ms) == (3, ("user_preference",), 500)
 
 
 def test_a_builder_without_a_thread_sends_system_question_and_pin() -> None:
     """001-73."""
-    context = ContextBuilder().build(None, "解释 Context 系统", "Be brief.")
+    context = ContextBuilder().build(None, LONG, "Be brief.")
     assert parts(context) == ["system_prompt", "current_input", "pinned"]
     assert context.metadata == (0, 0, False, 0)
 
@@ -278,8 +286,9 @@ def test_a_prompt_that_is_known_to_be_there_is_never_added(prompt: str) -> None:
     wrapped = [user(f"Current state: on\n\nCurrent message: {prompt}"), assistant("6380")]
     context = builder.build(Thread("t1", tuple(wrapped)), prompt, "", safety_net=False)
     assert not context.trace.safety_net
-    assert [part.part for part in context.trace.parts if part.seq is None] == ["pinned"]
-    assert prompt in context.messages[-1].text
+    pinned = ["pinned"] if "\n" in prompt else []
+    assert [part.part for part in context.trace.parts if part.seq is None] == pinned
+    assert [message.text for message in context.messages if message.role == "user"] == [wrapped[0].text]
 
 
 @pytest.mark.parametrize("redistribute", [True, False])
@@ -302,7 +311,7 @@ def test_a_copy_of_what_holds_a_builder_shares_it() -> None:
 
 def test_pin_and_tools_are_counted() -> None:
     """001-42, 001-43."""
-    context = built([], tools=[{"name": "now"}, "plain"])
+    context = built([], LONG, tools=[{"name": "now"}, "plain"])
     assert context.token_stats.pinned == len(context.messages[-1].text) > 0
     assert context.token_stats.tools == len('{"name":"now"}') + len("plain")
     assert context.token_stats.total == sum(context.token_stats[:-1])
@@ -442,8 +451,8 @@ def test_what_changes_can_stand_behind_the_turns() -> None:
     builder = ContextBuilder(config)
     talk = LONG_TALK[:8]
     for at in range(0, 4, 2):
-        thread = Thread("t1", (*talk, *LONG_TALK[8 : 8 + at], user(f"port {at}?")))
-        context = builder.build(thread, f"port {at}?", SystemPrompt("Be brief.", f"It is {at} o'clock."))
+        thread = Thread("t1", (*talk, *LONG_TALK[8 : 8 + at], user(f"port {at}?\nhost?")))
+        context = builder.build(thread, f"port {at}?\nhost?", SystemPrompt("Be brief.", f"It is {at} o'clock."))
     kinds = [part.part for part in context.trace.parts]
     assert kinds.index("recent_messages") == 1
     assert kinds[-3:] == ["system_prompt", "current_input", "pinned"]

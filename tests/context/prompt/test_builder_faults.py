@@ -30,7 +30,7 @@ from gatekeeper_core.storage.in_memory import InMemoryBlobStore, InMemoryMemoryS
 from tests.faults import ANN, FAILURES, PATIENCE, FaultyMemory, Hang, Remote, hanging, raising, with_tea
 from tests.loops import assistant, calls, result, user
 
-QUESTION = "Which tea shall I buy? 买什么茶？"
+QUESTION = "Which tea shall I buy?\n买什么茶？"
 TALK = [
     *(user("The secret Redis cache listens on port 6380."), assistant("Noted.")),
     *(user("我们决定用 secret Kafka 队列。"), assistant("记下了。")),
@@ -53,7 +53,8 @@ def build(builder: ContextBuilder, thread: Thread | None = None) -> BuiltContext
     """Return a build that must be whole whatever is wrong around it."""
     context = builder.build(thread or thread_of(), QUESTION, "Be brief.")
     assert any(QUESTION in message.text for message in context.messages if message.role == "user")
-    assert context.trace.parts[-1].part == "pinned"
+    kinds = [part.part for part in context.trace.parts]
+    assert kinds[kinds.index("current_input") + 1] == "pinned"
     assert context.token_stats.total == sum(context.token_stats[:-1])
     return context
 

@@ -115,9 +115,10 @@ def stepped(builder: ContextBuilder, *, name: str = "build", summary: str = "gre
     builder.tasks.start_step(begun, name)
     done = thread_of(*begun.messages[len(TALK) :], calls("a"), result("a", "compiling"), assistant("built"))
     builder.tasks.finish_step(done, summary)
-    if finding:
-        builder.tasks.add_finding(done, finding)
     more = (*done.messages[len(TALK) :], calls("b"), result("b", "deploying"))
+    if finding:  # it is told with the next question
+        builder.tasks.add_finding(done, finding)
+        return Case(builder, thread_of(*more, assistant("deployed"), user("Go on.")), "Go on.")
     return Case(builder, thread_of(*more), "Build and deploy it.")
 
 

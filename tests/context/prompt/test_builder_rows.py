@@ -89,7 +89,8 @@ def everything(*, cache_friendly: bool = False) -> BuiltContext:
     builder.tasks.finish_step(thread_of(said), "the port is 6003")
     said.append(assistant("It is done."))
     builder.constraints.set(thread_of(said), "language", "English")
-    return builder.build(thread_of(said), "And what is the port in full?", SystemPrompt("Be brief.", "It is noon."))
+    question = "And what is the port in full?\n主机呢？"
+    return builder.build(thread_of(said), question, SystemPrompt("Be brief.", "It is noon."))
 
 
 def test_every_source_has_its_place_in_one_prompt() -> None:
@@ -334,10 +335,10 @@ def test_what_is_kept_of_the_newest_is_counted_in_rounds() -> None:
         assert (59 in [part.seq for part in switched.trace.parts]) == is_sent
 
 
-def test_the_pin_is_the_last_message_and_tells_of_the_task() -> None:
+def test_the_pin_follows_the_question_and_tells_of_the_task() -> None:
     """001-38: the goal is read from the question, and the status stands in the pin."""
     context = everything()
-    assert context.trace.parts[-1].part == "pinned"
+    assert [part.part for part in context.trace.parts][-2:] == ["current_input", "pinned"]
     assert context.messages[-1].role == "system"
     assert "\n\n<task>\n[TASK STATUS]\n" in context.messages[-1].text
     assert '"Configure service-3 and name its port."' in context.messages[-1].text

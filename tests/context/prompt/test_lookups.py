@@ -20,7 +20,7 @@ from gatekeeper_core.context.thread.constraints import ThreadConstraints
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from tests.faults import ANN, PATIENCE, FaultyMemory, Hang, Remote, hanging, raising, with_tea
-from tests.loops import assistant, user
+from tests.loops import assistant, calls, result, user
 
 SEARCH = MemorySearch(3, ("user_preference",))
 TALK = tuple([user("请帮我部署 Redis"), assistant("好的。")] * 6)
@@ -232,3 +232,20 @@ def test_where_all_models_hang_the_next_ones_are_not_started(hang: Hang) -> None
         records.follow_up(THREAD)
     assert until_noted(records) == (Miss("summary_model", "busy"),)
     assert hang.returned == 0
+
+
+@pytest.mark.parametrize("in_thread", [True, False])
+def test_what_a_model_writes_during_a_run_waits_for_the_next_question(in_thread: bool) -> None:
+    """001-51, 003-90."""
+    records = records_of(summarizer=lambda messages, previous, limit: "The user deploys Redis.")
+    asked = THREAD.continued([user("Which port?")] if in_thread else [])
+    look = partial(LookUp, timeout_seconds=PATIENCE)
+    first = looked_up(records, look(), asked).summary
+    assert records.summaries.run_model(asked).status == "updated"
+    step = asked.continued([calls("a"), result("a")])
+    assert looked_up(records, look(), step).summary == first
+    answered = step.continued([assistant("6380"), user("And the host?")])
+    assert looked_up(records, look(), answered).summary != first
+    again = looked_up(records, look(), asked).summary
+    assert again is not None
+    assert again.model_text == "The user deploys Redis."

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.prompt.request import make_request, needs_prompt
+from gatekeeper_core.context.prompt.request import make_request, needs_prompt, question_place
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.messages import MediaPart, Message, TextPart, group_turns
 from tests.context.prompt.test_exchanges import any_message
-from tests.loops import assistant, calls, result, user
+from tests.loops import assistant, calls, result, system, user
 
 QUESTIONS = {"en": "Which port does Redis use?", "zh": "Redis 用的是哪个端口？", "mixed": "Redis 的 port 是多少？"}
 
@@ -119,6 +119,24 @@ def test_an_added_question_has_no_place_in_the_thread() -> None:
     request = make_request([user("hello"), assistant("hi")], user("port?"), token_counter=len)
     assert request.seqs == (0, 1, None)
     assert (request.start, request.asked, request.added) == (2, (2,), True)
+
+
+@pytest.mark.parametrize("prompt", QUESTIONS.values())
+def test_a_question_that_the_thread_lacks_stands_before_the_steps_that_answer_it(prompt: str) -> None:
+    """001-34: at each step in the same place."""
+    past = [user("hello"), calls("x"), result("x"), assistant("hi"), system("Be brief.")]
+    run = [calls("a", "b"), result("a"), result("b"), system("Now it is noon."), calls("c")]
+    for stop in range(len(run) + 1):
+        thread = [*past, *run[:stop]]
+        request = make_request(thread, user(prompt), place=question_place(thread), token_counter=len)
+        assert request.messages[: len(past) + 1] == (*past, user(prompt))
+        assert request.seqs[len(past)] is None
+        assert request.asked == (len(past),)
+
+
+@pytest.mark.parametrize("thread", [[], [system("Be brief.")], [user("log?"), calls("a"), result("a")], [user("log?")]])
+def test_a_question_that_the_thread_lacks_stands_at_the_end_where_another_one_waits(thread: list[Message]) -> None:
+    assert question_place(thread) == len(thread)
 
 
 def test_a_question_after_calls_without_a_result_closes_them() -> None:

@@ -26,10 +26,16 @@ KNOWN = st.integers(0, 30).flatmap(
         st.just(count), st.lists(st.tuples(st.integers(0, max(0, count - 1)), FATES), max_size=40 if count else 0)
     )
 )
-RUN = [user("secret port?"), calls("a"), result("a", "secret 6380"), assistant("It is 6380."), user("And the host?")]
+RUN = [
+    user("secret port?"),
+    calls("a"),
+    result("a", "secret 6380"),
+    assistant("It is 6380."),
+    user("And the host?\n还有端口？"),
+]
 
 
-def context_of(messages: list[Message] = RUN, prompt: str = "And the host?") -> BuiltContext:
+def context_of(messages: list[Message] = RUN, prompt: str = RUN[-1].text) -> BuiltContext:
     return ContextBuilder(ContextBuilderConfig(locale="en")).build(Thread("t1", tuple(messages)), prompt, "Be brief.")
 
 

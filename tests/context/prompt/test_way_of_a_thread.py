@@ -22,7 +22,7 @@ from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
 from tests.loops import assistant, calls, result, user
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "architecture.md"
-QUESTION = "Back to service-3: which port was it?"
+QUESTION = "Back to service-3: which port was it?\nAnd which host?"
 LOG = "\n".join(f"12:00:{at % 60:02d} INFO worker {at} finished" for at in range(500))
 
 

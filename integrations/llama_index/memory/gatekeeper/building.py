@@ -15,6 +15,7 @@ from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests, check_beside_builder
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.messages import Provider
+from llama_index.memory.gatekeeper.cache_marks import marked_messages
 from llama_index.memory.gatekeeper.events import report_built
 from llama_index.memory.gatekeeper.options import SelectionOptions, one_budget
 from llama_index.memory.gatekeeper.reading import read_message
@@ -33,12 +34,16 @@ class BuilderOptions(SelectionOptions):
         user: whose memories they are; None: nobody's.
         tenant: whose system the thread runs in.
         provider: whose rules the messages keep to; the default is the strictest, which all others take.
+        cache_marks: whether a ``CachePoint`` stands behind the past turns that stay from call to call, for Anthropic's
+            prompt cache. A memory does not know the model: with one that cannot read it (OpenAI's raises) leave it off.
+            Without a builder only.
     """
 
     builder: Any = Field(default=None, exclude=True)  # pydantic is not to look inside; its type is checked below
     user: str | None = None
     tenant: str = "default"
     provider: Provider = "gemini"
+    cache_marks: bool = False
 
     _requests: ThreadRequests[ChatMessage] | None = PrivateAttr(default=None)
 
@@ -83,7 +88,8 @@ class BuilderOptions(SelectionOptions):
         """Return what is selected or built for a question, and report it."""
         if self._requests is None:
             view = self._select(messages, thread=thread, query=query, fixed_tokens=fixed_tokens)
-            return self._current_selector().kept(messages, view)
+            kept = self._current_selector().kept(messages, view)
+            return marked_messages(kept, view) if self.cache_marks and not self._settings.shadow else kept
         asked = Asked(
             thread=None if thread == DEFAULT_CHAT_STORE_KEY else thread,  # the name of everybody is no name
             tenant=self.tenant,

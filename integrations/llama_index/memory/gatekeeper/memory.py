@@ -21,6 +21,7 @@ from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import Provider
 from llama_index.memory.gatekeeper.building import BuilderOptions
+from llama_index.memory.gatekeeper.cache_marks import is_anthropic
 from llama_index.memory.gatekeeper.options import limit_for, one_budget
 from llama_index.memory.gatekeeper.reading import Question, role_of, text_of
 
@@ -60,12 +61,14 @@ class GatekeeperMemory(BuilderOptions, Memory):
         user: str | None = None,
         tenant: str = "default",
         provider: Provider = "gemini",
+        cache_marks: bool | None = None,
         **kwargs: Any,
     ) -> Self:
         """Return a memory; ``args`` and ``kwargs`` are those of ``Memory``, the rest ``BuilderOptions``.
 
         Without a ``token_limit`` the budget is that of ``config`` or ``builder``, without either three quarters of what
-        ``llm`` reads; 16,000 where that is not known, which is logged.
+        ``llm`` reads; 16,000 where that is not known, which is logged. ``cache_marks`` is on where ``llm`` is
+        LlamaIndex's ``Anthropic``.
 
         Raises:
             ConfigError: two different budgets are given.
@@ -81,6 +84,7 @@ class GatekeeperMemory(BuilderOptions, Memory):
             user=user,
             tenant=tenant,
             provider=provider,
+            cache_marks=is_anthropic(llm) if cache_marks is None else cache_marks,
         )
 
     async def aget(self, input: Question = None, **block_kwargs: Any) -> list[ChatMessage]:  # noqa: A002 - theirs

@@ -100,13 +100,16 @@ def read_message(message: ChatMessage) -> Message:
 
 
 def write_message(original: ChatMessage, instead: Message) -> ChatMessage:
-    """Return a copy of a message with another text in its one text block; the rest of it stays.
+    """Return a copy of a message with another text in the place of its first; the rest of it, other texts aside, stays.
 
     >>> write_message(ChatMessage("Port 6380. It is fast."), Message("user", "Port 6380. …")).content
     'Port 6380. …'
     """
+    first = next((block for block in original.blocks if _is_plain(block)), None)
     blocks = [
-        block.model_copy(update={"text": instead.text}) if _is_plain(block) else block for block in original.blocks
+        block.model_copy(update={"text": instead.text}) if block is first else block
+        for block in original.blocks
+        if block is first or not _is_plain(block)
     ]
     return original.model_copy(update={"blocks": blocks})
 

@@ -1,0 +1,109 @@
+"""Where the marks of Anthropic's prompt cache go in what a view sends.
+
+::
+
+    tools · system ▏ body of past turns ▏ recalled turns, question · call · results · call · results ▏
+              fixed part            ``body_end``                         the end, where the next call reads on
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gatekeeper_core.context.history.view import keep
+from gatekeeper_core.native.anthropic import ANTHROPIC
+from gatekeeper_core.native.cache_marks import MARKS_AT_MOST, marked_contents, marks_in
+from gatekeeper_core.native.items import blocks_of, kind_of
+from gatekeeper_core.native.openai_chat import CHAT
+from gatekeeper_core.native.reading import read_native
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.history.view import HistoryView
+
+__all__ = ["MarkPlan", "mark_cached", "plan_marks"]
+
+_BLOCKS_LOOKED_BACK = 20
+"""So many blocks before a mark Anthropic looks for a prefix that it has cached. Source: "Prompt caching"."""
+
+
+class MarkPlan(NamedTuple):
+    """Behind which of the messages that are sent a mark pays.
+
+    Attributes:
+        body: the last message of the stable beginning; None: there is none.
+        end: whether the next call reads on where this one ends.
+        between: the message where the call before ended, if that is too far from the end to be found; else None.
+        recalled: whether turns stand in the question for this one call.
+    """
+
+    body: int | None
+    end: bool
+    between: int | None
+    recalled: bool
+
+
+def plan_marks(view: HistoryView, *, blocks: Sequence[int], answered: int | None) -> MarkPlan:
+    """Return where marks pay.
+
+    The end is worth a mark inside a run, where each step reads all of the step before, and where nothing stands in the
+    prompt for this one call: with recalled turns, or a selection that is made anew for each question, what is written
+    behind them is never read.
+
+    Args:
+        view: what is sent.
+        blocks: how many content blocks each message that is sent has.
+        answered: the last message that the model said in the current turn; None: it has said nothing yet.
+
+    Source: policy, "Traps"; a mark costs a quarter of what it covers, and saves nine tenths of it when it is read.
+    """
+    bill = getattr(view, "bill", None)
+    recalled = bool(bill and bill.recalled)
+    is_lasting = bill.action != "fresh" if bill else view.status == "passthrough"
+    end = answered is not None or (is_lasting and not recalled)
+    body = bisect_left(view.kept, bill.body_end) if bill and bill.body_end is not None else None
+    if end and body == len(blocks) - 1:
+        body = None  # it is the end
+    between = answered - 1 if answered and sum(blocks[answered:]) >= _BLOCKS_LOOKED_BACK - 1 else None
+    return MarkPlan(body, end, between, recalled)
+
+
+def mark_cached(
+    messages: Sequence[Mapping[str, Any]], view: HistoryView, *, at_most: int = MARKS_AT_MOST - 1
+) -> list[Mapping[str, Any]]:
+    """Return what is sent of a list, as ``keep`` does, with marks where Anthropic is to cache it.
+
+    A list in another provider's format comes back as ``keep`` gives it: these cache by themselves. Messages that get a
+    mark are copies.
+
+    Args:
+        messages: the list that the view was made from.
+        view: the view of it.
+        at_most: how many marks the list may have, its own counted; a fourth is left for system message or tools.
+
+    >>> from gatekeeper_core import ContextGatekeeper, select_history
+    >>> asked = [{"role": "user", "content": "Which port has Redis?"}]
+    >>> mark_cached(asked, select_history(asked, gatekeeper=ContextGatekeeper()))[0]["content"]
+    [{'type': 'text', 'text': 'Which port has Redis?', 'cache_control': {'type': 'ephemeral'}}]
+    """
+    sent = keep(messages, view)
+    if not sent or not _may_be_anthropic(messages):
+        return sent
+    contents = [item.get("content") for item in sent]
+    in_run = sent[-1]["role"] == "assistant" or "tool_result" in map(kind_of, blocks_of(sent[-1]))
+    said = (at for at in reversed(range(len(sent))) if sent[at]["role"] == "assistant")
+    blocks = [max(1, len(blocks_of(item))) for item in sent]
+    plan = plan_marks(view, blocks=blocks, answered=next(said, None) if in_run else None)
+    places = (plan.body, len(sent) - 1 if plan.end else None, plan.between)
+    room = at_most - sum(1 for content in contents for _ in marks_in(content))
+    marked = marked_contents(contents, [place for place in places if place is not None], room=room)
+    return [{**item, "content": marked[at]} if at in marked else item for at, item in enumerate(sent)]
+
+
+def _may_be_anthropic(messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a list is in Anthropic's format, or tells of none and begins as Anthropic wants it."""
+    form = read_native(messages).format
+    if form is CHAT:
+        return messages[0].get("role") != "system" and not any(map(CHAT.signs, messages))
+    return form is ANTHROPIC

@@ -1,0 +1,32 @@
+"""A row of a table for the name of a model, which providers and frameworks write in several ways."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+__all__ = ["row_of_model"]
+
+Row = TypeVar("Row")
+
+
+def row_of_model(name: str, rows: Mapping[str, Row]) -> Row | None:
+    """Return the row with the longest key that a model's name begins with; None: no key fits.
+
+    A provider before the name (``openai/``, ``us.anthropic.``, ``models/``, ``openai:``) is left out. Capitals make no
+    difference, nor do dots for dashes (``claude-opus-4.5``). A key does not end within a number: ``gpt-4.1`` does not
+    fit ``gpt-4-1106``.
+
+    >>> row_of_model("us.anthropic.claude-opus-4.5-v1:0", {"claude-opus-4": "old", "claude-opus-4-5": "new"})
+    'new'
+    """
+    lowered = name.lower()
+    plain = lowered.replace(".", "-")
+    tails = [plain, *(plain[at + 1 :] for at, character in enumerate(lowered) if character in "/.:")]
+    known = []
+    for key in rows:
+        wanted = key.lower().replace(".", "-")
+        fitting = [tail[len(wanted) :] for tail in tails if tail.startswith(wanted)]
+        if fitting and not all(wanted[-1:].isdigit() and rest[:1].isdigit() for rest in fitting):
+            known.append(key)
+    return rows[max(known, key=len)] if known else None

@@ -1,0 +1,137 @@
+"""Marks of Anthropic's prompt cache in the requests of agents and the messages of chains.
+
+::
+
+    tools · system ▏ body ▏ recalled turns, question · calls and results ▏
+              block      block              the request's setting ``cache_control``, which marks its last block
+
+Marks of users and of other middleware stay, and count: a request may have four. Where a mark is already, none is put.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.tools import BaseTool
+
+from gatekeeper_core.context.history.cache_marks import MarkPlan, plan_marks
+from gatekeeper_core.native.cache_marks import EPHEMERAL, MARKS_AT_MOST, mark_before, marked_contents, marks_in
+from langchain_gatekeeper.owners import is_anthropic, setting_of
+
+if TYPE_CHECKING:
+    from langchain.agents.middleware.types import ModelRequest
+
+    from gatekeeper_core.context.history.view import HistoryView
+
+__all__ = ["marked_messages", "marked_request"]
+
+_KEY = "cache_control"
+
+
+def marked_request(
+    request: ModelRequest[Any], view: HistoryView, *, is_system_extended: bool = False
+) -> ModelRequest[Any]:
+    """Return a request with marks where they pay; the same one where it is not for Anthropic.
+
+    Where another middleware, or the user, has the whole request cached (``cache_control`` among its settings), the
+    fixed part and the end are theirs. One mark is added only where turns are recalled into the question: what is
+    written behind these is never read again, and nobody else knows where the body ends.
+
+    Args:
+        request: with the messages that are sent.
+        view: what they were chosen by.
+        is_system_extended: whether something is yet to stand behind the system message.
+    """
+    if not is_anthropic(request.model):
+        return request
+    plan, system = _plan(request.messages, view), getattr(request, "system_message", None)
+    is_theirs = setting_of(request, _KEY) is not None
+    if is_theirs:
+        plan = MarkPlan(plan.body if plan.recalled else None, end=False, between=None, recalled=plan.recalled)
+    contents = [system.content if system else None, *_contents(request.messages)]
+    on_tools = [mark for mark in map(_mark_of_tool, request.tools) if mark]
+    room = MARKS_AT_MOST - is_theirs - len(on_tools) - sum(1 for content in contents for _ in marks_in(content))
+    places = [place + 1 for place in (plan.body, plan.between) if place is not None]
+    marked = marked_contents(contents, places, room=room)
+    room -= len(marked)
+    changed: dict[str, Any] = {}
+    if plan.end and room > 0:
+        changed["model_settings"] = {**request.model_settings, _KEY: dict(EPHEMERAL)}
+        room -= 1
+    # Anthropic's middleware, if it stands behind this one, marks tools, system message and end: with a mark before the
+    # end of the system message and one on the body there would be five.
+    if not is_theirs and room > 0 and not (is_system_extended and plan.body is not None):
+        marked |= marked_contents(contents[:1], [0], room=1, behind=contents[1:])
+        if not (on_tools or request.system_prompt):
+            changed |= _marked_tools(request.tools, contents)
+    if 0 in marked and system:
+        changed["system_message"] = system.model_copy(update={"content": marked.pop(0)})
+    if marked:
+        changed["messages"] = [
+            message.model_copy(update={"content": marked[at]}) if at in marked else message
+            for at, message in enumerate(request.messages, 1)
+        ]
+    return request.override(**changed) if changed else request
+
+
+def marked_messages(messages: Sequence[BaseMessage], view: HistoryView) -> list[BaseMessage]:
+    """Return the messages that a chain sends to Anthropic with marks where they pay: copies of those that get one.
+
+    Args:
+        messages: what is sent; the question may follow them.
+        view: what they were chosen by.
+    """
+    plan = _plan(messages, view)
+    contents = _contents(messages)
+    system = 0 if messages and isinstance(messages[0], SystemMessage) else None
+    if system is not None:
+        contents[0] = messages[0].content
+    end = len(messages) - 1 if plan.end and messages else None
+    places = [place for place in (plan.body, end, system, plan.between) if place is not None]
+    room = MARKS_AT_MOST - sum(1 for content in contents for _ in marks_in(content))
+    marked = marked_contents(contents, places, room=room)
+    return [
+        message.model_copy(update={"content": marked[at]}) if at in marked else message
+        for at, message in enumerate(messages)
+    ]
+
+
+def _plan(messages: Sequence[BaseMessage], view: HistoryView) -> MarkPlan:
+    blocks = [_block_count(message) for message in messages]
+    in_run = bool(messages) and not isinstance(messages[-1], HumanMessage)
+    said = (at for at in reversed(range(len(messages))) if isinstance(messages[at], AIMessage))
+    return plan_marks(view, blocks=blocks, answered=next(said, None) if in_run else None)
+
+
+def _block_count(message: BaseMessage) -> int:
+    calls = message.tool_calls if isinstance(message, AIMessage) else ()
+    return max(1, len(message.content) if isinstance(message.content, list) else 1, len(calls))
+
+
+def _contents(messages: Sequence[BaseMessage]) -> list[Any]:
+    """Return the contents that may get a mark; None for messages in which LangChain does not send it."""
+    return [message.content if _sends_marks(message) else None for message in messages]
+
+
+def _sends_marks(message: BaseMessage) -> bool:
+    if isinstance(message, AIMessage):
+        return message.response_metadata.get("output_version") != "v1"
+    return isinstance(message, (HumanMessage, ToolMessage))
+
+
+def _marked_tools(tools: Sequence[Any], contents: Sequence[object]) -> dict[str, Any]:
+    """Return the tools with a mark on the last, as what is to be changed; nothing where it cannot carry one."""
+    last = tools[-1] if tools else None
+    if isinstance(last, BaseTool) and hasattr(last, "extras"):
+        tool: Any = last.model_copy(update={"extras": {**(last.extras or {}), _KEY: mark_before(contents)}})
+    elif isinstance(last, dict) and ("input_schema" in last or last.get("type", "function") != "function"):
+        tool = {**last, _KEY: mark_before(contents)}
+    else:
+        return {}
+    return {"tools": [*tools[:-1], tool]}
+
+
+def _mark_of_tool(tool: Any) -> Any:
+    return (tool if isinstance(tool, dict) else getattr(tool, "extras", None) or {}).get(_KEY)

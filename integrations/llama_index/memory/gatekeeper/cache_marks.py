@@ -1,0 +1,71 @@
+"""The mark of Anthropic's prompt cache in what a memory gives: a ``CachePoint`` behind the past turns that stay.
+
+The question itself gets none: agents write their state into the store's own message, so no copy may take its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.base.llms.types import (
+    CacheControl,
+    CachePoint,
+    ChatMessage,
+    DocumentBlock,
+    ImageBlock,
+    TextBlock,
+)
+
+from gatekeeper_core.context.history.cache_marks import plan_marks
+from gatekeeper_core.native.cache_marks import MARKS_AT_MOST
+from llama_index.memory.gatekeeper.reading import role_of
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.history.view import HistoryView
+
+__all__ = ["is_anthropic", "marked_messages"]
+
+
+def is_anthropic(llm: Any) -> bool:
+    """Return whether a model is LlamaIndex's ``Anthropic``, which reads cache points; OpenAI's refuses them."""
+    return llm is not None and llm.class_name() == "Anthropic_LLM"
+
+
+def marked_messages(messages: Sequence[ChatMessage], view: HistoryView) -> list[ChatMessage]:
+    """Return messages with a mark behind the body: on its last message that may carry one, which is copied.
+
+    Args:
+        messages: what the view sends.
+        view: what was chosen.
+    """
+    plan = plan_marks(view, blocks=[len(message.blocks) for message in messages], answered=None)
+    last = plan.body if plan.body is not None else len(messages) - 1 if plan.end else -1
+    if messages and role_of(messages[-1]) == "user":
+        last = min(last, len(messages) - 2)
+    place = next((at for at in range(last, -1, -1) if _may_carry(messages[at])), None)
+    if place is None or _mark_count(messages[place]) or sum(map(_mark_count, messages)) >= MARKS_AT_MOST:
+        return list(messages)
+    point = CachePoint(cache_control=_mark_before(messages[place + 1 :]))
+    marked = messages[place].model_copy(update={"blocks": [*messages[place].blocks, point]})
+    return [*messages[:place], marked, *messages[place + 1 :]]
+
+
+def _may_carry(message: ChatMessage) -> bool:
+    """Return whether the last block of a message may carry a mark: results and system messages lose it."""
+    last = next((block for block in reversed(message.blocks) if not isinstance(block, CachePoint)), None)
+    if role_of(message) not in ("user", "assistant"):
+        return False
+    return last.text.strip() != "" if isinstance(last, TextBlock) else isinstance(last, (DocumentBlock, ImageBlock))
+
+
+def _mark_count(message: ChatMessage) -> int:
+    points = sum(isinstance(block, CachePoint) for block in message.blocks)
+    return points + bool(message.additional_kwargs.get("cache_control"))
+
+
+def _mark_before(messages: Sequence[ChatMessage]) -> CacheControl:
+    """Return a mark like the first one behind it, for what is cached for longer must come first."""
+    points = (block for message in messages for block in message.blocks if isinstance(block, CachePoint))
+    first = next(points, None)
+    return first.cache_control if first else CacheControl(type="ephemeral")

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.context.history.left import Left, left_to_provider
+from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.select import read_history, select_history
+from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.messages import COMPACTED, Message, ToolCall
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+
+BLOCK = Message("assistant", "They set up a cache and a port.", metadata={COMPACTED: True})
+LONG = "und so weiter " * 200
+CONFIG = HistoryConfig(token_budget=300, passthrough_below=0, on_error="raise")
+
+
+def view_of(messages: list[Message], **more: object) -> HistoryView:
+    return select_history(messages, gatekeeper=ContextGatekeeper(), config=CONFIG, **more)  # type: ignore[arg-type]
+
+
+def test_what_stands_before_a_compaction_is_sent_and_costs_nothing() -> None:
+    before = [Message("user", LONG), Message("assistant", LONG)]
+    question = Message("user", "Which port was it?")
+    view = view_of([*before, Message("user", "Go on."), BLOCK, question])
+    assert view.kept == (0, 1, 2, 3, 4)
+    assert view.tokens == view_of([Message("system", BLOCK.text), question]).tokens
+    assert view.history_tokens == view.tokens
+    assert (view.status, view.turn_count) == ("passthrough", 0)
+
+
+def test_turns_behind_a_compaction_are_selected_from() -> None:
+    messages = [Message("user", LONG), BLOCK, Message("user", "Bread?"), Message("assistant", LONG)]
+    view = view_of([*messages, Message("user", "New topic: who plays the organ?")])
+    assert view.kept == (0, 1, 4)
+
+
+def test_the_newest_compaction_counts() -> None:
+    messages = [Message("user", "a"), BLOCK, Message("user", "b"), BLOCK, Message("user", "c")]
+    assert left_to_provider(messages) == Left(3, 4)
+    assert left_to_provider(messages[:3]) == Left(1, 2)
+
+
+def test_results_behind_a_compaction_within_a_run_stay_with_the_call() -> None:
+    called = Message("assistant", "so far", tool_calls=(ToolCall("c1", "f", "{}"),), metadata={COMPACTED: True})
+    again = Message("assistant", "", tool_calls=(ToolCall("c2", "f", "{}"),))
+    run = [called, Message("tool", LONG, tool_call_id="c1"), again, Message("tool", LONG, tool_call_id="c2")]
+    view = view_of([Message("user", LONG), *run])
+    assert view.kept == (0, 1, 2, 3, 4)
+
+
+def test_what_the_provider_holds_itself_is_left_to_it() -> None:
+    messages = [Message("user", LONG), Message("assistant", LONG), Message("user", "And now?")]
+    selector = ThreadSelector[Message](lambda message: message, config=CONFIG)
+    view = selector.view(messages, thread="t", held=2)
+    assert (view.kept, view.tokens) == ((0, 1, 2), selector.cost(messages[2:]))
+    assert selector.view(messages, thread="t").kept == (2,)
+
+
+def test_a_pin_before_a_compaction_is_part_of_what_is_left() -> None:
+    messages = [Message("user", "Summary: much."), Message("user", "a"), BLOCK, Message("user", "b")]
+    assert view_of(messages, pinned=[0]).kept == (0, 1, 2, 3)
+
+
+kinds = st.sampled_from([Message("user", "q"), Message("assistant", "a"), BLOCK, Message("system", "s")])
+
+
+@given(messages=st.lists(kinds, max_size=12), cut=st.integers(0, 12))
+def test_an_earlier_reading_changes_nothing(messages: list[Message], cut: int) -> None:
+    assert read_history(messages, before=read_history(messages[:cut])) == read_history(messages)

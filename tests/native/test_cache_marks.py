@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.native.cache_marks import EPHEMERAL, marked_contents, marks_in
+
+HOUR = {"type": "ephemeral", "ttl": "1h"}
+
+
+def text(words: str, **more: Any) -> dict[str, Any]:
+    return {"type": "text", "text": words, **more}
+
+
+def marked(words: str, mark: Any = EPHEMERAL) -> dict[str, Any]:
+    return text(words, cache_control=dict(mark))
+
+
+def test_a_text_becomes_a_block_with_a_mark_and_the_others_stay() -> None:
+    assert marked_contents(["Port?", "6380.", "Thanks."], [1], room=3) == {1: [marked("6380.")]}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        " \n",
+        [],
+        None,
+        [text("  ")],
+        [{"type": "thinking", "thinking": "hm", "signature": "s"}],
+        [{"type": "tool_use", "id": "a", "name": "f", "input": {}}],
+    ],
+)
+def test_what_cannot_carry_a_mark_hands_it_to_the_message_before(content: Any) -> None:
+    assert marked_contents(["Port?", content], [1], room=1) == {0: [marked("Port?")]}
+    assert marked_contents([content], [0], room=1) == {}
+
+
+def test_within_a_message_the_last_block_that_may_carry_the_mark_gets_it() -> None:
+    call = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+    image = {"type": "image", "source": {"type": "url", "url": "https://x"}}
+    assert marked_contents([["Look:", image, call]], [0], room=1) == {
+        0: [text("Look:"), {**image, "cache_control": dict(EPHEMERAL)}, call]
+    }
+
+
+def test_a_mark_that_is_there_already_stays_as_it_is() -> None:
+    assert marked_contents([[marked("Port?", HOUR)]], [0], room=1) == {}
+
+
+def test_the_most_important_places_get_the_marks_that_there_is_room_for() -> None:
+    contents = ["a", "b", "c"]
+    assert set(marked_contents(contents, [2, 0, 1], room=2)) == {0, 2}
+    assert marked_contents(contents, [2], room=0) == marked_contents(contents, [2], room=-1) == {}
+
+
+def test_a_mark_before_one_that_lasts_longer_lasts_as_long() -> None:
+    contents = ["a", "b", [marked("c", HOUR)], "d"]
+    assert marked_contents(contents, [0, 3], room=2) == {0: [marked("a", HOUR)], 3: [marked("d")]}
+    assert marked_contents(["a"], [0], room=1, behind=contents) == {0: [marked("a", HOUR)]}
+
+
+contents_of_any_kind = st.lists(
+    st.one_of(
+        st.text(max_size=3),
+        st.none(),
+        st.lists(st.builds(text, st.text(max_size=3)) | st.builds(marked, st.text(max_size=3)), max_size=3),
+    ),
+    max_size=6,
+)
+
+
+@given(contents=contents_of_any_kind, places=st.lists(st.integers(0, 5), max_size=4), room=st.integers(0, 4))
+def test_marks_are_only_added_at_most_as_many_as_there_is_room_for_and_nothing_given_is_changed(
+    contents: list[Any], places: list[int], room: int
+) -> None:
+    places = [place for place in places if place < len(contents)]
+    before = copy.deepcopy(contents)
+    changed = marked_contents(contents, places, room=room)
+    assert contents == before
+    count = sum(1 for content in contents for _ in marks_in(content))
+    after = [changed.get(at, content) for at, content in enumerate(contents)]
+    assert count <= sum(1 for content in after for _ in marks_in(content)) <= count + room

@@ -1,0 +1,186 @@
+"""The price list, the prices of a model, and a list of one's own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.pricing.prices import PRICES, UNKNOWN, ModelPrices, prices_of_model, read_prices
+from gatekeeper_core.pricing.usage import Usage
+
+ROW = {"input": 2.0, "output": 8.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "paid", "smallest", "marked"),
+    [
+        ("claude-sonnet-4-5-20250929", (3.0, 15.0, 0.3, 3.75), 1024, True),
+        ("us.anthropic.claude-opus-4-5-20251101-v1:0", (5.0, 25.0, 0.5, 6.25), 4096, True),
+        ("anthropic/claude-opus-4.1", (15.0, 75.0, 1.5, 18.75), 1024, True),
+        ("claude-3-haiku-20240307", (0.25, 1.25, 0.03, 0.3), 2048, True),
+        ("gpt-4o-mini-2024-07-18", (0.15, 0.6, 0.075, 0.15), 1024, False),
+        ("gpt-4-turbo", (10.0, 30.0, 10.0, 10.0), None, False),
+        ("openai/gpt-5.6-luna", (0.2, 1.2, 0.02, 0.25), 1024, False),
+        ("models/gemini-2.5-pro", (1.25, 10.0, 0.125, 1.25), 2048, False),
+        ("deepseek-chat", (0.28, 0.42, 0.028, 0.28), 64, False),
+        ("MiniMax-M2", (0.3, 1.2, 0.03, 0.3), 512, False),
+        ("mistral-large-latest", (0.5, 1.5, 0.05, 0.5), 1024, False),
+        ("qwen-plus", (0.4, 1.2, 0.08, 0.4), 1024, False),
+        ("xai/grok-4.6", (2.0, 6.0, 0.5, 2.0), 1024, False),
+        ("moonshot/kimi-k2-0905-preview", (0.6, 2.5, 0.15, 0.6), 1024, False),
+        ("glm-4.6", (0.6, 2.2, 0.11, 0.6), 1024, False),
+    ],
+)
+def test_each_family_has_its_prices(name: str, paid: tuple[float, ...], smallest: int | None, marked: bool) -> None:
+    prices = prices_of_model(name)
+    assert prices is not None
+    assert (prices.input, prices.output, prices.cache_read, prices.cache_write) == paid
+    assert (prices.min_cached_tokens, prices.marked) == (smallest, marked)
+
+
+def test_steps_and_lifetimes_are_those_of_the_provider() -> None:
+    found = {name: PRICES[name] for name in ("claude-sonnet-4", "gpt-4o", "gpt-6-sol", "deepseek-chat")}
+    assert {name: (row.step_tokens, row.lifetime_seconds) for name, row in found.items()} == {
+        "claude-sonnet-4": (1, 300.0),
+        "gpt-4o": (128, 300.0),
+        "gpt-6-sol": (128, 1800.0),
+        "deepseek-chat": (64, 3600.0),
+    }
+
+
+def test_every_row_names_its_source_and_its_date_and_never_a_place_on_a_machine() -> None:
+    for row in PRICES.values():
+        assert row.source
+        assert "/" not in row.source
+        assert date.fromisoformat(row.as_of).year >= 2026
+    assert all(name == name.lower() for name in PRICES)
+
+
+def test_reading_a_cached_token_costs_no_more_and_writing_one_no_less_than_a_fresh_one() -> None:
+    for name, row in PRICES.items():
+        assert 0 < row.cache_read <= row.input <= row.cache_write <= 1.25 * row.input, name
+        assert row.input <= row.output, name
+        assert (row.min_cached_tokens is None) == (row.cache_read == row.input), name
+        assert row.min_cached_tokens is None or row.min_cached_tokens % row.step_tokens == 0, name
+
+
+def test_no_row_is_less_favourable_to_a_selection_than_that_of_an_unknown_model() -> None:
+    for name, row in PRICES.items():
+        assert UNKNOWN.cache_read / UNKNOWN.input <= row.cache_read / row.input, name
+        assert UNKNOWN.cache_write / UNKNOWN.input >= row.cache_write / row.input, name
+        assert UNKNOWN.lifetime_seconds >= row.lifetime_seconds, name
+
+
+def test_a_model_without_a_row_has_no_prices() -> None:
+    assert prices_of_model("my-own-model") is None
+    assert prices_of_model("") is None
+
+
+def test_dollars_count_each_kind_of_token_once() -> None:
+    prices = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75)
+    usage = Usage(1_000_000, 200_000, cached_tokens=600_000, cache_written_tokens=300_000)
+    assert prices.dollars(usage) == pytest.approx(0.1 * 3 + 0.6 * 0.3 + 0.3 * 3.75 + 0.2 * 15)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"input": -1},
+        {"step_tokens": 0},
+        {"min_cached_tokens": 0},
+        {"lifetime_seconds": -1},
+        {"cache_read": float("nan")},
+    ],
+)
+def test_a_number_outside_of_its_range_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=f"ModelPrices.{next(iter(wrong))} must"):
+        replace(UNKNOWN, **wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"input": "3"}, {"step_tokens": 1.5}, {"marked": 1}, {"source": None}])
+def test_a_value_of_another_type_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match=f"ModelPrices.{next(iter(wrong))} must"):
+        replace(UNKNOWN, **wrong)
+
+
+def test_a_list_of_ones_own_is_read_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "prices.json"
+    path.write_text(json.dumps({"house-model": {**ROW, "cache_read": 0.2, "marked": True}}), encoding="utf-8")
+    for given_path in (path, str(path)):
+        row = prices_of_model("house-model-7b", read_prices(given_path))
+        assert row == ModelPrices(input=2.0, output=8.0, cache_read=0.2, cache_write=2.0, marked=True)
+
+
+def test_without_a_price_for_reads_nothing_is_cached() -> None:
+    row = read_prices({"house-model": ROW})["house-model"]
+    assert (row.cache_read, row.cache_write, row.min_cached_tokens) == (2.0, 2.0, None)
+    assert read_prices({"house-model": {**ROW, "cache_read": 1}})["house-model"].min_cached_tokens == 1024
+
+
+def test_ones_own_rows_win_over_ours_for_every_model_that_they_name() -> None:
+    mine = read_prices({"GPT-5": ROW})
+    for name in ("gpt-5", "openai/gpt-5-mini", "gpt-5.5-pro"):
+        row = prices_of_model(name, mine)
+        assert row is not None
+        assert row.input == 2.0
+    assert prices_of_model("gpt-4o", mine) == PRICES["gpt-4o"]
+
+
+def test_a_row_may_be_prices_already() -> None:
+    one_hour = replace(PRICES["claude-sonnet-4"], cache_write=6.0, lifetime_seconds=3600.0)
+    assert prices_of_model("claude-sonnet-4-5", read_prices({"claude-sonnet-4": one_hour})) == one_hour
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("[]", "must be an object with a row for each model, got a list"),
+        ("{", "cannot be read as JSON"),
+        ('{"m": 3}', "'m' must be the beginning of a model's name with a row such as"),
+        ('{"": {"input": 1, "output": 1}}', "'' must be the beginning of a model's name"),
+        ('{"m": {"input": 1}}', "'m' lacks output: give a row such as"),
+        ('{"m": {"input": 1, "output": 1, "cached": 2}}', "'m': no cached is known; use input, output, cache_read"),
+        ('{"m": {"input": "1", "output": 1}}', "'m': ModelPrices.input must be a number, got str"),
+        ('{"m": {"input": -1, "output": 1}}', "'m': ModelPrices.input must be 0 or more, got -1"),
+        ('{"m": {"input": NaN, "output": 1}}', "'m': ModelPrices.input must be 0 or more, got nan"),
+        ('{"m": {"input": 1, "output": 1, "marked": "no"}}', "'m': ModelPrices.marked must be a bool, got str"),
+    ],
+)
+def test_a_list_that_is_none_is_refused_with_what_to_do(tmp_path: Path, content: str, says: str) -> None:
+    path = tmp_path / "prices.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"prices\.json") as caught:
+        read_prices(path)
+    assert says in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"none\.json: cannot be read"):
+        read_prices(tmp_path / "none.json")
+    (tmp_path / "latin.json").write_bytes(b'{"\xe9": 1}')
+    with pytest.raises(ConfigError, match=r"latin\.json: cannot be read as JSON"):
+        read_prices(tmp_path / "latin.json")
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.text(max_size=8), json_values | st.dictionaries(st.sampled_from(list(ROW)), json_values)))
+def test_any_object_is_a_list_or_refused(rows: dict[str, Any]) -> None:
+    try:
+        mine = read_prices(rows)
+    except ConfigError:
+        return
+    assert all(isinstance(row, ModelPrices) for row in mine.values())
