@@ -141,8 +141,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
     def _output(self, given: Any, messages: list[BaseMessage], view: HistoryView) -> Any:
         kept = self._selector.kept(messages, view)
         if self._marks and not self._selector.config.shadow:
-            has_question = not (isinstance(given, dict) and self._query_key in given)
-            kept = marked_messages(kept, view, has_question=has_question)
+            kept = marked_messages(kept, view)
         return {**given, self._messages_key: kept} if isinstance(given, dict) else kept
 
 
