@@ -27,20 +27,13 @@ from typing import Any, Literal, NamedTuple
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import common_beginning
-from gatekeeper_core.pricing.cache import input_cost
+from gatekeeper_core.pricing.cache import FIRST_CUT, MOST, input_cost
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
 
 __all__ = ["CallBill", "Plan", "PolicyState", "PromptPolicy", "PromptSizes", "SentRequest"]
 
 Action = Literal["everything", "kept", "rebuilt", "fresh"]
-
-_GUARD = 1.02
-"""How much of the bill of sending everything may be spent. Source: ours; at 1.0 nothing can be spent on a first cut."""
-
-_FIRST_CUT = 1 / 3
-"""Share of the running price that a first cut must save. Source: ours; a fifth loses up to two needed turns in a
-hundred, a half costs up to a sixth more (``python -m benchmarks.cost``)."""
 
 _FILLED_UP = 1.05
 """How far over the smallest prefix a body is filled up. Source: ours; an estimate may be too high by so much."""
@@ -329,7 +322,7 @@ class PromptPolicy:
         extra = rebuilt.dollars - kept.dollars
         whole = sizes.fixed + sum(sizes.turns) + sizes.question
         everything = self._everything(whole, sizes.fixed, sizes.is_as_before)
-        left = _GUARD * (state.everything_paid + everything) - state.paid
+        left = MOST * (state.everything_paid + everything) - state.paid
         if kept.tokens + (sizes.turns[-1] if sizes.turns else 0) > sizes.room:
             reason = "no_room"  # for another turn like the newest: to give way in the middle of a run is dearest
         elif rebuilt.body_tokens >= kept.tokens:
@@ -338,7 +331,7 @@ class PromptPolicy:
             reason = "asked_for" if sum(sizes.turns) >= self.first_cut_at else "below_passthrough"
         elif extra > state.rent:
             reason = "not_paid_off"
-        elif state.holds_everything and gain < _FIRST_CUT * rate * (sizes.fixed + kept.body_tokens) / 1_000_000:
+        elif state.holds_everything and gain < FIRST_CUT * rate * (sizes.fixed + kept.body_tokens) / 1_000_000:
             reason = "saves_too_little"
         elif rebuilt.dollars + to_recall > left:
             reason = "guard"
