@@ -148,11 +148,11 @@ class StrictServer(ThreadingHTTPServer):
         """How much of the script nobody has asked for."""
         return len(self._script)
 
-    def post(self, native: Native, items: Items) -> Posted:
-        """Send a list as it is, without a client."""
+    def post(self, native: Native, items: Items, **settings: Any) -> Posted:
+        """Send a list as it is, with other fields of a request, without a client."""
         endpoint = next(one for one in ENDPOINTS if one.native is native)
         connection = HTTPConnection("127.0.0.1", self.server_port)
-        body = json.dumps({"model": "strict", endpoint.field: items}).encode()
+        body = json.dumps({"model": "strict", endpoint.field: items, **settings}).encode()
         connection.request("POST", endpoint.path, body, {"Content-Type": "application/json"})
         response = connection.getresponse()
         posted = Posted(response.status, json.loads(response.read()))

@@ -184,7 +184,7 @@ def select_messages(
     """
     config = whole_run(config)
     budget = config.token_budget or budget_for_window(window_of(model))
-    selector = selector_of_threads(replace(config, token_budget=budget), token_counter)
+    selector = selector_of_threads(replace(config, token_budget=budget, posture="thrifty"), token_counter)
     listed = as_messages(messages)
     view = selector.view(listed, query=None if query is None else text_of(query))
     announce(view, shadow=selector.config.shadow)

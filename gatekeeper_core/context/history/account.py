@@ -112,13 +112,16 @@ class ThreadAccount:
             [self._history.messages[at]], token_counter=self._counter
         )
 
-    def billed(self, view: HistoryView, *, whole: Sequence[int], previous: HistoryView | None) -> HistoryView:
+    def billed(
+        self, view: HistoryView, *, whole: Sequence[int], previous: HistoryView | None, run_stable: int | None
+    ) -> HistoryView:
         """Return the view with its bill, and with the state for the call that comes next.
 
         Args:
             view: what is sent.
             whole: what each past turn costs.
             previous: the view of the step of the run before, None for a new question.
+            run_stable: position of the last message before those that gave way since then; None: none did.
         """
         sizes, plan, count = self._sizes, self._plan, len(self._history.past)
         body = sum(whole[turn] for turn in (plan.body if plan else self._state.turns(count)) if turn < count)
@@ -143,6 +146,7 @@ class ThreadAccount:
         bill, state = self._policy.charge(self._state, sent, plan)
         kept = [at for at in view.kept if not view.told or self._question is None or at < self._question]
         end = kept[-1] if kept and not self._policy.is_thrifty else None
+        end = end if run_stable is None else run_stable
         if plan is None and previous and previous.bill:
             bill = bill._replace(action=previous.bill.action, recalled=previous.bill.recalled)
         return view._replace(bill=bill._replace(body_end=end), state=state)

@@ -1,0 +1,354 @@
+"""The bill: what a conversation costs with prompt caches, and whether the needed turns are in its prompts.
+
+Run ``python -m benchmarks.cost --data DIR``, where ``DIR`` holds the everyday conversations, LoCoMo and the tool
+outputs; :mod:`benchmarks.cost_talks` makes long conversations of them, and every way of :mod:`benchmarks.cost_ways`
+pays for each call what :mod:`benchmarks.cost_account` says. For each way:
+
+* **dollars**: what is read in a whole conversation, and what a way makes necessary besides; the answers are left out.
+* **ratio**: of the dollars of all conversations to those of sending everything.
+* **worst**: the largest ratio over all beginnings of all conversations from the fourth call on; **over**: the share of
+  these beginnings with more than 1.02.
+* **needed**: mean share of the needed turns that are in the prompt, whole, cut, or quoted in the question; **in talk**:
+  of the questions that a talk itself asks, without those that were added behind it.
+* **kept**: share of a prompt that is its common beginning with the one before.
+"""
+
+from __future__ import annotations
+
+import argparse
+from itertools import accumulate, product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks.budget import counter
+from benchmarks.cost_account import CACHES, FIXED_TOKENS, PRICE_SETS, Accountant, Prompt, Setting, kept_share
+from benchmarks.cost_talks import Talk, agent_runs, locomo, sessions
+from benchmarks.cost_ways import HINDSIGHT, LIMIT, OURS, WAYS, Way, Workbench
+from benchmarks.data import read_jsonl, read_locomo
+from benchmarks.everyday import OWN, read_everyday
+from benchmarks.peers import NOT_INSTALLED
+from benchmarks.plot import Axes, write_plot
+from benchmarks.report import options, print_table, write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    Counter = Callable[[str], int]
+    Curves = dict[str, list[tuple[float, float]]]
+    Row = dict[str, Any]
+
+__all__ = [
+    "AGENT_SHAPES",
+    "CACHES",
+    "FIXED_TOKENS",
+    "PRICE_SETS",
+    "WAYS",
+    "Accountant",
+    "Prompt",
+    "Setting",
+    "Talk",
+    "Way",
+    "Workbench",
+    "agent_runs",
+    "locomo",
+    "main",
+    "measured",
+    "sessions",
+    "talks",
+    "worst_ratio",
+]
+
+CORPORA = ("session", "locomo", "agent")
+STATES = {"warm": "always warm", "cold": "cold at 30 % of the calls", "none": "never used"}
+TURNS = (20, 50, 100, 200, 400)
+SIZES = (70, 210, 800)
+LANGUAGES = ("en", "zh", "mixed")
+AGENT_SHAPES = ((4, 12, 3), (15, 12, 3), (1, 100, 4), (40, 6, 2))
+"""Requests, rounds of each, kilobytes of a result."""
+
+DOLLARS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
+"""Ticks of the plot."""
+
+FIRST_CALL = 4
+"""Beginnings of so many calls and more are held against the promise."""
+PROMISE = 1.02
+HELD_OUT_SEEDS = 1000
+HELD_OUT_LOCOMO = 2
+"""Conversations at the end of LoCoMo's file that are only for ``--held-out``."""
+
+
+def talks(
+    data: Path,
+    *,
+    corpora: Sequence[str] = CORPORA,
+    turns: Sequence[int] = TURNS,
+    sizes: Sequence[int] = SIZES,
+    seeds: int = 3,
+    languages: Sequence[str] = LANGUAGES,
+    held_out: bool = False,
+    count: Counter,
+) -> list[Talk]:
+    """Return the conversations to measure on.
+
+    Args:
+        data: the folder of the data.
+        corpora: ``session``, ``locomo`` and ``agent``, or some of them.
+        turns: lengths of sessions and LoCoMo.
+        sizes: tokens a turn of sessions.
+        seeds: how often each is made.
+        languages: of sessions.
+        held_out: make them of what no constant was chosen on: other seeds, our own questions beside the everyday ones,
+            the last conversations of LoCoMo.
+        count: counts tokens.
+    """
+    drawn = range(HELD_OUT_SEEDS, HELD_OUT_SEEDS + seeds) if held_out else range(seeds)
+    made = list[Talk]()
+    if "session" in corpora:
+        everyday = read_everyday(data / "everyday" / "everyday_dev.jsonl")
+        for seed, length, size, language in product(drawn, turns, sizes, languages):
+            made.append(sessions(everyday, turns=length, tokens=size, language=language, seed=seed, count=count))
+        if held_out:
+            own, seed = read_everyday(OWN), HELD_OUT_SEEDS - 1
+            for length, size in product((each for each in turns if each <= 100), sizes):
+                made.append(sessions(own, turns=length, tokens=size, language="mixed", seed=seed, count=count))
+    if "locomo" in corpora:
+        read = read_locomo(data / "selection" / "locomo_dev.jsonl")
+        used = read[-HELD_OUT_LOCOMO:] if held_out else read[:-HELD_OUT_LOCOMO]
+        made += [locomo(each, turns=length, seed=drawn[0]) for each in used for length in turns]
+    if "agent" in corpora:
+        outputs = list(read_jsonl(data / "tool_results" / "tool_outputs.jsonl"))
+        made += [
+            agent_runs(outputs, requests=requests, rounds=rounds, kilobytes=size, seed=seed)
+            for seed in drawn
+            for requests, rounds, size in AGENT_SHAPES
+        ]
+    return made
+
+
+# --- the measures ---------------------------------------------------------------------------------------------------
+
+
+class Paid(NamedTuple):
+    """One conversation, paid one way: dollars of each call, and of sending everything; see the module."""
+
+    dollars: list[float]
+    everything: list[float]
+    needed: list[float]
+    in_talk: list[float]
+    kept: float
+
+
+def worst_ratio(dollars: Sequence[float], everything: Sequence[float]) -> tuple[float, float]:
+    """Return the largest ratio of what is paid up to some call from the fourth on, and how many are over the promise.
+
+    >>> worst_ratio([1, 1, 1, 3, 0], [1, 1, 1, 1, 1])
+    (1.5, 0.5)
+    """
+    ratios = [ours / theirs for ours, theirs in zip(accumulate(dollars), accumulate(everything), strict=True)]
+    ratios = ratios[FIRST_CALL - 1 :] or ratios[-1:]
+    return max(ratios), sum(ratio > PROMISE for ratio in ratios) / len(ratios)
+
+
+def _paid(bench: Workbench, way: Way, setting: Setting) -> Paid:
+    accountant = bench.accountant(way, setting)
+    needed = [
+        (call.kind, sum(not prompt.turns.isdisjoint(group) for group in call.needed) / len(call.needed))
+        for call, prompt in zip(bench.talk.calls, accountant.prompts, strict=True)
+        if call.needed
+    ]
+    return Paid(
+        accountant.dollars(setting),
+        bench.accountant(WAYS[0], setting).dollars(setting),
+        [share for _, share in needed],
+        [share for kind, share in needed if not kind.startswith("further")],
+        kept_share(accountant.prompts, setting.fixed),
+    )
+
+
+def _row(paid: Sequence[Paid]) -> Row:
+    worst = [worst_ratio(each.dollars, each.everything) for each in paid]
+    needed, in_talk = ([share for each in paid for share in getattr(each, name)] for name in ("needed", "in_talk"))
+    return {
+        "dollars": sum(sum(each.dollars) for each in paid) / len(paid),
+        "ratio": sum(sum(each.dollars) for each in paid) / sum(sum(each.everything) for each in paid),
+        "worst": max(ratio for ratio, _ in worst),
+        "over": 100 * sum(share for _, share in worst) / len(worst),
+        "needed": 100 * sum(needed) / len(needed) if needed else None,
+        "in talk": 100 * sum(in_talk) / len(in_talk) if in_talk else None,
+        "kept": 100 * sum(each.kept for each in paid) / len(paid),
+    }
+
+
+def measured(
+    conversations: Sequence[Talk],
+    ways: Sequence[Way],
+    settings: Mapping[tuple[int, str, str], Setting],
+    *,
+    count: Counter,
+    limit: int = LIMIT,
+) -> list[Row]:
+    """Return a row for each way, setting and group of conversations of one corpus, length and size.
+
+    Args:
+        conversations: what is paid for.
+        ways: how prompts are made.
+        settings: by tokens of the fixed part, state of the cache and name of the price set.
+        count: counts tokens.
+        limit: see ``Workbench``.
+    """
+    groups: dict[tuple[str, str, int], list[Talk]] = {}
+    for talk in conversations:
+        groups.setdefault((talk.corpus, talk.length, talk.size), []).append(talk)
+    rows: list[Row] = []
+    for (corpus, length, size), group in groups.items():
+        benches = [Workbench(talk, count, limit=limit) for talk in group]
+        named = {"corpus": corpus, "turns": length, "size": size, "conversations": len(group)}
+        for (fixed, state, prices), setting in settings.items():
+            at = {**named, "prices": prices, "cache": state, "fixed": fixed}
+            there = [way for way in ways if corpus != "agent" or not way.only_chats]
+            rows += [
+                {**at, "way": way.name, **_row([_paid(bench, way, setting) for bench in benches])} for way in there
+            ]
+    return rows
+
+
+def against_hindsight(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with their dollars as a ratio to those of the best moments in hindsight, where known."""
+    cell = ("corpus", "turns", "size", "prices", "cache", "fixed")
+    best = {tuple(row[key] for key in cell): row["dollars"] for row in rows if row["way"] == HINDSIGHT.name}
+    known = ((row, best.get(tuple(row[key] for key in cell))) for row in rows)
+    return [{**row, "to hindsight": row["dollars"] / least if least else None} for row, least in known]
+
+
+# --- the tables -----------------------------------------------------------------------------------------------------
+
+
+def by_cell(rows: Iterable[Row]) -> list[Row]:
+    """Return one row for each way and group at one price set and cache, with a column for each fixed part."""
+    cells: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        cells.setdefault((row["corpus"], row["turns"], str(row["size"] or ""), row["way"]), []).append(row)
+    table = []
+    for (corpus, turns, size, way), each in cells.items():
+        shares = {name: [row[name] for row in each if row[name] is not None] for name in ("needed", "in talk", "kept")}
+        table.append(
+            {
+                "corpus": corpus,
+                "turns": turns,
+                "tokens": size,
+                "way": way,
+                **{f"$ {row['fixed']}": f"{row['dollars']:.3f}" for row in each},
+                **{f"ratio {row['fixed']}": f"{row['ratio']:.2f}" for row in each},
+                "worst": f"{max(row['worst'] for row in each):.3f}",
+                **{name: sum(values) / len(values) if values else None for name, values in shares.items()},
+                **_to_hindsight(each),
+            }
+        )
+    return table
+
+
+def by_way(rows: Iterable[Row]) -> list[Row]:
+    """Return how often and how far each way is over the promise, at each price set and cache."""
+    cells: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        cells.setdefault((row["way"], row["prices"], row["cache"]), []).append(row)
+    return [
+        {
+            "way": way,
+            "prices": prices,
+            "cache": state,
+            "cells": len(each),
+            f"cells over {PROMISE}": sum(row["worst"] > PROMISE for row in each),
+            "worst": f"{max(row['worst'] for row in each):.3f}",
+            "beginnings over": sum(row["over"] for row in each) / len(each),
+            "mean ratio": f"{sum(row['ratio'] for row in each) / len(each):.2f}",
+            **_to_hindsight(each),
+        }
+        for (way, prices, state), each in cells.items()
+    ]
+
+
+def _to_hindsight(rows: Iterable[Row]) -> Row:
+    """Return the column with the largest ratio to hindsight, where one is known."""
+    known = [row["to hindsight"] for row in rows if row.get("to hindsight")]
+    return {"to hindsight": f"{max(known):.2f}"} if known else {}
+
+
+# --- the plot -------------------------------------------------------------------------------------------------------
+
+
+def dollars_over_turns(benches: Sequence[Workbench], ways: Sequence[Way], setting: Setting) -> Curves:
+    """Return by way what the first turns of conversations cost together, in tens of turns: the mean of all."""
+    calls = range(10, min(len(bench.talk.calls) for bench in benches) + 1, 10)
+    curves: Curves = {}
+    for way in ways:
+        paid = [list(accumulate(bench.accountant(way, setting).dollars(setting))) for bench in benches]
+        curves[way.name] = [(at, sum(each[at - 1] for each in paid) / len(paid)) for at in calls]
+    return curves
+
+
+def _plotted(chosen: argparse.Namespace, made: Sequence[Talk], ways: Sequence[Way], *, count: Counter) -> None:
+    """Draw the longest sessions of the middle size at the middle fixed part, the first prices and cache."""
+    size, fixed = (each[len(each) // 2] for each in (chosen.sizes, chosen.fixed))
+    name, state = chosen.prices[0], chosen.caches[0]
+    fitting = [talk for talk in made if talk.corpus == "session" and talk.size == size]
+    longest = max(len(talk.calls) for talk in fitting)
+    benches = [Workbench(talk, count, limit=chosen.limit) for talk in fitting if len(talk.calls) == longest]
+    curves = dollars_over_turns(benches, ways, Setting(fixed, state, PRICE_SETS[name]))
+    axes = Axes("turns (log scale); dollars of all calls so far (log scale)", (10, *TURNS), DOLLARS, log_up=True)
+    title = f"A chat of {size} tokens a turn, {fixed} of tools and system prompt: {name}, cache {STATES[state]}"
+    write_plot(chosen.plot, title, curves, axes=axes)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = options(__doc__, data="everyday/everyday_dev.jsonl, selection/locomo_dev.jsonl, tool_results/")
+    parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA)
+    parser.add_argument("--turns", nargs="+", type=int, default=TURNS, help="lengths of the conversations")
+    parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, help="tokens a turn of sessions")
+    parser.add_argument("--languages", nargs="+", choices=LANGUAGES, default=LANGUAGES, help="of sessions")
+    parser.add_argument("--fixed", nargs="+", type=int, default=FIXED_TOKENS, help="tokens of the fixed part")
+    parser.add_argument("--caches", nargs="+", choices=CACHES, default=CACHES)
+    parser.add_argument("--prices", nargs="+", choices=tuple(PRICE_SETS), default=tuple(PRICE_SETS))
+    parser.add_argument("--seeds", type=int, default=3, help="sessions and runs of each kind (3)")
+    parser.add_argument("--limit", type=int, default=LIMIT, help="tokens at which windows are cut, and ours in runs")
+    parser.add_argument("--held-out", action="store_true", help="measure on what no constant was chosen on")
+    parser.add_argument("--plot", type=Path, help="draw dollars over turns here (.svg)")
+    parser.add_argument("--hindsight", action="store_true", help="add the best moments to choose anew")
+    parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
+    return parser
+
+
+def main() -> None:
+    """Measure, print the tables, write JSON and a plot if asked to."""
+    chosen = _parser().parse_args()
+    count = counter(chosen.counter)
+    made = talks(
+        chosen.data,
+        corpora=chosen.corpora,
+        turns=[each for each in chosen.turns if each <= 100 or not chosen.quick],
+        sizes=chosen.sizes,
+        seeds=1 if chosen.quick else chosen.seeds,
+        languages=chosen.languages,
+        held_out=chosen.held_out,
+        count=count,
+    )
+    settings = {
+        (fixed, state, name): Setting(fixed, state, PRICE_SETS[name])
+        for name, state, fixed in product(chosen.prices, chosen.caches, chosen.fixed)
+    }
+    wanted = ((WAYS[0], *OURS) if chosen.ours_only else WAYS) + ((HINDSIGHT,) if chosen.hindsight else ())
+    ways = [way for way in wanted if not way.missing]
+    rows = against_hindsight(measured(made, ways, settings, count=count, limit=chosen.limit))
+    for name, state in product(chosen.prices, chosen.caches):
+        there = [row for row in rows if (row["prices"], row["cache"]) == (name, state)]
+        print_table(f"{name}, cache {STATES[state]}", by_cell(there), markdown=chosen.markdown)
+    print_table("Beginnings of all conversations, from the fourth call on", by_way(rows), markdown=chosen.markdown)
+    print("".join(f"\n{way.name}: {NOT_INSTALLED}" for way in wanted if way.missing))
+    if chosen.plot:
+        _plotted(chosen, made, [way for way in ways if way != HINDSIGHT], count=count)
+    named = ("corpora", "turns", "sizes", "languages", "seeds", "limit", "held_out", "counter")
+    write_json(chosen.json, "cost", {name: getattr(chosen, name) for name in named}, {"cost": rows})
+
+
+if __name__ == "__main__":
+    main()

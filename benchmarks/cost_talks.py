@@ -1,0 +1,344 @@
+"""Long conversations with labelled needs, to be paid call by call: joined everyday talks, LoCoMo, runs of an agent.
+
+::
+
+    everyday talks ──joined, questions in place, answers to length──> sessions
+    LoCoMo         ──questions behind their evidence────────────────> locomo      ──> Talk(messages, calls)
+    tool outputs   ──requests of so many rounds─────────────────────> agent_runs
+
+A call of the model reads the messages up to its ``stop``; the one before that is the user's question or the result of a
+tool. In sessions and LoCoMo each turn is one call and has two messages, so turn and call have the same number.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchmarks.everyday import HANGING
+from gatekeeper_core.messages import Message, ToolCall
+from gatekeeper_core.selection.anchors import telling_terms
+from gatekeeper_core.text import clean, is_han, sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    from benchmarks import everyday
+    from benchmarks.data import Conversation
+
+    Counter = Callable[[str], int]
+
+__all__ = ["COLD_SHARE", "Call", "Talk", "agent_runs", "locomo", "sessions", "stretched"]
+
+COLD_SHARE = 0.3
+"""Calls before which the cache is lost, where some are to find it cold."""
+
+_LATE_SHARE = 0.5
+"""Of the questions that stand alone and come behind a talk, those that come later in the session."""
+
+_LEANING = (*HANGING, "smalltalk")
+"""Kinds that lean on the turn before: nothing may come in between, and only one of them fits behind a talk."""
+
+_SPREAD = 0.5
+"""Answers are between so much less and so much more than their mean length, evenly."""
+
+
+class Call(NamedTuple):
+    """One call of the model.
+
+    Attributes:
+        stop: messages that its prompt may hold: those before this position.
+        needed: for each turn that the answer needs the turns that may stand for it, itself first; () where none is.
+        kind: of the question, as in the data; "" where it has no label, ``further`` before it where it was no turn of
+            its talk.
+        cold: whether the cache's lifetime has passed before it, where some calls are to be cold.
+    """
+
+    stop: int
+    needed: tuple[tuple[int, ...], ...] = ()
+    kind: str = ""
+    cold: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Talk:
+    """A conversation and the calls that it is paid by, oldest first.
+
+    Attributes:
+        name: tells it from others of the corpus.
+        corpus: ``session``, ``locomo`` or ``agent``.
+        language: ``en``, ``zh`` or ``mixed``.
+        size: tokens a turn that were asked for; 0: as they are.
+        length: turns, or the shape of a run, that was asked for.
+        messages: all of them.
+        calls: each call of the model.
+    """
+
+    name: str
+    corpus: str
+    language: str
+    size: int
+    length: str
+    messages: tuple[Message, ...]
+    calls: tuple[Call, ...]
+
+    def prompt(self, call: Call) -> tuple[Message, ...]:
+        """Return all messages up to a call, its question the last."""
+        return self.messages[: call.stop]
+
+    def seconds(self, *, cold: bool) -> list[float]:
+        """Return when each call is made: half a minute apart, and a day later before the cold ones."""
+        now, times = 0.0, list[float]()
+        for call in self.calls:
+            now += 86_400.0 if cold and call.cold else 30.0
+            times.append(now)
+        return times
+
+
+class _Asked(NamedTuple):
+    """One turn of a session before its answer has its length; ``place``: talk and turn, None for a further question."""
+
+    user: str
+    answer: str
+    place: tuple[str, int] | None
+    needed: tuple[tuple[int, ...], ...]
+    told: frozenset[str]
+    kind: str
+
+
+# --- everyday sessions ------------------------------------------------------------------------------------------------
+
+
+def sessions(
+    talks: Sequence[everyday.Talk],
+    *,
+    turns: int,
+    tokens: int | None,
+    language: str,
+    seed: int,
+    count: Counter,
+    late: float = _LATE_SHARE,
+) -> Talk:
+    """Return a session of so many turns, joined from everyday talks with all their questions.
+
+    A labelled question is the user's message of its own turn. One that comes behind a talk is a turn of its own there,
+    or (the share ``late`` of those that stand alone) later in the session, never before a turn that leans on the one
+    before. Of several that lean on a talk's last turn one is asked; those about the conversation as a whole are left
+    out, because a session is another conversation.
+
+    Args:
+        talks: the everyday talks; where those of the language do not suffice, the others follow.
+        turns: of the session.
+        tokens: about what a turn is to have, see :func:`stretched`; None leaves answers as they are.
+        language: ``en``, ``zh`` or ``mixed`` (all talks).
+        seed: of the order, the places and the lengths.
+        count: counts tokens.
+        late: share of the questions behind a talk that stand alone and come later.
+    """
+    draw = random.Random(f"session {language} {turns} {seed}")
+    asked: list[tuple[everyday.Talk, _Asked]] = []
+    waiting: list[tuple[int, everyday.Talk, _Asked]] = []
+    for talk in _shuffled(talks, language, draw):
+        at_turn = {question.after: question for question in reversed(talk.questions)}
+        for at, block in enumerate(talk.blocks):
+            question = at_turn.get(at)
+            if not (question and question.kind in _LEANING):
+                due = [item for item in waiting if item[0] <= len(asked)]
+                waiting = [item for item in waiting if item[0] > len(asked)]
+                asked += [(other, turn) for _, other, turn in due]
+            labels = (question.needed, question.told, question.kind) if question else ((), frozenset[str](), "")
+            asked.append((talk, _Asked(block.user, block.assistant, (talk.name, at), *labels)))
+        for question in _behind(talk, draw):
+            turn = _Asked(question.text, "", None, question.needed, question.told, f"further {question.kind}")
+            if question.kind not in _LEANING and draw.random() < late:
+                waiting.append((draw.randrange(len(asked), max(turns, len(asked) + 1)), talk, turn))
+            else:
+                asked.append((talk, turn))
+        if len(asked) >= turns:
+            break
+    return _session(asked[:turns], turns=turns, tokens=tokens, language=language, seed=seed, count=count)
+
+
+def _shuffled(talks: Sequence[everyday.Talk], language: str, draw: random.Random) -> list[everyday.Talk]:
+    order = sorted(talks, key=lambda talk: (talk.name, draw.random()))
+    draw.shuffle(order)
+    return order if language == "mixed" else sorted(order, key=lambda talk: talk.language != language)
+
+
+def _behind(talk: everyday.Talk, draw: random.Random) -> list[everyday.Question]:
+    """Return the questions that come behind a talk, one that leans on its last turn first."""
+    behind = [each for each in talk.questions if each.after == len(talk.blocks) and each.kind != "about_conversation"]
+    leaning = [each for each in behind if each.kind in _LEANING]
+    alone = [each for each in behind if each.kind not in _LEANING]
+    draw.shuffle(alone)
+    return [*draw.sample(leaning, min(1, len(leaning))), *alone]
+
+
+def _session(
+    asked: Sequence[tuple[everyday.Talk, _Asked]],
+    *,
+    turns: int,
+    tokens: int | None,
+    language: str,
+    seed: int,
+    count: Counter,
+) -> Talk:
+    draw = random.Random(f"lengths {language} {turns} {seed}")
+    number = {turn.place: at for at, (_, turn) in enumerate(asked) if turn.place}
+    wanted: dict[int, frozenset[str]] = {}
+    calls = []
+    for at, (talk, turn) in enumerate(asked):
+        groups = [[number.get((talk.name, old), at) for old in group] for group in turn.needed]
+        needed = tuple(tuple(old for old in group if old < at) for group in groups)
+        for group in needed:
+            wanted |= {old: wanted.get(old, frozenset()) | frozenset(telling_terms(turn.user)) for old in group}
+        calls.append(Call(2 * at + 1, needed, turn.kind, draw.random() < COLD_SHARE))
+    messages = list[Message]()
+    for at, (talk, turn) in enumerate(asked):
+        answer = turn.answer
+        size = 20 if tokens is None else round(tokens * draw.uniform(1 - _SPREAD, 1 + _SPREAD)) - count(turn.user)
+        if tokens is not None or not answer:
+            spoken = "zh" if talk.language != "en" and any(map(is_han, turn.user)) else "en"
+            asking = wanted.get(at, frozenset())
+            answer = stretched(answer, size, language=spoken, wanted=asking, count=count, draw=draw)
+        messages += [Message("user", turn.user), Message("assistant", answer)]
+    name = f"{language}-{turns}-{tokens or 'as they are'}-{seed}"
+    return Talk(name, "session", language, tokens or 0, str(turns), tuple(messages), tuple(calls))
+
+
+# --- the length of answers --------------------------------------------------------------------------------------------
+
+_FILLER = {
+    "en": (
+        ("As a rule, ", "In most cases, ", "For the time being, ", "Generally speaking, ", "On the whole, ",
+         "That said, ", "If you like, ", "From experience, ", "As far as I can tell, ", "Either way, "),
+        ("it helps to take this one step after the other", "there is no need to settle all of it today",
+         "small differences hardly matter here", "it is worth looking at the whole picture first",
+         "the simple way is usually good enough", "a little patience pays off", "you can always change it afterwards",
+         "opinions differ, and both sides have a point", "the details depend on your situation",
+         "what matters most is that it suits you", "I would start with the part that seems clearest"),
+        (".", ", and the rest tends to follow.", ", so feel free to ask again.", ", and nothing is lost by waiting.",
+         ", though it never hurts to check.", ", at least to begin with.", ", and I can say more about it."),
+    ),
+    "zh": (
+        ("一般来说，", "大多数情况下，", "总的来看，", "换个角度说，", "就目前而言，", "说到底，",
+         "按经验看，", "如果你愿意，", "不管怎样，", "通常，"),
+        ("可以一步一步慢慢来", "不必今天就全部定下来", "小的差别影响不大", "先把整体看清楚比较好",
+         "简单的办法往往就够用", "多一点耐心总是值得的", "以后随时都可以再调整", "各种说法都有一定道理",
+         "细节要看你的具体情况", "最重要的是适合你自己", "我会先从最清楚的部分开始"),
+        ("。", "，其余的自然会跟上。", "，有不明白的随时再问。", "，等一等也没有什么损失。", "，不过再确认一下也无妨。",
+         "，至少一开始是这样。", "，哪一部分我都可以再展开说。"),
+    ),
+}  # fmt: skip
+"""Sentences that say nothing: a beginning, a middle and an end, each drawn by itself."""
+
+
+def stretched(
+    answer: str, tokens: int, *, language: str, wanted: frozenset[str], count: Counter, draw: random.Random
+) -> str:
+    """Return an answer of about so many tokens: with empty sentences in between, or cut to whole sentences.
+
+    Args:
+        answer: the answer; "" becomes empty sentences alone.
+        tokens: about how many it is to have; the first sentence stays in any case where none is wanted.
+        language: of the empty sentences, ``en`` or ``zh``.
+        wanted: words of the questions that need this turn: no cut takes the last sentence with one of them.
+        count: counts tokens.
+        draw: draws the sentences and their places.
+    """
+    starts = [0, *(span.start for span in sentences(answer)[1:]), len(answer)]
+    texts = [answer[start:stop] for start, stop in pairwise(starts)]
+    costs = [count(text) for text in texts]
+    if sum(costs) > tokens:
+        held = [{word for word in wanted if word in low} for low in (clean(text).lower() for text in texts)]
+        kept, told = set[int](), set[str]()
+        while len(kept) < len(texts):
+            best = min(set(range(len(texts))) - kept, key=lambda at: (-len(held[at] - told), at))
+            if kept and held[best] <= told and sum(costs[at] for at in {*kept, best}) > tokens:
+                break
+            kept.add(best)
+            told |= held[best]
+        return "".join(texts[at] for at in sorted(kept)).strip()
+    paragraphs = answer.split("\n\n") if answer else [""]
+    missing, space = tokens - sum(costs), " " if language == "en" else ""
+    while missing > 6 or not any(paragraphs):
+        filler = "".join(draw.choice(part) for part in _FILLER[language])
+        missing -= max(1, count(filler))
+        at = draw.randrange(len(paragraphs))
+        before = draw.random() < 0.5
+        joined = (filler, paragraphs[at]) if before else (paragraphs[at], filler)
+        paragraphs[at] = space.join(part for part in joined if part)
+    return "\n\n".join(paragraphs)
+
+
+# --- LoCoMo -----------------------------------------------------------------------------------------------------------
+
+
+def locomo(talk: Conversation, *, turns: int, seed: int) -> Talk:
+    """Return the beginning of a LoCoMo conversation with its questions as turns of their own, so many turns together.
+
+    A question comes some blocks after its last evidence: as many as an even draw of their logarithm says, up to the end
+    of the conversation, so that most look back a little and some very far. Of the questions that would come at one
+    place one does; its turn ends with the labelled answer.
+    """
+    draw = random.Random(f"locomo {talk.name} {seed}")
+    block_of = {message: at for at, block in enumerate(talk.blocks) for message in block.ids}
+    due: dict[int, tuple[str, str, tuple[int, ...]]] = {}
+    for question in talk.questions:
+        needed = tuple(dict.fromkeys(block_of[message] for message in question.evidence))
+        last = max(needed)
+        place = last + max(1, round(math.exp(draw.uniform(0, math.log(max(2, len(talk.blocks) - last))))))
+        due.setdefault(place, (question.text, question.answer or "I do not know.", needed))
+    messages, calls, turn_of = list[Message](), list[Call](), dict[int, int]()
+
+    def add(written: datetime | None, user: str, assistant: str, needed: tuple[int, ...] = ()) -> None:
+        groups = tuple((turn_of[at],) for at in needed)
+        calls.append(Call(len(messages) + 1, groups, cold=draw.random() < COLD_SHARE))
+        messages.append(Message("user", user, created_at=written))
+        messages.append(Message("assistant", assistant or "…", created_at=written))
+
+    for at, block in enumerate(talk.blocks):
+        if at in due:
+            add(block.written, *due[at])
+        turn_of[at] = len(calls)
+        add(block.written, block.user, block.assistant)
+    calls, messages = calls[:turns], messages[: 2 * turns]
+    return Talk(f"locomo-{talk.name}-{turns}-{seed}", "locomo", "en", 0, str(turns), tuple(messages), tuple(calls))
+
+
+# --- runs of an agent -------------------------------------------------------------------------------------------------
+
+
+def agent_runs(outputs: Sequence[Mapping[str, str]], *, requests: int, rounds: int, kilobytes: int, seed: int) -> Talk:
+    """Return a conversation of requests, each worked on in so many rounds of a tool call and a result.
+
+    Each request draws one output (its ``query`` is the question, its ``text`` gives the results, a piece a round) and
+    ends with a short answer: ``rounds + 1`` calls of the model. No needs are labelled.
+    """
+    draw = random.Random(f"agent {requests} {rounds} {kilobytes} {seed}")
+    size = kilobytes * 1000
+    messages, calls = list[Message](), list[Call]()
+
+    def call() -> None:
+        calls.append(Call(len(messages), cold=draw.random() < COLD_SHARE))
+
+    for request in range(requests):
+        output = draw.choice(outputs)
+        messages.append(Message("user", f"Request {request + 1}: {output['query']}"))
+        start = draw.randrange(max(1, len(output["text"])))
+        for step in range(rounds):
+            call()
+            at = (start + step * size) % max(1, len(output["text"]))
+            asked = ToolCall(f"call-{request}-{step}", "read", json.dumps({"name": output["name"], "offset": at}))
+            messages.append(Message("assistant", "", tool_calls=(asked,)))
+            piece = (output["text"][at:] + output["text"])[:size]
+            messages.append(Message("tool", piece, tool_call_id=asked.id))
+        call()
+        messages.append(Message("assistant", f"I have read {rounds} parts of {output['name']} and noted what I found."))
+    shape = f"{requests}x{rounds}x{kilobytes}"
+    return Talk(f"agent-{shape}-{seed}", "agent", "en", 0, shape, tuple(messages), tuple(calls))

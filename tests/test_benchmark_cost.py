@@ -1,0 +1,345 @@
+"""The benchmark of the bill: its conversations, its account and its ways say what they claim."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+from itertools import chain, combinations
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks import cost, cost_hindsight
+from benchmarks.cost_account import PRICE_SETS, Accountant, Prompt, Setting, kept_share
+from benchmarks.cost_policy import RememberingGatekeeper
+from benchmarks.cost_talks import Call, Talk, stretched
+from benchmarks.cost_ways import HINDSIGHT, WAYS, Workbench
+from benchmarks.data import Block, Conversation, Question
+from benchmarks.everyday import OWN, read_everyday
+from gatekeeper_core import ContextGatekeeper
+from gatekeeper_core.messages import Message, group_turns, validate_messages
+from gatekeeper_core.tokens import count_messages, estimate_text_tokens
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ANTHROPIC, OPENAI = PRICE_SETS["Anthropic"], PRICE_SETS["OpenAI .10"]
+BY_NAME = {way.name: way for way in (*WAYS, HINDSIGHT)}
+OUTPUTS = [{"name": "log", "query": "why did the backup fail?", "text": "line of a log\n" * 900}]
+LOCOMO = Conversation(
+    "c1",
+    tuple(Block((f"D1:{2 * at}", f"D1:{2 * at + 1}"), f"Ann: fact {at}", f"Ben: so it is {at}") for at in range(40)),
+    tuple(Question(f"what is fact {at}?", (f"D1:{2 * at}",), 1, f"fact {at}") for at in range(0, 30, 3)),
+)
+
+
+def session(turns: int = 40, tokens: int | None = 120, language: str = "mixed", seed: int = 1) -> Talk:
+    everyday = read_everyday(OWN)
+    return cost.sessions(everyday, turns=turns, tokens=tokens, language=language, seed=seed, count=estimate_text_tokens)
+
+
+def chat(*sizes: tuple[int, int], cold: frozenset[int] = frozenset()) -> Talk:
+    """Return a chat whose questions and answers have so many words, that is so many tokens."""
+    messages: list[Message] = []
+    for at, (asked, answered) in enumerate(sizes):
+        messages += [Message("user", f"q{at} " * asked), Message("assistant", f"a{at} " * answered)]
+    calls = tuple(Call(2 * at + 1, cold=at in cold) for at in range(len(sizes)))
+    return Talk("t", "session", "en", 0, str(len(sizes)), tuple(messages), calls)
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def dollars(talk: Talk, way: str, setting: Setting, *, limit: int = 16_000) -> list[float]:
+    return Workbench(talk, words, limit=limit).accountant(BY_NAME[way], setting).dollars(setting)
+
+
+def prompts(talk: Talk, way: str, *, limit: int = 16_000) -> list[Prompt]:
+    setting = Setting(600, "warm", ANTHROPIC)
+    return list(Workbench(talk, words, limit=limit).accountant(BY_NAME[way], setting).prompts)
+
+
+# --- the conversations ------------------------------------------------------------------------------------------------
+
+
+def test_a_session_is_the_same_for_the_same_seed_and_another_for_another() -> None:
+    assert session().messages == session().messages
+    assert session().messages != session(seed=2).messages
+
+
+def test_a_session_has_the_turns_asked_for_and_a_call_for_each() -> None:
+    talk = session(turns=30)
+    assert [message.role for message in talk.messages] == ["user", "assistant"] * 30
+    assert [call.stop for call in talk.calls] == list(range(1, 60, 2))
+    assert len(group_turns(talk.messages)) == 30
+
+
+def test_a_needed_turn_of_a_session_is_the_turn_that_the_label_names() -> None:
+    labels = {
+        (question.text, talk.blocks[group[0]].user)
+        for talk in read_everyday(OWN)
+        for question in talk.questions
+        for group in question.needed
+    }
+    talk = session(turns=100)
+    asked = {
+        (talk.messages[call.stop - 1].text, talk.messages[2 * group[0]].text)
+        for call in talk.calls
+        for group in call.needed
+    }
+    assert len(asked) > 40
+    assert asked <= labels
+    assert all(turn < at for at, call in enumerate(talk.calls) for group in call.needed for turn in group)
+
+
+def test_nothing_comes_between_a_question_and_the_turn_that_it_leans_on() -> None:
+    followed = {
+        (before.user, after.user)
+        for talk in read_everyday(OWN)
+        for before, after in zip(talk.blocks, talk.blocks[1:], strict=False)
+    }
+    for seed in range(5):
+        talk = session(turns=100, seed=seed)
+        said = [message.text for message in talk.messages[::2]]
+        leaning = [at for at, call in enumerate(talk.calls) if call.kind in ("elliptical", "refers", "follow_up")]
+        assert leaning
+        assert all((said[at - 1], said[at]) in followed for at in leaning)
+
+
+@pytest.mark.parametrize("tokens", [70, 210, 800])
+@pytest.mark.parametrize("language", ["en", "zh", "mixed"])
+def test_turns_have_about_the_tokens_asked_for(tokens: int, language: str) -> None:
+    talk = session(turns=40, tokens=tokens, language=language)
+    mean = count_messages(talk.messages, token_counter=estimate_text_tokens) / 40
+    assert 0.85 * tokens < mean < 1.25 * tokens
+
+
+def test_cutting_an_answer_keeps_a_sentence_for_each_wanted_word() -> None:
+    answer = "It rains. The port is 6380. Many like tea. The host is kestrel. Nothing else is known about it today."
+    cut = stretched(
+        answer,
+        3,
+        language="en",
+        wanted=frozenset({"port", "kestrel"}),
+        count=words,
+        draw=random.Random(1),
+    )
+    assert cut == "The port is 6380. The host is kestrel."
+
+
+def test_stretching_an_answer_keeps_all_of_it() -> None:
+    answer = "First part.\n\nSecond part."
+    longer = stretched(answer, 80, language="en", wanted=frozenset(), count=words, draw=random.Random(1))
+    assert 70 <= words(longer) <= 100
+    assert all(part in longer for part in answer.split("\n\n"))
+
+
+def test_questions_of_locomo_come_behind_their_evidence() -> None:
+    talk = cost.locomo(LOCOMO, turns=50, seed=1)
+    asked = [(at, call) for at, call in enumerate(talk.calls) if call.needed]
+    assert len(asked) >= 7
+    for at, call in asked:
+        number = talk.messages[call.stop - 1].text.removeprefix("what is fact ").rstrip("?")
+        assert [talk.messages[2 * group[0]].text for group in call.needed] == [f"Ann: fact {number}"]
+        assert all(group[0] < at for group in call.needed)
+
+
+def test_a_run_of_an_agent_is_a_list_that_every_provider_takes() -> None:
+    talk = cost.agent_runs(OUTPUTS, requests=3, rounds=4, kilobytes=1, seed=1)
+    assert len(talk.calls) == 15
+    assert not [
+        *validate_messages(talk.messages, provider="openai"),
+        *validate_messages(talk.messages, provider="anthropic"),
+    ]
+    assert all(talk.messages[call.stop - 1].role in ("user", "tool") for call in talk.calls)
+    assert all(talk.messages[call.stop].role == "assistant" for call in talk.calls)
+
+
+# --- the account ------------------------------------------------------------------------------------------------------
+
+
+def test_everything_pays_the_price_of_the_cache_for_all_but_what_is_new() -> None:
+    talk = chat((10, 90), (20, 80), (30, 70))
+    expected = [2010 * 3.75, 2010 * 0.3 + 110 * 3.75, 2120 * 0.3 + 110 * 3.75]
+    paid = dollars(talk, "everything", Setting(2000, "warm", ANTHROPIC))
+    assert paid == pytest.approx([each / 1e6 for each in expected])
+
+
+def test_without_a_cache_every_token_is_paid_in_full() -> None:
+    paid = dollars(chat((10, 90), (20, 80)), "everything", Setting(2000, "none", ANTHROPIC))
+    assert paid == pytest.approx([2010 * 3 / 1e6, 2120 * 3 / 1e6])
+
+
+def test_a_cold_call_writes_all_of_its_prompt_again() -> None:
+    talk = chat((10, 90), (20, 80), (30, 70), cold=frozenset({1}))
+    paid = dollars(talk, "everything", Setting(2000, "cold", ANTHROPIC))
+    assert paid == pytest.approx([2010 * 3.75 / 1e6, 2120 * 3.75 / 1e6, (2120 * 0.3 + 110 * 3.75) / 1e6])
+
+
+def test_an_automatic_cache_is_found_in_whole_steps() -> None:
+    paid = dollars(chat((10, 90), (20, 80)), "everything", Setting(2000, "warm", OPENAI))
+    assert paid == pytest.approx([2010 * 2 / 1e6, (1920 * 0.2 + 200 * 2) / 1e6])
+
+
+def test_what_a_way_makes_necessary_is_paid_as_well() -> None:
+    talk = chat((10, 90))
+    sent = Prompt([(b"x", 10)], (), frozenset(), side=(1000, 100))
+    paid = Accountant(talk, [sent]).dollars(Setting(600, "warm", ANTHROPIC))
+    assert paid == pytest.approx([(610 * 3 + 1000 * 3 + 100 * 15) / 1e6])
+
+
+def test_the_worst_ratio_is_that_of_a_beginning_of_four_calls_or_more() -> None:
+    assert cost.worst_ratio([9, 1, 1, 1, 1], [1, 1, 1, 1, 1]) == (3.0, 1.0)
+    assert cost.worst_ratio([1, 1, 1, 1, 2], [1, 1, 1, 1, 1]) == (1.2, 0.5)
+    assert cost.worst_ratio([2, 1], [1, 1]) == (1.5, 1.0)
+
+
+def test_the_kept_share_counts_the_common_beginning() -> None:
+    first, second = ([(b"a", 10), (b"b", 20)], [(b"a", 10), (b"c", 30)])
+    assert kept_share([Prompt(each, (), frozenset()) for each in (first, second)], 60) == pytest.approx(70 / 100)
+
+
+# --- the ways ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_sliding_window_has_ten_turns_and_the_question() -> None:
+    last = prompts(chat(*[(1, 1)] * 30), "sliding window")[-1]
+    assert sorted(last.turns) == list(range(19, 30))
+    assert len(last.pieces) == 21
+
+
+def test_a_window_over_its_limit_is_cut_to_half_of_it_and_then_only_grows() -> None:
+    sent = prompts(chat(*[(10, 90)] * 30), "window cut to half", limit=1000)
+    assert max(each.tokens for each in sent) <= 1000
+    cuts = [at for at in range(1, 30) if sent[at].pieces[0] != sent[at - 1].pieces[0]]
+    assert cuts
+    assert all(sent[at].tokens <= 500 for at in cuts)
+    assert all(
+        sent[at].pieces[: len(sent[at - 1].pieces)] == sent[at - 1].pieces for at in range(1, 30) if at not in cuts
+    )
+
+
+def test_a_summary_takes_the_place_of_old_turns_and_its_call_is_paid() -> None:
+    sent = prompts(chat(*[(10, 90)] * 30), "summary at a limit", limit=2000)
+    made = [at for at, each in enumerate(sent) if each.side != (0, 0)]
+    assert made
+    first = made[0]
+    assert sent[first].pieces[0] == (b"summary 1", 400)
+    assert sorted(sent[first].turns) == list(range(first - 10, first + 1))
+    assert sent[first].side == (100 * (first - 10) + 200, 400)
+
+
+def test_trim_messages_keeps_the_newest_messages_from_a_human_one_on() -> None:
+    pytest.importorskip("langchain_core")
+    sent = prompts(chat(*[(10, 90)] * 30), "trim_messages", limit=1000)
+    assert max(each.tokens for each in sent) <= 1000
+    assert sorted(sent[-1].turns) == list(range(20, 30))
+
+
+def test_only_the_end_of_todays_prompt_is_a_mark_more_than_the_fixed_part() -> None:
+    talk = session(turns=20)
+    marked, bare = (prompts(talk, f"today, {name}") for name in ("as sent", "fixed part marked"))
+    assert [each._replace(marks=()) for each in marked] == list(bare)
+    assert all(each.marks == (len(each.pieces) - 1,) for each in marked)
+
+
+def test_a_remembered_selection_is_the_selection() -> None:
+    talk = session(turns=12)
+    remembering = RememberingGatekeeper(token_counter=estimate_text_tokens)
+    for _ in range(2):
+        for call in talk.calls[1:]:
+            past, asked = group_turns(talk.messages[: call.stop - 1]), talk.messages[call.stop - 1].text
+            fresh = ContextGatekeeper(token_counter=estimate_text_tokens)
+            fresh.sync(past)
+            remembering.sync(past)
+            assert remembering.turn_tokens == fresh.turn_tokens
+            assert remembering.explain(asked, token_budget=900) == fresh.explain(asked, token_budget=900)
+
+
+@pytest.mark.parametrize("way", ["careful", "thrifty"])
+@pytest.mark.parametrize("state", ["warm", "cold", "none"])
+def test_a_policy_sends_each_question_last_and_marks_what_comes_before(way: str, state: str) -> None:
+    talk, setting = session(turns=30, tokens=210), Setting(1500, state, ANTHROPIC)
+    bench = Workbench(talk, estimate_text_tokens)
+    sent = bench.accountant(BY_NAME[way], setting).prompts
+    assert len(sent) == 30
+    for call, each in zip(talk.calls, sent, strict=True):
+        told = each.pieces[-1] != bench.whole[call.stop - 1]
+        assert all(mark < len(each.pieces) - told for mark in each.marks)
+        assert all(turn < call.stop // 2 for turn in each.turns)
+
+
+@pytest.mark.parametrize("state", ["warm", "cold", "none"])
+@pytest.mark.parametrize("fixed", [600, 4000])
+def test_hindsight_is_about_the_cheapest_of_all_choices_of_moments(state: str, fixed: int) -> None:
+    talk, setting = session(turns=9, tokens=800), Setting(fixed, state, ANTHROPIC)
+    bench = Workbench(talk, estimate_text_tokens)
+    costs = cost_hindsight._costs(bench, setting)
+    every = chain.from_iterable(combinations(range(1, 9), size) for size in range(9))
+    paid = {
+        moments: sum(Accountant(talk, cost_hindsight._prompts(bench, costs, {0, *moments})).dollars(setting))
+        for moments in every
+    }
+    best = sum(bench.accountant(HINDSIGHT, setting).dollars(setting))
+    assert best < paid[()]
+    assert best <= min(paid.values()) * (1.06 if state == "warm" else 1.000001)
+
+
+# --- the whole --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    for folder in ("everyday", "selection", "tool_results"):
+        (tmp_path / folder).mkdir()
+    shutil.copy(OWN, tmp_path / "everyday" / "everyday_dev.jsonl")
+    (tmp_path / "tool_results" / "tool_outputs.jsonl").write_text(json.dumps(OUTPUTS[0]) + "\n")
+    talks = []
+    for name in ("c1", "c2", "c3"):
+        turns = [
+            {"id": f"D1:{at}", "session": 1, "date": "", "speaker": "Ann", "text": f"{name} fact {at}"}
+            for at in range(60)
+        ]
+        asked = [{"question": "what is fact 4?", "answer": "fact 4", "evidence": ["D1:4"], "category": 1}]
+        talks.append(json.dumps({"conv": name, "turns": turns, "qa": asked}))
+    (tmp_path / "selection" / "locomo_dev.jsonl").write_text("\n".join(talks) + "\n")
+    return tmp_path
+
+
+def test_what_is_held_out_is_not_among_what_is_tuned_on(data: Path) -> None:
+    used, held = (
+        {talk.name for talk in cost.talks(data, turns=[20], sizes=[70], held_out=held, count=estimate_text_tokens)}
+        for held in (False, True)
+    )
+    assert len({name for name in used | held if name.startswith("agent-1x100x4-")}) == 6
+    assert used.isdisjoint(held)
+    assert {name.split("-")[1] for name in held if name.startswith("locomo")} == {"c2", "c3"}
+
+
+def test_the_command_prints_tables_and_writes_figures_and_a_plot(data: Path) -> None:
+    shape = ["--turns", "20", "--sizes", "210", "--fixed", "1500", "--prices", "Anthropic", "--caches", "warm"]
+    written = ["--json", str(data / "cost.json"), "--plot", str(data / "cost.svg"), "--hindsight"]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.cost",
+        "--data",
+        str(data),
+        "--quick",
+        "--corpora",
+        "session",
+        "locomo",
+    ]
+    done = subprocess.run([*command, *shape, *written], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Anthropic, cache always warm" in done.stdout
+    rows = json.loads((data / "cost.json").read_text(encoding="utf-8"))["tables"]["cost"]
+    everything = [row for row in rows if row["way"] == "everything"]
+    assert {row["corpus"] for row in everything} == {"session", "locomo"}
+    assert all(row["ratio"] == 1.0 and row["needed"] == 100.0 for row in everything)
+    assert all(row["to hindsight"] >= 0.999 for row in rows if row["way"] in ("everything", "careful"))
+    assert "careful" in (data / "cost.svg").read_text(encoding="utf-8")
