@@ -85,9 +85,9 @@ FACTS: Mapping[str, Fact] = {
     "output_tokens": Fact("int | None", "token", "of an answer, as the provider counts; None where it does not say"),
     # money and caches
     "policy_action": Fact(
-        "str", "", "what became of the stable beginning of the prompt: `everything` is in it, `kept` or `rebuilt`"
+        "str", "", "what is sent of the past: `everything`, a body that was `kept` or `rebuilt`, or `fresh` turns alone"
     ),
-    "policy_reason": Fact("str", "", "why, as a fixed word"),
+    "policy_reason": Fact("str", "", "why, as a fixed word; all of them are in docs/savings.md"),
     "dollars": Fact("float", "USD", "what a call costs: its input as expected or, once reported, all of it"),
     "everything_dollars": Fact("float", "USD", "what it would cost to send everything"),
     "paid_dollars": Fact("float", "USD", "what the calls of the thread have cost so far"),

@@ -25,8 +25,9 @@ from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.memory.update import remember_thread
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests
 from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
-from gatekeeper_core.errors import GatekeeperError
+from gatekeeper_core.errors import GatekeeperError, StorageError
 from gatekeeper_core.events import EVENTS, FACTS, Event
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore, InMemoryRecordStore
 from gatekeeper_core.storage.sqlite import SQLiteStore
@@ -117,6 +118,17 @@ class Unread(InMemoryRecordStore):
         self._fail()
 
 
+class Away(InMemoryRecordStore):
+    """A store that says why it cannot be read."""
+
+    def __init__(self, secret: str) -> None:
+        super().__init__()
+        self._secret = secret
+
+    def load_record(self, *_: object) -> NoReturn:
+        raise StorageError(f"no connection to {self._secret}")
+
+
 def conversation(secret: str, turns: Sequence[tuple[str, str]]) -> list[Message]:
     """Return turns as messages with a text in each of them, and with a tool exchange."""
     said = []
@@ -155,6 +167,9 @@ def _histories(secret: str, talk: Sequence[Message], question: str) -> None:
     tight = HistoryConfig(token_budget=1, passthrough_below=0)
     ThreadSelector(lambda message: message, config=tight).view(asked, thread=secret, fixed_tokens=1)
     ThreadSelector(lambda message: message).view(asked, thread=secret)
+    paid = ThreadSelector(lambda message: message, write=lambda _, message: message, states=Away(secret))
+    paid.view(asked, thread=secret)
+    paid.report(Usage(input_tokens=900, output_tokens=40, cached_tokens=700, model=secret), thread=secret)
 
 
 def _builds(secret: str, talk: Sequence[Message], question: str) -> None:

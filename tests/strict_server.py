@@ -115,6 +115,7 @@ class StrictServer(ThreadingHTTPServer):
     Attributes:
         accepted: how many requests were answered.
         last_request: the newest one, parsed.
+        usage: what Anthropic's answers report.
         refused: why others were not.
     """
 
@@ -125,6 +126,7 @@ class StrictServer(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.accepted = 0
         self.last_request: dict[str, Any] = {}
+        self.usage = {"input_tokens": 1, "output_tokens": 1}
         self.refused: list[str] = []
         self._script: deque[Round | None] = deque()
         self._issued: Carried = {}
@@ -146,11 +148,11 @@ class StrictServer(ThreadingHTTPServer):
         """How much of the script nobody has asked for."""
         return len(self._script)
 
-    def post(self, native: Native, items: Items) -> Posted:
-        """Send a list as it is, without a client."""
+    def post(self, native: Native, items: Items, **settings: Any) -> Posted:
+        """Send a list as it is, with other fields of a request, without a client."""
         endpoint = next(one for one in ENDPOINTS if one.native is native)
         connection = HTTPConnection("127.0.0.1", self.server_port)
-        body = json.dumps({"model": "strict", endpoint.field: items}).encode()
+        body = json.dumps({"model": "strict", endpoint.field: items, **settings}).encode()
         connection.request("POST", endpoint.path, body, {"Content-Type": "application/json"})
         response = connection.getresponse()
         posted = Posted(response.status, json.loads(response.read()))
@@ -178,7 +180,8 @@ class StrictServer(ThreadingHTTPServer):
         said = self._script.popleft() if self._script else Round("", "ok")
         if said is None:
             return Posted(500, endpoint.error("the server had an error"))
-        return Posted(200, endpoint.answer(endpoint.native.said(said), self.accepted))
+        answer = endpoint.answer(endpoint.native.said(said), self.accepted)
+        return Posted(200, answer | {"usage": self.usage} if endpoint.native is ANTHROPIC else answer)
 
     def __enter__(self) -> Self:
         """Start the server."""

@@ -26,6 +26,7 @@ from gatekeeper_cli.offline import OfflineModel, scripted_answer
 from gatekeeper_cli.session import EmptyAnswerError, Exchange, NotStoredError, Session
 from gatekeeper_core.errors import ConfigError, GatekeeperError
 from gatekeeper_core.messages import Message
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.result import SelectedTurn
 from gatekeeper_core.token_estimate import TokenEstimator
@@ -156,14 +157,14 @@ class RecordingModel:
 
     name = "recording"
 
-    def __init__(self, *answers: str, prompt_tokens: int | None = None, error: GatekeeperError | None = None) -> None:
+    def __init__(self, *answers: str, usage: Usage | None = None, error: GatekeeperError | None = None) -> None:
         self.sent: list[list[dict[str, str]]] = []
         self.closed = 0
         self._answers = answers
-        self._prompt_tokens = prompt_tokens
+        self._usage = usage
         self._error = error
 
-    def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, int | None]:
+    def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, Usage | None]:
         self.sent.append(messages)
         text = self._answers[(len(self.sent) - 1) % len(self._answers)] if self._answers else "An answer."
         try:
@@ -173,7 +174,7 @@ class RecordingModel:
             yield text[3:]
         finally:
             self.closed += 1
-        return self._prompt_tokens
+        return self._usage
 
     def close(self) -> None: ...
 
@@ -216,9 +217,20 @@ def test_the_head_and_the_constraints_are_one_system_message_before_everything()
     ]
 
 
-def test_the_prompt_tokens_of_the_model_are_passed_on() -> None:
-    assert answered(Session(RecordingModel(prompt_tokens=61)), "port?")[1].prompt_tokens == 61
-    assert answered(Session(RecordingModel()), "port?")[1].prompt_tokens is None
+def test_what_the_model_counted_is_passed_on() -> None:
+    usage = Usage(61, 4, 32, model="claude-sonnet-4-5")
+    assert answered(Session(RecordingModel(usage=usage)), "port?")[1].usage == usage
+    assert answered(Session(RecordingModel()), "port?")[1].usage is None
+
+
+def test_the_line_under_an_answer_has_what_the_model_counted_and_its_dollars_where_the_price_is_known() -> None:
+    from gatekeeper_cli.views import exchange_line  # needs the extra, and this file is collected without it
+
+    for usage, end in (
+        (Usage(1_200, 400, 1_000, model="claude-sonnet-4-5"), " | the model counted 1,200 (1,000 cached) | $0.0069]"),
+        (Usage(1_200, 400, model="a model of our own"), " | the model counted 1,200 (0 cached)]"),
+    ):
+        assert exchange_line(answered(Session(RecordingModel(usage=usage)), "port?")[1]).endswith(end)
 
 
 @pytest.mark.parametrize("budget", [1, 10, 30])

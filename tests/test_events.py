@@ -22,7 +22,6 @@ ROOT = Path(__file__).resolve().parents[1]
 ELSEWHERE = {
     "model.answer": "tests/minimax/test_client.py",
     "model.retry": "tests/minimax/test_client.py",
-    "history.usage": "tests/otel/test_otel.py",
     "store.purge_failed": "tests/storage/test_sqlite_forgetting.py",
     "store.no_vectors": "integrations/gatekeeper_postgres/methods.py",
     "store.vectors_unindexed": "integrations/gatekeeper_postgres/methods.py",

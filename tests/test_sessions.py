@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gatekeeper_cli.bill import Dollars, PriceList
 from gatekeeper_cli.sessions import SessionCost, Unread, inspect_all, session_costs, session_files, sessions_view
 from gatekeeper_cli.texts import ENGLISH
 from gatekeeper_cli.token_use import MAX_CALLS, Reported, token_use
+from gatekeeper_cli.views import shown_dollars
 from gatekeeper_core.messages import Message
+from gatekeeper_core.pricing.prices import PRICES
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.tokens import count_message
 from gatekeeper_formats import Conversation
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
     from click.testing import Result
 
 pytestmark = pytest.mark.cli
+
+SONNET = "claude-sonnet-4-5"
+SONNET_PRICES = PRICES["claude-sonnet-4"]
 
 LOOP = [
     user("查一下端口 port"),
@@ -143,7 +149,7 @@ def test_every_conversation_of_an_export_is_a_row(tmp_path: Path) -> None:
 def test_only_the_costliest_are_shown_and_the_rest_is_counted() -> None:
     from rich.console import Console
 
-    rows = [SessionCost(f"{at}.json", 1, None, None, None, "openai", 1, 1, 1, 5, 4, 3, None) for at in range(33)]
+    rows = [SessionCost(f"{at}.json", 1, None, None, None, "openai", 1, 1, 1, 0, 5, 4, 3, None) for at in range(33)]
     console = Console(width=100)
     with console.capture() as seen:
         console.print(*sessions_view(rows, (), files=33, token_budget=9, texts=ENGLISH))
@@ -163,7 +169,7 @@ def reporting(monkeypatch: pytest.MonkeyPatch) -> None:
         def read(_left_out: object) -> Iterator[Message | Usage]:
             for item in items:
                 yield from (Message("user", item.value["asked"]), Message("assistant", "好 ok"))
-                yield Usage(*item.value["usage"], cached_tokens=1)
+                yield Usage(*item.value["usage"], cached_tokens=1, model=item.value.get("model", ""))
 
         yield Entry(loader(read), title="told")
 
@@ -181,6 +187,7 @@ def test_what_the_provider_reported_stands_beside_the_estimate(folder: Path) -> 
     value = table(folder)
     (row,) = [row for row in value["sessions"] if row["title"] == "told"]
     sums = {"calls": 3, "input_tokens": 3_003, "output_tokens": 21, "cached_tokens": 3, "cache_written_tokens": 0}
+    sums["dollars"] = None
     assert row["reported"] == value["totals"]["reported"] == sums
     assert value["totals"]["sessions_reported"] == 1
     shown = run("inspect", str(folder), "--all").stdout
@@ -194,6 +201,58 @@ def test_what_the_provider_reported_stands_beside_the_estimate(folder: Path) -> 
         assert words in shown
         assert re.search("1,001 1,002 1,002 3,003", shown)
     assert "3,003" in run("inspect", str(file), "--html", "-").stdout
+
+
+@pytest.mark.usefixtures("reporting")
+def test_the_model_that_a_file_names_gives_its_prices_and_other_sessions_are_counted_as_unpriced(folder: Path) -> None:
+    lines = [json.dumps({"asked": f"端口 {at}?", "usage": [9_000, 700], "model": SONNET}) for at in range(3)]
+    (folder / "told.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    value = table(folder)
+    (row,) = [row for row in value["sessions"] if row["title"] == "told"]
+    assert row == value["sessions"][0]  # what has a price stands before what has none
+    assert (row["tariff"]["model"], row["tariff"]["cache"]) == (SONNET, "warm")
+    assert row["reported"]["dollars"] == pytest.approx(3 * SONNET_PRICES.dollars(Usage(9_000, 700, 1)))
+    assert value["totals"]["sessions_priced"] == 1
+    assert value["totals"]["dollars"] == row["dollars"]
+    page = run("inspect", str(folder / "told.jsonl"), "--html", "-").stdout
+    assert "for 3 model calls, at list prices" in page
+    assert "<dd>$0.1125<small>" in page
+    for lang, words in (("en", "4 sessions name no model with known prices"), ("zh", "4 个会话没有写明有标价的模型")):
+        shown = " ".join(run("inspect", str(folder), "--all", "--lang", lang).stdout.split())
+        assert words in shown
+        assert re.search(r"told - 3 [\d,]+ \$[\d.]+ \$0.1125 \$[\d.]+ ", shown)
+
+
+def test_with_a_model_the_table_is_in_dollars_and_ends_with_their_sums_and_a_verdict(folder: Path) -> None:
+    value = table(folder, "--model", SONNET, "--cache", "none")
+    rows = value["sessions"]
+    for name in ("full", "window", "selected"):
+        assert value["totals"]["dollars"][name] == pytest.approx(sum(row["dollars"][name] for row in rows))
+    assert [row["dollars"]["full"] for row in rows] == sorted((row["dollars"]["full"] for row in rows), reverse=True)
+    lines = run("inspect", str(folder), "--all", "--model", SONNET, "--cache", "none").stdout.splitlines()
+    for row in rows:
+        (line,) = [line for line in lines if line.startswith(row["file"])]
+        assert shown_dollars(row["dollars"]["full"]) in line
+        assert shown_dollars(row["dollars"]["selected"]) in line
+    assert f"dollars: prices of {SONNET}, no cache, answers included" in lines
+    assert [line for line in lines if line.startswith("the gatekeeper costs $")]
+
+
+def test_sessions_that_do_not_pay_are_counted_beside_those_that_do() -> None:
+    from rich.console import Console
+
+    tariff = PriceList(model=SONNET).tariff(())
+    rows = [
+        SessionCost("a", at, None, None, None, "f", 1, 1, 1, 0, 1, 1, 1, None, tariff, Dollars(1.0, 1.0, selected))
+        for at, selected in enumerate((0.25, 1.0, 1.25))
+    ]
+    console = Console(width=100)
+    with console.capture() as seen:
+        console.print(*sessions_view(rows, (), files=1, token_budget=9, texts=ENGLISH))
+    shown = " ".join(seen.get().split())
+    assert "the gatekeeper costs $2.50 instead of $3.00 (16.7 % saved)" in shown
+    assert "in 2 sessions it does not pay" in shown
+    assert "-25.0 %" in shown
 
 
 def test_without_usage_there_is_no_column_for_it(folder: Path) -> None:
@@ -253,7 +312,9 @@ def test_one_conversation_is_held_at_a_time(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("gatekeeper_cli.sessions.token_use", counting)
     file = export(tmp_path / "many.json", SAID, SAID, BROKEN, SAID, SAID)
     gc.collect()
-    assert len(list(session_costs(str(file), "many.json", form=None, token_budget=9, unread=[]))) == 4
+    assert (
+        len(list(session_costs(str(file), "many.json", form=None, token_budget=9, prices=PriceList(), unread=[]))) == 4
+    )
     assert held == [1, 1, 1, 1]
 
 
@@ -297,8 +358,9 @@ def test_options_that_do_not_go_with_a_table_are_refused(options: tuple[str, str
 
 @pytest.mark.parametrize("columns", [40, 120])
 @pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("options", [(), ("--model", SONNET)], ids=["tokens", "dollars"])
 def test_nothing_is_wider_than_the_terminal_and_nothing_obeyed(
-    columns: int, lang: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    columns: int, lang: str, options: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from rich.cells import cell_len
 
@@ -306,7 +368,7 @@ def test_nothing_is_wider_than_the_terminal_and_nothing_obeyed(
     one = {"id": HOSTILE, "title": HOSTILE, "messages": [{"role": "user", "content": HOSTILE}]}
     (folder / "hostile.json").write_text(json.dumps(one), encoding="utf-8")
     (folder / "\x1b[31m.json").write_text("{", encoding="utf-8")
-    done = run("inspect", str(folder), "--all", "--lang", lang)
+    done = run("inspect", str(folder), "--all", "--lang", lang, *options)
     assert done.exit_code == 0
     assert max(map(cell_len, done.stdout.splitlines())) <= columns
     assert not set("\x1b\x00\ud800\u202e\u2066") & set(done.stdout)
@@ -324,7 +386,7 @@ def test_a_terminal_sees_a_progress_bar_and_a_pipe_none(
     size = sum((folder / name).stat().st_size for name in (*SESSIONS, "2026/loop.json"))
     for stream, is_seen in ((Terminal(), True), (io.StringIO(), False)):
         monkeypatch.setattr("sys.stderr", stream)
-        inspect_all(str(folder), token_budget=4000, form=None, as_json=True, texts=ENGLISH)
+        inspect_all(str(folder), token_budget=4000, prices=PriceList(), form=None, as_json=True, texts=ENGLISH)
         assert json.loads(capsys.readouterr().out)["files"] == 4
         assert (f"{size / 1000:.1f}/{size / 1000:.1f} kB" in stream.getvalue()) is is_seen
 
@@ -343,7 +405,9 @@ def test_the_table_says_where_calls_were_left_out_of_the_measure(
 
 def test_sums_of_sessions_that_report_are_of_all_their_calls() -> None:
     told = [Reported(1, 2, 3, 4, 5), Reported(10, 20, 30, 40, 50)]
-    rows = [SessionCost("a", at, None, "x", None, "f", 1, 1, 1, 1, 1, 1, each) for at, each in enumerate([*told, None])]
+    rows = [
+        SessionCost("a", at, None, "x", None, "f", 1, 1, 1, 0, 1, 1, 1, each) for at, each in enumerate([*told, None])
+    ]
     from rich.console import Console
 
     console = Console(width=100)

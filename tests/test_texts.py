@@ -24,7 +24,7 @@ KEPT_BECAUSE = {"evidence", "newest_turn", "earlier_turn", "later_turn", "overvi
 FOLDER = Path(gatekeeper_cli.__file__).parent
 MADE_UP = (
     *("gate.", "gate_reason.", "kind.", "left_out.", "odd.", "outcome.", "reason.", "score.", "stage.", "why."),
-    *("chat.continue", "chat.switch", "command.", "form."),
+    *("cache.", "chat.continue", "chat.switch", "command.", "form."),
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gatekeeper_cli.conversation import CONVERSATION
 from gatekeeper_cli.token_use import Reported, evenly, token_use
 from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.select import HistoryView, select_history
 from gatekeeper_core.messages import Message, turn_starts
 from gatekeeper_core.pricing.usage import Usage
@@ -40,12 +41,15 @@ def selected_one_by_one(messages: Sequence[Message], *, token_budget: int) -> It
     """Yield what ``select_history`` sends at each call: the past is chosen once a run, and only shrinks in it."""
     gatekeeper, config = ContextGatekeeper(), HistoryConfig(token_budget=token_budget)
     view: HistoryView | None = None
+    state: PolicyState | None = PolicyState()
     turn = 0
     for at, message in enumerate(messages):
         if message.role == "assistant":
             before, turn = turn, len(turn_starts([each.role for each in messages[:at]]))
             previous = view if turn == before else None
-            view = select_history(messages[:at], gatekeeper=gatekeeper, config=config, previous=previous, earlier=view)
+            rest: Any = {"previous": previous, "earlier": view, "state": state, "now": 0.0}
+            view = select_history(messages[:at], gatekeeper=gatekeeper, config=config, **rest)
+            state = view.state
             yield view.tokens
 
 
@@ -97,6 +101,14 @@ def test_a_tool_loop_of_24_calls_is_24_requests_that_the_selection_keeps_small()
     assert use.points[-1].window == use.points[-1].full  # a window gives up past turns alone
 
 
+def test_calls_that_send_everything_are_counted_and_a_folded_run_is_none_of_them() -> None:
+    talk, run = token_use(messages_of(CONVERSATION), token_budget=4_000), token_use(loop(23), token_budget=2_000)
+    assert talk.calls_sent_whole == sum(point.selected == point.full for point in talk.points) > 1
+    assert {point.action for point in run.points} == {"everything"}
+    assert 1 <= run.calls_sent_whole < run.calls
+    assert run.to_dict()["calls_sent_whole"] == run.calls_sent_whole
+
+
 def test_the_window_is_the_newest_turns_within_the_same_share_of_the_budget() -> None:
     messages = messages_of(CONVERSATION)
     for point in token_use(messages, token_budget=300).points:
@@ -115,12 +127,12 @@ def test_a_call_belongs_to_the_turn_that_asked_and_a_greeting_to_the_first() -> 
     messages = [assistant("Hello!"), user("a"), assistant(), assistant(), user("b"), user("c"), assistant()]
     points = token_use(messages, token_budget=300).points
     assert [point.turn_id for point in points] == [0, 0, 0, 2]
-    assert points[0][2:] == (0, 0, 0)
+    assert points[0][2:] == (0, 0, 0, None, "everything")
 
 
 def test_a_question_that_waits_for_its_answer_is_no_call() -> None:
     assert token_use([user("a"), assistant(), user("b")], token_budget=10).calls == 1
-    assert token_use((), token_budget=10) == (0, 0, ())
+    assert token_use((), token_budget=10) == (0, 0, (), None)
     assert token_use((), token_budget=10).selected == 0
 
 
@@ -158,4 +170,4 @@ def test_whoever_watches_sees_each_call() -> None:
 
 def test_what_was_reported_is_summed_over_the_calls() -> None:
     assert Reported.of(()) is None
-    assert Reported.of([Usage(100, 5, 80, 7, "m"), Usage(200, 6)]) == (2, 300, 11, 80, 7)
+    assert Reported.of([Usage(100, 5, 80, 7, "m"), Usage(200, 6)]) == (2, 300, 11, 80, 7, None)

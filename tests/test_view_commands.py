@@ -72,9 +72,10 @@ def test_inspect_gives_the_timeline_and_the_use_of_tokens(chat: Path) -> None:
     gatekeeper.sync(DEMO)
     value = shown_json("inspect", chat, "", "--budget", "500")
     use = token_use([message for turn in turns_of(DEMO) for message in turn.messages], token_budget=500)
-    assert value.pop("token_use") == [point._asdict() for point in use.points]
+    assert value.pop("token_use") == [point.to_dict() for point in use.points]
     assert {name: value.pop(name) for name in use.to_dict()} == use.to_dict()
     assert (value.pop("token_budget"), value.pop("reported"), value.pop("usage")) == (500, None, [])
+    assert value.pop("dollars") is None
     assert value == json.loads(json.dumps(timeline_of(gatekeeper).to_dict()))
 
 
@@ -158,6 +159,15 @@ def test_inspect_counts_each_call_of_a_tool_loop_and_says_so(lang: str, words: t
     for total in (use.full, use.window, use.selected):
         assert f"{total:,}" in shown
     assert run("inspect", str(file), "--html", "-").stdout.count("24 model calls") == 1
+
+
+@pytest.mark.parametrize(("lang", "words"), [("en", "everything is sent at"), ("zh", "次发送全部内容")])
+def test_inspect_says_at_how_many_calls_everything_is_sent(lang: str, words: str, chat: Path) -> None:
+    messages = [message for turn in turns_of(DEMO) for message in turn.messages]
+    whole = token_use(messages, token_budget=4000).calls_sent_whole
+    (line,) = [line for line in run("inspect", str(chat), "--lang", lang).stdout.splitlines() if words in line]
+    assert f" {whole} " in line
+    assert words in run("inspect", str(chat), "--lang", lang, "--html", "-").stdout
 
 
 def test_many_topics_are_cut_and_the_rest_is_counted() -> None:

@@ -22,11 +22,11 @@ def row_of_model(name: str, rows: Mapping[str, Row]) -> Row | None:
     """
     lowered = name.lower()
     plain = lowered.replace(".", "-")
-    starts = [0, *(at + 1 for at, character in enumerate(lowered) if character in "/.:")]
+    tails = [plain, *(plain[at + 1 :] for at, character in enumerate(lowered) if character in "/.:")]
     known = []
     for key in rows:
         wanted = key.lower().replace(".", "-")
-        behind = [plain[start + len(wanted) :] for start in starts if plain.startswith(wanted, start)]
-        if any(not (wanted[-1:].isdigit() and rest[:1].isdigit()) for rest in behind):
+        fitting = [tail[len(wanted) :] for tail in tails if tail.startswith(wanted)]
+        if fitting and not all(wanted[-1:].isdigit() and rest[:1].isdigit() for rest in fitting):
             known.append(key)
     return rows[max(known, key=len)] if known else None

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.pricing.model_names import row_of_model
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from gatekeeper_core.pricing.usage import Usage
 
 __all__ = ["PRICES", "UNKNOWN", "ModelPrices", "prices_of_model", "read_prices"]
@@ -293,7 +294,7 @@ def prices_of_model(name: str, prices: Mapping[str, ModelPrices] = PRICES) -> Mo
     return row_of_model(name, prices)
 
 
-def read_prices(source: str | Path | Mapping[str, Any]) -> Mapping[str, ModelPrices]:
+def read_prices(source: str | PathLike[str] | Mapping[str, Any]) -> Mapping[str, ModelPrices]:
     """Return a price list of one's own over ours, for :func:`prices_of_model`.
 
     A row of one's own holds for every model whose name begins with its key; our rows for those models go.
@@ -314,7 +315,8 @@ def read_prices(source: str | Path | Mapping[str, Any]) -> Mapping[str, ModelPri
     if not isinstance(source, Mapping):
         where = f"prices in {source}"
         try:
-            source = json.loads(Path(source).read_text(encoding="utf-8"))
+            with open(source, encoding="utf-8") as file:
+                source = json.load(file)
         except (OSError, ValueError) as error:
             raise ConfigError(f"{where}: cannot be read as JSON ({error}): give a file of JSON in UTF-8") from error
     if not isinstance(source, Mapping):

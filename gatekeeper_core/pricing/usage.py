@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import product
 from typing import Any, NamedTuple
 
 __all__ = ["Usage", "read_usage"]
@@ -142,9 +143,9 @@ def _reader(reported: object) -> _Get:
 
 def _count(places: tuple[_Get, ...], names: tuple[tuple[str, ...], ...]) -> int:
     """Return the first sum above 0."""
-    sums = (sum(map(_tokens, map(get, summed))) for get in places for summed in names)
-    return next(filter(None, sums), 0)
-
-
-def _tokens(value: object) -> int:
-    return value if isinstance(value, int) and value is not True and value > 0 else 0
+    for get, summed in product(places, names):
+        values = map(get, summed)
+        found = sum(value for value in values if isinstance(value, int) and value is not True and value > 0)
+        if found:
+            return found
+    return 0

@@ -14,16 +14,21 @@ from rich.console import Console
 from rich.progress import track
 from rich.text import Text
 
+from gatekeeper_cli.bill import CacheState
 from gatekeeper_cli.charts import Axis, Cells
 from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out
 from gatekeeper_cli.output import (
     AsJson,
     Budget,
+    CacheOption,
     Force,
     Html,
     Lang,
+    ModelOption,
+    PricesOption,
     checked_budget,
     conversation_name,
+    price_list,
     put_out,
 )
 from gatekeeper_cli.refusal import refuse
@@ -31,7 +36,7 @@ from gatekeeper_cli.sessions import inspect_all
 from gatekeeper_cli.texts import Language, speak, texts_for
 from gatekeeper_cli.timeline import timeline_of
 from gatekeeper_cli.token_use import Reported, token_use
-from gatekeeper_cli.views import plain_table, visible
+from gatekeeper_cli.views import bill_lines, plain_table, shown_dollars, visible
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 if TYPE_CHECKING:
@@ -57,6 +62,9 @@ def inspect(
     file: Annotated[str, typer.Argument(help=_HELP("help.file_or_folder"), metavar="FILE|DIR")],
     everything: Annotated[bool, typer.Option("--all", help=_HELP("help.all"))] = False,
     budget: Budget = 4000,
+    model: ModelOption = None,
+    prices: PricesOption = None,
+    cache: CacheOption = CacheState.warm,
     html: Html = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -66,10 +74,11 @@ def inspect(
 ) -> None:
     """Show the topics of a conversation over its turns, and what each model call would have sent."""
     texts, tokens = speak(lang), checked_budget(budget)
+    rows = price_list(model, prices, cache)
     if everything:
         if html is not None or conversation is not None:
             refuse(texts("error.all_alone"))
-        inspect_all(file, token_budget=tokens, form=form, as_json=as_json, texts=texts)
+        inspect_all(file, token_budget=tokens, prices=rows, form=form, as_json=as_json, texts=texts)
         return
     if os.path.isdir(file):
         refuse(texts("error.folder", folder=file))
@@ -78,13 +87,16 @@ def inspect(
     gatekeeper = ContextGatekeeper(tokens)
     gatekeeper.sync(reading.turns)
     timeline = timeline_of(gatekeeper)
-    use = token_use(reading.messages, token_budget=tokens, watched=_watched(texts))
-    reported = Reported.of(reading.usage)
+    tariff = rows.tariff(reading.usage)
+    use = token_use(reading.messages, token_budget=tokens, tariff=tariff, watched=_watched(texts))
+    reported = Reported.of(reading.usage, tariff)
 
     def value() -> dict[str, Any]:
         told = {"reported": reported and reported.to_dict(), "usage": [call._asdict() for call in reading.usage]}
-        points = [point._asdict() for point in use.points]
-        return {**timeline.to_dict(), "token_budget": tokens, **use.to_dict(), **told, "token_use": points}
+        dollars = use.dollars and tariff and {**tariff.to_dict(), **use.dollars._asdict()}
+        points = [point.to_dict() for point in use.points]
+        figures = {**use.to_dict(), "dollars": dollars, **told, "token_use": points}
+        return {**timeline.to_dict(), "token_budget": tokens, **figures}
 
     def page() -> str:
         from gatekeeper_cli.html.timeline_page import timeline_page
@@ -143,12 +155,15 @@ def inspect_view(
     yield Text(texts("cells"), style="dim")
     yield Text()
     yield Text(texts("use_heading", calls=use.calls, budget=token_budget))
-    yield _use_table(use, usage, texts)
+    reported = Reported.of(usage, use.tariff)
+    yield _use_table(use, usage, reported, texts)
+    if use.calls_sent_whole:
+        yield Text(texts("use_whole", whole=use.calls_sent_whole, asked=len(use.points)), style="dim")
     if len(use.points) < use.calls:
         yield Text(texts("use_asked", asked=len(use.points)), style="dim")
-    reported = Reported.of(usage)
     if reported:
         yield Text(texts("reported_line", **reported.to_dict()))
+    yield from bill_lines([use.tariff], use.dollars, texts)
 
 
 def _timeline_table(timeline: Timeline, subjects: Sequence[Subject], texts: Texts) -> Table:
@@ -173,10 +188,11 @@ def subject_name(subject: Subject, texts: Texts) -> str:
     return f"{subject.topic_ids[0]} {title}".rstrip()
 
 
-def _use_table(use: TokenUse, usage: Sequence[Usage], texts: Texts) -> Table:
+def _use_table(use: TokenUse, usage: Sequence[Usage], reported: Reported | None, texts: Texts) -> Table:
+    dollars = use.dollars
     table = plain_table(expand=False)
     table.add_column(texts("method"))
-    for heading in ("on_average", "at_most", "at_the_end", "in_all"):
+    for heading in ("on_average", "at_most", "at_the_end", "in_all", *(["dollars"] if dollars else [])):
         table.add_column(texts(heading), justify="right", no_wrap=True)
     inputs = [call.input_tokens for call in usage]
     rows = (
@@ -185,8 +201,10 @@ def _use_table(use: TokenUse, usage: Sequence[Usage], texts: Texts) -> Table:
         ("selected", [point.selected for point in use.points], use.selected),
         ("reported", inputs, sum(inputs)),
     )
-    for name, values, total in rows:
+    costs = (*(dollars or [None] * 3), reported and reported.dollars)
+    for (name, values, total), cost in zip(rows, costs, strict=True):
         if values:
             figures = (round(sum(values) / len(values)), max(values), values[-1], total)
-            table.add_row(Text(texts(name)), *(Text(f"{figure:,}") for figure in figures))
+            cells = [texts(name), *(f"{figure:,}" for figure in figures), *([shown_dollars(cost)] if dollars else [])]
+            table.add_row(*map(Text, cells))
     return table

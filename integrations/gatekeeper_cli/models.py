@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from gatekeeper_core.calibration import UsageCalibrator
+    from gatekeeper_core.pricing.usage import Usage
     from gatekeeper_minimax import MiniMaxClient
 
 __all__ = [
@@ -47,8 +48,8 @@ class Model(Protocol):
         """What a reader may call it."""
         ...
 
-    def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, int | None]:
-        """Yield the visible text of the answer in pieces; return the prompt tokens that it counted, if it says so.
+    def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, Usage | None]:
+        """Yield the visible text of the answer in pieces; return what it counted, if it says so.
 
         Raises:
             GatekeeperError: it failed; its text is one line without any secret.
@@ -75,8 +76,8 @@ class MiniMaxModel:
         """The name that the service knows it by."""
         return self._client.config.model
 
-    def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, int | None]:
-        """Yield the visible text of the answer in pieces; return the prompt tokens that the service counted.
+    def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, Usage | None]:
+        """Yield the visible text of the answer in pieces; return what the service counted.
 
         Raises:
             MiniMaxError: no answer, or not the whole of it.
@@ -84,7 +85,7 @@ class MiniMaxModel:
         with self._client.stream(messages) as stream:
             yield from stream
             usage = stream.reply.usage
-        return None if usage is None else usage.input_tokens
+        return usage and usage._replace(model=usage.model or self.name)
 
     def close(self) -> None:
         """Close the connections."""

@@ -14,6 +14,8 @@ from gatekeeper_core.text import is_han, is_question, sentences
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 
+    from gatekeeper_core.pricing.usage import Usage
+
 __all__ = ["OfflineModel", "scripted_answer"]
 
 _NOTED = {"Chinese": "好的，记下了。", "English": "Noted."}
@@ -35,7 +37,7 @@ class OfflineModel:
 
     name = "the scripted offline model"
 
-    def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, int | None]:
+    def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, Usage | None]:
         """Yield the scripted answer in pieces of a few characters; it counts no tokens."""
         text = scripted_answer(messages)
         for start in range(0, len(text), _PIECE_CHARACTERS):

@@ -11,12 +11,15 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from gatekeeper_cli.bill import CacheState, PriceList
 from gatekeeper_cli.opening import open_conversation, say_left_out, without_current
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.showable import visible
 from gatekeeper_cli.texts import Language, spoken, texts_for
 from gatekeeper_cli.views import write_json
 from gatekeeper_cli.writing import STANDARD_INPUT, WriteError, write_report
+from gatekeeper_core.errors import GatekeeperError
+from gatekeeper_core.pricing.prices import PRICES, prices_of_model, read_prices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,15 +33,19 @@ if TYPE_CHECKING:
 __all__ = [
     "AsJson",
     "Budget",
+    "CacheOption",
     "File",
     "Force",
     "Html",
     "Lang",
     "Mode",
     "ModeOption",
+    "ModelOption",
+    "PricesOption",
     "Query",
     "checked_budget",
     "conversation_name",
+    "price_list",
     "print_json",
     "put_out",
     "show",
@@ -57,11 +64,14 @@ _HELP = texts_for(Language.auto)
 
 AsJson = Annotated[bool, typer.Option("--json", help=_HELP("help.json"))]
 Budget = Annotated[int, typer.Option("--budget", help=_HELP("help.budget"))]
+CacheOption = Annotated[CacheState, typer.Option("--cache", help=_HELP("help.cache"))]
 File = Annotated[str, typer.Argument(help=_HELP("help.file"), metavar="FILE")]
 Force = Annotated[bool, typer.Option("--force", help=_HELP("help.force"))]
 Html = Annotated[str | None, typer.Option("--html", help=_HELP("help.html"), metavar="OUT")]
 Lang = Annotated[Language, typer.Option("--lang", help=_HELP("help.lang"))]
+ModelOption = Annotated[str | None, typer.Option("--model", help=_HELP("help.model"), metavar="NAME")]
 ModeOption = Annotated[Mode, typer.Option("--mode", help=_HELP("help.mode"))]
+PricesOption = Annotated[str | None, typer.Option("--prices", help=_HELP("help.prices"), metavar="FILE")]
 Query = Annotated[str, typer.Argument(help=_HELP("help.query"), metavar="QUERY")]
 
 
@@ -80,6 +90,17 @@ def checked_budget(budget: int) -> int:
     if budget < 1:
         refuse(spoken()("error.budget", budget=budget))
     return budget
+
+
+def price_list(model: str | None, prices: str | None, cache: CacheState) -> PriceList:
+    """Return what the options say; refuse a file that holds no prices, and a model without a row."""
+    try:
+        rows = PRICES if prices is None else read_prices(prices)
+    except GatekeeperError as error:
+        refuse(str(error))
+    if model is not None and prices_of_model(model, rows) is None:
+        refuse(spoken()("error.model", model=model))
+    return PriceList(rows, model, cache)
 
 
 def print_json(value: dict[str, Any]) -> None:

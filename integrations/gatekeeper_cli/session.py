@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
     from gatekeeper_cli.models import Model
+    from gatekeeper_core.pricing.usage import Usage
     from gatekeeper_core.selection.result import Selection
 
 __all__ = ["EmptyAnswerError", "Exchange", "NotStoredError", "Session"]
@@ -44,14 +45,14 @@ class Exchange(NamedTuple):
         sent_tokens: tokens of what was sent: the kept turns, the question, the constraints, the head.
         full_tokens: what it would have been with the whole history in place of the kept turns.
         topic_id: the topic that the turn was recorded in.
-        prompt_tokens: what the model counted for the same, or None where it does not say.
+        usage: what the model counted for the same, or None where it does not say.
     """
 
     selection: Selection
     sent_tokens: int
     full_tokens: int
     topic_id: int
-    prompt_tokens: int | None
+    usage: Usage | None
 
 
 class Session:
@@ -111,7 +112,7 @@ class Session:
         system = "\n\n".join(filter(None, (*self._head, render_constraints(selection.constraints))))
         pieces: list[str] = []
         with closing(self._model.answer(_prompt(selection, system))) as answer:
-            prompt_tokens = yield from _noted(answer, pieces)
+            usage = yield from _noted(answer, pieces)
         with _undisturbed():
             self._record(question, "".join(pieces))
         count = self.gatekeeper.token_counter
@@ -121,7 +122,7 @@ class Session:
             sent_tokens=fixed + selection.tokens,
             full_tokens=fixed + selection.history_tokens,
             topic_id=self.gatekeeper.topics[-1].topic_id,
-            prompt_tokens=prompt_tokens,
+            usage=usage,
         )
 
     def _record(self, question: str, answer: str) -> None:
@@ -151,14 +152,14 @@ def _prompt(selection: Selection, system: str) -> list[dict[str, str]]:
     return [{"role": "system", "content": system}, *rest] if system else rest
 
 
-def _noted(answer: Generator[str, None, int | None], pieces: list[str]) -> Generator[str, None, int | None]:
+def _noted(answer: Generator[str, None, Usage | None], pieces: list[str]) -> Generator[str, None, Usage | None]:
     """Yield what an answer yields and return what it returns, with its pieces noted."""
     while True:
         try:
             piece = next(answer)
         except StopIteration as end:
-            tokens: int | None = end.value
-            return tokens
+            usage: Usage | None = end.value
+            return usage
         pieces.append(piece)
         yield piece
 

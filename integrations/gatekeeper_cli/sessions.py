@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.padding import Padding
 from rich.text import Text
 
+from gatekeeper_cli.bill import Dollars
 from gatekeeper_cli.opening import check_form, file_size, progress_bar
 from gatekeeper_cli.output import conversation_name, print_json, show
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.token_use import MAX_CALLS, Reported, token_use
-from gatekeeper_cli.views import percent, plain_table, visible
+from gatekeeper_cli.views import bill_lines, percent, plain_table, shown_dollars, visible
 from gatekeeper_cli.writing import STANDARD_INPUT
 from gatekeeper_formats import (
     SUFFIXES,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
+    from gatekeeper_cli.bill import PriceList, Tariff
     from gatekeeper_cli.texts import Texts
     from gatekeeper_formats import Conversation, Heading
 
@@ -60,10 +62,13 @@ class SessionCost(NamedTuple):
         turns: how many turns it has.
         model_calls: how many model calls.
         calls_asked: how many of them ``window`` and ``selected`` are measured at.
+        calls_sent_whole: at how many of these everything is sent, as less would not pay.
         full: everything before each call, all together.
         window: the newest turns that fit, all together.
         selected: what the gatekeeper selects, all together.
         reported: what the provider reported, None where the file does not tell.
+        tariff: the prices, None without any.
+        dollars: what all calls cost in each way, None without prices.
     """
 
     file: str
@@ -75,19 +80,39 @@ class SessionCost(NamedTuple):
     turns: int
     model_calls: int
     calls_asked: int
+    calls_sent_whole: int
     full: int
     window: int
     selected: int
     reported: Reported | None
+    tariff: Tariff | None = None
+    dollars: Dollars | None = None
 
     @property
     def name(self) -> str:
         """Its title; without one its file, with its number where it is not the first of it."""
         return self.title or (self.file if self.number == 1 else f"{self.file} #{self.number}")
 
+    def figures(self, *, in_dollars: bool) -> dict[str, str]:
+        """Return its figures for a reader, by the headings of their columns."""
+        counts = {"calls": f"{self.model_calls:,}", "tokens" if in_dollars else "estimated": f"{self.full:,}"}
+        if not in_dollars:
+            reported = f"{self.reported.input_tokens:,}" if self.reported else "-"
+            saved = percent(self.full - self.selected, self.full)
+            return {**counts, "reported": reported, "selected": f"{self.selected:,}", "saved": saved}
+        full, _, selected = map(shown_dollars, self.dollars or [None] * 3)
+        reported = shown_dollars(self.reported and self.reported.dollars)
+        saved = percent(self.dollars.share_saved, 1) if self.dollars else "-"
+        return {**counts, "full_history": full, "reported": reported, "selected": selected, "saved": saved}
+
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready values, without any message."""
-        return {**self._asdict(), "reported": self.reported and self.reported.to_dict()}
+        return {
+            **self._asdict(),
+            "reported": self.reported and self.reported.to_dict(),
+            "tariff": self.tariff and self.tariff.to_dict(),
+            "dollars": self.dollars and self.dollars._asdict(),
+        }
 
 
 class Unread(NamedTuple):
@@ -97,7 +122,9 @@ class Unread(NamedTuple):
     reason: str
 
 
-def inspect_all(source: str, *, token_budget: int, form: str | None, as_json: bool, texts: Texts) -> None:
+def inspect_all(
+    source: str, *, token_budget: int, prices: PriceList, form: str | None, as_json: bool, texts: Texts
+) -> None:
     """Show the costs of all conversations of a file or of the files below a folder; refuse what holds none."""
     check_form(form)
     unread: list[Unread] = []
@@ -108,14 +135,16 @@ def inspect_all(source: str, *, token_budget: int, form: str | None, as_json: bo
     else:
         names = {source: texts("error.standard_input") if source == STANDARD_INPUT else conversation_name(source)}
     with progress_bar(sum(map(file_size, names))) as progress:
-        read = partial(session_costs, form=form, token_budget=token_budget, unread=unread, progress=progress)
+        read = partial(
+            session_costs, form=form, token_budget=token_budget, prices=prices, unread=unread, progress=progress
+        )
         sessions = [cost for file, name in names.items() for cost in read(file, name)]
     if not sessions and source in names and unread:
         refuse(f"{source}: {unread[0].reason}")
     if not sessions:
         details = [f"{file}: {reason}" for file, reason in unread]
         refuse(texts("error.none_read", folder=source, files=len(names)), details=details[:_MAX_ROWS])
-    sessions.sort(key=lambda cost: (-cost.full, cost.file, cost.number))
+    sessions.sort(key=lambda cost: (-(cost.dollars.full if cost.dollars else 0), -cost.full, cost.file, cost.number))
     if as_json:
         print_json(
             {
@@ -154,6 +183,7 @@ def session_costs(
     *,
     form: str | None,
     token_budget: int,
+    prices: PriceList,
     unread: list[Unread],
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[SessionCost]:
@@ -164,10 +194,11 @@ def session_costs(
         name: what it is called.
         form: its format; None tells it by the content.
         token_budget: for each request, in tokens.
+        prices: of models.
         unread: takes what could not be read.
         progress: is called with the number of bytes of each piece that is read.
     """
-    cost, number = partial(_cost, name, token_budget), 0
+    cost, number = partial(_cost, name, token_budget, prices), 0
     source = sys.stdin.buffer if file == STANDARD_INPUT else file
     with _noted(name, unread):
         for each in map(cost, read_conversations(source, form=form, name=name, progress=progress)):
@@ -191,8 +222,9 @@ def _noted(name: str, unread: list[Unread]) -> Iterator[None]:
         unread.append(Unread(name, str(error).removeprefix(f"{name}: ")))
 
 
-def _cost(name: str, token_budget: int, conversation: Conversation) -> SessionCost:
-    heading = conversation.heading
+def _cost(name: str, token_budget: int, prices: PriceList, conversation: Conversation) -> SessionCost:
+    heading, tariff = conversation.heading, prices.tariff(conversation.usage)
+    use = token_use(conversation.messages, token_budget=token_budget, tariff=tariff)
     days = (message.created_at.date().isoformat() for message in conversation.messages if message.created_at)
     return SessionCost(
         file=name,
@@ -202,17 +234,37 @@ def _cost(name: str, token_budget: int, conversation: Conversation) -> SessionCo
         day=heading.created or next(days, None),
         form=conversation.form,
         turns=len(conversation.turns),
-        reported=Reported.of(conversation.usage),
-        **token_use(conversation.messages, token_budget=token_budget).to_dict(),
+        reported=Reported.of(conversation.usage, tariff),
+        tariff=tariff,
+        dollars=use.dollars,
+        **use.to_dict(),
     )
 
 
 def _totals(sessions: Sequence[SessionCost]) -> dict[str, Any]:
-    names = ("turns", "model_calls", "full", "window", "selected")
-    told = [cost.reported for cost in sessions if cost.reported]
-    reported = Reported(*map(sum, zip(*told, strict=True))).to_dict() if told else None
-    sums = {name: sum(getattr(cost, name) for cost in sessions) for name in names}
-    return {"sessions": len(sessions), **sums, "sessions_reported": len(told), "reported": reported}
+    total = _total(sessions).to_dict()
+    names = ("turns", "model_calls", "full", "window", "selected", "reported", "dollars")
+    return {
+        "sessions": len(sessions),
+        "sessions_reported": sum(cost.reported is not None for cost in sessions),
+        "sessions_priced": sum(cost.tariff is not None for cost in sessions),
+        **{name: total[name] for name in names},
+    }
+
+
+def _total(sessions: Sequence[SessionCost], *, title: str = "") -> SessionCost:
+    names = ("turns", "model_calls", "calls_asked", "calls_sent_whole", "full", "window", "selected")
+    return SessionCost(
+        file="",
+        number=1,
+        id=None,
+        title=title,
+        day=None,
+        form="",
+        reported=Reported.total(cost.reported for cost in sessions),
+        dollars=Dollars.total(cost.dollars for cost in sessions),
+        **{name: sum(getattr(cost, name) for cost in sessions) for name in names},
+    )
 
 
 def sessions_view(
@@ -221,14 +273,15 @@ def sessions_view(
     """Yield how many there are, a row for the costliest, the totals, and what could not be read.
 
     Args:
-        sessions: what each of them costs, the costliest first.
+        sessions: what each of them costs, the costliest first; where any has dollars, these take the place of tokens.
         unread: what could not be read.
         files: how many files there are.
         token_budget: for each request, in tokens.
         texts: in which language.
     """
-    heading = texts("sessions_heading", sessions=len(sessions), files=files, budget=token_budget)
-    yield Text(heading, style="bold")
+    dollars = _total(sessions).dollars
+    name = "sessions_in_dollars" if dollars else "sessions_heading"
+    yield Text(texts(name, sessions=len(sessions), files=files, budget=token_budget), style="bold")
     yield Text()
     yield _sessions_table(sessions, texts)
     hidden = sessions[_MAX_ROWS:]
@@ -237,6 +290,13 @@ def sessions_view(
         yield Text(texts("more_sessions", sessions=len(hidden), tokens=tokens), style="dim")
     if any(cost.calls_asked < cost.model_calls for cost in sessions):
         yield Text(texts("sessions_asked", asked=MAX_CALLS), style="dim")
+    yield from bill_lines([cost.tariff for cost in sessions], dollars, texts)
+    dearer = sum(cost.dollars is not None and not cost.dollars.pays for cost in sessions)
+    if dollars and dollars.pays and dearer:
+        yield Text(texts("sessions_pay_not", sessions=dearer))
+    unpriced = sum(cost.tariff is None for cost in sessions)
+    if dollars and unpriced:
+        yield Text(texts("sessions_unpriced", sessions=unpriced), style="dim")
     if unread:
         yield Text()
         yield Text(texts("unread_heading", files=len({each.file for each in unread})))
@@ -247,23 +307,17 @@ def sessions_view(
 
 
 def _sessions_table(sessions: Sequence[SessionCost], texts: Texts) -> Table:
-    totals, with_reported = _totals(sessions), any(cost.reported for cost in sessions)
+    total = _total(sessions, title=texts("sessions_total", sessions=len(sessions)))
+    in_dollars = total.dollars is not None
+    headings = [name for name in total.figures(in_dollars=in_dollars) if name != "reported" or total.reported]
     table = plain_table()
     table.add_column(texts("session"), ratio=1, min_width=_NAME_COLUMNS, no_wrap=True, overflow="ellipsis")
     table.add_column(texts("day"), no_wrap=True)
-    for heading in ("calls", "estimated", *(["reported"] if with_reported else []), "selected", "saved"):
+    for heading in headings:
         table.add_column(texts(heading), justify="right", no_wrap=True)
-
-    def add(name: str, day: str | None, calls: int, full: int, read: int | None, selected: int) -> None:
-        shown = "-" if read is None else f"{read:,}"
-        cells = (name, day or "-", f"{calls:,}", f"{full:,}", *([shown] if with_reported else []))
-        table.add_row(*map(Text, (*cells, f"{selected:,}", percent(full - selected, full))))
-
-    for cost in sessions[:_MAX_ROWS]:
-        read = cost.reported.input_tokens if cost.reported else None
-        add(visible(cost.name), cost.day, cost.model_calls, cost.full, read, cost.selected)
-    table.add_section()
-    read = totals["reported"] and totals["reported"]["input_tokens"]
-    name = texts("sessions_total", sessions=len(sessions))
-    add(name, None, totals["model_calls"], totals["full"], read, totals["selected"])
+    for cost in (*sessions[:_MAX_ROWS], total):
+        if cost is total:
+            table.add_section()
+        figures = cost.figures(in_dollars=in_dollars)
+        table.add_row(*map(Text, (visible(cost.name), cost.day or "-", *(figures[heading] for heading in headings))))
     return table

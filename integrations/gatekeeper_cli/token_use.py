@@ -11,17 +11,23 @@ requests, each with all results so far.
 from __future__ import annotations
 
 from bisect import bisect_right
+from hashlib import blake2b
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gatekeeper_cli.bill import Account, Dollars
+from gatekeeper_core.context.history.cache_marks import plan_marks
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.messages import Message, turn_starts
+from gatekeeper_core.pricing.cache import Request
 from gatekeeper_core.tokens import count_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from gatekeeper_cli.bill import Tariff
+    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.pricing.usage import Usage
 
 __all__ = ["MAX_CALLS", "Reported", "TokenUse", "UsePoint", "evenly", "token_use"]
@@ -39,6 +45,8 @@ class UsePoint(NamedTuple):
         full: everything before it.
         window: the newest turns that fit beside the current one, which is sent whole.
         selected: what the gatekeeper selects.
+        dollars: what the call costs in each way; None without prices.
+        action: what the policy does with the past turns, see ``CallBill``; ``everything`` leaves none of them out.
     """
 
     call: int
@@ -46,6 +54,12 @@ class UsePoint(NamedTuple):
     full: int
     window: int
     selected: int
+    dollars: Dollars | None = None
+    action: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values."""
+        return {**self._asdict(), "dollars": self.dollars and self.dollars._asdict()}
 
 
 class TokenUse(NamedTuple):
@@ -54,12 +68,14 @@ class TokenUse(NamedTuple):
     Attributes:
         calls: how many model calls there are.
         full: everything before each of them, all together.
-        points: the calls that were asked: all of them, or ``MAX_CALLS`` at even distances.
+        points: the calls that were asked: all of them, or ``MAX_CALLS`` at even distances where there are no prices.
+        tariff: the prices, None without any.
     """
 
     calls: int
     full: int
     points: tuple[UsePoint, ...]
+    tariff: Tariff | None = None
 
     @property
     def window(self) -> int:
@@ -71,29 +87,53 @@ class TokenUse(NamedTuple):
         """The selections of all calls together, scaled up from those that were asked."""
         return self._scaled(sum(point.selected for point in self.points))
 
+    @property
+    def calls_sent_whole(self) -> int:
+        """How many of the calls that were asked send everything, as less would not pay."""
+        return sum(point.action == "everything" and point.selected == point.full for point in self.points)
+
+    @property
+    def dollars(self) -> Dollars | None:
+        """What all calls cost in each way; None without prices."""
+        return Dollars.total(point.dollars for point in self.points)
+
     def _scaled(self, tokens: int) -> int:
         return round(tokens * self.calls / len(self.points)) if self.points else 0
 
     def to_dict(self) -> dict[str, int]:
         """Return the sums, JSON-ready."""
         sums = {"full": self.full, "window": self.window, "selected": self.selected}
-        return {"model_calls": self.calls, "calls_asked": len(self.points), **sums}
+        asked = {"calls_asked": len(self.points), "calls_sent_whole": self.calls_sent_whole}
+        return {"model_calls": self.calls, **asked, **sums}
 
 
 class Reported(NamedTuple):
-    """What the provider reported for all calls of a conversation together, in tokens; see ``Usage``."""
+    """What the provider reported for all calls of a conversation together, in tokens (see ``Usage``) and in dollars.
+
+    ``dollars`` is None without prices.
+    """
 
     calls: int
     input_tokens: int
     output_tokens: int
     cached_tokens: int
     cache_written_tokens: int
+    dollars: float | None = None
 
     @classmethod
-    def of(cls, usage: Iterable[Usage]) -> Reported | None:
+    def of(cls, usage: Iterable[Usage], tariff: Tariff | None = None) -> Reported | None:
         """Return the sums, or None where nothing is reported."""
-        rows = [(1, *call[:4]) for call in usage]
-        return cls(*map(sum, zip(*rows, strict=True))) if rows else None
+        return cls.total(cls(1, *call[:4], tariff.dollars(call) if tariff else None) for call in usage)
+
+    @classmethod
+    def total(cls, parts: Iterable[Reported | None]) -> Reported | None:
+        """Return the sums over the parts that are known; None where none is."""
+        known = [part for part in parts if part]
+        if not known:
+            return None
+        dollars = [part.dollars for part in known if part.dollars is not None]
+        counts = (sum(count) for count in zip(*(part[:5] for part in known), strict=True))
+        return cls(*counts)._replace(dollars=sum(dollars) if dollars else None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sums, JSON-ready."""
@@ -115,31 +155,80 @@ def token_use(
     messages: Sequence[Message],
     *,
     token_budget: int,
+    tariff: Tariff | None = None,
     watched: Callable[[Sequence[int]], Iterable[int]] = iter,
 ) -> TokenUse:
-    """Return the tokens of the requests of a conversation, as :func:`select_history` would have sent them.
+    """Return the tokens of the requests of a conversation, as a ``ThreadSelector`` would have sent them.
+
+    With a tariff every call is asked: what one costs depends on what the calls before it have left in the cache.
 
     Args:
         messages: the conversation, oldest first.
         token_budget: for everything that is sent, in tokens.
+        tariff: the prices; None: no dollars.
         watched: gives back the numbers of the calls that are asked, one by one, and may show how far they are.
     """
     messages = tuple(messages)
     whole = HistoryConfig(token_budget=token_budget, mode="window", floor_turns=len(messages), run=None)
+    call, prices = 0, tariff.prices if tariff else None
+
+    def clock() -> float:
+        return tariff.time_of(call) if tariff else 0.0
+
     window, gated = (
-        ThreadSelector(_itself, write=_replacement, config=config)
+        ThreadSelector(_itself, write=_replacement, config=config, clock=clock)
         for config in (whole, HistoryConfig(token_budget=token_budget))
     )
     before = (0, *accumulate(count_message(message) for message in messages))
     calls = [at for at, message in enumerate(messages) if message.role == "assistant"]
     starts = turn_starts([message.role for message in messages])
+    bill = _Bill(messages, tariff) if tariff else None
     points = []
-    for call in watched(evenly(len(calls), MAX_CALLS)):
+    for call in watched(range(len(calls)) if tariff else evenly(len(calls), MAX_CALLS)):
         stop = calls[call]
         request = messages[:stop]
-        sent = (selector.view(request, thread="inspected").tokens for selector in (window, gated))
-        points.append(UsePoint(call, max(0, bisect_right(starts, stop) - 1), before[stop], *sent))
-    return TokenUse(len(calls), sum(before[at] for at in calls), tuple(points))
+        newest, chosen = (selector.view(request, thread="inspected", prices=prices) for selector in (window, gated))
+        dollars = bill.dollars(call, stop, newest, chosen) if bill else None
+        turn_id = max(0, bisect_right(starts, stop) - 1)
+        action = chosen.bill.action if chosen.bill else ""
+        points.append(UsePoint(call, turn_id, before[stop], newest.tokens, chosen.tokens, dollars, action))
+    return TokenUse(len(calls), sum(before[at] for at in calls), tuple(points), tariff)
+
+
+class _Bill:
+    """The accounts of the three ways to send a conversation."""
+
+    def __init__(self, messages: Sequence[Message], tariff: Tariff) -> None:
+        self._messages = messages
+        self._pieces = [_piece(message) for message in messages]
+        self._everything, *self._chosen = (Account(tariff) for _ in Dollars._fields)
+
+    def dollars(self, call: int, stop: int, *views: HistoryView) -> Dollars:
+        """Return what a call costs, with all messages up to a position and with what each view keeps of them."""
+        answer = self._pieces[stop][1]
+        everything = Request(self._pieces[:stop], [stop - 1] if stop else [], answer)
+        amounts = [self._everything.charge(call, everything)]
+        for account, view in zip(self._chosen, views, strict=True):
+            replaced = {at: _piece(message) for at, message in view.replaced}
+            pieces = [replaced.get(at, self._pieces[at]) for at in view.kept]
+            amounts.append(account.charge(call, Request(pieces, self._marks(view), answer)))
+        return Dollars(*amounts)
+
+    def _marks(self, view: HistoryView) -> set[int]:
+        """Return where marks go: behind the head, and where the adapters put them; of a window, at its end."""
+        roles = [self._messages[at].role for at in view.kept]
+        head, end = next((at for at, role in enumerate(roles) if role != "system"), len(roles)), len(roles) - 1
+        places: set[int | None] = {head - 1, end}
+        if view.bill:
+            said = [at for at, role in enumerate(roles) if role == "assistant"] if roles and roles[-1] != "user" else []
+            plan = plan_marks(view, blocks=[1] * len(roles), answered=said[-1] if said else None)
+            places = {head - 1, plan.body, plan.between, end if plan.end else None}
+        return {place for place in places if place is not None and place >= 0}
+
+
+def _piece(message: Message) -> tuple[bytes, int]:
+    digest = blake2b(repr(message).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return digest, count_message(message)
 
 
 def _itself(message: Message) -> Message:

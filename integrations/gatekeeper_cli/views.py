@@ -16,12 +16,14 @@ from rich.text import Text
 
 from gatekeeper_cli.showable import visible, visible_lines
 from gatekeeper_cli.texts import ENGLISH
+from gatekeeper_core.pricing.prices import prices_of_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
+    from gatekeeper_cli.bill import Dollars, Tariff
     from gatekeeper_cli.demo import Demo
     from gatekeeper_cli.session import Exchange
     from gatekeeper_cli.texts import Texts
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_json",
+    "bill_lines",
     "decision_table",
     "demo_view",
     "exchange_line",
@@ -41,6 +44,7 @@ __all__ = [
     "percent",
     "plain_table",
     "selection_view",
+    "shown_dollars",
     "spans",
     "topics_view",
     "verdict_line",
@@ -170,7 +174,7 @@ def _saved(selection: Selection) -> str:
     return percent(selection.history_tokens - selection.tokens, selection.history_tokens)
 
 
-def percent(part: int, whole: int) -> str:
+def percent(part: float, whole: float) -> str:
     """Return a share with one digit after the point.
 
     >>> percent(1, 8), percent(0, 0)
@@ -232,8 +236,12 @@ def exchange_line(exchange: Exchange, texts: Texts = ENGLISH) -> str:
         else texts("chat.topic_back", topic=exchange.topic_id, decision=decision, back=resumed),
         f"{kept}: {shown}" if shown else kept,
     ]
-    if exchange.prompt_tokens is not None:
-        parts.append(texts("chat.counted", tokens=exchange.prompt_tokens))
+    usage = exchange.usage
+    if usage is not None:
+        parts.append(texts("chat.counted", tokens=usage.input_tokens, cached=usage.cached_tokens))
+        prices = prices_of_model(usage.model)
+        if prices is not None:
+            parts.append(shown_dollars(prices.dollars(usage)))
     return f"[{' | '.join(parts)}]"
 
 
@@ -306,6 +314,34 @@ def demo_view(demo: Demo, texts: Texts = ENGLISH) -> Iterator[RenderableType]:
         cells = (texts(f"kind.{question.kind}"), gate, len(selection.turns), f"{selection.tokens:,}", _saved(selection))
         table.add_row(*(Text(str(cell)) for cell in cells))
     yield table
+
+
+# --- dollars --------------------------------------------------------------------------------------------------------
+
+
+def shown_dollars(amount: float | None) -> str:
+    """Return dollars for a reader, the smaller the finer; ``-`` where they are not known.
+
+    >>> [shown_dollars(amount) for amount in (1234.5, 12.3, 0.01234, 0.00001234, 0, None)]
+    ['$1,234.50', '$12.30', '$0.0123', '$0.000012', '$0.00', '-']
+    """
+    if amount is None:
+        return "-"
+    digits = 2 if amount >= 1 or not amount else 4 if amount >= 0.001 else 6
+    return f"${amount:,.{digits}f}"
+
+
+def bill_lines(tariffs: Iterable[Tariff | None], dollars: Dollars | None, texts: Texts) -> Iterator[Text]:
+    """Yield at which prices dollars are counted and whether the gatekeeper pays; without dollars, how to get them."""
+    known = [tariff for tariff in tariffs if tariff]
+    if dollars is None:
+        yield from () if known else (Text(texts("bill_how"), style="dim"),)
+        return
+    models = texts("comma").join(visible(model) for model in dict.fromkeys(tariff.model for tariff in known))
+    yield Text(texts("bill_basis", model=models, cache=texts(f"cache.{known[0].cache}")))
+    name = "bill_pays" if dollars.pays else "bill_pays_not" if dollars.share_saved < 0 else "bill_same"
+    amounts = {"selected": shown_dollars(dollars.selected), "full": shown_dollars(dollars.full)}
+    yield Text(texts(name, **amounts, share=percent(abs(dollars.share_saved), 1)), style="bold")
 
 
 # --- facts ----------------------------------------------------------------------------------------------------------

@@ -30,7 +30,9 @@ __all__ = ["marked_messages", "marked_request"]
 _KEY = "cache_control"
 
 
-def marked_request(request: ModelRequest[Any], view: HistoryView) -> ModelRequest[Any]:
+def marked_request(
+    request: ModelRequest[Any], view: HistoryView, *, is_system_extended: bool = False
+) -> ModelRequest[Any]:
     """Return a request with marks where they pay; the same one where it is not for Anthropic.
 
     Where another middleware, or the user, has the whole request cached (``cache_control`` among its settings), the
@@ -40,6 +42,7 @@ def marked_request(request: ModelRequest[Any], view: HistoryView) -> ModelReques
     Args:
         request: with the messages that are sent.
         view: what they were chosen by.
+        is_system_extended: whether something is yet to stand behind the system message.
     """
     if not is_anthropic(request.model):
         return request
@@ -57,7 +60,9 @@ def marked_request(request: ModelRequest[Any], view: HistoryView) -> ModelReques
     if plan.end and room > 0:
         changed["model_settings"] = {**request.model_settings, _KEY: dict(EPHEMERAL)}
         room -= 1
-    if not is_theirs and room > 0:
+    # Anthropic's middleware, if it stands behind this one, marks tools, system message and end: with a mark before the
+    # end of the system message and one on the body there would be five.
+    if not is_theirs and room > 0 and not (is_system_extended and plan.body is not None):
         marked |= marked_contents(contents[:1], [0], room=1, behind=contents[1:])
         if not (on_tools or request.system_prompt):
             changed |= _marked_tools(request.tools, contents)
@@ -71,20 +76,19 @@ def marked_request(request: ModelRequest[Any], view: HistoryView) -> ModelReques
     return request.override(**changed) if changed else request
 
 
-def marked_messages(messages: Sequence[BaseMessage], view: HistoryView, *, has_question: bool) -> list[BaseMessage]:
+def marked_messages(messages: Sequence[BaseMessage], view: HistoryView) -> list[BaseMessage]:
     """Return the messages that a chain sends to Anthropic with marks where they pay: copies of those that get one.
 
     Args:
-        messages: what is sent.
+        messages: what is sent; the question may follow them.
         view: what they were chosen by.
-        has_question: whether the question is among them; else what follows is not known here.
     """
     plan = _plan(messages, view)
     contents = _contents(messages)
     system = 0 if messages and isinstance(messages[0], SystemMessage) else None
     if system is not None:
         contents[0] = messages[0].content
-    end = len(messages) - 1 if plan.end and has_question else None
+    end = len(messages) - 1 if plan.end and messages else None
     places = [place for place in (plan.body, end, system, plan.between) if place is not None]
     room = MARKS_AT_MOST - sum(1 for content in contents for _ in marks_in(content))
     marked = marked_contents(contents, places, room=room)

@@ -143,7 +143,9 @@ class GatekeeperMiddleware(Middleware):
         if self._shadow:
             return handler(request)
         with _appended_reaches_state(request, prepared):
-            return handler(prepared)
+            answer = handler(prepared)
+        self._report(request, answer)
+        return answer
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Answer]]
@@ -154,7 +156,15 @@ class GatekeeperMiddleware(Middleware):
         if self._shadow:
             return await handler(request)
         with _appended_reaches_state(request, prepared):
-            return await handler(prepared)
+            answer = await handler(prepared)
+        await asyncio.to_thread(self._report, request, answer)
+        return answer
+
+    def _report(self, request: ModelRequest[Any], answer: Answer) -> None:
+        """Hand on what the provider reports for a call."""
+        if self._built is None:
+            response = getattr(answer, "model_response", answer)
+            self._selected.report(request, getattr(response, "result", [response]))
 
     def _prepared(self, request: ModelRequest[Any]) -> tuple[HistoryView | ThreadRequest[Any], ModelRequest[Any]]:
         return self._built.prepared(request) if self._built else self._selected.prepared(request)

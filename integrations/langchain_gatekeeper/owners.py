@@ -9,16 +9,19 @@ from langchain_core.runnables.config import ensure_config
 
 from gatekeeper_core.context.history.model_windows import window_of_model
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
+from gatekeeper_core.pricing.prices import prices_of_model
 
 if TYPE_CHECKING:
     from langchain.agents.middleware.types import ModelRequest
 
     from gatekeeper_core.messages import Provider
+    from gatekeeper_core.pricing.prices import ModelPrices
 
 __all__ = [
     "Owner",
     "is_anthropic",
     "owner_of",
+    "prices_of",
     "provider_of",
     "setting_of",
     "tenant_of",
@@ -98,14 +101,29 @@ def window_of(model: Any) -> int | None:
     >>> window_of("gpt-4o-mini"), window_of(None)
     (128000, None)
     """
+    if not isinstance(model, str):
+        profile = getattr(getattr(model, "bound", model), "profile", None) or {}  # which no model of LangChain 1.0 has
+        if window := profile.get("max_input_tokens"):
+            return int(window)
+    return next((window_of_model(name) for name in _names_of(model)), None)
+
+
+def prices_of(model: Any) -> ModelPrices | None:
+    """Return what the tokens of a model cost, by its name; None where it has no row.
+
+    >>> prices_of("claude-sonnet-4-5").marked, prices_of(None)
+    (True, None)
+    """
+    return next(filter(None, map(prices_of_model, _names_of(model))), None)
+
+
+def _names_of(model: Any) -> list[str]:
+    """Return the names that a model, or one with tools bound to it, says of itself; a name is its own."""
     if isinstance(model, str):
-        return window_of_model(model)
-    model = getattr(model, "bound", model)  # with tools bound to it
-    profile = getattr(model, "profile", None) or {}  # which no model of LangChain 1.0 has
-    if window := profile.get("max_input_tokens"):
-        return int(window)
+        return [model]
+    model = getattr(model, "bound", model)
     names = (_described(model).get("ls_model_name"), getattr(model, "model_name", None), getattr(model, "model", None))
-    return next((window_of_model(name) for name in names if isinstance(name, str)), None)
+    return [name for name in names if isinstance(name, str)]
 
 
 def _described(model: Any) -> Mapping[str, Any]:

@@ -24,9 +24,10 @@ from langchain_core.prompt_values import PromptValue
 
 from gatekeeper_core.messages import COMPACTED, SIGNED, Message, Metadata, Role, ToolCall, is_signed
 from gatekeeper_core.native.items import rewritten_texts
+from gatekeeper_core.pricing.usage import Usage, read_usage
 from langchain_gatekeeper.content import compaction_in, is_media, read_blocks, read_call
 
-__all__ = ["as_messages", "is_summary", "read_message", "same_objects", "text_of", "write_message"]
+__all__ = ["as_messages", "is_summary", "read_message", "same_objects", "text_of", "usage_of", "write_message"]
 
 _ROLE_OF_CLASS: dict[type[BaseMessage], Role] = {
     HumanMessage: "user",
@@ -138,6 +139,16 @@ def as_messages(value: Any) -> list[BaseMessage]:
         return list(value)  # LangChain looks at each of them for much longer
     # A message or a text by itself can be iterated over as well, and would come apart.
     return convert_to_messages([value] if isinstance(value, (str, BaseMessage)) else value)
+
+
+def usage_of(answer: BaseMessage) -> Usage | None:
+    """Return what the provider reports for an answer; None where it reports nothing.
+
+    >>> usage_of(AIMessage("ok", usage_metadata={"input_tokens": 9, "output_tokens": 2, "total_tokens": 11}))
+    Usage(input_tokens=9, output_tokens=2, cached_tokens=0, cache_written_tokens=0, model='')
+    """
+    reported = getattr(answer, "usage_metadata", None)
+    return read_usage(reported, model=answer.response_metadata.get("model_name"))
 
 
 def same_objects(messages: Sequence[object], others: Sequence[object]) -> bool:

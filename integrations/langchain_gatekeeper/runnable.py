@@ -141,8 +141,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
     def _output(self, given: Any, messages: list[BaseMessage], view: HistoryView) -> Any:
         kept = self._selector.kept(messages, view)
         if self._marks and not self._selector.config.shadow:
-            has_question = not (isinstance(given, dict) and self._query_key in given)
-            kept = marked_messages(kept, view, has_question=has_question)
+            kept = marked_messages(kept, view)
         return {**given, self._messages_key: kept} if isinstance(given, dict) else kept
 
 
@@ -177,7 +176,7 @@ def select_messages(
     """
     config = whole_run(config)
     budget = config.token_budget or budget_for_window(window_of(model))
-    selector = selector_of_threads(replace(config, token_budget=budget), token_counter)
+    selector = selector_of_threads(replace(config, token_budget=budget, posture="thrifty"), token_counter)
     listed = as_messages(messages)
     view = selector.view(listed, query=None if query is None else text_of(query))
     announce(view, shadow=selector.config.shadow)

@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import SystemMessage
+from langchain_core.messages import BaseMessage, SystemMessage
 
 from gatekeeper_core.context.history.recall import recall_hint
 from langchain_gatekeeper.cache_marks import marked_request
-from langchain_gatekeeper.owners import Owner, tenant_of, thread_of, window_of
+from langchain_gatekeeper.owners import Owner, prices_of, tenant_of, thread_of, window_of
 from langchain_gatekeeper.provider_side import clears_tool_results, held_by_provider
-from langchain_gatekeeper.reading import is_summary, read_message, same_objects
+from langchain_gatekeeper.reading import is_summary, read_message, same_objects, usage_of
 from langchain_gatekeeper.schemas import SchemaTexts
 from langchain_gatekeeper.selectors import selector_of_threads
 from langchain_gatekeeper.tools import is_recall_tool
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from langchain.agents.middleware.types import ModelRequest
 
     from gatekeeper_core.context.history.modes import HistoryConfig
@@ -58,13 +60,26 @@ class SelectedRequests:
             window_tokens=window_of(request.model),
             pinned=[at for at, said in enumerate(request.messages) if said.additional_kwargs and is_summary(said)],
             held=held_by_provider(request),
+            prices=prices_of(request.model),
             config=replace(self.selector.config, run=None) if clears_tool_results(request) else None,
         )
         kept = self.selector.kept(request.messages, view)
         made = request if same_objects(kept, request.messages) else request.override(messages=kept)
-        made = marked_request(made, view) if self._cache_marks else made
         left_out = len(view.turns) < view.turn_count or any(at not in view.folded for at, _ in view.replaced)
-        return view, _with_line(made, hint) if hint and left_out else made
+        line = hint if left_out else ""
+        if self._cache_marks:
+            made = marked_request(made, view, is_system_extended=bool(line))
+        return view, _with_line(made, line) if line else made
+
+    def report(self, request: ModelRequest[Any], answers: Iterable[BaseMessage]) -> None:
+        """Hand on what the provider reports for a request, as far as its answers tell it."""
+        for usage in filter(None, map(usage_of, answers)):
+            self.selector.report(
+                usage,
+                thread=thread_of(request),
+                tenant=tenant_of(request.runtime, self._tenant),
+                items=request.messages,
+            )
 
     def _hint_for(self, request: ModelRequest[Any]) -> str:
         """Return the line that there is more, in the conversation's language; "" where it cannot be recalled."""

@@ -428,6 +428,13 @@ def test_a_tool_loop_in_spans_is_one_conversation(read: Read) -> None:
     assert is_whole(reading)
 
 
+def test_cached_tokens_under_an_older_name_are_part_of_the_input_of_a_span(read: Read) -> None:
+    counts = {"input_tokens": 50, "output_tokens": 5, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 9}
+    value = span(0, [otel_text("user", "hi")], [otel_text("assistant", "Hi.")])
+    value["attributes"] |= {f"gen_ai.usage.{name}": count for name, count in counts.items()}
+    assert read([value]).usage == (Usage(50, 5, 20, 9),)
+
+
 def test_an_answer_that_comes_back_changed_is_said_once(read: Read) -> None:
     spans = spans_of(PAIRS)
     past = json.loads(spans[1]["attributes"]["gen_ai.input.messages"])

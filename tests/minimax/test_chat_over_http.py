@@ -18,6 +18,8 @@ import pytest
 from gatekeeper_cli.models import minimax_model, usage_calibrator
 from gatekeeper_core import Message
 from gatekeeper_core.messages import group_turns
+from gatekeeper_core.pricing.prices import prices_of_model
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.token_estimate import TokenEstimator
 from tests.minimax.server import API_KEY, Answer, Cut, Failure, Garbage, InBody, MidStream, MiniMaxServer, Stall
@@ -100,6 +102,10 @@ def recorded(file: Path) -> list[dict[str, Any]]:
 @each_language
 def test_the_model_is_sent_what_the_gatekeeper_chooses(language: str, server: MiniMaxServer, tmp_path: Path) -> None:
     """000-51, 000-52, 000-53: asserted on the wire."""
+    from gatekeeper_cli.views import shown_dollars  # needs the extra, and this file is collected without it
+
+    prices = prices_of_model("MiniMax-M2.7")
+    assert prices is not None
     file = tmp_path / "chat.jsonl"
     done = chat(server, "--history", str(file), "--budget", "40", lines=TALKS[language])
     assert (done.returncode, done.stderr) == (0, "")
@@ -113,7 +119,8 @@ def test_the_model_is_sent_what_the_gatekeeper_chooses(language: str, server: Mi
         assert f"> {question}\n{answer}\n{status}\n" in done.stdout
         sent = sum(count_tokens(message["content"]) for message in messages)
         assert status.startswith(f"[{sent} tokens sent, ")
-        assert status.endswith(f" | the model counted {sent}]")
+        paid = shown_dollars(prices.dollars(Usage(sent, count_tokens(answer))))
+        assert status.endswith(f" | the model counted {sent} (0 cached) | {paid}]")
         said += [Message("user", question), Message("assistant", answer)]
         gatekeeper.sync(group_turns(said))
 

@@ -164,6 +164,7 @@ class PromptSizes(NamedTuple):
         recall: gives what it costs to tell some turns inside the question; None: that cannot be done.
         is_as_before: whether what was sent for the question before is still there as it was: nothing was edited.
         question_name: tells the question from the one before.
+        is_run: whether the model is likely to go on with calls: then the next step reads what was recalled as well.
     """
 
     fixed: int
@@ -174,6 +175,7 @@ class PromptSizes(NamedTuple):
     recall: Callable[[Sequence[int]], int] | None
     is_as_before: bool = True
     question_name: str = ""
+    is_run: bool = False
 
 
 class Plan(NamedTuple):
@@ -221,6 +223,7 @@ class SentRequest(NamedTuple):
         turn_count: past turns of the conversation.
         digest: of the body as it is sent now.
         is_as_before: whether what was sent before is still there as it was: nothing of it has been edited.
+        is_last: whether nothing reads on behind the beginning that stays: turns are recalled, and no run is likely.
     """
 
     fixed_tokens: int
@@ -231,6 +234,7 @@ class SentRequest(NamedTuple):
     turn_count: int
     digest: str
     is_as_before: bool = True
+    is_last: bool = False
 
 
 class CallBill(NamedTuple):
@@ -249,6 +253,7 @@ class CallBill(NamedTuple):
         recalled: ids of the turns that are told inside the question.
         body_end: position in the caller's list of the last message of the beginning that stays: a cache mark goes
             behind it. None: nothing stays but what stands before the messages.
+        is_end_cached: whether the next call, at this question or in this run, reads the prompt to its end.
     """
 
     action: Action
@@ -262,6 +267,7 @@ class CallBill(NamedTuple):
     cached_tokens: int
     recalled: tuple[int, ...] = ()
     body_end: int | None = None
+    is_end_cached: bool = False
 
     @property
     def saved(self) -> float:
@@ -324,8 +330,8 @@ class PromptPolicy:
         whole = sizes.fixed + sum(sizes.turns) + sizes.question
         everything = self._everything(whole, sizes.fixed, sizes.is_as_before)
         left = _GUARD * (state.everything_paid + everything) - state.paid
-        if kept.tokens > sizes.room:
-            reason = "no_room"
+        if kept.tokens + (sizes.turns[-1] if sizes.turns else 0) > sizes.room:
+            reason = "no_room"  # for another turn like the newest: to give way in the middle of a run is dearest
         elif rebuilt.body_tokens >= kept.tokens:
             reason = "not_smaller"
         elif state.holds_everything and self.first_cut_at is not None:
@@ -365,7 +371,7 @@ class PromptPolicy:
         written_to = sent.tokens
         if plan is not None:
             cached = plan.cached_tokens
-            written_to = sent.stable_tokens if plan.recalled or self.is_thrifty else sent.tokens
+            written_to = sent.stable_tokens if sent.is_last or self.is_thrifty else sent.tokens
         dollars = self._cost(sent.tokens, cached, written_to)
         everything = self._everything(sent.everything_tokens, sent.fixed_tokens, sent.is_as_before)
         state = state._replace(
@@ -394,6 +400,7 @@ class PromptPolicy:
             rebuilt_dollars=plan.rebuilt_dollars if plan else dollars,
             cached_tokens=cached,
             recalled=plan.recalled if plan else (),
+            is_end_cached=written_to == sent.tokens,
         ), state
 
     def corrected(self, usage: Usage) -> PolicyState:
@@ -484,7 +491,14 @@ class PromptPolicy:
         stable = sizes.fixed + whole
         cached = self._cached(sizes, body)
         tokens = stable + told + sizes.question
-        return Plan(body, recalled, whole, told, cached, self._cost(tokens, cached, stable if recalled else tokens))
+        return Plan(
+            body,
+            recalled,
+            whole,
+            told,
+            cached,
+            self._cost(tokens, cached, stable if recalled and not sizes.is_run else tokens),
+        )
 
     def _cached(self, sizes: PromptSizes, body: tuple[int, ...]) -> int:
         """Return how much of a prompt with this body the cache should hold."""

@@ -53,6 +53,10 @@ if TYPE_CHECKING:
 __all__ = ["policy_of", "read_history", "select_history", "select_past"]
 
 
+_STEPS = 4
+"""Steps in which a run that grows drives past turns out, where each of them costs a new prompt. Source: ours."""
+
+
 def select_history(
     messages: Sequence[Message] | Sequence[Mapping[str, Any]],
     *,
@@ -193,7 +197,7 @@ def select_past(
         costs = _Costs(history, gatekeeper.token_counter, config.run, budget, fixed_tokens, message_tokens)
         account = None
         if policy is not None and config.mode != "window":
-            sizes = costs.sizes(behind_tokens)
+            costs.prices, sizes = policy.prices, costs.sizes(behind_tokens)
             account = ThreadAccount(policy, history, sizes, counter=costs.counter, can_recall=can_recall)
         chosen = _chosen_before(previous, history) if previous else None
         is_step = chosen is not None
@@ -222,7 +226,8 @@ def select_past(
             chosen = (chosen or newest)._replace(status="fallback", reason=_where(error), selection=None)
         view = costs.view(chosen._replace(turns=without_loose_questions(chosen.turns, history)))
         if account:
-            view = account.billed(view, whole=costs.past, previous=previous if is_step else None)
+            before = previous if is_step else None
+            view = account.billed(view, whole=costs.past, previous=before, run_stable=costs.run_stable)
         seen.tell(view.facts)
     return view
 
@@ -255,6 +260,8 @@ class _Costs:
     Attributes:
         past: what each past turn costs.
         room_at_start: what was left for the past when the current turn began.
+        prices: of the model, None where the run gives way by its room alone.
+        run_stable: see ``ShrunkRun.stable``.
     """
 
     def __init__(
@@ -268,6 +275,8 @@ class _Costs:
     ) -> None:
         self.counter = counter
         self.past: Sequence[int] = ()
+        self.prices: ModelPrices | None = None
+        self.run_stable: int | None = None
         self._history = history
         self._given_budget = budget_tokens
         self._fixed = fixed_tokens
@@ -294,11 +303,15 @@ class _Costs:
         chosen_tokens = sum(costs[turn] for turn in choice.turns) if before is None else before
         told = told_question(history, choice.told)
         told_tokens = self._more_than(told) if told else 0
-        run = self._shrunk(self.room_at_start - told_tokens - chosen_tokens)
+        run = self._shrunk(told_tokens + chosen_tokens)
+        self.run_stable = run.stable
         if told and self.room_at_start - told_tokens - run.tokens < 0:
             told, told_tokens = None, 0
         room = self.room_at_start - told_tokens - run.tokens
-        turns = fitting_turns(choice.turns, costs, budget_tokens=self.room_at_start - told_tokens - run.peak_tokens)
+        left = self.room_at_start - told_tokens - run.peak_tokens
+        if self.prices and left < sum(costs[turn] for turn in choice.turns):
+            left -= -run.peak_tokens % max(1, self.room_at_start // _STEPS)
+        turns = fitting_turns(choice.turns, costs, budget_tokens=left)
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update(run.folded[1:])
@@ -348,19 +361,21 @@ class _Costs:
         """Return what the request is made of, with so many of the fixed tokens behind the past."""
         return Sizes(self._fixed - behind_tokens + self._always, behind_tokens, self._asked, self.room_at_start)
 
-    def _shrunk(self, room: int) -> ShrunkRun:
-        """Return the current run as it is sent, with so many tokens for it beside the past turns that were chosen."""
+    def _shrunk(self, past_tokens: int) -> ShrunkRun:
+        """Return the current run as it is sent beside the past turns that were chosen, which cost so many tokens."""
         history = self._history
         if self._run_config is None or history.current is None:
             return ShrunkRun((), (), self._done, self._done)
         return shrink_run(
             history.messages,
             self._run,
-            room=room,
+            room=self.room_at_start - past_tokens,
             tokens_at=self._tokens_at,
             token_counter=self.counter,
             config=self._run_config,
             question=history.query,
+            prices=self.prices,
+            before_tokens=self._fixed + self._always + self._asked + past_tokens,
         )
 
     def _status(self, choice: Choice, turns: Sequence[int], room: int) -> HistoryStatus:

@@ -253,9 +253,14 @@ class ThreadSelector(Generic[Item]):
         self._last_view = view
         return view
 
-    def report(self, usage: Usage, *, thread: Hashable, tenant: str = "default") -> None:
-        """Correct the account of a thread by what the provider reports for its last call; unknown threads have none."""
-        state = self._threads.peek((tenant, thread))
+    def report(
+        self, usage: Usage, *, thread: Hashable = None, tenant: str = "default", items: Sequence[Item] = ()
+    ) -> None:
+        """Correct the account of a thread by what the provider reports for its last call; unknown threads have none.
+
+        ``items`` name a thread that has no name, as in :meth:`view`.
+        """
+        state = self._threads.peek((tenant, thread if thread is not None else self._name_of(items)))
         if state is None or self._config.shadow:
             return
         with state.lock, self._shared(thread, tenant, state):

@@ -8,7 +8,7 @@ from gatekeeper_cli.html.geometry import ROW_HEIGHT, cell_width, cells_of, line_
 from gatekeeper_cli.html.page import render, with_texts
 from gatekeeper_cli.showable import visible
 from gatekeeper_cli.token_use import evenly
-from gatekeeper_cli.views import percent
+from gatekeeper_cli.views import bill_lines, percent, shown_dollars
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,10 @@ def timeline_page(
         row_height=ROW_HEIGHT,
         chart=_chart(points, texts),
         use=points,
+        dollars=shown_dollars,
+        bill=[line.plain for line in bill_lines([use.tariff], use.dollars, texts)] if use.dollars else [],
         use_heading=texts("use_heading", calls=use.calls, budget=token_budget),
+        use_whole=texts("use_whole", whole=use.calls_sent_whole, asked=len(use.points)) if use.calls_sent_whole else "",
         turns=_turn_list(timeline, turns, rows, texts),
     )
 
@@ -108,9 +111,15 @@ def _figures(timeline: Timeline, use: TokenUse, reported: Reported | None, texts
         sent, note = f"{round(use.selected / use.calls):,}", texts("html.figure_sent_note")
         figures.append((texts("html.figure_sent"), sent, note))
         figures.append((texts("saved"), percent(use.full - use.selected, use.full), texts("html.figure_saved_note")))
+    if use.dollars:
+        note = texts("html.figure_bill_note", full=shown_dollars(use.dollars.full))
+        figures.append((texts("html.figure_bill"), shown_dollars(use.dollars.selected), note))
     if reported:
         note = texts("html.figure_reported_note", calls=reported.calls)
         figures.append((texts("html.figure_reported"), f"{reported.input_tokens:,}", note))
+    if reported and reported.dollars is not None:
+        note = texts("html.figure_paid_note", calls=reported.calls)
+        figures.append((texts("html.figure_paid"), shown_dollars(reported.dollars), note))
     return figures
 
 

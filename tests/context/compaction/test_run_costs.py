@@ -264,3 +264,25 @@ def test_the_bill_is_that_of_everything_as_long_as_everything_is_sent() -> None:
         bill.end_call(tokens, same=tokens)
         assert bill.paid == bill.everything
     assert bill.paid == pytest.approx((0.1 * (2_000 + 2_000 + 3_000 + 3_500) + 1.25 * 7_000) / 1e6)
+
+
+def a_bill(prices: ModelPrices, tokens: int) -> RunBill:
+    """Return the bill of a run in its hundredth call, which has left nothing out so far."""
+    bill = RunBill(prices, tokens)
+    for _ in range(99):
+        bill.begin_call(tokens)
+        bill.end_call(tokens, same=tokens)
+    bill.begin_call(tokens)
+    return bill
+
+
+def test_a_prompt_too_small_to_be_cached_is_not_allowed_though_it_is_cheaper_now() -> None:
+    half = ModelPrices(input=1.0, output=5.0, cache_read=0.5, cache_write=1.0, min_cached_tokens=4_096)
+    bill = a_bill(half, 6_000)
+    assert [bill.allows(size, smaller_same=0) for size in (4_096, 4_095, 1_000)] == [True, False, False]
+
+
+def test_a_prompt_must_save_more_than_is_lost_where_hits_are_whole_steps() -> None:
+    steps = ModelPrices(input=1.0, output=5.0, cache_read=0.1, cache_write=1.0, step_tokens=128)
+    bill = a_bill(steps, 25_600)
+    assert [bill.allows(25_600 - gain, smaller_same=25_600 - gain) for gain in (1_200, 1_100)] == [True, False]

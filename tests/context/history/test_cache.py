@@ -102,7 +102,9 @@ def message_bytes(message: Message) -> int:
 
 
 def selector_of(**settings: Any) -> ThreadSelector[Item]:
-    config = HistoryConfig(**{"floor_turns": 1, "passthrough_below": 0, "posture": "thrifty", "on_error": "raise", **settings})
+    config = HistoryConfig(
+        **{"floor_turns": 1, "passthrough_below": 0, "posture": "thrifty", "on_error": "raise", **settings}
+    )
     return ThreadSelector(read, signs=signs, config=config)
 
 

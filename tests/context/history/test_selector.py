@@ -22,7 +22,7 @@ from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.cache import THREAD_BYTES
-from gatekeeper_core.context.history.modes import PASSTHROUGH_BELOW, HistoryConfig, budget_for_window
+from gatekeeper_core.context.history.modes import HistoryConfig, budget_for_window
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.context import ResultContext

@@ -1,0 +1,198 @@
+"""Long conversations of agents in three scripts, and what a server that keeps prefixes bills for them.
+
+A conversation is scripted: whatever the model is sent, it calls the same tools and says the same. So two runs of it make
+the same calls, and their bills differ by their prompts alone.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from langchain.agents import create_agent
+from langchain_anthropic import ChatAnthropic
+from langchain_anthropic.middleware import AnthropicPromptCachingMiddleware
+from langchain_core.messages import BaseMessage
+from langchain_core.tools import StructuredTool
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.memory import InMemorySaver
+
+from gatekeeper_core.pricing.prices import ModelPrices
+from gatekeeper_core.pricing.usage import Usage
+from tests.caching_server import CachingServer, Reported
+from tests.native_lists import ANTHROPIC, CHAT, Asked, Call, Native, Round, script_of
+
+if TYPE_CHECKING:
+    from langchain.agents.middleware import AgentMiddleware
+
+
+class Language(NamedTuple):
+    """What is asked and said in a language; a sentence has a place for a subject, a detail and a number."""
+
+    subjects: tuple[str, ...]
+    details: tuple[str, ...]
+    change: str
+    question: str
+    sentences: tuple[str, ...]
+    system: str
+
+
+LANGUAGES = {
+    "english": Language(
+        ("Redis cache", "sourdough", "trip to Lisbon", "grand piano", "tax return", "telescope"),
+        ("port", "timeout", "price", "colour", "owner", "schedule", "length", "backup", "weight", "supplier"),
+        "New topic: ",
+        "What did we settle for the {1} of the {0}, and is number {2} still right?",
+        (
+            "The {1} of the {0} was settled at {2} after the second meeting.",
+            "If the {1} changes again, tell everyone who works with the {0} before day {2}.",
+            "Nobody has looked at the {1} since version {2}, so check the {0} by hand.",
+            "For the {0} we compared {2} offers, and the {1} decided it.",
+        ),
+        "You are the assistant of a small workshop. Answer in plain words, name the source of each number. ",
+    ),
+    "chinese": Language(
+        ("缓存服务", "酸面包", "里斯本旅行", "三角钢琴", "报税表", "望远镜"),
+        ("端口", "超时", "价格", "颜色", "负责人", "日程", "长度", "备份", "重量", "供应商"),
+        "换个话题，",
+        "{0}的{1}我们最后是怎么定的，{2}这个数还对吗？",
+        (
+            "{0}的{1}在第二次会议之后定为{2}。",
+            "如果{1}再变，请在第{2}天之前告诉所有用{0}的人。",
+            "从第{2}版起没有人再看过{1}，所以请手工检查{0}。",
+            "我们为{0}比较了{2}份报价，最后由{1}决定。",
+        ),
+        "你是一家小作坊的助手。请用简单的话回答，每个数字都要说明来源。",
+    ),
+    "mixed": Language(
+        ("Redis 缓存", "sourdough 面包", "Lisbon 旅行", "grand piano", "报税 form", "telescope"),
+        ("port", "超时", "price", "颜色", "owner", "日程", "length", "备份", "weight", "供应商"),
+        "换个话题，new topic：",
+        "{0} 的 {1} 我们最后 settle 在哪里，number {2} 还对吗？",
+        (
+            "{0} 的 {1} 在 second meeting 之后定为 {2}。",
+            "如果 {1} 再变，please 在 day {2} 之前告诉用 {0} 的人。",
+            "Since version {2} 没有人看过 {1}，请手工 check {0}。",
+            "For {0} 我们比较了 {2} offers，最后由 {1} 决定。",
+        ),
+        "你是 a small workshop 的助手。Answer in plain words，每个数字都要说明 source。",
+    ),
+}
+
+
+def talk_in(language: str, *, turns: int, seed: int = 1) -> list[Asked]:
+    """Return a conversation of turns of some 350 tokens: subjects last six turns and come back, every fourth turn calls."""
+    words, chance = LANGUAGES[language], random.Random(f"{language} {seed}")
+
+    def said(subject: str, sentences: int) -> str:
+        told = (chance.choice(words.sentences) for _ in range(sentences))
+        return " ".join(one.format(subject, chance.choice(words.details), chance.randint(10, 9999)) for one in told)
+
+    talk = []
+    for at in range(turns):
+        subject = words.subjects[at // 6 % len(words.subjects)]
+        question = words.question.format(subject, chance.choice(words.details), chance.randint(10, 9999))
+        calls = [
+            Call(f"call_{at}_{part}", "look_up", {"n": 10 * at + part}, said(subject, 8))
+            for part in range(2 if at % 4 == 3 else 0)
+        ]
+        rounds = (Round("", "", tuple(calls)),) if calls else ()
+        opening = words.change if at % 6 == 0 and at else ""
+        talk.append(Asked(f"{at}: {opening}{question}", rounds, Round("", f"{at}: {said(subject, 16)}")))
+    return talk
+
+
+class Model(NamedTuple):
+    """A model behind a server.
+
+    Attributes:
+        native: the format of its client.
+        name: by which its prices are found.
+        make: returns its client for the address of the server.
+        caching: what an application puts beside it to have prompts cached.
+    """
+
+    native: Native
+    name: str
+    make: Callable[[str], Any]
+    caching: Callable[[], list[AgentMiddleware[Any, Any, Any]]]
+
+
+CLAUDE, GPT = "claude-sonnet-4-6", "gpt-5"
+
+
+def claude(url: str) -> ChatAnthropic:
+    return ChatAnthropic(model=CLAUDE, base_url=url, api_key="secret", max_retries=0, max_tokens=2_048)
+
+
+def gpt(url: str) -> ChatOpenAI:
+    return ChatOpenAI(model=GPT, base_url=f"{url}/v1", api_key="secret", max_retries=0)
+
+
+MODELS = {
+    "ChatAnthropic": Model(ANTHROPIC, CLAUDE, claude, lambda: [AnthropicPromptCachingMiddleware()]),
+    "ChatOpenAI": Model(CHAT, GPT, gpt, list),
+}
+
+
+class Agents:
+    """Agents on one conversation with one store of checkpoints, each with its own middleware.
+
+    Args:
+        server: who answers.
+        model: which model they use.
+        language: what they are told about themselves in.
+        talk: what is asked, and what the model and its tools say.
+        system_parts: the length of the system message, in units of some 25 tokens.
+    """
+
+    def __init__(
+        self, server: CachingServer, model: Model, language: str, talk: Sequence[Asked], *, system_parts: int = 12
+    ) -> None:
+        server.begin(model.native, [], script_of(talk))
+        self._client = model.make(server.url)
+        self._system = LANGUAGES[language].system * system_parts
+        self._checkpoints = InMemorySaver()
+        look_up = tool_of(talk)
+        self._tools = [StructuredTool.from_function(look_up, name="look_up", description="Look up a number.")]
+
+    @property
+    def messages(self) -> list[BaseMessage]:
+        """What the checkpoints hold of the conversation."""
+        saved = self._checkpoints.get({"configurable": {"thread_id": "1"}})
+        return saved["channel_values"]["messages"] if saved else []
+
+    def open(self, *middleware: AgentMiddleware[Any, Any, Any]) -> Callable[[Asked], None]:
+        """Return what asks one question of the conversation through an agent with some middleware."""
+        agent: Any = create_agent(
+            self._client,
+            self._tools,
+            middleware=middleware,
+            system_prompt=self._system,
+            checkpointer=self._checkpoints,
+        )
+
+        def ask(turn: Asked) -> None:
+            agent.invoke({"messages": [("user", turn.question)]}, {"configurable": {"thread_id": "1"}})
+
+        return ask
+
+
+def tool_of(talk: Sequence[Asked]) -> Callable[[int], str]:
+    """Return the tool of a conversation."""
+    calls = (call for turn in talk for one in turn.rounds for call in one.calls)
+    results = {call.arguments["n"]: call.result for call in calls}
+
+    def look_up(n: int) -> str:
+        """Look up a number."""
+        return results[n]
+
+    return look_up
+
+
+def dollars(reported: Iterable[Reported], prices: ModelPrices) -> list[float]:
+    """Return the running total of a bill after each call: of what is read, as no prompt changes what is said."""
+    usages = (Usage(one.input_tokens, 0, one.cached_tokens, one.written_tokens) for one in reported)
+    return list(accumulate(map(prices.dollars, usages)))

@@ -1,0 +1,256 @@
+"""Marks of Anthropic's prompt cache, as its real client sends them to a server that refuses what Anthropic refuses."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+if os.environ.get("GATEKEEPER_FORBID_SKIPS") != "1":
+    for package in ("langchain_anthropic", "langchain_openai"):
+        pytest.importorskip(package, reason=f"no {package}: pip install --group test-providers")
+
+from langchain.agents import create_agent
+from langchain_anthropic import ChatAnthropic
+from langchain_anthropic.middleware import AnthropicPromptCachingMiddleware
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
+from langchain_core.tools import tool
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.memory import InMemorySaver
+
+from gatekeeper_core import HistoryConfig
+from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector, recall_tool
+from tests.native_lists import ANTHROPIC, CHAT, EPHEMERAL, Call, Round
+from tests.strict_server import StrictServer
+
+pytestmark = pytest.mark.adapters
+
+HOUR = {"type": "ephemeral", "ttl": "1h"}
+SYSTEM = "Answer in one sentence. " * 300
+SMALL = HistoryConfig(passthrough_below=0, token_budget=20_000, on_error="raise")
+THREAD: Any = {"configurable": {"thread_id": "1"}}
+TOLD: tuple[tuple[str, str], ...] = (
+    ("Redis", "It listens on port 6380."),
+    ("sourdough", "Bake it at 240 degrees."),
+    ("organ", "Marta plays it on Sundays."),
+)
+
+
+@pytest.fixture
+def server() -> Iterator[StrictServer]:
+    with StrictServer() as running:
+        running.begin(ANTHROPIC, [], [])
+        yield running
+
+
+def anthropic(server: StrictServer, **more: Any) -> ChatAnthropic:
+    address: dict[str, Any] = {"base_url": server.url, "api_key": "secret", "max_retries": 0}
+    return ChatAnthropic(model="claude-of-this-test", max_tokens=1_024, **address, **more)
+
+
+def past() -> list[BaseMessage]:
+    """Return a talk of three topics, the same for every call."""
+    return [
+        message
+        for topic, fact in TOLD
+        for message in (
+            HumanMessage(f"New topic: tell me about the {topic}."),
+            AIMessage(f"About the {topic}: {fact} " + f"More of the {topic}. " * 100),
+        )
+    ]
+
+
+def places_of(request: dict[str, Any]) -> list[str]:
+    """Return where the marks of a request are: tools and system by name, messages by position."""
+    system = request.get("system") or ()
+    messages = [(str(at), item["content"]) for at, item in enumerate(request["messages"])]
+    around = [("tools", request.get("tools", ())), ("system", system), *messages]
+    places = [
+        name
+        for name, blocks in around
+        for block in (() if isinstance(blocks, str) else blocks)
+        if block.get("cache_control")
+    ]
+    return places + ["end"] * bool(request.get("cache_control"))
+
+
+def asked(
+    server: StrictServer, questions: Sequence[Any], gate: GatekeeperMiddleware, **more: Any
+) -> list[dict[str, Any]]:
+    """Return the requests of an agent that is asked one question after another, behind the past."""
+    middleware = [*more.pop("before", ()), gate, *more.pop("behind", ())]
+    more = {"model": anthropic(server), "system_prompt": SYSTEM, "tools": [], **more}
+    agent = create_agent(middleware=middleware, checkpointer=InMemorySaver(), **more)
+    requests = []
+    messages = past()
+    for question in questions:
+        agent.invoke({"messages": [*messages, HumanMessage(question)]}, THREAD)
+        requests.append(server.last_request)
+        messages = []
+    assert server.refused == []
+    kept = agent.get_state(THREAD).values["messages"]
+    assert [message.content for message in kept[: len(past())]] == [message.content for message in past()]
+    return requests
+
+
+def test_fixed_part_and_end_are_marked_where_the_next_call_reads_on(server: StrictServer) -> None:
+    first, second = asked(server, ["Which port has Redis?", "And is it fast?"], GatekeeperMiddleware())
+    assert places_of(first) == places_of(second) == ["system", "end"]
+    assert first["system"] == [{"type": "text", "text": SYSTEM, "cache_control": EPHEMERAL}]
+
+
+def test_with_recalled_turns_in_the_question_the_body_is_marked_and_the_end_is_not(server: StrictServer) -> None:
+    gate = GatekeeperMiddleware(SMALL)
+    *_, last = asked(server, ["Which port has Redis?", "Who plays the organ, and when?"], gate)
+    assert gate.last_selection is not None
+    assert gate.last_selection.bill is not None
+    assert gate.last_selection.bill.recalled == (2,)
+    assert places_of(last) == ["system", str(len(last["messages"]) - 2)]
+    assert "Marta" in last["messages"][-1]["content"]
+
+
+def test_a_selection_for_one_call_is_marked_behind_the_fixed_part_only(server: StrictServer) -> None:
+    config = HistoryConfig(passthrough_below=0, posture="thrifty", token_budget=20_000)
+    requests = asked(server, ["Which port has Redis?", "Who plays the organ?"], GatekeeperMiddleware(config))
+    assert [places_of(request) for request in requests] == [["system"]] * 2
+
+
+@tool
+def look_up(n: int) -> str:
+    """Look up."""
+    return f"result {n} " * 20
+
+
+def round_of(*numbers: int) -> Round:
+    return Round("", "", tuple(Call(f"call_{n}", "look_up", {"n": n}, "") for n in numbers))
+
+
+@pytest.mark.parametrize("posture", ["careful", "thrifty"])
+def test_within_a_run_each_step_marks_its_end(server: StrictServer, posture: Any) -> None:
+    server.begin(ANTHROPIC, [], [round_of(1), round_of(2), Round("", "Done.")])
+    gate = GatekeeperMiddleware(HistoryConfig(passthrough_below=0, posture=posture, token_budget=20_000))
+    (last,) = asked(server, ["Which port has Redis?"], gate, tools=[look_up])
+    assert places_of(last) == ["system", "end"]
+    assert len(last["messages"]) == 7
+
+
+def test_a_step_with_many_blocks_marks_where_the_one_before_ended(server: StrictServer) -> None:
+    server.begin(ANTHROPIC, [], [round_of(1), round_of(*range(2, 14)), Round("", "Done.")])
+    (last,) = asked(server, ["Which port has Redis?"], GatekeeperMiddleware(SMALL), tools=[look_up])
+    assert places_of(last) == ["system", "4", "end"]
+
+
+def test_without_a_system_message_the_last_tool_is_marked_and_stays_as_it_was(server: StrictServer) -> None:
+    (first,) = asked(server, ["Which port?"], GatekeeperMiddleware(), tools=[look_up], system_prompt=None)
+    assert places_of(first) == ["tools", "end"]
+    assert look_up.extras is None
+    server_tool = {"type": "web_search_20250305", "name": "web_search"}
+    (first,) = asked(server, ["Which port?"], GatekeeperMiddleware(), tools=[server_tool], system_prompt=None)
+    assert places_of(first) == ["tools", "end"]
+    assert "cache_control" not in server_tool
+
+
+def test_the_line_about_what_is_left_out_stands_behind_the_mark(server: StrictServer) -> None:
+    gate = GatekeeperMiddleware(SMALL)
+    (first,) = asked(server, ["Which port has Redis?"], gate, tools=[recall_tool(gate)])
+    assert [block.get("cache_control") for block in first["system"]] == [EPHEMERAL, None]
+    assert first["system"][0]["text"] == SYSTEM
+
+
+def test_it_is_off_by_a_setting_in_shadow_mode_and_for_other_models(server: StrictServer) -> None:
+    off, shadow = GatekeeperMiddleware(cache_marks=False), GatekeeperMiddleware(HistoryConfig(shadow=True))
+    for gate in (off, shadow):
+        assert [places_of(request) for request in asked(server, ["Which port?"], gate)] == [[]]
+    server.begin(CHAT, [], [])
+    model = ChatOpenAI(model="gpt-4o", base_url=f"{server.url}/v1", api_key="secret", max_retries=0)  # type: ignore[arg-type]
+    (request,) = asked(server, ["Which port?"], GatekeeperMiddleware(), model=model)
+    assert "cache_control" not in str(request)
+
+
+def test_beside_anthropics_middleware_only_the_body_before_recalled_turns_is_marked(server: StrictServer) -> None:
+    questions = ["Which port has Redis?", "Who plays the organ, and when?"]
+    theirs = AnthropicPromptCachingMiddleware()
+    off = asked(server, questions, GatekeeperMiddleware(SMALL, cache_marks=False), before=[theirs], tools=[look_up])
+    on = asked(server, questions, GatekeeperMiddleware(SMALL), before=[theirs], tools=[look_up])
+    assert [places_of(request) for request in off] == [["tools", "system", "end"]] * 2
+    body = str(len(on[1]["messages"]) - 2)
+    assert [places_of(request) for request in on] == [["tools", "system", "end"], ["tools", "system", body, "end"]]
+
+
+def test_anthropics_middleware_behind_it_never_makes_more_than_four(server: StrictServer) -> None:
+    questions = ["Which port has Redis?", "Who plays the organ, and when?"]
+    behind = [AnthropicPromptCachingMiddleware()]
+    requests = asked(server, questions, GatekeeperMiddleware(SMALL), behind=behind, tools=[look_up])
+    assert [len(places_of(request)) for request in requests] == [3, 4]
+    gate = GatekeeperMiddleware(SMALL)
+    requests = asked(server, questions, gate, behind=behind, tools=[recall_tool(gate)])
+    assert [len(places_of(request)) for request in requests] == [4, 4]
+
+
+def marked(text: str, mark: dict[str, str] = EPHEMERAL) -> list[Any]:
+    return [{"type": "text", "text": text, "cache_control": mark}]
+
+
+def test_the_users_own_marks_stay_and_count(server: StrictServer) -> None:
+    own = {at: marked(f"Part {at}.") for at in range(3)}
+    messages = [HumanMessage(own[0]), AIMessage("a"), HumanMessage(own[1]), AIMessage("b"), HumanMessage(own[2])]
+    before = copy.deepcopy(messages)
+    agent = create_agent(anthropic(server), [], middleware=[GatekeeperMiddleware()], system_prompt=SYSTEM)
+    agent.invoke({"messages": messages}, THREAD)
+    assert places_of(server.last_request) == ["0", "2", "4", "end"], "there is room for one"
+    agent.invoke({"messages": [*messages, AIMessage("c"), HumanMessage(marked("Part 3."))]}, THREAD)
+    assert places_of(server.last_request) == ["0", "2", "4", "6"]
+    assert server.refused == []
+    assert [message.content for message in messages] == [message.content for message in before]
+
+
+def test_before_a_mark_that_lasts_an_hour_ours_last_an_hour(server: StrictServer) -> None:
+    messages = [HumanMessage(marked("The manual.", HOUR)), AIMessage("Noted."), HumanMessage("Which port?")]
+    agent = create_agent(anthropic(server), [], middleware=[GatekeeperMiddleware()], system_prompt=SYSTEM)
+    agent.invoke({"messages": messages}, THREAD)
+    assert server.refused == []
+    assert server.last_request["system"][0]["cache_control"] == HOUR
+
+
+def test_an_answer_that_langchain_writes_anew_hands_its_mark_to_the_question_before(server: StrictServer) -> None:
+    gate = GatekeeperMiddleware(SMALL)
+    model = anthropic(server, output_version="v1")
+    *_, last = asked(server, ["Which port has Redis?", "Who plays the organ, and when?"], gate, model=model)
+    assert places_of(last) == ["system", str(len(last["messages"]) - 3)]
+
+
+def test_what_the_provider_reports_reaches_the_account_of_the_thread(server: StrictServer) -> None:
+    told: list[float] = []
+    for reported in ({"input_tokens": 10}, {"input_tokens": 10, "cache_read_input_tokens": 100_000}):
+        gate = GatekeeperMiddleware()
+        server.usage = {"output_tokens": 1, **reported}
+        asked(server, ["Which port?", "And is it fast?"], gate)
+        assert gate.last_selection is not None
+        assert gate.last_selection.bill is not None
+        told.append(gate.last_selection.bill.paid)
+    assert told[1] > 1.5 * told[0]
+
+
+def test_a_chain_has_the_marks_in_its_messages(server: StrictServer) -> None:
+    model = anthropic(server)
+    gate = GatekeeperSelector(SMALL, model=model)
+    messages: list[BaseMessage] = [SystemMessage(SYSTEM), *past()]
+    places = []
+    for question in ("Which port has Redis?", "Who plays the organ, and when?"):
+        messages.append(HumanMessage(question))
+        messages.append((gate | model).invoke(messages, THREAD))
+        places.append(places_of(server.last_request))
+    last = len(server.last_request["messages"]) - 1
+    assert places == [["system", "2"], ["system", str(last - 1)]]
+    assert server.refused == []
+    assert messages[0].content == SYSTEM
+    prompt = ChatPromptTemplate([MessagesPlaceholder("history"), ("human", "{input}")])
+    (gate | prompt | model).invoke({"history": past(), "input": "Which port has Redis?"}, THREAD)
+    assert places_of(server.last_request) == ["1"]
+    plain = GatekeeperSelector(SMALL, model=model, cache_marks=False) | model
+    plain.invoke([*past(), HumanMessage("Which port?")], THREAD)
+    assert places_of(server.last_request) == []

@@ -1,0 +1,286 @@
+"""A strict server that keeps the beginnings of prompts, as Anthropic and OpenAI do, and reports what it read from them.
+
+::
+
+    request ──strict_server──> 400, or an answer of the script
+       └── pieces: tools, system, messages ──> what is kept of them ──> usage of the answer, ``reported``
+
+Anthropic's messages: a prefix is written where a block is marked (``cache_control``, the request's own mark stands for
+its last block), and found at a mark or up to 19 blocks before it; five minutes or an hour after it was last used it is
+gone. OpenAI's chat: every prompt is kept, and found as far as it begins the same, in steps of 128 tokens. Nothing of
+``gatekeeper_core.pricing`` is used here: the tests hold one against the other.
+
+Source: Anthropic on prompt caching (four marks, 20 positions, longer lifetimes first, tools before system before
+messages, no mark on thinking or empty text); OpenAI on prompt caching (1,024 tokens, steps of 128).
+
+>>> from tests.native_lists import CHAT
+>>> with CachingServer(count=len, least=4, step=4) as server:
+...     for said in ("hello", "hello you"):
+...         posted = server.post(CHAT, [{"role": "user", "content": said}])
+>>> posted.body["usage"]["prompt_tokens_details"], server.reported[-1]
+({'cached_tokens': 4}, Reported(input_tokens=9, cached_tokens=4, written_tokens=0, output_tokens=2))
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tests.native_lists import ANTHROPIC, CHAT, MARKS_AT_MOST
+from tests.strict_server import Posted, StrictServer, anthropic_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+LOOK_BACK = 20
+LIFETIMES = {"5m": 300.0, "1h": 3600.0}
+
+_PATHS = {"/v1/messages": ANTHROPIC, "/v1/chat/completions": CHAT}
+
+
+class Reported(NamedTuple):
+    """What the server reported for a call, in tokens; the input includes what was read from what it keeps, and written."""
+
+    input_tokens: int
+    cached_tokens: int
+    written_tokens: int
+    output_tokens: int
+
+
+class Piece(NamedTuple):
+    """A tool, a block of the system message or of a message: what it is, what it costs, how long its mark keeps it."""
+
+    digest: bytes
+    tokens: int
+    lifetime: float | None
+
+
+class Said(NamedTuple):
+    """A message in OpenAI's format, or all tools: who says it, and what the model reads of it."""
+
+    role: str
+    text: str
+
+
+class CachingServer(StrictServer):
+    """The server. Time stands still but for :meth:`wait`.
+
+    Args:
+        count: the tokens of a text; by it alone the prompts are measured.
+        least: the smallest prefix that is kept, in tokens.
+        step: a hit in OpenAI's format is a whole number of so many tokens.
+
+    Attributes:
+        now: its clock, in seconds.
+        reported: the usage of each call that was answered.
+        bodies: what each of them was asked, the values in the order in which they came.
+    """
+
+    def __init__(self, *, count: Callable[[str], int], least: int = 1024, step: int = 128) -> None:
+        super().__init__()
+        self.now = 0.0
+        self.reported: list[Reported] = []
+        self.bodies: list[str] = []
+        self._count = count
+        self._least = least
+        self._step = step
+        self._marked: dict[bytes, tuple[float, float]] = {}
+        self._prompts: list[tuple[float, list[Said]]] = []
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += seconds
+
+    def forget(self) -> None:
+        """Drop everything that is kept, before its time."""
+        self._marked.clear()
+        self._prompts.clear()
+
+    def respond(self, path: str, body: dict[str, Any]) -> Posted:
+        """Return the answer to a request, with its usage."""
+        native = _PATHS.get(path.partition("?")[0])
+        if native is ANTHROPIC and (faults := mark_faults(body)):
+            self.refused += faults
+            return Posted(400, anthropic_error("; ".join(faults)))
+        posted = super().respond(path, body)
+        if posted.status != 200 or native is None:
+            return posted
+        self.bodies.append(json.dumps(body, ensure_ascii=False))
+        if native is ANTHROPIC:
+            said = sum(self._count(_text_of(block)) for block in posted.body["content"])
+            usage = self._read_marked(anthropic_pieces(body, self._count), said)
+        else:
+            said = self._count(_chat_said(posted.body["choices"][0]["message"]).text)
+            usage = self._read_prompt(chat_prompt(body), said)
+        return posted._replace(body={**posted.body, "usage": usage})
+
+    def _read_marked(self, pieces: Sequence[Piece], said: int) -> dict[str, Any]:
+        """Return Anthropic's usage of a prompt, and keep what it marks."""
+        ends, tokens, prefixes = b"", 0, list[tuple[bytes, int]]()
+        for piece in pieces:
+            ends = hashlib.sha256(ends + piece.digest).digest()
+            tokens += piece.tokens
+            prefixes.append((ends, tokens))
+        marks = [at for at, piece in enumerate(pieces) if piece.lifetime and prefixes[at][1] >= self._least]
+        seen = {at for mark in marks for at in range(max(0, mark - LOOK_BACK + 1), mark + 1)}
+        hit = max((at for at in seen if self._is_kept(prefixes[at][0])), default=None)
+        cached, written = 0, dict.fromkeys(LIFETIMES, 0)
+        if hit is not None:
+            end, cached = prefixes[hit]
+            self._marked[end] = (self.now, self._marked[end][1])
+        reach = cached
+        for mark in marks:
+            end, length = prefixes[mark]
+            lifetime = pieces[mark].lifetime or 0.0
+            name = next(name for name, seconds in LIFETIMES.items() if seconds == lifetime)
+            written[name] += max(0, length - reach)
+            reach = max(reach, length)
+            self._marked[end] = (self.now, lifetime)
+        self.reported.append(Reported(tokens, cached, sum(written.values()), said))
+        return {
+            "input_tokens": tokens - reach,
+            "cache_read_input_tokens": cached,
+            "cache_creation_input_tokens": sum(written.values()),
+            "cache_creation": {f"ephemeral_{name}_input_tokens": count for name, count in written.items()},
+            "output_tokens": said,
+        }
+
+    def _is_kept(self, end: bytes) -> bool:
+        used, lifetime = self._marked.get(end, (self.now, -1.0))
+        return self.now - used <= lifetime
+
+    def _read_prompt(self, prompt: list[Said], said: int) -> dict[str, Any]:
+        """Return OpenAI's usage of a prompt, and keep it."""
+        self._prompts = [kept for kept in self._prompts if self.now - kept[0] <= LIFETIMES["5m"]]
+        shared = max((self._shared(prompt, before) for _, before in self._prompts), default=0)
+        cached = shared - shared % self._step if shared >= self._least else 0
+        self._prompts.append((self.now, prompt))
+        tokens = sum(self._count(message.text) for message in prompt)
+        self.reported.append(Reported(tokens, cached, 0, said))
+        return {
+            "prompt_tokens": tokens,
+            "completion_tokens": said,
+            "total_tokens": tokens + said,
+            "prompt_tokens_details": {"cached_tokens": cached},
+        }
+
+    def _shared(self, prompt: Sequence[Said], before: Sequence[Said]) -> int:
+        """Return how many tokens two prompts begin with that are the same, down to a part of a message."""
+        tokens = 0
+        for message, other in zip(prompt, before, strict=False):
+            if message != other:
+                pairs = zip(message.text, other.text, strict=False) if message.role == other.role else ()
+                return tokens + self._count(
+                    "".join(here for here, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+                )
+            tokens += self._count(message.text)
+        return tokens
+
+
+# --- Anthropic
+
+
+def mark_faults(body: dict[str, Any]) -> list[str]:
+    """Return why Anthropic would refuse the marks of a request, wherever they stand."""
+    marked = [(block, mark) for _, block in _blocks_of(body) for mark in _marks_of(block)]
+    if "cache_control" in body:
+        marked.append(({"type": "request"}, body["cache_control"]))
+    faults = []
+    if len(marked) > MARKS_AT_MOST:
+        faults.append(f"more than {MARKS_AT_MOST} blocks with cache_control: {len(marked)}")
+    lifetimes = [LIFETIMES.get(mark.get("ttl", "5m"), 0.0) for _, mark in marked]
+    if 0.0 in lifetimes or any(mark.get("type") != "ephemeral" for _, mark in marked):
+        faults.append("an unknown cache_control")
+    if lifetimes != sorted(lifetimes, reverse=True):
+        faults.append("a longer lifetime behind a shorter one")
+    for block, _ in marked:
+        if "thinking" in block.get("type", "") or (block.get("type") == "text" and not block["text"].strip()):
+            faults.append(f"cache_control on {block['type']}")
+    return faults
+
+
+def anthropic_pieces(body: dict[str, Any], count: Callable[[str], int]) -> list[Piece]:
+    """Return what a prompt is made of, in the order in which prefixes are kept.
+
+    Args:
+        body: the request. Its ``tool_choice`` and ``thinking`` are a part of each of its messages.
+        count: the tokens of a text.
+    """
+    pieces = []
+    for level, block in _blocks_of(body):
+        bare = _without_marks(block)
+        said = json.dumps([body.get("model"), level, bare], ensure_ascii=False, sort_keys=True)
+        lifetime = next((LIFETIMES[mark.get("ttl", "5m")] for mark in _marks_of(block)), None)
+        pieces.append(Piece(hashlib.sha256(said.encode()).digest(), count(_text_of(bare)), lifetime))
+    if "cache_control" in body and pieces:
+        lifetime = LIFETIMES[body["cache_control"].get("ttl", "5m")]
+        pieces[-1] = pieces[-1]._replace(lifetime=lifetime)
+    return pieces
+
+
+def _blocks_of(body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each tool and block with where it stands; a message that goes on in the same role is no other one."""
+    for tool in body.get("tools") or ():
+        yield "tools", tool
+    for block in _as_blocks(body.get("system") or []):
+        yield "system", block
+    settings = json.dumps([body.get("tool_choice"), body.get("thinking")], sort_keys=True)
+    for message in body["messages"]:
+        for block in _as_blocks(message["content"]):
+            yield f"{message['role']} {settings}", block
+
+
+def _as_blocks(content: str | list[Any]) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _marks_of(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the mark of a block, and those of what it holds."""
+    if block.get("cache_control"):
+        yield block["cache_control"]
+    for held in block.get("content") or () if block.get("type") == "tool_result" else ():
+        if isinstance(held, dict):
+            yield from _marks_of(held)
+
+
+def _without_marks(block: dict[str, Any]) -> dict[str, Any]:
+    bare = {name: value for name, value in block.items() if name != "cache_control"}
+    if block.get("type") == "tool_result":
+        bare["content"] = [*map(_without_marks, _as_blocks(block.get("content") or []))]
+    return bare
+
+
+def _text_of(block: dict[str, Any]) -> str:
+    """Return what the model reads of a block."""
+    kind = block.get("type")
+    if kind == "text":
+        return str(block["text"])
+    if kind == "thinking":
+        return str(block["thinking"])
+    if kind == "tool_use":
+        return f"{block['name']} {_compact(block['input'])}"
+    if kind == "tool_result":
+        return "\n".join(map(_text_of, _as_blocks(block["content"])))
+    return _compact(block)
+
+
+# --- OpenAI's chat
+
+
+def chat_prompt(body: dict[str, Any]) -> list[Said]:
+    """Return what the model reads: all tools, then each message."""
+    tools = [Said("tools", _compact(body["tools"]))] if body.get("tools") else []
+    return tools + [_chat_said(message) for message in body["messages"]]
+
+
+def _chat_said(message: dict[str, Any]) -> Said:
+    content = message.get("content") or ""
+    texts = [content] if isinstance(content, str) else [*map(_text_of, content)]
+    calls = (call["function"] for call in message.get("tool_calls") or ())
+    return Said(message["role"], "\n".join([*texts, *(f"{call['name']} {call['arguments']}" for call in calls)]))
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,234 @@
+"""The server that the bills of the adapters are held against: what it keeps, finds, reports and refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.caching_server import LOOK_BACK, CachingServer, Reported
+from tests.native_lists import ANTHROPIC, CHAT, EPHEMERAL, Items
+
+HOUR = {**EPHEMERAL, "ttl": "1h"}
+
+
+@pytest.fixture
+def server() -> Iterator[CachingServer]:
+    """A server to which a character is a token."""
+    with CachingServer(count=len) as running:
+        yield running
+
+
+def text(size: int, letter: str = "x", mark: dict[str, str] | None = None) -> dict[str, Any]:
+    return {"type": "text", "text": letter * size, **({"cache_control": mark} if mark else {})}
+
+
+def user(*blocks: dict[str, Any]) -> Items:
+    return [{"role": "user", "content": [*blocks]}]
+
+
+def asked(server: CachingServer, items: Items, **settings: Any) -> Reported:
+    """Ask in Anthropic's format; what is reported is what the answer says."""
+    posted = server.post(ANTHROPIC, items, **settings)
+    assert posted.status == 200, posted.body
+    usage, reported = posted.body["usage"], server.reported[-1]
+    assert sum(usage[name] for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")) == (
+        reported.input_tokens
+    )
+    assert usage["cache_read_input_tokens"] == reported.cached_tokens
+    assert usage["cache_creation_input_tokens"] == sum(usage["cache_creation"].values()) == reported.written_tokens
+    return reported
+
+
+def chatted(server: CachingServer, *sizes: int, letter: str = "x") -> tuple[int, int]:
+    """Ask in OpenAI's format with messages of some sizes; return the input and how much of it was kept."""
+    items = [{"role": "user", "content": letter * size} for size in sizes]
+    usage = server.post(CHAT, items).body["usage"]
+    return usage["prompt_tokens"], usage["prompt_tokens_details"]["cached_tokens"]
+
+
+# --- Anthropic
+
+
+def test_a_marked_prefix_is_written_once_and_then_read(server: CachingServer) -> None:
+    beginning = text(2000, mark=EPHEMERAL)
+    assert asked(server, user(beginning, text(10))) == (2010, 0, 2000, 2)
+    assert asked(server, user(beginning, text(20, "y"))) == (2020, 2000, 0, 2)
+
+
+def test_what_grows_is_read_to_where_it_ended_before_and_written_to_where_it_ends_now(server: CachingServer) -> None:
+    asked(server, user(text(2000, mark=EPHEMERAL)))
+    assert asked(server, user(text(2000), text(500, mark=EPHEMERAL), text(9))) == (2509, 2000, 500, 2)
+
+
+def test_nothing_is_kept_without_a_mark(server: CachingServer) -> None:
+    for _ in range(2):
+        assert asked(server, user(text(2000))) == (2000, 0, 0, 2)
+
+
+def test_a_prefix_below_the_smallest_is_neither_kept_nor_dearer(server: CachingServer) -> None:
+    for _ in range(2):
+        assert asked(server, user(text(1023, mark=EPHEMERAL))) == (1023, 0, 0, 2)
+    assert asked(server, user(text(1024, mark=EPHEMERAL))) == (1024, 0, 1024, 2)
+
+
+def test_a_prefix_is_found_at_most_twenty_positions_back(server: CachingServer) -> None:
+    for added, cached in ((LOOK_BACK - 1, 2000), (LOOK_BACK, 0)):
+        server.forget()
+        asked(server, user(text(2000, mark=EPHEMERAL)))
+        later = [text(1, chr(ord("a") + at)) for at in range(added)]
+        later[-1]["cache_control"] = EPHEMERAL
+        assert asked(server, user(text(2000), *later)).cached_tokens == cached
+
+
+def test_a_second_mark_finds_what_the_last_one_does_not_reach(server: CachingServer) -> None:
+    asked(server, user(text(2000, mark=EPHEMERAL)))
+    later = [text(1, chr(ord("a") + at)) for at in range(30)]
+    later[14]["cache_control"] = later[-1]["cache_control"] = EPHEMERAL
+    assert asked(server, user(text(2000), *later)) == (2030, 2000, 30, 2)
+
+
+def test_a_prefix_lives_five_minutes_from_its_last_use(server: CachingServer) -> None:
+    prompt = user(text(2000, mark=EPHEMERAL))
+    asked(server, prompt)
+    for waited, cached in ((299, 2000), (299, 2000), (301, 0), (300, 2000)):
+        server.wait(waited)
+        assert asked(server, prompt).cached_tokens == cached
+
+
+def test_a_prefix_that_is_found_from_a_later_mark_was_used(server: CachingServer) -> None:
+    asked(server, user(text(2000, mark=EPHEMERAL)))
+    for letter in "ab":
+        server.wait(200)
+        assert asked(server, user(text(2000), text(9, letter, EPHEMERAL))) == (2009, 2000, 9, 2)
+
+
+def test_a_prefix_lives_an_hour_where_its_mark_says_so(server: CachingServer) -> None:
+    prompt = user(text(2000, mark=HOUR), text(1000, mark=EPHEMERAL))
+    posted = server.post(ANTHROPIC, prompt)
+    kept = {"ephemeral_5m_input_tokens": 1000, "ephemeral_1h_input_tokens": 2000}
+    assert posted.body["usage"]["cache_creation"] == kept
+    server.wait(3600)
+    assert asked(server, prompt) == (3000, 2000, 1000, 2)
+
+
+def test_what_is_dropped_before_its_time_is_written_again(server: CachingServer) -> None:
+    prompt = user(text(2000, mark=EPHEMERAL))
+    asked(server, prompt)
+    server.forget()
+    assert asked(server, prompt) == (2000, 0, 2000, 2)
+
+
+def test_tools_come_before_the_system_message_and_that_before_the_messages(server: CachingServer) -> None:
+    tool = {"name": "look_up", "description": "d" * 2000, "cache_control": EPHEMERAL}
+    settings: dict[str, Any] = {"tools": [tool], "system": [text(1500, "s", EPHEMERAL)]}
+    question = user(text(10, mark=EPHEMERAL))
+    whole = asked(server, question, **settings)
+    tools_only = whole.input_tokens - 1510
+    assert asked(server, user(text(10, "y")), **settings).cached_tokens == tools_only + 1500
+    changed = asked(server, question, **settings, tool_choice={"type": "none"})
+    assert changed.cached_tokens == tools_only + 1500
+    assert asked(server, question, **{**settings, "system": "t" * 1500}).cached_tokens == tools_only
+    assert asked(server, question, **{**settings, "tools": [{**tool, "name": "look"}]}).cached_tokens == 0
+
+
+def test_a_mark_on_the_request_stands_for_one_on_its_last_block(server: CachingServer) -> None:
+    asked(server, user(text(2000)), cache_control=EPHEMERAL)
+    assert asked(server, user(text(2000), text(5)), cache_control=HOUR) == (2005, 2000, 5, 2)
+
+
+def test_marks_and_the_two_ways_to_write_a_text_do_not_tell_prefixes_apart(server: CachingServer) -> None:
+    called = [{"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "look_up", "input": {}}]}]
+    result = {"type": "tool_result", "tool_use_id": "1", "content": "r" * 2000}
+    blocks = {**result, "content": [text(2000, "r", EPHEMERAL)]}
+    asked(server, [{"role": "user", "content": "Which port?"}, *called, *user(blocks)])
+    again = asked(server, [*user({"type": "text", "text": "Which port?"}), *called, *user({**result, **mark()})])
+    assert again.cached_tokens == again.input_tokens
+
+
+def mark() -> dict[str, Any]:
+    return {"cache_control": EPHEMERAL}
+
+
+FIVE_MARKS = [text(1, chr(ord("a") + at), EPHEMERAL) for at in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("items", "settings"),
+    [
+        (user(*FIVE_MARKS), {}),
+        (user(*FIVE_MARKS[:4]), {"system": [text(1, "s", EPHEMERAL)]}),
+        (user(*FIVE_MARKS[:4]), {"tools": [{"name": "look_up", **mark()}]}),
+        (user(*FIVE_MARKS[:4]), mark()),
+        (user({"type": "tool_result", "tool_use_id": "1", "content": FIVE_MARKS}), {}),
+        (user(text(1, mark=EPHEMERAL), text(1, mark=HOUR)), {}),
+        (user(text(1, mark={**EPHEMERAL, "ttl": "2h"})), {}),
+        (user(text(1, mark={"type": "persistent"})), {}),
+        (user(text(1), text(1, " ", EPHEMERAL)), {}),
+    ],
+    ids=["messages", "system", "tools", "request", "result", "order", "lifetime", "type", "empty"],
+)
+def test_marks_that_anthropic_refuses_are_refused(
+    items: Items, settings: dict[str, Any], server: CachingServer
+) -> None:
+    posted = server.post(ANTHROPIC, items, **settings)
+    assert (posted.status, posted.body["type"]) == (400, "error")
+    assert server.refused
+    assert not server.reported
+    assert not server.bodies
+
+
+# --- OpenAI
+
+
+def test_a_prompt_is_found_in_steps_of_128_tokens_from_1024_on(server: CachingServer) -> None:
+    assert chatted(server, 1023) == (1023, 0)
+    assert chatted(server, 1023) == (1023, 0)
+    assert chatted(server, 1023, 1) == (1024, 0)
+    assert chatted(server, 1023, 1, 200) == (1224, 1024)
+    assert chatted(server, 1023, 1, 200, 9) == (1233, 1152)
+
+
+def test_a_prompt_is_found_down_to_a_part_of_a_message(server: CachingServer) -> None:
+    chatted(server, 3000)
+    items = [{"role": "user", "content": "x" * 1300 + "y" * 700}]
+    assert server.post(CHAT, items).body["usage"]["prompt_tokens_details"] == {"cached_tokens": 1280}
+
+
+def test_another_beginning_finds_nothing(server: CachingServer) -> None:
+    chatted(server, 3000)
+    assert chatted(server, 3000, letter="y") == (3000, 0)
+    system = [{"role": "system", "content": "x" * 3000}, {"role": "user", "content": "x"}]
+    assert server.post(CHAT, system).body["usage"]["prompt_tokens_details"] == {"cached_tokens": 0}
+    tools = [{"type": "function", "function": {"name": "look_up"}}]
+    posted = server.post(CHAT, [{"role": "user", "content": "x" * 3000}], tools=tools)
+    assert posted.body["usage"]["prompt_tokens_details"] == {"cached_tokens": 0}
+
+
+def test_a_prompt_is_gone_after_five_minutes_or_when_it_is_dropped(server: CachingServer) -> None:
+    chatted(server, 3000)
+    server.wait(300)
+    assert chatted(server, 3000) == (3000, 2944)
+    server.wait(301)
+    assert chatted(server, 3000) == (3000, 0)
+    server.forget()
+    assert chatted(server, 3000) == (3000, 0)
+
+
+# --- both
+
+
+def test_what_breaks_a_rule_is_refused_and_not_kept(server: CachingServer) -> None:
+    waiting = {"type": "tool_use", "id": "1", "name": "look_up", "input": {}}
+    question = user(text(2000, mark=EPHEMERAL))
+    broken = [*question, {"role": "assistant", "content": [waiting]}, *user(text(1))]
+    assert server.post(ANTHROPIC, broken).status == 400
+    assert asked(server, question).cached_tokens == 0
+
+
+def test_the_bodies_of_what_was_answered_are_there_to_compare(server: CachingServer) -> None:
+    items = [{"role": "user", "content": "端口？"}]
+    server.post(CHAT, items, temperature=0)
+    assert server.bodies == [json.dumps({"model": "strict", "messages": items, "temperature": 0}, ensure_ascii=False)]
