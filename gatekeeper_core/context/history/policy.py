@@ -375,7 +375,7 @@ class PromptPolicy:
             stable_tokens=sent.stable_tokens,
             everything_tokens=sent.everything_tokens,
             sent_tokens=sent.tokens,
-            expected_tokens=cached,
+            expected_tokens=cached if cached >= (self.prices.min_cached_tokens or cached + 1) else 0,
             dollars=dollars,
             everything_dollars=everything,
             paid=state.paid + dollars,
@@ -413,7 +413,7 @@ class PromptPolicy:
             new = (usage.input_tokens - found) / scale
             hit = max(0, state.everything_tokens - round(new)) if found else 0
             everything = self._cost(state.everything_tokens, hit, state.everything_tokens)
-        everything *= scale
+        everything = dollars if state.holds_everything else everything * scale
         return state._replace(
             dollars=dollars,
             everything_dollars=everything,
