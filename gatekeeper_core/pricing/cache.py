@@ -32,8 +32,8 @@ MOST = 1.02
 spent on a first cut."""
 
 FIRST_CUT = 1 / 3
-"""Share of the running price that a first cut must save to be worth what the model loses. Source: ours; a fifth loses up
-to two needed turns in a hundred, a half costs up to a sixth more (``python -m benchmarks.cost``)."""
+"""Share of the running price that a first cut must save to be worth what the model loses. Source: ours; a fifth loses
+up to two needed turns in a hundred, a half costs up to a sixth more (``python -m benchmarks.cost``)."""
 
 MAX_MARKS = 4
 _POSITIONS_PER_MARK = 20

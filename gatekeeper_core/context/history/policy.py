@@ -315,28 +315,13 @@ class PromptPolicy:
         state = self._asked(sizes)
         kept = self._plan(sizes, old, tuple(turn for turn in sizes.selected if turn not in old))
         rebuilt = self._plan(sizes, *self._chosen_anew(sizes))
-        rate = self.prices.cache_read if self._is_warm else self.prices.input
-        to_recall = self.prices.input * state.recalled_tokens / 1_000_000
-        gain = rate * (kept.body_tokens - rebuilt.body_tokens) / 1_000_000 - to_recall
+        to_recall = self.prices.input / 1_000_000 * state.recalled_tokens
+        gain = self._rate * (kept.body_tokens - rebuilt.body_tokens) - to_recall
         state = state._replace(rent=max(0.0, state.rent + gain))
-        extra = rebuilt.dollars - kept.dollars
         whole = sizes.fixed + sum(sizes.turns) + sizes.question
         everything = self._everything(whole, sizes.fixed, sizes.is_as_before)
         left = MOST * (state.everything_paid + everything) - state.paid
-        if kept.tokens + (sizes.turns[-1] if sizes.turns else 0) > sizes.room:
-            reason = "no_room"  # for another turn like the newest: to give way in the middle of a run is dearest
-        elif rebuilt.body_tokens >= kept.tokens:
-            reason = "not_smaller"
-        elif state.holds_everything and self.first_cut_at is not None:
-            reason = "asked_for" if sum(sizes.turns) >= self.first_cut_at else "below_passthrough"
-        elif extra > state.rent:
-            reason = "not_paid_off"
-        elif state.holds_everything and gain < FIRST_CUT * rate * (sizes.fixed + kept.body_tokens) / 1_000_000:
-            reason = "saves_too_little"
-        elif rebuilt.dollars + to_recall > left:
-            reason = "guard"
-        else:
-            reason = "paid_off" if extra > 0 else "cheaper_now"
+        reason = self._reason(sizes, state, kept, rebuilt, gain=gain, reserve=to_recall, left=left)
         rebuilt = rebuilt._replace(
             action="rebuilt", reason=reason, kept_dollars=kept.dollars, rebuilt_dollars=rebuilt.dollars
         )
@@ -346,11 +331,50 @@ class PromptPolicy:
             kept = self._plan(sizes, kept.body, kept.recalled[:-1])
         if kept.body != old:  # what cannot be recalled has become part of it
             state = state._replace(body=kept.body, since=count)
-        state = state._replace(recalled=kept.recalled)
-        action: Action = "everything" if state.holds_everything else "kept"
         return kept._replace(
-            action=action, reason=reason, kept_dollars=rebuilt.kept_dollars, rebuilt_dollars=rebuilt.rebuilt_dollars
-        ), state
+            action="everything" if state.holds_everything else "kept",
+            reason=reason,
+            kept_dollars=rebuilt.kept_dollars,
+            rebuilt_dollars=rebuilt.rebuilt_dollars,
+        ), state._replace(recalled=kept.recalled)
+
+    def _reason(
+        self,
+        sizes: PromptSizes,
+        state: PolicyState,
+        kept: Plan,
+        rebuilt: Plan,
+        *,
+        gain: float,
+        reserve: float,
+        left: float,
+    ) -> str:
+        """Return why the body is kept, or chosen anew, in one word.
+
+        Args:
+            sizes: what the question finds.
+            state: with this question's rent.
+            kept: the plan with the body of before.
+            rebuilt: the plan with a body chosen anew.
+            gain: dollars that each later call saves by it.
+            reserve: dollars that each later call may have to spend on recalls.
+            left: dollars that the promise leaves for this call.
+        """
+        extra = rebuilt.dollars - kept.dollars
+        newest = sizes.turns[-1] if sizes.turns else 0
+        if kept.tokens + newest > sizes.room:
+            return "no_room"  # for another turn like the newest: to give way in the middle of a run is dearest
+        if rebuilt.body_tokens >= kept.tokens:
+            return "not_smaller"
+        if state.holds_everything and self.first_cut_at is not None:
+            return "asked_for" if sum(sizes.turns) >= self.first_cut_at else "below_passthrough"
+        if extra > state.rent:
+            return "not_paid_off"
+        if state.holds_everything and gain < FIRST_CUT * self._rate * (sizes.fixed + kept.body_tokens):
+            return "saves_too_little"
+        if rebuilt.dollars + reserve > left:
+            return "guard"
+        return "paid_off" if extra > 0 else "cheaper_now"
 
     def charge(self, state: PolicyState, sent: SentRequest, plan: Plan | None) -> tuple[CallBill, PolicyState]:
         """Return the bill of a request, and the state that has paid it.
@@ -429,6 +453,11 @@ class PromptPolicy:
         before, now = self.state.called_at, self.now
         lives = now is None or before is None or now - before <= self.prices.lifetime_seconds
         return self.state.questions > 0 and self.prices.min_cached_tokens is not None and lives
+
+    @property
+    def _rate(self) -> float:
+        """What a token of the body costs at each call, in dollars."""
+        return (self.prices.cache_read if self._is_warm else self.prices.input) / 1_000_000
 
     def _asked(self, sizes: PromptSizes) -> PolicyState:
         """Return the state with one more question: what a small body would have had to recall for it."""
