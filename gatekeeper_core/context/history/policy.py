@@ -327,8 +327,10 @@ class PromptPolicy:
         )
         if reason in _CHOOSES_ANEW:
             return rebuilt, state._replace(body=rebuilt.body, since=count, recalled=rebuilt.recalled, rent=0.0)
-        while kept.recalled and kept.dollars > left and self.first_cut_at is None:
-            kept = self._plan(sizes, kept.body, kept.recalled[:-1])
+        wanted = list(kept.recalled or (turn for turn in sizes.selected if turn not in old))
+        while wanted and kept.dollars > left and self.first_cut_at is None:
+            del wanted[-1]
+            kept = self._plan(sizes, old, tuple(wanted))
         if kept.body != old:  # what cannot be recalled has become part of it
             state = state._replace(body=kept.body, since=count)
         return kept._replace(
