@@ -45,6 +45,8 @@ _CHOOSES_ANEW = frozenset({"no_room", "asked_for", "paid_off", "cheaper_now"})
 """Reasons for which the body is chosen anew."""
 
 _VERSION = 1
+_LARGEST = 2**53
+"""No stored number is as large: up to here a float holds every whole number."""
 _LISTS = ("body", "selected", "recalled")
 
 
@@ -115,34 +117,35 @@ class PolicyState(NamedTuple):
         return {"version": _VERSION, **self._asdict(), **{name: [*getattr(self, name)] for name in _LISTS}}
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> PolicyState:
+    def from_dict(cls, stored: object) -> PolicyState:
         """Return a state that was stored.
 
         Raises:
             ConfigError: it is none, or one of another version of this library: begin with ``PolicyState()``.
         """
         names = {**PolicyState()._asdict(), "version": 0}
-        if stored.get("version") != _VERSION or stored.keys() != names.keys():
+        if not isinstance(stored, Mapping) or stored.get("version") != _VERSION or stored.keys() != names.keys():
             raise ConfigError("this is no stored policy state of this version: begin with PolicyState()")
         values = {name: value for name, value in stored.items() if name != "version"}
         for name, value in values.items():
             if not _fits(value, names[name]):
                 raise ConfigError(f"the stored policy state has no usable {name}: begin with PolicyState()")
         lists = {name: tuple(values[name]) for name in _LISTS}
+        if any(list(values[name]) != sorted(set(values[name])) for name in ("body", "selected")):
+            raise ConfigError("the turns of the stored policy state are in no order: begin with PolicyState()")
         return cls(**{**values, **lists})
 
 
 def _fits(value: object, example: object) -> bool:
     """Return whether a stored value has the type and the range of an example."""
     if isinstance(example, tuple):
-        return isinstance(value, list) and all(type(one) is int and one >= 0 for one in value)
+        return isinstance(value, list) and all(type(one) is int and 0 <= one < _LARGEST for one in value)
     if isinstance(example, str):
         return isinstance(value, str)
-    if isinstance(example, int):
-        return type(value) is int and value >= 0
     if example is None and value is None:
         return True
-    return isinstance(value, (int, float)) and value is not True and 0 <= value < float("inf")
+    kinds = (int,) if isinstance(example, int) else (int, float)
+    return type(value) in kinds and 0 <= value < _LARGEST  # type: ignore[operator]
 
 
 class PromptSizes(NamedTuple):
@@ -328,7 +331,10 @@ class PromptPolicy:
         if reason in _CHOOSES_ANEW:
             return rebuilt, state._replace(body=rebuilt.body, since=count, recalled=rebuilt.recalled, rent=0.0)
         wanted = list(kept.recalled or (turn for turn in sizes.selected if turn not in old))
-        while wanted and kept.dollars > left and self.first_cut_at is None:
+        # Where turns are told before the question, the next one reads it again without them, and a run behind it.
+        reread = sizes.question + (max(sizes.turns[-_REMEMBERED_QUESTIONS:], default=0) if sizes.is_run else 0)
+        again = (self.prices.cache_write - self.prices.cache_read) / 1_000_000 * reread
+        while wanted and kept.dollars + (again if kept.recalled else 0.0) > left and self.first_cut_at is None:
             del wanted[-1]
             kept = self._plan(sizes, old, tuple(wanted))
         if kept.body != old:  # what cannot be recalled has become part of it
@@ -475,7 +481,7 @@ class PromptPolicy:
     def _same(self, sizes: PromptSizes, body: tuple[int, ...]) -> tuple[Plan, PolicyState]:
         """Return the plan of before: the question is the same, asked again or by a run that goes on elsewhere."""
         state = self.state
-        plan = self._plan(sizes, body, state.recalled)
+        plan = self._plan(sizes, body, tuple(turn for turn in state.recalled if turn < len(sizes.turns)))
         cached = state.cached_tokens if self._is_warm and sizes.is_as_before else plan.cached_tokens
         action: Action = "everything" if state.holds_everything else "kept"
         same = plan._replace(kept_dollars=plan.dollars, rebuilt_dollars=plan.dollars)
@@ -527,7 +533,7 @@ class PromptPolicy:
     def _cached(self, sizes: PromptSizes, body: tuple[int, ...]) -> int:
         """Return how much of a prompt with this body the cache should hold."""
         state = self.state
-        before = state.turns(state.turn_count)
+        before = state.turns(min(state.turn_count, len(sizes.turns)))
         if not self._is_warm or sizes.fixed != state.fixed_tokens:
             return 0
         if not sizes.is_as_before:
