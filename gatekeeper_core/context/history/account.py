@@ -153,7 +153,9 @@ class ThreadAccount:
             is_last=bool(view.told) and not self._is_run,
         )
         bill, state = self._policy.charge(self._state, sent, plan)
-        kept = [at for at in view.kept if not view.told or self._question is None or at < self._question]
+        current = self._history.current
+        until = current.start if current and sizes.behind else self._question if view.told else None
+        kept = [at for at in view.kept if until is None or at < until]
         end = kept[-1] if kept and not self._policy.is_thrifty else None
         end = end if run_stable is None else run_stable
         if plan is None and previous and previous.bill:

@@ -530,8 +530,10 @@ class PromptPolicy:
         before = state.turns(state.turn_count)
         if not self._is_warm or sizes.fixed != state.fixed_tokens:
             return 0
-        if not sizes.is_as_before:
+        if not sizes.is_as_before or (before and before[-1] >= len(sizes.turns)):
             return sizes.fixed
+        if state.stable_tokens > sizes.fixed + sum(sizes.turns[turn] for turn in before):
+            before = (*before, state.turn_count)  # it reaches into the turn that was asked
         if body[: len(before)] == before:
             return state.stable_tokens
         if self.prices.marked:
