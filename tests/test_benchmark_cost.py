@@ -248,9 +248,9 @@ def test_trim_messages_keeps_the_newest_messages_from_a_human_one_on() -> None:
     assert sorted(sent[-1].turns) == list(range(20, 30))
 
 
-def test_only_the_end_of_todays_prompt_is_a_mark_more_than_the_fixed_part() -> None:
+def test_only_the_end_of_a_selected_prompt_is_a_mark_more_than_the_fixed_part() -> None:
     talk = session(turns=20)
-    marked, bare = (prompts(talk, f"today, {name}") for name in ("as sent", "fixed part marked"))
+    marked, bare = (prompts(talk, f"selection, {name}") for name in ("as sent", "fixed part marked"))
     assert [each._replace(marks=()) for each in marked] == list(bare)
     assert all(each.marks == (len(each.pieces) - 1,) for each in marked)
 
