@@ -102,7 +102,7 @@ class Workbench:
 
     @cached_property
     def stateless(self) -> list[HistoryView]:
-        """What the selection without a state keeps for each call: chosen for each question, kept for the steps of its run."""
+        """What the selection without a state keeps for each call: chosen for each question, kept in a run."""
         return self._views(None)
 
     @cached_property
