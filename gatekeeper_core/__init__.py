@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.run import RunConfig as RunConfig
     from gatekeeper_core.context.compaction.summarizer import Summarizer as Summarizer
     from gatekeeper_core.context.compaction.tool_loop import compact_messages as compact_messages
+    from gatekeeper_core.context.history.cache_marks import mark_cached as mark_cached
     from gatekeeper_core.context.history.modes import HistoryConfig as HistoryConfig
     from gatekeeper_core.context.history.recall import recall_earlier as recall_earlier
     from gatekeeper_core.context.history.select import select_history as select_history
@@ -92,6 +93,7 @@ _MODULES = {
     "WorkingMemory": "context.tool_results.working_memory",
     "compact_messages": "context.compaction.tool_loop",
     "keep": "context.history.view",
+    "mark_cached": "context.history.cache_marks",
     "prices_of_model": "pricing.prices",
     "read_messages": "native.reading",
     "read_prices": "pricing.prices",

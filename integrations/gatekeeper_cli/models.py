@@ -85,7 +85,7 @@ class MiniMaxModel:
         with self._client.stream(messages) as stream:
             yield from stream
             usage = stream.reply.usage
-        return None if usage is None else usage._replace(model=self.name)
+        return usage and usage._replace(model=usage.model or self.name)
 
     def close(self) -> None:
         """Close the connections."""

@@ -16,8 +16,8 @@ from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.messages import is_answered
 from langchain_gatekeeper.cache_marks import marked_messages
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.owners import is_anthropic, window_of
-from langchain_gatekeeper.reading import as_messages, read_message, text_of
+from langchain_gatekeeper.owners import is_anthropic, prices_of, window_of
+from langchain_gatekeeper.reading import as_messages, read_message, text_of, usage_of
 from langchain_gatekeeper.selectors import selector_of_threads, whole_run
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
         self._query_key = query_key
         self._selector = selector_of_threads(whole_run(config), token_counter)
         self._window_tokens = window_of(model)
+        self._prices = prices_of(model)
         self._marks = cache_marks and is_anthropic(model)
 
     @property
@@ -93,6 +94,12 @@ class GatekeeperSelector(Runnable[Any, Any]):
     ) -> str:
         """Return earlier turns of a conversation that the last call left out, or cut; see ``recall_tool``."""
         return self._selector.recall(query, thread=thread_id, tenant=tenant, max_tokens=max_tokens)
+
+    def report_usage(self, answer: BaseMessage, thread_id: Hashable, *, tenant: str = "default") -> None:
+        """Correct the account of a conversation by what the provider reports for the answer to the last call."""
+        usage = usage_of(answer)
+        if usage:
+            self._selector.report(usage, thread=thread_id, tenant=tenant)
 
     def tenant_of_run(self, config: RunnableConfig) -> str:
         """Return the tenant that a config names, ``default`` where it names none."""
@@ -134,6 +141,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
             tenant=self.tenant_of_run(config),
             query=query,
             window_tokens=self._window_tokens,
+            prices=self._prices,
             all_past=query is not None and is_answered(list(map(read_message, listed[-1:]))),
         )
         return listed, view

@@ -63,6 +63,11 @@ class ThreadAccount:
         self._question = question_at(history) if can_recall else None
         self._plan: Plan | None = None
 
+    @property
+    def _is_run(self) -> bool:
+        """Whether the model is likely to call tools: it did in the turn before."""
+        return any(message.role == "tool" for turn in self._history.past[-1:] for message in turn.messages)
+
     @cached_property
     def _is_as_before(self) -> bool:
         state = self._policy.state
@@ -85,6 +90,7 @@ class ThreadAccount:
             recall=None if self._question is None else lambda turns: self._told_tokens(choice, turns),
             is_as_before=self._is_as_before,
             question_name=_digest_of([self._history.query, len(whole)]),
+            is_run=self._is_run,
         )
         plan, self._state = self._policy.choose(sizes)
         self._plan = plan
@@ -124,7 +130,9 @@ class ThreadAccount:
             run_stable: position of the last message before those that gave way since then; None: none did.
         """
         sizes, plan, count = self._sizes, self._plan, len(self._history.past)
-        body = sum(whole[turn] for turn in (plan.body if plan else self._state.turns(count)) if turn < count)
+        if not self._policy.is_thrifty and set(view.turns) != set(self._state.turns(count)):  # some had no room
+            self._state = self._state._replace(body=tuple(sorted(view.turns)), since=count)
+        body = sum(whole[turn] for turn in self._state.turns(count))
         tokens = view.fixed_tokens + view.tokens
         begun = sizes.fixed + body + sizes.behind + sizes.asked
         if self._policy.is_thrifty:
@@ -137,11 +145,12 @@ class ThreadAccount:
             fixed_tokens=sizes.fixed,
             tokens=tokens,
             stable_tokens=stable,
-            same_tokens=tokens if previous and self._shrunk(previous) == self._shrunk(view) else begun,
+            same_tokens=self._same_tokens(view, previous, tokens=tokens, begun=begun),
             everything_tokens=view.fixed_tokens + view.history_tokens,
             turn_count=count,
             digest=self._digest(self._state.turns(count)),
             is_as_before=self._is_as_before,
+            is_last=bool(view.told) and not self._is_run,
         )
         bill, state = self._policy.charge(self._state, sent, plan)
         kept = [at for at in view.kept if not view.told or self._question is None or at < self._question]
@@ -150,6 +159,14 @@ class ThreadAccount:
         if plan is None and previous and previous.bill:
             bill = bill._replace(action=previous.bill.action, recalled=previous.bill.recalled)
         return view._replace(bill=bill._replace(body_end=end), state=state)
+
+    def _same_tokens(self, view: HistoryView, previous: HistoryView | None, *, tokens: int, begun: int) -> int:
+        """Return how much of the beginning of a request is that of the step before."""
+        if previous is None:
+            return begun
+        if set(previous.turns) != set(view.turns):
+            return self._sizes.fixed
+        return tokens if self._shrunk(previous) == self._shrunk(view) else begun
 
     def _shrunk(self, view: HistoryView) -> list[tuple[int, Message]]:
         """Return what of the current run a view sends in another form."""
