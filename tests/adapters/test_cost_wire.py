@@ -184,7 +184,7 @@ CASES = [
     )
 ]
 COUNTED = [Case(model, "mixed", count=counted_otherwise) for model in MODELS]
-SYSTEMS = [Case(model, "english", system_parts=parts) for model in MODELS for parts in (0, 12, 160)]
+SYSTEMS = [Case(model, "english", system_parts=parts) for model in MODELS for parts in (1, 12, 160)]
 
 
 def name_of(case: Case) -> str:
@@ -201,7 +201,7 @@ def test_no_conversation_is_ever_dearer_than_everything_sent(case: Case) -> None
 @pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_a_conversation_of_thirty_turns_is_cheaper_than_everything_sent(case: Case) -> None:
     ours, theirs = gated(case), everything(case)
-    assert dollars(ours.reported, case.prices)[-1] < 0.8 * dollars(theirs.reported, case.prices)[-1]
+    assert dollars(ours.reported, case.prices)[-1] < 0.9 * dollars(theirs.reported, case.prices)[-1]
 
 
 @pytest.mark.parametrize("case", [*CASES, *COUNTED, *SYSTEMS], ids=name_of)

@@ -91,6 +91,7 @@ class ThreadAccount:
             is_as_before=self._is_as_before,
             question_name=_digest_of([self._history.query, len(whole)]),
             is_run=self._is_run,
+            may_run=any(message.role == "tool" for message in self._history.messages),
         )
         plan, self._state = self._policy.choose(sizes)
         self._plan = plan
