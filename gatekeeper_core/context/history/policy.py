@@ -332,9 +332,7 @@ class PromptPolicy:
             return rebuilt, state._replace(body=rebuilt.body, since=count, recalled=rebuilt.recalled, rent=0.0)
         wanted = list(kept.recalled or (turn for turn in sizes.selected if turn not in old))
         while (
-            wanted
-            and kept.dollars + self._next_step(sizes, kept.recalled_tokens) > left
-            and self.first_cut_at is None
+            wanted and kept.dollars + self._next_step(sizes, kept.recalled_tokens) > left and self.first_cut_at is None
         ):
             del wanted[-1]
             kept = self._plan(sizes, old, tuple(wanted))
