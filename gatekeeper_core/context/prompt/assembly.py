@@ -228,7 +228,7 @@ class Assembly:
         recalled = view.bill.recalled if view.bill and told_in is not None else ()
         told = {at for turn in recalled for at in range(request.starts[turn], request.starts[turn + 1])}
         for at in {*view.kept, *folded, *told}:
-            fate: Fate = "changed" if at in request.changed or at in replaced and at != told_in else "sent"
+            fate: Fate = "changed" if at in request.changed or (at in replaced and at != told_in) else "sent"
             fate = "folded" if at in folded else "recalled" if at in told else fate
             seq = request.seqs[at]
             if seq is not None:
