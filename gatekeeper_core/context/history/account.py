@@ -85,7 +85,7 @@ class ThreadAccount:
             fixed=self._sizes.fixed,
             question=self._sizes.behind + self._sizes.asked,
             turns=whole,
-            selected={turn: sent[turn] for turn in choice.turns},
+            selected={turn: sent[turn] for turn in choice.turns if choice.status != "no_query"},
             room=self._sizes.room,
             recall=None if self._question is None else lambda turns: self._told_tokens(choice, turns),
             is_as_before=self._is_as_before,
