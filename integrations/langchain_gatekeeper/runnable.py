@@ -16,7 +16,7 @@ from gatekeeper_core.context.tool_results.thread_memories import thread_name
 from gatekeeper_core.messages import is_answered
 from langchain_gatekeeper.cache_marks import marked_messages
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.owners import is_anthropic, window_of
+from langchain_gatekeeper.owners import is_anthropic, prices_of, window_of
 from langchain_gatekeeper.reading import as_messages, read_message, text_of
 from langchain_gatekeeper.selectors import selector_of_threads, whole_run
 
@@ -77,6 +77,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
         self._query_key = query_key
         self._selector = selector_of_threads(whole_run(config), token_counter)
         self._window_tokens = window_of(model)
+        self._prices = prices_of(model)
         self._marks = cache_marks and is_anthropic(model)
 
     @property
@@ -134,6 +135,7 @@ class GatekeeperSelector(Runnable[Any, Any]):
             tenant=self.tenant_of_run(config),
             query=query,
             window_tokens=self._window_tokens,
+            prices=self._prices,
             all_past=query is not None and is_answered(list(map(read_message, listed[-1:]))),
         )
         return listed, view
