@@ -72,6 +72,7 @@ DOLLARS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
 FIRST_CALL = 4
 """Beginnings of so many calls and more are held against the promise."""
 PROMISE = 1.02
+KEEPS_THE_PROMISE = "careful"
 HELD_OUT_SEEDS = 1000
 HELD_OUT_LOCOMO = 2
 """Conversations at the end of LoCoMo's file that are only for ``--held-out``."""
@@ -268,6 +269,14 @@ def by_way(rows: Iterable[Row]) -> list[Row]:
     ]
 
 
+def over_promise(rows: Iterable[Row]) -> list[Row]:
+    """Return the cells in which the way that is to keep the promise is over it somewhere, the worst first."""
+    over = [row for row in rows if row["way"] == KEEPS_THE_PROMISE and row["worst"] > PROMISE]
+    cell = ("corpus", "turns", "size", "prices", "cache", "fixed", "over")
+    ordered = sorted(over, key=lambda row: -row["worst"])
+    return [{**{key: row[key] for key in cell}, "worst": f"{row['worst']:.3f}"} for row in ordered]
+
+
 def _to_hindsight(rows: Iterable[Row]) -> Row:
     """Return the column with the largest ratio to hindsight, where one is known."""
     known = [row["to hindsight"] for row in rows if row.get("to hindsight")]
@@ -328,7 +337,7 @@ def main() -> None:
         turns=[each for each in chosen.turns if each <= 100 or not chosen.quick],
         sizes=chosen.sizes,
         seeds=1 if chosen.quick else chosen.seeds,
-        languages=chosen.languages,
+        languages=chosen.languages[-1:] if chosen.quick else chosen.languages,
         held_out=chosen.held_out,
         count=count,
     )
@@ -343,6 +352,7 @@ def main() -> None:
         there = [row for row in rows if (row["prices"], row["cache"]) == (name, state)]
         print_table(f"{name}, cache {STATES[state]}", by_cell(there), markdown=chosen.markdown)
     print_table("Beginnings of all conversations, from the fourth call on", by_way(rows), markdown=chosen.markdown)
+    print_table(f"Cells in which {KEEPS_THE_PROMISE} is over it", over_promise(rows), markdown=chosen.markdown)
     print("".join(f"\n{way.name}: {NOT_INSTALLED}" for way in wanted if way.missing))
     if chosen.plot:
         _plotted(chosen, made, [way for way in ways if way != HINDSIGHT], count=count)

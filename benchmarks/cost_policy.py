@@ -78,7 +78,7 @@ def policy(bench: Workbench, setting: Setting, *, posture: Posture) -> list[Prom
         state, running, bill = view.state, turn, view.bill
         sent = [bench.pieces.of(message) for message in keep(messages, view)]
         marks = set() if bill.body_end is None else {bisect_right(view.kept, bill.body_end) - 1}
-        if bill.reason == "same_run":
+        if bill.is_end_cached:
             marks.add(len(sent) - 1)
         prompts.append(Prompt(sent, tuple(sorted(marks)), frozenset((*view.turns, *bill.recalled)), action=bill.action))
     return prompts

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.run import RunConfig as RunConfig
     from gatekeeper_core.context.compaction.summarizer import Summarizer as Summarizer
     from gatekeeper_core.context.compaction.tool_loop import compact_messages as compact_messages
+    from gatekeeper_core.context.history.cache_marks import mark_cached as mark_cached
     from gatekeeper_core.context.history.modes import HistoryConfig as HistoryConfig
+    from gatekeeper_core.context.history.policy import PolicyState as PolicyState
     from gatekeeper_core.context.history.recall import recall_earlier as recall_earlier
     from gatekeeper_core.context.history.select import select_history as select_history
     from gatekeeper_core.context.history.view import HistoryView as HistoryView
@@ -73,6 +75,7 @@ _MODULES = {
     "Message": "messages",
     "MessageFormatError": "errors",
     "ModelPrices": "pricing.prices",
+    "PolicyState": "context.history.policy",
     "RunConfig": "context.compaction.run",
     "SQLiteStore": "storage.sqlite",
     "SelectedTurn": "selection.result",
@@ -92,6 +95,7 @@ _MODULES = {
     "WorkingMemory": "context.tool_results.working_memory",
     "compact_messages": "context.compaction.tool_loop",
     "keep": "context.history.view",
+    "mark_cached": "context.history.cache_marks",
     "prices_of_model": "pricing.prices",
     "read_messages": "native.reading",
     "read_prices": "pricing.prices",

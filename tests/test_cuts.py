@@ -264,7 +264,7 @@ def instead(item: dict[str, Any], message: Message) -> dict[str, Any]:
 def test_a_selector_sends_copies_and_remembers_its_last_cuts(script: str) -> None:
     items = [{**message.to_dict(), "id": str(at)} for at, message in enumerate(talk(script))]
     both = {"role": "user", "content": f"{QUESTION[script]} {OTHER_QUESTION[script]}"}
-    config = HistoryConfig(passthrough_below=0, floor_turns=0, on_error="raise")
+    config = HistoryConfig(passthrough_below=0, floor_turns=0, posture="thrifty", on_error="raise")
     selector = ThreadSelector(Message.from_dict, write=instead, config=config, token_counter=estimate_text_tokens)
     first = selector.choose([*items, both], thread="t")
     assert (first[1]["id"], items[1]["content"]) == ("1", long_answer(script))

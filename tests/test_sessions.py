@@ -214,6 +214,9 @@ def test_the_model_that_a_file_names_gives_its_prices_and_other_sessions_are_cou
     assert row["reported"]["dollars"] == pytest.approx(3 * SONNET_PRICES.dollars(Usage(9_000, 700, 1)))
     assert value["totals"]["sessions_priced"] == 1
     assert value["totals"]["dollars"] == row["dollars"]
+    page = run("inspect", str(folder / "told.jsonl"), "--html", "-").stdout
+    assert "for 3 model calls, at list prices" in page
+    assert "<dd>$0.1125<small>" in page
     for lang, words in (("en", "4 sessions name no model with known prices"), ("zh", "4 个会话没有写明有标价的模型")):
         shown = " ".join(run("inspect", str(folder), "--all", "--lang", lang).stdout.split())
         assert words in shown
@@ -355,8 +358,9 @@ def test_options_that_do_not_go_with_a_table_are_refused(options: tuple[str, str
 
 @pytest.mark.parametrize("columns", [40, 120])
 @pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("options", [(), ("--model", SONNET)], ids=["tokens", "dollars"])
 def test_nothing_is_wider_than_the_terminal_and_nothing_obeyed(
-    columns: int, lang: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    columns: int, lang: str, options: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from rich.cells import cell_len
 
@@ -364,7 +368,7 @@ def test_nothing_is_wider_than_the_terminal_and_nothing_obeyed(
     one = {"id": HOSTILE, "title": HOSTILE, "messages": [{"role": "user", "content": HOSTILE}]}
     (folder / "hostile.json").write_text(json.dumps(one), encoding="utf-8")
     (folder / "\x1b[31m.json").write_text("{", encoding="utf-8")
-    done = run("inspect", str(folder), "--all", "--lang", lang)
+    done = run("inspect", str(folder), "--all", "--lang", lang, *options)
     assert done.exit_code == 0
     assert max(map(cell_len, done.stdout.splitlines())) <= columns
     assert not set("\x1b\x00\ud800\u202e\u2066") & set(done.stdout)

@@ -101,6 +101,14 @@ def test_a_tool_loop_of_24_calls_is_24_requests_that_the_selection_keeps_small()
     assert use.points[-1].window == use.points[-1].full  # a window gives up past turns alone
 
 
+def test_calls_that_send_everything_are_counted_and_a_folded_run_is_none_of_them() -> None:
+    talk, run = token_use(messages_of(CONVERSATION), token_budget=4_000), token_use(loop(23), token_budget=2_000)
+    assert talk.calls_sent_whole == sum(point.selected == point.full for point in talk.points) > 1
+    assert {point.action for point in run.points} == {"everything"}
+    assert 1 <= run.calls_sent_whole < run.calls
+    assert run.to_dict()["calls_sent_whole"] == run.calls_sent_whole
+
+
 def test_the_window_is_the_newest_turns_within_the_same_share_of_the_budget() -> None:
     messages = messages_of(CONVERSATION)
     for point in token_use(messages, token_budget=300).points:

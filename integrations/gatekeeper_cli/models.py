@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from gatekeeper_cli.texts import spoken
-from gatekeeper_core.pricing.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from gatekeeper_core.calibration import UsageCalibrator
+    from gatekeeper_core.pricing.usage import Usage
     from gatekeeper_minimax import MiniMaxClient
 
 __all__ = [
@@ -85,7 +85,7 @@ class MiniMaxModel:
         with self._client.stream(messages) as stream:
             yield from stream
             usage = stream.reply.usage
-        return None if usage is None else usage._replace(model=self.name)
+        return usage and usage._replace(model=usage.model or self.name)
 
     def close(self) -> None:
         """Close the connections."""

@@ -16,6 +16,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_cli.bill import Account, Dollars
+from gatekeeper_core.context.history.cache_marks import plan_marks
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.messages import Message, turn_starts
@@ -45,7 +46,7 @@ class UsePoint(NamedTuple):
         window: the newest turns that fit beside the current one, which is sent whole.
         selected: what the gatekeeper selects.
         dollars: what the call costs in each way; None without prices.
-        action: what the policy does with what was sent before, see ``CallBill``; ``everything`` leaves nothing out.
+        action: what the policy does with the past turns, see ``CallBill``; ``everything`` leaves none of them out.
     """
 
     call: int
@@ -89,7 +90,7 @@ class TokenUse(NamedTuple):
     @property
     def calls_sent_whole(self) -> int:
         """How many of the calls that were asked send everything, as less would not pay."""
-        return sum(point.action == "everything" for point in self.points)
+        return sum(point.action == "everything" and point.selected == point.full for point in self.points)
 
     @property
     def dollars(self) -> Dollars | None:
@@ -214,15 +215,15 @@ class _Bill:
         return Dollars(*amounts)
 
     def _marks(self, view: HistoryView) -> set[int]:
-        """Return where the adapters put marks: behind the head, the body, and an end that the next call reads."""
+        """Return where marks go: behind the head, and where the adapters put them; of a window, at its end."""
         roles = [self._messages[at].role for at in view.kept]
-        head = next((at for at, role in enumerate(roles) if role != "system"), len(roles))
-        marks = {head - 1} if head else set()
-        if view.bill and view.bill.body_end is not None:
-            marks.add(view.kept.index(view.bill.body_end))
-        if roles and (roles[-1] != "user" or not (view.bill and view.bill.recalled)):
-            marks.add(len(roles) - 1)
-        return marks
+        head, end = next((at for at, role in enumerate(roles) if role != "system"), len(roles)), len(roles) - 1
+        places: set[int | None] = {head - 1, end}
+        if view.bill:
+            said = [at for at, role in enumerate(roles) if role == "assistant"] if roles and roles[-1] != "user" else []
+            plan = plan_marks(view, blocks=[1] * len(roles), answered=said[-1] if said else None)
+            places = {head - 1, plan.body, plan.between, end if plan.end else None}
+        return {place for place in places if place is not None and place >= 0}
 
 
 def _piece(message: Message) -> tuple[bytes, int]:

@@ -17,7 +17,7 @@ from gatekeeper_core.messages import is_answered
 from langchain_gatekeeper.cache_marks import marked_messages
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.owners import is_anthropic, prices_of, window_of
-from langchain_gatekeeper.reading import as_messages, read_message, text_of
+from langchain_gatekeeper.reading import as_messages, read_message, text_of, usage_of
 from langchain_gatekeeper.selectors import selector_of_threads, whole_run
 
 if TYPE_CHECKING:
@@ -94,6 +94,12 @@ class GatekeeperSelector(Runnable[Any, Any]):
     ) -> str:
         """Return earlier turns of a conversation that the last call left out, or cut; see ``recall_tool``."""
         return self._selector.recall(query, thread=thread_id, tenant=tenant, max_tokens=max_tokens)
+
+    def report_usage(self, answer: BaseMessage, thread_id: Hashable, *, tenant: str = "default") -> None:
+        """Correct the account of a conversation by what the provider reports for the answer to the last call."""
+        usage = usage_of(answer)
+        if usage:
+            self._selector.report(usage, thread=thread_id, tenant=tenant)
 
     def tenant_of_run(self, config: RunnableConfig) -> str:
         """Return the tenant that a config names, ``default`` where it names none."""

@@ -53,6 +53,14 @@ def asked(door: type[Door], pairs: Sequence[tuple[str, str]], question: str) -> 
     return talk(pairs) + ([Message("user", question)] if door.asks_inside else [])
 
 
+def long_enough(script: str) -> tuple[list[tuple[str, str]], str]:
+    """Return a conversation that is long enough to choose from, and a question that needs nothing of it."""
+    pairs = [*TOPICS[script][0]]
+    while tokens_of("".join(map("".join, pairs))) < PASSTHROUGH_BELOW:
+        pairs = [*pairs, *pairs]
+    return pairs, {"english": "New topic: who painted the Night Watch?"}.get(script, "换个话题，《夜巡》是谁画的？")
+
+
 def chosen_by_core(messages: Sequence[Message], query: str, budget: int, *, inside: bool) -> list[int]:
     """Return the positions that the core chooses: text turns in, turn ids out."""
     past = messages[:-1] if inside else messages
@@ -116,15 +124,25 @@ class DoorContract:
     def test_a_new_topic_takes_nothing_along_once_the_history_is_long_enough(
         self, door: type[Door], script: str, opened: Open
     ) -> None:
-        """000-24, with the defaults of every class; a history of less tokens is sent whole."""
-        pairs, _ = TOPICS[script]
-        question = {"english": "New topic: who painted the Night Watch?"}.get(script, "换个话题，《夜巡》是谁画的？")
-        while tokens_of("".join(map("".join, pairs))) < PASSTHROUGH_BELOW:
-            pairs = [*pairs, *pairs]
+        """000-24: in posture thrifty, or where nothing is remembered; a history of less tokens is sent whole."""
+        pairs, question = long_enough(script)
+        messages = asked(door, pairs, question)
+        at_door = opened(door, **({} if door is SelectMessages else {"posture": "thrifty"}))
+        at_door.fill(messages)
+        assert at_door.ask(question) == list(range(2 * len(pairs), len(messages)))
+
+    @three_scripts
+    def test_a_new_topic_takes_everything_along_as_long_as_less_is_not_cheaper(
+        self, door: type[Door], script: str, opened: Open
+    ) -> None:
+        """000-24, with the defaults of every class that remembers a thread: the provider may have cached it."""
+        if door is SelectMessages:
+            return  # it remembers nothing
+        pairs, question = long_enough(script)
         messages = asked(door, pairs, question)
         at_door = opened(door)
         at_door.fill(messages)
-        assert at_door.ask(question) == list(range(2 * len(pairs), len(messages)))
+        assert at_door.ask(question) == list(range(len(messages)))
 
     def test_shadow_leaves_everything_as_it_is_and_reports(self, door: type[Door], opened: Open) -> None:
         pairs, question = TOPICS["english"]

@@ -75,7 +75,7 @@ def through_middleware(messages: list[BaseMessage], **options: Any) -> list[Base
 
 
 def through_built_middleware(messages: list[BaseMessage], *, trim: bool = True, **_: Any) -> list[BaseMessage]:
-    history = HistoryConfig(passthrough_below=0, gatekeeper=GatekeeperConfig(trim=trim))
+    history = HistoryConfig(passthrough_below=0, posture="thrifty", gatekeeper=GatekeeperConfig(trim=trim))
     config = ContextBuilderConfig(history=history, enable_instruction_pinning=False)
     return through_middleware(messages, builder=ContextBuilder(config))
 
@@ -107,7 +107,7 @@ def needed(talk: LongTalk, sent: Sequence[Any], text: Callable[[Any], str]) -> A
 @three_scripts
 @pytest.mark.parametrize("through", LANGCHAIN)
 def test_a_langchain_message_is_sent_as_a_cut_copy_of_itself(through: Callable[..., Any], talk: LongTalk) -> None:
-    messages, options = langchain_of(talk), {"passthrough_below": 0, "floor_turns": 0}
+    messages, options = langchain_of(talk), {"passthrough_below": 0, "floor_turns": 0, "posture": "thrifty"}
     original = messages[2 * talk.needed + 1]
     before = original.model_copy(deep=True)
     copy = needed(talk, through(messages, **options), lambda message: message.content)
@@ -120,7 +120,7 @@ def test_a_langchain_message_is_sent_as_a_cut_copy_of_itself(through: Callable[.
 @three_scripts
 @pytest.mark.parametrize("through", LLAMA_INDEX)
 def test_a_llama_index_message_is_sent_as_a_cut_copy_of_itself(through: Callable[..., Any], talk: LongTalk) -> None:
-    messages, options = llama_index_of(talk), {"passthrough_below": 0, "floor_turns": 0}
+    messages, options = llama_index_of(talk), {"passthrough_below": 0, "floor_turns": 0, "posture": "thrifty"}
     original = messages[2 * talk.needed + 1]
     copy = needed(talk, through(messages, **options), lambda message: message.content)
     assert 2 * len(copy.content) < len(original.content)

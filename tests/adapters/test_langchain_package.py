@@ -26,11 +26,13 @@ NAMES = [
 FRAMEWORKS = ("langchain", "langchain_classic", "langchain_core", "langgraph", "llama_index")
 MODULES = [
     "building",
+    "cache_marks",
     "content",
     "events",
     "memory",
     "middleware",
     "owners",
+    "provider_side",
     "reading",
     "runnable",
     "schemas",

@@ -19,6 +19,7 @@ MODULES = [
     "block",
     "buffer",
     "building",
+    "cache_marks",
     "events",
     "memory",
     "options",

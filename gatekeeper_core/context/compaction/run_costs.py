@@ -20,18 +20,12 @@ from gatekeeper_core.context.compaction.shrink import compressed
 from gatekeeper_core.context.tool_results.context import ToolResults
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.messages import Message, with_text
-from gatekeeper_core.pricing.cache import input_cost
+from gatekeeper_core.pricing.cache import FIRST_CUT, MOST, input_cost
 
 if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
 
 __all__ = ["RunBill", "RunSavings"]
-
-_MOST = 1.02
-"""Times the bill of everything that ours may reach. Source: the promise of the library."""
-
-_FIRST_GAIN = 1 / 3
-"""Part of the prompt that the first change must save to be worth what the model loses. Source: ours."""
 
 _COMPRESSED, _POINTERS = 0, 1  # the forms of an offer
 
@@ -76,7 +70,7 @@ class RunBill:
 
         Source: Karlin et al. 1988, "Competitive snoopy caching": buy when the rent paid so far reaches the price.
         """
-        if smaller >= tokens or (not self._changed and self._whole - smaller < _FIRST_GAIN * self._whole):
+        if smaller >= tokens or (not self._changed and self._whole - smaller < FIRST_CUT * self._whole):
             return False
         price = self._cost(smaller, smaller_same) - self._cost(tokens, same)
         return price <= carried * self._prices.cache_read / 1_000_000
@@ -91,7 +85,7 @@ class RunBill:
         rounding = abs(prices.cache_write - prices.cache_read) * (prices.step_tokens - 1)
         if self.smallest and (smaller < self.smallest or gain * prices.cache_read < rounding):
             return False
-        return self.paid + self._cost(smaller, smaller_same) <= _MOST * self.everything
+        return self.paid + self._cost(smaller, smaller_same) <= MOST * self.everything
 
     def end_call(self, tokens: int, *, same: int) -> None:
         """Pay for the call: so many tokens, ``same`` of which, at the beginning, are those of the call before."""

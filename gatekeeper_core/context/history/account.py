@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatekeeper_core.context.history.earlier import question_at, told_inside, told_question
 from gatekeeper_core.context.history.modes import Choice, History
 from gatekeeper_core.context.history.policy import Plan, PromptPolicy, PromptSizes, SentRequest
-from gatekeeper_core.messages import Message
+from gatekeeper_core.messages import Message, is_answered
 from gatekeeper_core.tokens import count_messages
 
 if TYPE_CHECKING:
@@ -63,6 +63,11 @@ class ThreadAccount:
         self._question = question_at(history) if can_recall else None
         self._plan: Plan | None = None
 
+    @property
+    def _is_run(self) -> bool:
+        """Whether the model is likely to call tools: it did in the turn before."""
+        return any(message.role == "tool" for turn in self._history.past[-1:] for message in turn.messages)
+
     @cached_property
     def _is_as_before(self) -> bool:
         state = self._policy.state
@@ -80,11 +85,13 @@ class ThreadAccount:
             fixed=self._sizes.fixed,
             question=self._sizes.behind + self._sizes.asked,
             turns=whole,
-            selected={turn: sent[turn] for turn in choice.turns},
+            selected={turn: sent[turn] for turn in choice.turns if choice.status != "no_query"},
             room=self._sizes.room,
             recall=None if self._question is None else lambda turns: self._told_tokens(choice, turns),
             is_as_before=self._is_as_before,
             question_name=_digest_of([self._history.query, len(whole)]),
+            is_run=self._is_run,
+            may_run=any(message.role == "tool" for message in self._history.messages),
         )
         plan, self._state = self._policy.choose(sizes)
         self._plan = plan
@@ -123,8 +130,12 @@ class ThreadAccount:
             previous: the view of the step of the run before, None for a new question.
             run_stable: position of the last message before those that gave way since then; None: none did.
         """
+        if previous and previous.bill and is_answered(self._history.messages):  # nobody is asked: it is only read
+            return view._replace(bill=previous.bill, state=self._policy.state)
         sizes, plan, count = self._sizes, self._plan, len(self._history.past)
-        body = sum(whole[turn] for turn in (plan.body if plan else self._state.turns(count)) if turn < count)
+        if not self._policy.is_thrifty and set(view.turns) != set(self._state.turns(count)):  # some had no room
+            self._state = self._state._replace(body=tuple(sorted(view.turns)), since=count)
+        body = sum(whole[turn] for turn in self._state.turns(count))
         tokens = view.fixed_tokens + view.tokens
         begun = sizes.fixed + body + sizes.behind + sizes.asked
         if self._policy.is_thrifty:
@@ -137,19 +148,30 @@ class ThreadAccount:
             fixed_tokens=sizes.fixed,
             tokens=tokens,
             stable_tokens=stable,
-            same_tokens=tokens if previous and self._shrunk(previous) == self._shrunk(view) else begun,
+            same_tokens=self._same_tokens(view, previous, tokens=tokens, begun=begun),
             everything_tokens=view.fixed_tokens + view.history_tokens,
             turn_count=count,
             digest=self._digest(self._state.turns(count)),
             is_as_before=self._is_as_before,
+            is_last=bool(view.told) and not self._is_run,
         )
         bill, state = self._policy.charge(self._state, sent, plan)
-        kept = [at for at in view.kept if not view.told or self._question is None or at < self._question]
+        current = self._history.current
+        until = current.start if current and sizes.behind else self._question if view.told else None
+        kept = [at for at in view.kept if until is None or at < until]
         end = kept[-1] if kept and not self._policy.is_thrifty else None
         end = end if run_stable is None else run_stable
         if plan is None and previous and previous.bill:
             bill = bill._replace(action=previous.bill.action, recalled=previous.bill.recalled)
         return view._replace(bill=bill._replace(body_end=end), state=state)
+
+    def _same_tokens(self, view: HistoryView, previous: HistoryView | None, *, tokens: int, begun: int) -> int:
+        """Return how much of the beginning of a request is that of the step before."""
+        if previous is None:
+            return begun
+        if set(previous.turns) != set(view.turns):
+            return self._sizes.fixed
+        return tokens if self._shrunk(previous) == self._shrunk(view) else begun
 
     def _shrunk(self, view: HistoryView) -> list[tuple[int, Message]]:
         """Return what of the current run a view sends in another form."""

@@ -60,8 +60,7 @@ def plan_marks(view: HistoryView, *, blocks: Sequence[int], answered: int | None
     """
     bill = getattr(view, "bill", None)
     recalled = bool(bill and bill.recalled)
-    is_lasting = bill.action != "fresh" if bill else view.status == "passthrough"
-    end = answered is not None or (is_lasting and not recalled)
+    end = answered is not None or (bill.is_end_cached if bill else view.status == "passthrough")
     body = bisect_left(view.kept, bill.body_end) if bill and bill.body_end is not None else None
     if end and body == len(blocks) - 1:
         body = None  # it is the end

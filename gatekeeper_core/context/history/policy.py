@@ -27,20 +27,13 @@ from typing import Any, Literal, NamedTuple
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import common_beginning
-from gatekeeper_core.pricing.cache import input_cost
+from gatekeeper_core.pricing.cache import FIRST_CUT, MOST, input_cost
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
 
 __all__ = ["CallBill", "Plan", "PolicyState", "PromptPolicy", "PromptSizes", "SentRequest"]
 
 Action = Literal["everything", "kept", "rebuilt", "fresh"]
-
-_GUARD = 1.02
-"""How much of the bill of sending everything may be spent. Source: ours; at 1.0 nothing can be spent on a first cut."""
-
-_FIRST_CUT = 1 / 3
-"""Share of the running price that a first cut must save. Source: ours; a fifth loses up to two needed turns in a
-hundred, a half costs up to a sixth more (``python -m benchmarks.cost``)."""
 
 _FILLED_UP = 1.05
 """How far over the smallest prefix a body is filled up. Source: ours; an estimate may be too high by so much."""
@@ -164,6 +157,8 @@ class PromptSizes(NamedTuple):
         recall: gives what it costs to tell some turns inside the question; None: that cannot be done.
         is_as_before: whether what was sent for the question before is still there as it was: nothing was edited.
         question_name: tells the question from the one before.
+        is_run: whether the model is likely to go on with calls: then the next step reads what was recalled as well.
+        may_run: whether it has ever called: then the promise leaves room for a step that writes what was recalled.
     """
 
     fixed: int
@@ -174,6 +169,8 @@ class PromptSizes(NamedTuple):
     recall: Callable[[Sequence[int]], int] | None
     is_as_before: bool = True
     question_name: str = ""
+    is_run: bool = False
+    may_run: bool = False
 
 
 class Plan(NamedTuple):
@@ -221,6 +218,7 @@ class SentRequest(NamedTuple):
         turn_count: past turns of the conversation.
         digest: of the body as it is sent now.
         is_as_before: whether what was sent before is still there as it was: nothing of it has been edited.
+        is_last: whether nothing reads on behind the beginning that stays: turns are recalled, and no run is likely.
     """
 
     fixed_tokens: int
@@ -231,6 +229,7 @@ class SentRequest(NamedTuple):
     turn_count: int
     digest: str
     is_as_before: bool = True
+    is_last: bool = False
 
 
 class CallBill(NamedTuple):
@@ -249,6 +248,7 @@ class CallBill(NamedTuple):
         recalled: ids of the turns that are told inside the question.
         body_end: position in the caller's list of the last message of the beginning that stays: a cache mark goes
             behind it. None: nothing stays but what stands before the messages.
+        is_end_cached: whether the next call, at this question or in this run, reads the prompt to its end.
     """
 
     action: Action
@@ -262,6 +262,7 @@ class CallBill(NamedTuple):
     cached_tokens: int
     recalled: tuple[int, ...] = ()
     body_end: int | None = None
+    is_end_cached: bool = False
 
     @property
     def saved(self) -> float:
@@ -316,42 +317,71 @@ class PromptPolicy:
         state = self._asked(sizes)
         kept = self._plan(sizes, old, tuple(turn for turn in sizes.selected if turn not in old))
         rebuilt = self._plan(sizes, *self._chosen_anew(sizes))
-        rate = self.prices.cache_read if self._is_warm else self.prices.input
-        to_recall = self.prices.input * state.recalled_tokens / 1_000_000
-        gain = rate * (kept.body_tokens - rebuilt.body_tokens) / 1_000_000 - to_recall
+        to_recall = self.prices.input / 1_000_000 * state.recalled_tokens
+        gain = self._rate * (kept.body_tokens - rebuilt.body_tokens) - to_recall
         state = state._replace(rent=max(0.0, state.rent + gain))
-        extra = rebuilt.dollars - kept.dollars
         whole = sizes.fixed + sum(sizes.turns) + sizes.question
         everything = self._everything(whole, sizes.fixed, sizes.is_as_before)
-        left = _GUARD * (state.everything_paid + everything) - state.paid
-        if kept.tokens > sizes.room:
-            reason = "no_room"
-        elif rebuilt.body_tokens >= kept.tokens:
-            reason = "not_smaller"
-        elif state.holds_everything and self.first_cut_at is not None:
-            reason = "asked_for" if sum(sizes.turns) >= self.first_cut_at else "below_passthrough"
-        elif extra > state.rent:
-            reason = "not_paid_off"
-        elif state.holds_everything and gain < _FIRST_CUT * rate * (sizes.fixed + kept.body_tokens) / 1_000_000:
-            reason = "saves_too_little"
-        elif rebuilt.dollars + to_recall > left:
-            reason = "guard"
-        else:
-            reason = "paid_off" if extra > 0 else "cheaper_now"
+        left = MOST * (state.everything_paid + everything) - state.paid
+        reserve = to_recall + self._next_step(sizes, state.recalled_tokens)
+        reason = self._reason(sizes, state, kept, rebuilt, gain=gain, reserve=reserve, left=left)
         rebuilt = rebuilt._replace(
             action="rebuilt", reason=reason, kept_dollars=kept.dollars, rebuilt_dollars=rebuilt.dollars
         )
         if reason in _CHOOSES_ANEW:
             return rebuilt, state._replace(body=rebuilt.body, since=count, recalled=rebuilt.recalled, rent=0.0)
-        while kept.recalled and kept.dollars > left and self.first_cut_at is None:
-            kept = self._plan(sizes, kept.body, kept.recalled[:-1])
+        wanted = list(kept.recalled or (turn for turn in sizes.selected if turn not in old))
+        while (
+            wanted and kept.dollars + self._next_step(sizes, kept.recalled_tokens) > left and self.first_cut_at is None
+        ):
+            del wanted[-1]
+            kept = self._plan(sizes, old, tuple(wanted))
         if kept.body != old:  # what cannot be recalled has become part of it
             state = state._replace(body=kept.body, since=count)
-        state = state._replace(recalled=kept.recalled)
-        action: Action = "everything" if state.holds_everything else "kept"
         return kept._replace(
-            action=action, reason=reason, kept_dollars=rebuilt.kept_dollars, rebuilt_dollars=rebuilt.rebuilt_dollars
-        ), state
+            action="everything" if state.holds_everything else "kept",
+            reason=reason,
+            kept_dollars=rebuilt.kept_dollars,
+            rebuilt_dollars=rebuilt.rebuilt_dollars,
+        ), state._replace(recalled=kept.recalled)
+
+    def _reason(
+        self,
+        sizes: PromptSizes,
+        state: PolicyState,
+        kept: Plan,
+        rebuilt: Plan,
+        *,
+        gain: float,
+        reserve: float,
+        left: float,
+    ) -> str:
+        """Return why the body is kept, or chosen anew, in one word.
+
+        Args:
+            sizes: what the question finds.
+            state: with this question's rent.
+            kept: the plan with the body of before.
+            rebuilt: the plan with a body chosen anew.
+            gain: dollars that each later call saves by it.
+            reserve: dollars that each later call may have to spend on recalls.
+            left: dollars that the promise leaves for this call.
+        """
+        extra = rebuilt.dollars - kept.dollars
+        newest = sizes.turns[-1] if sizes.turns else 0
+        if kept.tokens + newest > sizes.room:
+            return "no_room"  # for another turn like the newest: to give way in the middle of a run is dearest
+        if rebuilt.body_tokens >= kept.tokens:
+            return "not_smaller"
+        if state.holds_everything and self.first_cut_at is not None:
+            return "asked_for" if sum(sizes.turns) >= self.first_cut_at else "below_passthrough"
+        if extra > state.rent:
+            return "not_paid_off"
+        if state.holds_everything and gain < FIRST_CUT * self._rate * (sizes.fixed + kept.body_tokens):
+            return "saves_too_little"
+        if rebuilt.dollars + reserve > left:
+            return "guard"
+        return "paid_off" if extra > 0 else "cheaper_now"
 
     def charge(self, state: PolicyState, sent: SentRequest, plan: Plan | None) -> tuple[CallBill, PolicyState]:
         """Return the bill of a request, and the state that has paid it.
@@ -365,7 +395,7 @@ class PromptPolicy:
         written_to = sent.tokens
         if plan is not None:
             cached = plan.cached_tokens
-            written_to = sent.stable_tokens if plan.recalled or self.is_thrifty else sent.tokens
+            written_to = sent.stable_tokens if sent.is_last or self.is_thrifty else sent.tokens
         dollars = self._cost(sent.tokens, cached, written_to)
         everything = self._everything(sent.everything_tokens, sent.fixed_tokens, sent.is_as_before)
         state = state._replace(
@@ -376,7 +406,7 @@ class PromptPolicy:
             stable_tokens=sent.stable_tokens,
             everything_tokens=sent.everything_tokens,
             sent_tokens=sent.tokens,
-            expected_tokens=cached,
+            expected_tokens=cached if cached >= (self.prices.min_cached_tokens or cached + 1) else 0,
             dollars=dollars,
             everything_dollars=everything,
             paid=state.paid + dollars,
@@ -394,6 +424,7 @@ class PromptPolicy:
             rebuilt_dollars=plan.rebuilt_dollars if plan else dollars,
             cached_tokens=cached,
             recalled=plan.recalled if plan else (),
+            is_end_cached=written_to == sent.tokens,
         ), state
 
     def corrected(self, usage: Usage) -> PolicyState:
@@ -413,7 +444,7 @@ class PromptPolicy:
             new = (usage.input_tokens - found) / scale
             hit = max(0, state.everything_tokens - round(new)) if found else 0
             everything = self._cost(state.everything_tokens, hit, state.everything_tokens)
-        everything *= scale
+        everything = dollars if state.holds_everything else everything * scale
         return state._replace(
             dollars=dollars,
             everything_dollars=everything,
@@ -429,6 +460,11 @@ class PromptPolicy:
         before, now = self.state.called_at, self.now
         lives = now is None or before is None or now - before <= self.prices.lifetime_seconds
         return self.state.questions > 0 and self.prices.min_cached_tokens is not None and lives
+
+    @property
+    def _rate(self) -> float:
+        """What a token of the body costs at each call, in dollars."""
+        return (self.prices.cache_read if self._is_warm else self.prices.input) / 1_000_000
 
     def _asked(self, sizes: PromptSizes) -> PolicyState:
         """Return the state with one more question: what a small body would have had to recall for it."""
@@ -484,7 +520,20 @@ class PromptPolicy:
         stable = sizes.fixed + whole
         cached = self._cached(sizes, body)
         tokens = stable + told + sizes.question
-        return Plan(body, recalled, whole, told, cached, self._cost(tokens, cached, stable if recalled else tokens))
+        return Plan(
+            body,
+            recalled,
+            whole,
+            told,
+            cached,
+            self._cost(tokens, cached, stable if recalled and not sizes.is_run else tokens),
+        )
+
+    def _next_step(self, sizes: PromptSizes, recalled_tokens: float) -> float:
+        """Return what a further step of a run may pay for what the first one recalled, in dollars."""
+        if not sizes.may_run or not recalled_tokens:
+            return 0.0
+        return self.prices.cache_write / 1_000_000 * (recalled_tokens + sizes.question)
 
     def _cached(self, sizes: PromptSizes, body: tuple[int, ...]) -> int:
         """Return how much of a prompt with this body the cache should hold."""
@@ -492,8 +541,10 @@ class PromptPolicy:
         before = state.turns(state.turn_count)
         if not self._is_warm or sizes.fixed != state.fixed_tokens:
             return 0
-        if not sizes.is_as_before:
+        if not sizes.is_as_before or (before and before[-1] >= len(sizes.turns)):
             return sizes.fixed
+        if state.stable_tokens > sizes.fixed + sum(sizes.turns[turn] for turn in before):
+            before = (*before, state.turn_count)  # it reaches into the turn that was asked
         if body[: len(before)] == before:
             return state.stable_tokens
         if self.prices.marked:

@@ -53,6 +53,10 @@ if TYPE_CHECKING:
 __all__ = ["policy_of", "read_history", "select_history", "select_past"]
 
 
+_STEPS = 4
+"""Steps in which a run that grows drives past turns out, where each of them costs a new prompt. Source: ours."""
+
+
 def select_history(
     messages: Sequence[Message] | Sequence[Mapping[str, Any]],
     *,
@@ -304,7 +308,10 @@ class _Costs:
         if told and self.room_at_start - told_tokens - run.tokens < 0:
             told, told_tokens = None, 0
         room = self.room_at_start - told_tokens - run.tokens
-        turns = fitting_turns(choice.turns, costs, budget_tokens=self.room_at_start - told_tokens - run.peak_tokens)
+        left = self.room_at_start - told_tokens - run.peak_tokens
+        if self.prices and left < sum(costs[turn] for turn in choice.turns):
+            left -= -run.peak_tokens % max(1, self.room_at_start // _STEPS)
+        turns = fitting_turns(choice.turns, costs, budget_tokens=left)
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update(run.folded[1:])

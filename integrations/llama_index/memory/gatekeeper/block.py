@@ -38,7 +38,7 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
         name: name of the block; also the tag of the fence, its other characters as ``_``.
         priority: as in LlamaIndex: 0 is never truncated; above it, lower numbers give way first.
         config: the settings; None: ``HistoryConfig(passthrough_below=0)``. The budget is for the text, fence included;
-            16,000 without one.
+            16,000 without one. The posture is always ``thrifty``: the text is made for one question.
         tokenizer_fn: counts tokens; the default is LlamaIndex's.
         chat_store: the store of the memory (its ``sql_store``). With it the archive is read anew at each call, so a
             restart, a reset or another process is noticed; without it the block keeps what is flushed to it.
@@ -88,7 +88,7 @@ class GatekeeperMemoryBlock(SelectionOptions, BaseMemoryBlock[str]):
         # What is active is in the prompt anyway, so it is free here.
         messages = [*archived, *recent]
         free = self._cost(recent)
-        config = replace(self._current_selector().config, token_budget=self._budget_tokens() + free)
+        config = replace(self._current_selector().config, token_budget=self._budget_tokens() + free, posture="thrifty")
         view = self._select(messages, thread=session, config=config)
         starts = [*turn_starts(list(map(role_of, messages))), len(messages)]
         ends = [min(stop, len(archived)) for stop in starts[1:]]  # what is behind the archive is in the prompt

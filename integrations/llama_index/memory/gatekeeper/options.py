@@ -21,6 +21,8 @@ from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import WINDOW_UNKNOWN
 from gatekeeper_core.observation import tell
+from gatekeeper_core.pricing.prices import ModelPrices
+from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_core.selection.planner import GatekeeperConfig
 from llama_index.memory.gatekeeper.events import report
 from llama_index.memory.gatekeeper.reading import read_message, write_message
@@ -32,13 +34,17 @@ if TYPE_CHECKING:
 
 __all__ = ["SelectionOptions", "limit_for", "one_budget"]
 
-_GATEKEEPER = TypeAdapter(GatekeeperConfig | None)
+_NESTED: dict[str, TypeAdapter[Any]] = {
+    "gatekeeper": TypeAdapter(GatekeeperConfig | None),
+    "prices": TypeAdapter(ModelPrices | None),
+}
 
 
 def _read_config(value: Any) -> HistoryConfig | None:
     """Return settings that are given, or that ``_written_config`` has written; what makes a run smaller is none."""
     if isinstance(value, Mapping):
-        value = HistoryConfig(**{**value, "gatekeeper": _GATEKEEPER.validate_python(value.get("gatekeeper"))})
+        nested = {name: kind.validate_python(value.get(name)) for name, kind in _NESTED.items()}
+        value = HistoryConfig(**{**value, **nested})
     if not isinstance(value, HistoryConfig | None):
         raise TypeError(f"config must be a HistoryConfig, got {type(value).__name__}")
     if value is not None and value.run not in (None, RunConfig()):
@@ -128,6 +134,17 @@ class SelectionOptions(BaseModel):
     def recall_earlier(self, query: str, thread_id: str, *, max_tokens: int = RECALL_BUDGET_TOKENS) -> str:
         """Return earlier turns of a thread that the last ``get`` left out, or cut; with a builder none."""
         return self._current_selector().recall(query, thread=thread_id, max_tokens=max_tokens)
+
+    def report_usage(self, reported: object, thread_id: str) -> None:
+        """Correct the account of a thread by what the provider reports for the answer to the last ``get``.
+
+        Args:
+            reported: the counts, or what holds them, as ``response.raw``; the message that is put has none.
+            thread_id: the chat store key or session id.
+        """
+        usage = read_usage(reported)
+        if usage:
+            self._current_selector().report(usage, thread=thread_id)
 
     def _select(self, messages: Sequence[ChatMessage], *, thread: str | None, **arguments: Any) -> HistoryView:
         """Return the view and report it; arguments as for ``ThreadSelector.view``."""

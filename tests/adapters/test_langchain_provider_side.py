@@ -1,0 +1,131 @@
+"""What providers do with a history by themselves, as LangChain's clients show it: it is left to them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+if os.environ.get("GATEKEEPER_FORBID_SKIPS") != "1":
+    for package in ("langchain_anthropic", "langchain_openai"):
+        pytest.importorskip(package, reason=f"no {package}: pip install --group test-providers")
+
+from langchain.agents import create_agent
+from langchain_anthropic import ChatAnthropic
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain_openai import ChatOpenAI
+
+from gatekeeper_core import HistoryConfig, HistoryView
+from gatekeeper_core.messages import COMPACTED
+from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector
+from langchain_gatekeeper.reading import read_message
+from tests.native_lists import ANTHROPIC, RESPONSES, Native
+from tests.strict_server import StrictServer
+
+pytestmark = pytest.mark.adapters
+
+SMALL = HistoryConfig(passthrough_below=0, token_budget=400, on_error="raise")
+LONG = "und so weiter " * 100
+OF_ANTHROPIC = {"type": "compaction", "content": "They set a port.", "encrypted_content": "b3BhcXVl"}
+OF_OPENAI = {"type": "compaction", "id": "cmp_1", "encrypted_content": "b3BhcXVl" * 4}
+QUESTION = HumanMessage("Which port was it?")
+
+
+@pytest.fixture
+def server() -> Iterator[StrictServer]:
+    with StrictServer() as running:
+        yield running
+
+
+def anthropic(server: StrictServer, **more: Any) -> ChatAnthropic:
+    address: dict[str, Any] = {"base_url": server.url, "api_key": "secret", "max_retries": 0}
+    return ChatAnthropic(model="claude-of-this-test", max_tokens=1_024, **address, **more)
+
+
+def openai(server: StrictServer, **more: Any) -> ChatOpenAI:
+    address: dict[str, Any] = {"base_url": f"{server.url}/v1", "api_key": "secret", "max_retries": 0}
+    return ChatOpenAI(model="gpt-5", use_responses_api=True, **address, **more)
+
+
+def asked(server: StrictServer, native: Native, model: Any, messages: list[Any], **settings: Any) -> HistoryView:
+    """Return the view of an agent's call; the server has taken it."""
+    server.begin(native, [], [])
+    gate = GatekeeperMiddleware(SMALL, **settings)
+    create_agent(model, [], middleware=[gate]).invoke({"messages": messages})
+    assert server.refused == []
+    assert gate.last_selection is not None
+    return gate.last_selection
+
+
+def compacted(block: dict[str, Any], **metadata: Any) -> list[AnyMessage]:
+    answer = AIMessage([block, {"type": "text", "text": "Noted."}], response_metadata=metadata)
+    return [HumanMessage(LONG), AIMessage(LONG), HumanMessage("Go on."), answer]
+
+
+def test_what_anthropic_has_compacted_is_sent_as_it_is_and_not_counted(server: StrictServer) -> None:
+    view = asked(server, ANTHROPIC, anthropic(server), [*compacted(OF_ANTHROPIC), QUESTION])
+    assert view.kept == (0, 1, 2, 3, 4)
+    assert view.history_tokens < 100
+    assert OF_ANTHROPIC in server.last_request["messages"][3]["content"]
+
+
+def test_what_openai_has_compacted_is_sent_as_it_is_and_not_counted(server: StrictServer) -> None:
+    view = asked(server, RESPONSES, openai(server), [*compacted(OF_OPENAI), QUESTION])
+    assert view.kept == (0, 1, 2, 3, 4)
+    assert view.history_tokens < 100
+    assert OF_OPENAI in server.last_request["input"]
+
+
+@pytest.mark.parametrize("block", [OF_ANTHROPIC, OF_OPENAI, {**OF_OPENAI, "type": "compaction_summary"}])
+def test_a_compaction_is_seen_in_langchains_own_blocks_too(block: dict[str, Any]) -> None:
+    for shown in (block, {"type": "non_standard", "value": block}):
+        assert COMPACTED in read_message(AIMessage([shown])).metadata
+    failed = {"type": "compaction", "content": None}
+    assert COMPACTED not in read_message(AIMessage([failed])).metadata
+
+
+def test_behind_a_compaction_turns_are_selected_as_ever(server: StrictServer) -> None:
+    behind = [HumanMessage("New topic: bread?"), AIMessage(LONG * 3), HumanMessage("New topic: who plays the organ?")]
+    view = asked(server, ANTHROPIC, anthropic(server), [*compacted(OF_ANTHROPIC), *behind])
+    assert view.kept == (0, 1, 2, 3, 6)
+
+
+def test_a_chain_leaves_it_to_the_provider_as_well() -> None:
+    gate = GatekeeperSelector(SMALL)
+    messages = [*compacted(OF_ANTHROPIC), QUESTION]
+    assert gate.invoke(messages) == messages
+    assert gate.last_selection is not None
+    assert gate.last_selection.history_tokens < 100
+
+
+def test_a_request_that_goes_on_from_a_response_sends_what_follows_and_drops_nothing(server: StrictServer) -> None:
+    answer = AIMessage(LONG, response_metadata={"id": "resp_1"})
+    messages = [HumanMessage(LONG), answer, HumanMessage("New topic: bread?")]
+    view = asked(server, RESPONSES, openai(server, use_previous_response_id=True), messages)
+    assert view.kept == (0, 1, 2)
+    assert server.last_request["previous_response_id"] == "resp_1"
+    assert [item["content"] for item in server.last_request["input"]] == ["New topic: bread?"]
+    assert asked(server, RESPONSES, openai(server), messages).kept == (2,)
+    model = openai(server, model_kwargs={"conversation": "conv_1"})
+    assert asked(server, RESPONSES, model, messages).kept == (0, 1, 2)
+
+
+def run_of(rounds: int) -> list[AnyMessage]:
+    """Return a question with rounds of tools, too large for the budget."""
+    run: list[AnyMessage] = [HumanMessage("Which port?")]
+    for number in range(rounds):
+        call: Any = {"name": "f", "args": {"n": number}, "id": f"c{number}"}
+        run += [AIMessage("", tool_calls=[call]), ToolMessage(LONG, tool_call_id=f"c{number}")]
+    return run
+
+
+def test_where_anthropic_clears_results_the_run_is_not_folded(server: StrictServer) -> None:
+    clearing = {"edits": [{"type": "clear_tool_uses_20250919", "trigger": {"type": "input_tokens", "value": 50_000}}]}
+    compacting = {"edits": [{"type": "compact_20260112"}]}
+    folded = [
+        bool(asked(server, ANTHROPIC, anthropic(server, betas=["of-this-test"], **settings), run_of(8)).folded)
+        for settings in ({}, {"context_management": clearing}, {"context_management": compacting})
+    ]
+    assert folded == [True, False, True]
