@@ -191,7 +191,7 @@ def test_terminal_json_and_page_have_the_same_dollars(cache: CacheState, talk: P
 
     dollars = token_use(TALK, token_budget=4000, tariff=tariff(cache)).dollars
     assert dollars is not None
-    options = ("--model", SONNET, "--cache", cache.value)
+    options = ("--model", SONNET, "--cache", cache.value, "--budget", "4000")
     value = json.loads(run("inspect", str(talk), *options, "--json").stdout)
     assert value["dollars"] == {**tariff(cache).to_dict(), **dollars._asdict()}
     assert sum(point["dollars"]["selected"] for point in value["token_use"]) == pytest.approx(dollars.selected)

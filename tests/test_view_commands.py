@@ -154,7 +154,7 @@ def test_inspect_counts_each_call_of_a_tool_loop_and_says_so(lang: str, words: t
     file = tmp_path / "loop.json"
     file.write_text(json.dumps([message.to_dict() for message in messages]), encoding="utf-8")
     use = token_use(messages, token_budget=4000)
-    shown = run("inspect", str(file), "--lang", lang).stdout
+    shown = run("inspect", str(file), "--budget", "4000", "--lang", lang).stdout
     assert all(word in shown for word in words)
     for total in (use.full, use.window, use.selected):
         assert f"{total:,}" in shown
@@ -165,9 +165,27 @@ def test_inspect_counts_each_call_of_a_tool_loop_and_says_so(lang: str, words: t
 def test_inspect_says_at_how_many_calls_everything_is_sent(lang: str, words: str, chat: Path) -> None:
     messages = [message for turn in turns_of(DEMO) for message in turn.messages]
     whole = token_use(messages, token_budget=4000).calls_sent_whole
-    (line,) = [line for line in run("inspect", str(chat), "--lang", lang).stdout.splitlines() if words in line]
+    options = ("--budget", "4000", "--lang", lang)
+    (line,) = [line for line in run("inspect", str(chat), *options).stdout.splitlines() if words in line]
     assert f" {whole} " in line
-    assert words in run("inspect", str(chat), "--lang", lang, "--html", "-").stdout
+    assert words in run("inspect", str(chat), *options, "--html", "-").stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "budget"),
+    [
+        ((), 16_000),
+        (("--model", "claude-sonnet-4-5"), 150_000),
+        (("--model", "anthropic/claude-sonnet-4-5", "--budget", "900"), 900),
+        (("--model", "deepseek-chat"), 16_000),
+    ],
+)
+def test_inspect_takes_the_budget_that_an_adapter_would_take(
+    options: tuple[str, ...], budget: int, chat: Path
+) -> None:
+    assert json.loads(run("inspect", str(chat), *options, "--json").stdout)["token_budget"] == budget
+    folder = run("inspect", str(chat), "--all", *options, "--json").stdout
+    assert json.loads(folder)["token_budget"] == budget
 
 
 def test_many_topics_are_cut_and_the_rest_is_counted() -> None:

@@ -19,17 +19,17 @@ from gatekeeper_cli.charts import Axis, Cells
 from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out
 from gatekeeper_cli.output import (
     AsJson,
-    Budget,
     CacheOption,
     Force,
     Html,
     Lang,
     ModelOption,
     PricesOption,
-    checked_budget,
+    RequestBudget,
     conversation_name,
     price_list,
     put_out,
+    request_budget,
 )
 from gatekeeper_cli.refusal import refuse
 from gatekeeper_cli.sessions import inspect_all
@@ -61,7 +61,7 @@ _HELP = texts_for(Language.auto)
 def inspect(
     file: Annotated[str, typer.Argument(help=_HELP("help.file_or_folder"), metavar="FILE|DIR")],
     everything: Annotated[bool, typer.Option("--all", help=_HELP("help.all"))] = False,
-    budget: Budget = 4000,
+    budget: RequestBudget = None,
     model: ModelOption = None,
     prices: PricesOption = None,
     cache: CacheOption = CacheState.warm,
@@ -73,7 +73,7 @@ def inspect(
     lang: Lang = Language.auto,
 ) -> None:
     """Show the topics of a conversation over its turns, and what each model call would have sent."""
-    texts, tokens = speak(lang), checked_budget(budget)
+    texts, tokens = speak(lang), request_budget(budget, model)
     rows = price_list(model, prices, cache)
     if everything:
         if html is not None or conversation is not None:

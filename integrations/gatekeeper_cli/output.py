@@ -18,6 +18,8 @@ from gatekeeper_cli.showable import visible
 from gatekeeper_cli.texts import Language, spoken, texts_for
 from gatekeeper_cli.views import write_json
 from gatekeeper_cli.writing import STANDARD_INPUT, WriteError, write_report
+from gatekeeper_core.context.history.model_windows import window_of_model
+from gatekeeper_core.context.history.modes import budget_for_window
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.pricing.prices import PRICES, prices_of_model, read_prices
 
@@ -43,11 +45,13 @@ __all__ = [
     "ModelOption",
     "PricesOption",
     "Query",
+    "RequestBudget",
     "checked_budget",
     "conversation_name",
     "price_list",
     "print_json",
     "put_out",
+    "request_budget",
     "show",
     "turns_of",
 ]
@@ -73,6 +77,7 @@ ModelOption = Annotated[str | None, typer.Option("--model", help=_HELP("help.mod
 ModeOption = Annotated[Mode, typer.Option("--mode", help=_HELP("help.mode"))]
 PricesOption = Annotated[str | None, typer.Option("--prices", help=_HELP("help.prices"), metavar="FILE")]
 Query = Annotated[str, typer.Argument(help=_HELP("help.query"), metavar="QUERY")]
+RequestBudget = Annotated[int | None, typer.Option("--budget", help=_HELP("help.request_budget"))]
 
 
 def turns_of(file: str, *, form: str | None, conversation: str | None, query: str) -> tuple[Turn, ...]:
@@ -90,6 +95,13 @@ def checked_budget(budget: int) -> int:
     if budget < 1:
         refuse(spoken()("error.budget", budget=budget))
     return budget
+
+
+def request_budget(budget: int | None, model: str | None) -> int:
+    """Return the budget of a request: the one given, else what the adapters take for a model of this name."""
+    if budget is not None:
+        return checked_budget(budget)
+    return budget_for_window(window_of_model(model) if model else None)
 
 
 def price_list(model: str | None, prices: str | None, cache: CacheState) -> PriceList:
