@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -408,6 +409,13 @@ class ThreadSelector(Generic[Item]):
         self._threads = LruCache(max_bytes=self._config.max_bytes, keeps_newest=True)
         self._last_view = None
         self._warned = frozenset()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ThreadSelector[Item]:
+        """Return a copy with the same store: it is shared, and holds connections that cannot be copied."""
+        memo[id(self._states)] = self._states
+        made = memo[id(self)] = object.__new__(type(self))
+        made.__setstate__(deepcopy(self.__getstate__(), memo))
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the settings alone: a copy works out the rest by itself."""
