@@ -23,7 +23,7 @@ from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGE
 from gatekeeper_core.context.history.select import policy_of, read_history, select_past
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
-from gatekeeper_core.errors import ConfigError, StorageError
+from gatekeeper_core.errors import StorageError
 from gatekeeper_core.events import HISTORY, NO_ROOM, STATE_LOST, USAGE, WINDOW_UNKNOWN, Event, Level
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.observation import stage, tell
@@ -363,7 +363,7 @@ class ThreadSelector(Generic[Item]):
             if record is not None:
                 version = record.version  # of one that cannot be read as well: it is written over
                 state.policy = PolicyState.from_dict(json.loads(record.body))
-        except (StorageError, ConfigError, ValueError, RecursionError) as error:
+        except (StorageError, ValueError, RecursionError) as error:
             tell(STATE_LOST, error=type(error).__name__)
         before = state.policy
         yield

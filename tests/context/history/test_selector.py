@@ -926,8 +926,8 @@ def shop_talk(turns: int) -> list[list[Item]]:
 
 
 def sent_by(selectors: Sequence[ThreadSelector[Item]], steps: Sequence[list[Item]]) -> list[list[Item]]:
-    """Return what selectors in turn send for a thread."""
-    return [selectors[at % len(selectors)].choose(items, thread="t") for at, items in enumerate(steps)]
+    """Return what selectors in turn send for a thread of a tenant."""
+    return [selectors[at % len(selectors)].choose(items, thread="t", tenant="acme") for at, items in enumerate(steps)]
 
 
 def test_turns_are_told_inside_the_question_and_the_history_never_has_them() -> None:
@@ -992,7 +992,7 @@ def test_a_store_that_fails_costs_a_warning_and_nothing_else(
 @pytest.mark.parametrize("body", ["{}", "[]", "no JSON", "[" * 100_000, '{"version": 0}', "NaN"])
 def test_a_record_that_cannot_be_read_is_written_over(body: str, caplog: pytest.LogCaptureFixture) -> None:
     store, steps = InMemoryStore(), shop_talk(6)
-    store.save_record("default", "t", "prompt_policy", body, upto_seq=-1, expected_version=0)
+    store.save_record("acme", "t", "prompt_policy", body, upto_seq=-1, expected_version=0)
     with caplog.at_level(logging.WARNING):
         assert sent_by([billed_selector(states=store)], steps[:1]) == sent_by([billed_selector()], steps[:1])
     assert len([one for one in caplog.records if "policy" in one.getMessage()]) == 1
