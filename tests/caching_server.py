@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -83,7 +84,7 @@ class CachingServer(StrictServer):
         self.now = 0.0
         self.reported: list[Reported] = []
         self.bodies: list[str] = []
-        self._count = count
+        self._count = lru_cache(maxsize=None)(count)
         self._least = least
         self._step = step
         self._marked: dict[bytes, tuple[float, float]] = {}
