@@ -71,7 +71,10 @@ class ThreadAccount:
     @cached_property
     def _is_as_before(self) -> bool:
         state = self._policy.state
-        return not state.questions or self._digest(state.turns(state.turn_count)) == state.digest
+        if not state.questions:
+            return True
+        was_longer = state.turn_count > len(self._history.past)
+        return not was_longer and self._digest(state.turns(state.turn_count)) == state.digest
 
     def choose(self, choice: Choice, *, sent: Sequence[int], whole: Sequence[int]) -> Choice:
         """Return what is sent of the past for a new question, from what the selection gives.
@@ -181,8 +184,6 @@ class ThreadAccount:
     def _digest(self, turns: Sequence[int]) -> str:
         """Return a digest of the head and some turns: equal, on every machine, only where they are sent the same."""
         history = self._history
-        if turns and turns[-1] >= len(history.past):
-            return ""
         spans = [range(history.past[turn].start, history.past[turn].stop) for turn in turns]
         messages = [history.messages[at] for at in (*history.head, *chain.from_iterable(spans))]
         return _digest_of([(one.role, one.content, one.tool_calls, one.tool_call_id, one.name) for one in messages])

@@ -45,6 +45,8 @@ _CHOOSES_ANEW = frozenset({"no_room", "asked_for", "paid_off", "cheaper_now"})
 """Reasons for which the body is chosen anew."""
 
 _VERSION = 1
+_LARGEST = 2**53
+"""No stored number is as large: up to here a float holds every whole number."""
 _LISTS = ("body", "selected", "recalled")
 
 
@@ -115,34 +117,35 @@ class PolicyState(NamedTuple):
         return {"version": _VERSION, **self._asdict(), **{name: [*getattr(self, name)] for name in _LISTS}}
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> PolicyState:
+    def from_dict(cls, stored: object) -> PolicyState:
         """Return a state that was stored.
 
         Raises:
             ConfigError: it is none, or one of another version of this library: begin with ``PolicyState()``.
         """
         names = {**PolicyState()._asdict(), "version": 0}
-        if stored.get("version") != _VERSION or stored.keys() != names.keys():
+        if not isinstance(stored, Mapping) or stored.get("version") != _VERSION or stored.keys() != names.keys():
             raise ConfigError("this is no stored policy state of this version: begin with PolicyState()")
         values = {name: value for name, value in stored.items() if name != "version"}
         for name, value in values.items():
             if not _fits(value, names[name]):
                 raise ConfigError(f"the stored policy state has no usable {name}: begin with PolicyState()")
         lists = {name: tuple(values[name]) for name in _LISTS}
+        if any(list(values[name]) != sorted(set(values[name])) for name in ("body", "selected")):
+            raise ConfigError("the turns of the stored policy state are in no order: begin with PolicyState()")
         return cls(**{**values, **lists})
 
 
 def _fits(value: object, example: object) -> bool:
     """Return whether a stored value has the type and the range of an example."""
     if isinstance(example, tuple):
-        return isinstance(value, list) and all(type(one) is int and one >= 0 for one in value)
+        return isinstance(value, list) and all(type(one) is int and 0 <= one < _LARGEST for one in value)
     if isinstance(example, str):
         return isinstance(value, str)
-    if isinstance(example, int):
-        return type(value) is int and value >= 0
     if example is None and value is None:
         return True
-    return isinstance(value, (int, float)) and value is not True and 0 <= value < float("inf")
+    kinds = (int,) if isinstance(example, int) else (int, float)
+    return type(value) in kinds and 0 <= value < _LARGEST  # type: ignore[operator]
 
 
 class PromptSizes(NamedTuple):
@@ -323,7 +326,7 @@ class PromptPolicy:
         whole = sizes.fixed + sum(sizes.turns) + sizes.question
         everything = self._everything(whole, sizes.fixed, sizes.is_as_before)
         left = MOST * (state.everything_paid + everything) - state.paid
-        reserve = to_recall + self._next_step(sizes, state.recalled_tokens)
+        reserve = to_recall + self._later(sizes, state.recalled_tokens)
         reason = self._reason(sizes, state, kept, rebuilt, gain=gain, reserve=reserve, left=left)
         rebuilt = rebuilt._replace(
             action="rebuilt", reason=reason, kept_dollars=kept.dollars, rebuilt_dollars=rebuilt.dollars
@@ -331,9 +334,7 @@ class PromptPolicy:
         if reason in _CHOOSES_ANEW:
             return rebuilt, state._replace(body=rebuilt.body, since=count, recalled=rebuilt.recalled, rent=0.0)
         wanted = list(kept.recalled or (turn for turn in sizes.selected if turn not in old))
-        while (
-            wanted and kept.dollars + self._next_step(sizes, kept.recalled_tokens) > left and self.first_cut_at is None
-        ):
+        while wanted and kept.dollars + self._later(sizes, kept.recalled_tokens) > left and self.first_cut_at is None:
             del wanted[-1]
             kept = self._plan(sizes, old, tuple(wanted))
         if kept.body != old:  # what cannot be recalled has become part of it
@@ -480,7 +481,7 @@ class PromptPolicy:
     def _same(self, sizes: PromptSizes, body: tuple[int, ...]) -> tuple[Plan, PolicyState]:
         """Return the plan of before: the question is the same, asked again or by a run that goes on elsewhere."""
         state = self.state
-        plan = self._plan(sizes, body, state.recalled)
+        plan = self._plan(sizes, body, tuple(turn for turn in state.recalled if turn < len(sizes.turns)))
         cached = state.cached_tokens if self._is_warm and sizes.is_as_before else plan.cached_tokens
         action: Action = "everything" if state.holds_everything else "kept"
         same = plan._replace(kept_dollars=plan.dollars, rebuilt_dollars=plan.dollars)
@@ -529,16 +530,23 @@ class PromptPolicy:
             self._cost(tokens, cached, stable if recalled and not sizes.is_run else tokens),
         )
 
-    def _next_step(self, sizes: PromptSizes, recalled_tokens: float) -> float:
-        """Return what a further step of a run may pay for what the first one recalled, in dollars."""
-        if not sizes.may_run or not recalled_tokens:
+    def _later(self, sizes: PromptSizes, recalled_tokens: float) -> float:
+        """Return what later calls may pay because turns are told inside the question, in dollars.
+
+        A further step of the run may write them and the question, and the next question reads this one, and the run
+        behind it, a second time without them.
+        """
+        if not recalled_tokens:
             return 0.0
-        return self.prices.cache_write / 1_000_000 * (recalled_tokens + sizes.question)
+        run = max(sizes.turns[-_REMEMBERED_QUESTIONS:], default=0) if sizes.is_run else 0
+        again = (self.prices.cache_write - self.prices.cache_read) * (sizes.question + run)
+        step = self.prices.cache_write * (recalled_tokens + sizes.question) if sizes.may_run else 0.0
+        return (again + step) / 1_000_000
 
     def _cached(self, sizes: PromptSizes, body: tuple[int, ...]) -> int:
         """Return how much of a prompt with this body the cache should hold."""
         state = self.state
-        before = state.turns(state.turn_count)
+        before = state.turns(min(state.turn_count, len(sizes.turns)))
         if not self._is_warm or sizes.fixed != state.fixed_tokens:
             return 0
         if not sizes.is_as_before or (before and before[-1] >= len(sizes.turns)):

@@ -360,8 +360,9 @@ class ThreadSelector(Generic[Item]):
         try:
             record = self._states.load_record(tenant, name, _RECORD)
             if record is not None:
-                version, state.policy = record.version, PolicyState.from_dict(json.loads(record.body))
-        except (StorageError, ConfigError, ValueError) as error:
+                version = record.version  # of one that cannot be read as well: it is written over
+                state.policy = PolicyState.from_dict(json.loads(record.body))
+        except (StorageError, ConfigError, ValueError, RecursionError) as error:
             tell(STATE_LOST, error=type(error).__name__)
         before = state.policy
         yield
