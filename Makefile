@@ -17,7 +17,7 @@ export PIP_ROOT_USER_ACTION := ignore
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all mutants coverage test-servers test-browser check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs site e2e recording thorough ci clean
-.PHONY: bench bench-agent-loop bench-builder bench-faults bench-memory bench-tool-results bench-speed bench-stores bench-summaries bench-tokens bench-full bench-model data-benchmarks
+.PHONY: bench bench-agent-loop bench-builder bench-cost bench-faults bench-memory bench-tool-results bench-speed bench-stores bench-summaries bench-tokens bench-full bench-model data-benchmarks
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -87,6 +87,9 @@ bench-agent-loop: $(VENV)/.stamp-test ## 200 rounds of tool use under one limit;
 
 bench-builder: $(VENV)/.stamp-bench ## the context builder: evidence in the prompt, and its tokens; needs GATEKEEPER_DATA
 	@$(RUN) benchmarks.builder --data "$$GATEKEEPER_DATA"
+
+bench-cost: $(VENV)/.stamp-bench ## the bill: dollars and needed turns, ours beside everything; needs GATEKEEPER_DATA
+	@$(RUN) benchmarks.cost --data "$$GATEKEEPER_DATA" --ours-only --turns 20 50 100
 
 bench-faults: $(VENV)/.stamp-test ## what a store, search or model that hangs, raises or talks nonsense adds to a build
 	@$(RUN) benchmarks.faults

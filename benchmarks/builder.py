@@ -1,14 +1,17 @@
 """The context builder: how much of what a question needs stands in the prompt, and what the prompt costs.
 
 Run ``python -m benchmarks.builder --data DIR``, where ``DIR/selection`` holds labelled conversations. Each question is
-asked at the end of its conversation, and the prompt is built with each kind of history. ``recall`` is the mean over
-questions of (evidence that is sent as it was said / evidence), in per cent; ``all-hit`` the share of questions of which
-all evidence is. ``tokens`` are those of the whole prompt: system prompt, summary, turns, question and pin. ``ms`` is
-the median CPU time of a build after the first of its conversation.
+asked at the end of its conversation, as if none had been asked before, and the prompt is built with each kind of
+history. ``recall`` is the mean over questions of (evidence that is sent as it was said, or told inside the question /
+evidence), in per cent; ``all-hit`` the share of questions of which all evidence is. ``tokens`` are those of the whole
+prompt: system prompt, summary, turns, question and pin. ``ms`` is the median CPU time of a build after the first of its
+conversation; for the careful posture, which remembers what was sent, each question has a thread of its own, so each
+build is a first one. What careful costs from question to question, ``python -m benchmarks.cost`` measures.
 """
 
 from __future__ import annotations
 
+import itertools
 from importlib.util import find_spec
 from statistics import median
 from time import process_time
@@ -38,10 +41,16 @@ __all__ = ["METHODS", "main", "measure", "messages_of", "run"]
 
 SYSTEM = "Answer from the conversation."
 WINDOW_TOKENS = (1_000, 4_000, 12_000)
+THRIFTY = HistoryConfig(mode="hybrid", posture="thrifty")
 METHODS: Mapping[str, Mapping[str, Any]] = {
     "hybrid (default)": {},
-    "gated": {"history": HistoryConfig()},
-    "hybrid, turns alone": {"enable_summary": False, "enable_instruction_pinning": False},
+    "hybrid, thrifty": {"history": THRIFTY},
+    "gated, thrifty": {"history": HistoryConfig(posture="thrifty")},
+    "hybrid, thrifty, turns alone": {
+        "history": THRIFTY,
+        "enable_summary": False,
+        "enable_instruction_pinning": False,
+    },
     "window of 20 rounds": {"history": HistoryConfig(mode="window")},
 }
 PEER = "trim_messages, newest {} tokens"
@@ -56,12 +65,17 @@ def messages_of(conversation: Conversation) -> list[Message]:
 
 def ours(conversation: Conversation, count: Count, settings: Mapping[str, Any]) -> Asked:
     """Return a builder that has the conversation."""
-    thread = Thread(conversation.name, tuple(messages_of(conversation)))
-    builder = ContextBuilder(ContextBuilderConfig(locale="en", **settings), token_counter=count)
+    messages = tuple(messages_of(conversation))
+    config = ContextBuilderConfig(locale="en", **settings)
+    builder = ContextBuilder(config, token_counter=count)
+    remembers = config.history.posture == "careful" and config.history.mode != "window"
+    numbers = itertools.count()
 
     def ask(question: str) -> tuple[Collection[int], int]:
-        built = builder.build(thread, question, SYSTEM)
-        return [part.seq for part in built.trace.parts if part.seq is not None], built.token_stats.total
+        name = f"{conversation.name} {next(numbers)}" if remembers else conversation.name
+        built = builder.build(Thread(name, messages), question, SYSTEM)
+        said = (one for one in built.trace.fates if one.fate in ("sent", "changed", "recalled"))
+        return [seq for one in said for seq in range(one.start, one.stop)], built.token_stats.total
 
     return ask
 

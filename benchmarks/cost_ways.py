@@ -101,8 +101,8 @@ class Workbench:
         return views
 
     @cached_property
-    def today(self) -> list[HistoryView]:
-        """What today's selection keeps for each call: chosen for each question, kept for the steps of its run."""
+    def stateless(self) -> list[HistoryView]:
+        """What the selection without a state keeps for each call: chosen for each question, kept in a run."""
         return self._views(None)
 
     @cached_property
@@ -215,9 +215,9 @@ def trimmed(bench: Workbench, _: Setting) -> list[Prompt]:
 
 
 def selected(bench: Workbench, _: Setting) -> list[Prompt]:
-    """Send what today's selection keeps; only the fixed part is marked."""
+    """Send what the selection without a state keeps; only the fixed part is marked."""
     prompts = []
-    for call, view in zip(bench.talk.calls, bench.today, strict=True):
+    for call, view in zip(bench.talk.calls, bench.stateless, strict=True):
         sent = [bench.pieces.of(message) for message in keep(bench.talk.prompt(call), view)]
         prompts.append(Prompt(sent, (), frozenset(view.turns)))
     return prompts
@@ -229,8 +229,8 @@ def selected_and_marked(bench: Workbench, setting: Setting) -> list[Prompt]:
 
 
 OURS = (
-    Way("today, as sent", selected_and_marked),
-    Way("today, fixed part marked", selected),
+    Way("selection, as sent", selected_and_marked),
+    Way("selection, fixed part marked", selected),
     Way("careful", partial(policy, posture="careful"), knows_prices=True),
     Way("thrifty", partial(policy, posture="thrifty"), knows_prices=True),
 )

@@ -108,6 +108,7 @@ FACTS: Mapping[str, Fact] = {
     "messages_folded": Fact("int", "message", "messages that a placeholder stands for"),
     "messages_sent": Fact("int", "message", "messages of the thread that are sent as they are"),
     "messages_changed": Fact("int", "message", "sent, compressed or cut"),
+    "messages_recalled": Fact("int", "message", "whose turn is told inside the question"),
     "messages_summary": Fact("int", "message", "that the summary covers"),
     "messages_step": Fact("int", "message", "that the summary of a finished step covers"),
     "messages_left_out": Fact("int", "message", "neither sent nor stood for"),
@@ -167,9 +168,9 @@ _BILL = (
 _CONTEXT = (
     "system_prompt_tokens summary_tokens retrieved_tokens recent_messages_tokens current_input_tokens pinned_tokens "
     "tools_tokens constraints_tokens total_tokens included_message_count summarized_message_count used_summary "
-    "retrieved_memory_count messages_sent messages_changed messages_folded messages_summary messages_step "
-    "messages_left_out history_status decision given_up misses budget_tokens available_tokens counter margin squeezed "
-    "safety_net prefix_tokens prefix_share index_origin"
+    "retrieved_memory_count messages_sent messages_changed messages_recalled messages_folded messages_summary "
+    "messages_step messages_left_out history_status decision given_up misses budget_tokens available_tokens counter "
+    "margin squeezed safety_net prefix_tokens prefix_share index_origin"
 )
 
 
@@ -230,14 +231,14 @@ STATE_LOST = _event(
 )
 """The thread goes on with what this process knows."""
 
-_ONE_BUILD = f"needed_tokens {_CONTEXT}"
+_ONE_BUILD = f"needed_tokens {_CONTEXT} {_BILL}"
 REQUEST = _stage("request", "builder", "request built", f"status messages {_ONE_BUILD}", optional=_ONE_BUILD)
 """A built one has the facts of a build, one over the budget ``needed_tokens`` and ``available_tokens``."""
 
 OVER_BUDGET = _event(
     "request.over_budget", "builder", "context over budget", "needed_tokens available_tokens", "WARNING"
 )
-BUILD = _stage("build", "builder", "context build finished", _CONTEXT)
+BUILD = _stage("build", "builder", "context build finished", f"{_CONTEXT} {_BILL}", optional=_BILL)
 BUILD_STARTED = _event("build.started", "builder", "context build started", "budget_tokens history")
 LOOK_UPS = _stage("build.look_ups", "builder", "records looked up", "constraints used_summary has_task memories misses")
 ASSEMBLY = _stage("build.assembly", "builder", "context assembled", "messages total_tokens squeezed")

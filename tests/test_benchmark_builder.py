@@ -23,10 +23,10 @@ def test_a_conversation_becomes_a_message_for_each_side() -> None:
 def test_a_window_loses_what_the_gatekeeper_finds() -> None:
     rows = {row["method"]: row for row in run([TALK], lambda text: len(text) // 4)}
     assert set(METHODS) | {FULL} <= set(rows)
-    assert rows["hybrid (default)"]["recall"] == 100.0
+    assert rows["hybrid (default)"]["recall"] == rows["hybrid, thrifty"]["recall"] == 100.0
     assert rows["window of 20 rounds"]["recall"] == 0.0
     assert rows[FULL]["recall"] == 100.0
-    assert rows["hybrid, turns alone"]["tokens"] < rows[FULL]["tokens"]
+    assert rows["hybrid, thrifty, turns alone"]["tokens"] < rows[FULL]["tokens"]
 
 
 def test_the_peers_can_be_left_out_and_questions_sampled() -> None:

@@ -148,6 +148,14 @@ def test_questions_of_locomo_come_behind_their_evidence() -> None:
         assert all(group[0] < at for group in call.needed)
 
 
+def test_the_results_of_a_run_are_one_piece_of_the_output_after_the_other() -> None:
+    lines = [{**OUTPUTS[0], "text": "".join(f"line {at}\n" for at in range(2000))}]
+    talk = cost.agent_runs(lines, requests=1, rounds=3, kilobytes=1, seed=1)
+    results = "".join(message.text for message in talk.messages if message.role == "tool")
+    assert results in lines[0]["text"] * 2
+    assert len(results) == 3000
+
+
 def test_a_run_of_an_agent_is_a_list_that_every_provider_takes() -> None:
     talk = cost.agent_runs(OUTPUTS, requests=3, rounds=4, kilobytes=1, seed=1)
     assert len(talk.calls) == 15
@@ -240,9 +248,9 @@ def test_trim_messages_keeps_the_newest_messages_from_a_human_one_on() -> None:
     assert sorted(sent[-1].turns) == list(range(20, 30))
 
 
-def test_only_the_end_of_todays_prompt_is_a_mark_more_than_the_fixed_part() -> None:
+def test_only_the_end_of_a_selected_prompt_is_a_mark_more_than_the_fixed_part() -> None:
     talk = session(turns=20)
-    marked, bare = (prompts(talk, f"today, {name}") for name in ("as sent", "fixed part marked"))
+    marked, bare = (prompts(talk, f"selection, {name}") for name in ("as sent", "fixed part marked"))
     assert [each._replace(marks=()) for each in marked] == list(bare)
     assert all(each.marks == (len(each.pieces) - 1,) for each in marked)
 
@@ -252,7 +260,7 @@ def test_a_remembered_selection_is_the_selection() -> None:
     remembering = RememberingGatekeeper(token_counter=estimate_text_tokens)
     for _ in range(2):
         for call in talk.calls[1:]:
-            past, asked = group_turns(talk.messages[: call.stop - 1]), talk.messages[call.stop - 1].text
+            past, asked = group_turns(talk.messages[: call.stop - 1]), talk.messages[6].text
             fresh = ContextGatekeeper(token_counter=estimate_text_tokens)
             fresh.sync(past)
             remembering.sync(past)
@@ -287,6 +295,28 @@ def test_hindsight_is_about_the_cheapest_of_all_choices_of_moments(state: str, f
     best = sum(bench.accountant(HINDSIGHT, setting).dollars(setting))
     assert best < paid[()]
     assert best <= min(paid.values()) * (1.06 if state == "warm" else 1.000001)
+
+
+# --- the tables -------------------------------------------------------------------------------------------------------
+
+
+def row(way: str, ratio: float, worst: float, **more: object) -> dict[str, object]:
+    cell = {"corpus": "session", "turns": "20", "size": 70, "prices": "Anthropic", "cache": "warm", "fixed": 600}
+    shares = {"over": 50.0, "needed": 90.0, "in talk": 95.0, "kept": 80.0}
+    return {**cell, "way": way, "dollars": ratio, "ratio": ratio, "worst": worst, **shares, **more}
+
+
+def test_cells_over_the_promise_are_those_of_the_way_that_is_to_keep_it() -> None:
+    rows = [row("careful", 0.9, 1.02), row("careful", 0.9, 1.03, fixed=4000), row("thrifty", 0.9, 2.0)]
+    assert [(each["fixed"], each["worst"]) for each in cost.over_promise(rows)] == [(4000, "1.030")]
+    assert [each[f"cells over {cost.PROMISE}"] for each in cost.by_way(rows)] == [1, 1]
+
+
+def test_a_cell_is_held_against_hindsight_at_the_same_setting() -> None:
+    rows = [row("careful", 0.9, 1.0), row("hindsight", 0.6, 1.0), row("careful", 0.8, 1.0, fixed=4000)]
+    assert [each["to hindsight"] for each in cost.against_hindsight(rows)] == [pytest.approx(1.5), 1.0, None]
+    table = cost.by_cell(cost.against_hindsight(rows))
+    assert [(each["way"], each.get("to hindsight")) for each in table] == [("careful", "1.50"), ("hindsight", "1.00")]
 
 
 # --- the whole --------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import asyncio
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ if os.environ.get("GATEKEEPER_FORBID_SKIPS") != "1":
     for package in ("langchain_anthropic", "langchain_openai", "llama_index.llms.openai"):
         pytest.importorskip(package, reason=f"no {package}: pip install --group test-providers")
 
+from langchain_core.messages import AIMessage
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.memory import ChatMemoryBuffer
@@ -29,8 +30,10 @@ from llama_index.core.utils import get_tokenizer
 from llama_index.llms.openai import OpenAI
 
 from gatekeeper_core import HistoryConfig, TokenEstimator
+from gatekeeper_core.context.history.policy import CallBill
 from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices, prices_of_model
 from gatekeeper_core.pricing.usage import Usage, read_usage
+from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.storage.sqlite import SQLiteStore
 from langchain_gatekeeper import GatekeeperMiddleware
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
@@ -40,11 +43,11 @@ from tests.native_lists import CHAT, Asked, script_of
 
 pytestmark = pytest.mark.adapters
 
-TURNS = 60
+TURNS = 32
 MOST = 1.02
 """Times the bill of everything sent, at every call from the fourth on."""
 WITHIN = 0.02
-"""How far the account may be from the bill."""
+"""How far an account may be from the bill."""
 
 each_model = pytest.mark.parametrize("model", MODELS)
 each_language = pytest.mark.parametrize("language", LANGUAGES)
@@ -59,29 +62,44 @@ def counted_otherwise(text: str) -> int:
     return -(-5 * estimated(text) // 4)
 
 
-class Weather(NamedTuple):
-    """What happens to the caches of a conversation.
+class Case(NamedTuple):
+    """A conversation on a server, and what happens to its caches.
 
     Attributes:
+        model: by its name in ``MODELS``.
+        language: what is spoken.
         cold: the share of turns before which so much time passes that everything is gone.
         dropped: the share of turns before which the server drops everything, though nobody could know.
+        count: the tokens of a text, as the server counts.
+        system_parts: the length of the system message, in units of some 25 tokens.
     """
 
+    model: str
+    language: str
     cold: float = 0.0
     dropped: float = 0.0
+    count: Callable[[str], int] = estimated
+    system_parts: int = 48
 
-    def pass_over(self, server: CachingServer, turns: Sequence[Asked]) -> Iterator[Asked]:
+    @property
+    def prices(self) -> ModelPrices:
+        return prices_of_model(MODELS[self.model].name) or UNKNOWN
+
+    @property
+    def talk(self) -> list[Asked]:
+        return talk_in(self.language, turns=TURNS)
+
+    def agents_on(self, server: CachingServer) -> Agents:
+        return Agents(server, MODELS[self.model], self.language, self.talk, system_parts=self.system_parts)
+
+    def turns_on(self, server: CachingServer) -> Iterator[Asked]:
         """Yield turn after turn, each a while after the one before."""
-        chance = random.Random(f"{self}")
-        for turn in turns:
+        chance = random.Random(f"{self.language} {self.cold} {self.dropped}")
+        for turn in self.talk:
             server.wait(1000 if chance.random() < self.cold else 20)
             if chance.random() < self.dropped:
                 server.forget()
             yield turn
-
-
-WARM, COLD, DROPPED = Weather(), Weather(cold=0.3), Weather(dropped=0.1)
-each_weather = pytest.mark.parametrize("weather", [WARM, COLD, DROPPED], ids=["warm", "cold", "dropped"])
 
 
 class Run(NamedTuple):
@@ -90,205 +108,185 @@ class Run(NamedTuple):
     Attributes:
         reported: what the server reported for each call.
         bodies: what it was sent.
-        accounts: what the library said that the thread had cost, after each turn, in dollars.
+        bill: the last one that the library made out; None: it was not asked.
     """
 
     reported: tuple[Reported, ...]
     bodies: tuple[str, ...]
-    accounts: tuple[float, ...] = ()
+    bill: CallBill | None = None
 
 
-def prices_for(model: str) -> ModelPrices:
-    return prices_of_model(MODELS[model].name) or UNKNOWN
+@contextmanager
+def server_of(case: Case) -> Iterator[CachingServer]:
+    """Give a server that refuses nothing in the end, and has said everything."""
+    with CachingServer(count=case.count, least=case.prices.min_cached_tokens or 1024) as server:
+        yield server
+        assert server.refused == []
+        assert server.unsaid == 0
 
 
-def gate_on(server: CachingServer, **options: Any) -> GatekeeperMiddleware:
+def gate_on(server: CachingServer, states: RecordStore | None = None) -> GatekeeperMiddleware:
     """Return a middleware that goes by the clock of the server."""
-    gate = GatekeeperMiddleware(HistoryConfig(on_error="raise"), **options)
+    gate = GatekeeperMiddleware(HistoryConfig(on_error="raise"))
     gate._selected.selector._clock = lambda: server.now
+    gate._selected.selector._states = states
     return gate
 
 
 @cache
-def everything(
-    model: str, language: str, weather: Weather, count: Callable[[str], int] = estimated, system_parts: int = 12
-) -> Run:
+def everything(case: Case) -> Run:
     """Return the conversation without the gatekeeper."""
-    talk = talk_in(language, turns=TURNS)
-    with CachingServer(count=count) as server:
-        ask = Agents(server, MODELS[model], language, talk, system_parts=system_parts).open(*MODELS[model].caching())
-        for turn in weather.pass_over(server, talk):
+    with server_of(case) as server:
+        ask = case.agents_on(server).open(*MODELS[case.model].caching())
+        for turn in case.turns_on(server):
             ask(turn)
-        return ended(server)
+    return Run(tuple(server.reported), tuple(server.bodies))
 
 
 @cache
-def gated(
-    model: str, language: str, weather: Weather, count: Callable[[str], int] = estimated, system_parts: int = 12
-) -> Run:
+def gated(case: Case) -> Run:
     """Return it with one middleware from the first turn to the last."""
-    talk, accounts = talk_in(language, turns=TURNS), []
-    with CachingServer(count=count) as server:
+    with server_of(case) as server:
         gate = gate_on(server)
-        ask = Agents(server, MODELS[model], language, talk, system_parts=system_parts).open(gate)
-        for turn in weather.pass_over(server, talk):
+        ask = case.agents_on(server).open(gate)
+        for turn in case.turns_on(server):
             ask(turn)
-            accounts.append(paid_by(gate))
-        return ended(server, accounts)
+    return ended(server, gate)
 
 
-def paid_by(gate: GatekeeperMiddleware) -> float:
+def ended(server: CachingServer, gate: GatekeeperMiddleware) -> Run:
     view = gate.last_selection
-    assert view is not None
-    assert view.bill is not None
-    return view.bill.paid
+    return Run(tuple(server.reported), tuple(server.bodies), view.bill if view else None)
 
 
-def ended(server: CachingServer, accounts: Sequence[float] = ()) -> Run:
-    assert server.refused == []
-    assert server.unsaid == 0
-    return Run(tuple(server.reported), tuple(server.bodies), tuple(accounts))
+def check_accounts(ours: Run, theirs: Run, prices: ModelPrices) -> None:
+    """Check both accounts: of what was paid, and of what everything would have cost."""
+    assert ours.bill is not None
+    assert ours.bill.paid == pytest.approx(dollars(ours.reported, prices)[-1], rel=WITHIN)
+    assert ours.bill.everything_paid == pytest.approx(dollars(theirs.reported, prices)[-1], rel=WITHIN)
 
 
-def check_never_dearer(ours: Run, theirs: Run, prices: ModelPrices) -> None:
-    assert len(ours.reported) == len(theirs.reported)
+def check_never_dearer(ours: Run, theirs: Run, prices: ModelPrices, *, besides: float = 0.0) -> None:
+    """Check every prefix of a conversation; ``besides``: dollars that it may cost on top."""
     bills = zip(dollars(ours.reported, prices), dollars(theirs.reported, prices), strict=True)
-    ratios = [bill / other for bill, other in bills]
-    assert max(ratios[3:]) <= MOST
+    over = [paid - MOST * other - besides for paid, other in bills]
+    assert max(over[3:]) <= 0
+
+
+CASES = [
+    Case(model, language, cold, dropped)
+    for model in MODELS
+    for language, cold, dropped in (
+        *((language, 0.0, 0.0) for language in LANGUAGES),
+        ("english", 0.3, 0.0),
+        ("chinese", 0.0, 0.1),
+        ("mixed", 0.3, 0.1),
+    )
+]
+COUNTED = [Case(model, "mixed", count=counted_otherwise) for model in MODELS]
+SYSTEMS = [Case(model, "english", system_parts=parts) for model in MODELS for parts in (1, 12, 160)]
+
+
+def name_of(case: Case) -> str:
+    cold, dropped = case.cold and "cold", case.dropped and "dropped"
+    told = (case.model, case.language, cold, dropped, case.system_parts)
+    return "-".join(str(one) for one in told if one) + f"-{case.count.__name__}"
+
+
+@pytest.mark.parametrize("case", [*CASES, *COUNTED, *SYSTEMS], ids=name_of)
+def test_no_conversation_is_ever_dearer_than_everything_sent(case: Case) -> None:
+    check_never_dearer(gated(case), everything(case), case.prices)
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_a_conversation_of_thirty_turns_is_cheaper_than_everything_sent(case: Case) -> None:
+    ours, theirs = gated(case), everything(case)
+    assert dollars(ours.reported, case.prices)[-1] < 0.9 * dollars(theirs.reported, case.prices)[-1]
+
+
+@pytest.mark.parametrize("case", [*CASES, *COUNTED, *SYSTEMS], ids=name_of)
+def test_the_account_is_the_bill(case: Case) -> None:
+    check_accounts(gated(case), everything(case), case.prices)
 
 
 @each_model
-@each_language
-@each_weather
-def test_no_conversation_is_ever_dearer_than_everything_sent(model: str, language: str, weather: Weather) -> None:
-    ours, theirs = gated(model, language, weather), everything(model, language, weather)
-    check_never_dearer(ours, theirs, prices_for(model))
-    assert dollars(ours.reported, prices_for(model))[-1] < dollars(theirs.reported, prices_for(model))[-1]
-
-
-@each_model
-@each_language
-@each_weather
-def test_the_account_is_the_bill(model: str, language: str, weather: Weather) -> None:
-    run = gated(model, language, weather)
-    assert run.accounts[-1] == pytest.approx(dollars(run.reported, prices_for(model))[-1], rel=WITHIN)
-
-
-@each_model
-def test_what_is_reported_puts_the_account_right_where_tokens_are_counted_otherwise(model: str) -> None:
-    run = gated(model, "mixed", WARM, counted_otherwise)
-    assert run.accounts[-1] == pytest.approx(dollars(run.reported, prices_for(model))[-1], rel=WITHIN)
-    check_never_dearer(run, everything(model, "mixed", WARM, counted_otherwise), prices_for(model))
-
-
-@each_model
-def test_a_long_system_message_is_paid_for_as_it_is_without_the_gatekeeper(model: str) -> None:
-    run = gated(model, "english", WARM, system_parts=160)
-    assert run.accounts[-1] == pytest.approx(dollars(run.reported, prices_for(model))[-1], rel=WITHIN)
-    check_never_dearer(run, everything(model, "english", WARM, system_parts=160), prices_for(model))
-
-
-@each_model
-def test_a_crash_between_two_turns_costs_one_cold_call(model: str) -> None:
-    language, prices = "mixed", prices_for(model)
-    talk = talk_in(language, turns=TURNS)
-    for crash in (TURNS // 3, TURNS - 10):
-        with CachingServer(count=estimated) as server:
-            agents = Agents(server, MODELS[model], language, talk)
-            ask = agents.open(gate_on(server))
-            for at, turn in enumerate(WARM.pass_over(server, talk)):
-                if at == crash:
-                    before = len(server.reported)
-                    ask = agents.open(gate_on(server))
-                ask(turn)
-            run = ended(server)
-        whole, theirs = gated(model, language, WARM), everything(model, language, WARM)
-        cold = theirs.reported[before].input_tokens * prices.cache_write / 1_000_000
-        assert run.bodies[:before] == whole.bodies[:before]
-        assert dollars(run.reported, prices)[-1] <= dollars(whole.reported, prices)[-1] + cold
-        check_never_dearer(run, theirs, prices)
-
-
-@each_model
-def test_the_client_says_what_the_server_reported(model: str) -> None:
-    talk = talk_in("english", turns=6)
-    with CachingServer(count=estimated) as server:
-        agents = Agents(server, MODELS[model], "english", talk)
+def test_what_the_client_says_of_its_usage_is_what_the_server_reported(model: str) -> None:
+    case = Case(model, "english")
+    with server_of(case) as server:
+        agents = case.agents_on(server)
         ask = agents.open(*MODELS[model].caching())
-        for turn in talk:
+        for turn in case.turns_on(server):
             ask(turn)
-        said = [message.usage_metadata for message in agents.messages if message.type == "ai"]
-    read, written = [*map(read_usage, said)], {one.written_tokens for one in server.reported}
-    assert read == [Usage(one.input_tokens, one.output_tokens, *one[1:3]) for one in server.reported]
-    assert read[-1] is not None
-    assert read[-1].cached_tokens > 0
-    assert (len(written) > 1) == (model == "ChatAnthropic")
+    said = [message.usage_metadata for message in agents.messages if isinstance(message, AIMessage)]
+    assert [*map(read_usage, said)] == [Usage(one[0], one[3], *one[1:3]) for one in server.reported]
+    assert min(max(one.cached_tokens for one in server.reported), len(said)) > 0
+    assert any(one.written_tokens for one in server.reported) == case.prices.marked
 
 
 # --- several workers
 
 
 @each_model
-def test_two_workers_in_turn_send_what_one_would_have_sent(model: str, tmp_path: Path) -> None:
-    talk = talk_in("chinese", turns=TURNS)
-    with CachingServer(count=estimated) as server, ExitStack() as stack:
-        agents = Agents(server, MODELS[model], "chinese", talk)
-        stores = [stack.enter_context(closing(SQLiteStore(tmp_path / "states.db"))) for _ in range(2)]
-        gates = [gate_on(server, states=store) for store in stores]
-        workers = [agents.open(gate) for gate in gates]
-        for at, turn in enumerate(WARM.pass_over(server, talk)):
-            workers[at % 2](turn)
-        run = ended(server, [paid_by(gates[at % 2])])
-    alone = gated(model, "chinese", WARM)
-    assert run.bodies == alone.bodies
-    assert run.accounts[-1] == alone.accounts[-1]
+@pytest.mark.parametrize("crash", [3, 12, 25])
+def test_a_crash_between_two_turns_costs_one_cold_call(model: str, crash: int) -> None:
+    case = Case(model, "mixed")
+    with server_of(case) as server:
+        agents = case.agents_on(server)
+        for at, turn in enumerate(case.turns_on(server)):
+            if at in (0, crash):
+                before = len(server.reported)
+                gate = gate_on(server)
+                ask = agents.open(gate)
+            ask(turn)
+    run, whole, theirs = ended(server, gate), gated(case), everything(case)
+    cold = theirs.reported[before].input_tokens * case.prices.cache_write / 1_000_000
+    assert run.bodies[:before] == whole.bodies[:before]
+    assert dollars(run.reported, case.prices)[-1] <= dollars(whole.reported, case.prices)[-1] + cold
+    check_never_dearer(run, theirs, case.prices, besides=cold)
 
 
 @each_model
-def test_a_worker_that_takes_over_goes_on_with_what_was_stored(model: str, tmp_path: Path) -> None:
-    talk = talk_in("english", turns=TURNS)
-    with CachingServer(count=estimated) as server:
-        agents = Agents(server, MODELS[model], "english", talk)
-        for at, turn in enumerate(WARM.pass_over(server, talk)):
-            if at % 7 == 0:  # the process of before is gone
-                store = SQLiteStore(tmp_path / "states.db")
-                gate = gate_on(server, states=store)
-                ask = agents.open(gate)
+@pytest.mark.parametrize("workers", ["in turn", "each after the last one's end"])
+def test_workers_that_share_states_send_what_one_alone_would_have_sent(
+    model: str, workers: str, tmp_path: Path
+) -> None:
+    case = Case(model, "chinese")
+    with server_of(case) as server, ExitStack() as stack:
+        agents, opened = case.agents_on(server), list[tuple[GatekeeperMiddleware, Callable[[Asked], None]]]()
+        for at, turn in enumerate(case.turns_on(server)):
+            if at < 2 or (workers != "in turn" and at % 5 == 0):
+                store = stack.enter_context(closing(SQLiteStore(tmp_path / "states.db")))
+                gate = gate_on(server, store)
+                opened.append((gate, agents.open(gate)))
+            gate, ask = opened[at % 2 if workers == "in turn" else -1]
             ask(turn)
-        run = ended(server, [paid_by(gate)])
-    alone = gated(model, "english", WARM)
-    assert (run.bodies, run.accounts[-1]) == (alone.bodies, alone.accounts[-1])
+    assert ended(server, gate) == gated(case)
 
 
-# --- marks
+# --- marks of others
+
+
+@pytest.mark.parametrize("theirs_first", [True, False])
+def test_beside_a_middleware_that_marks_prompts_nothing_is_refused_or_dearer(theirs_first: bool) -> None:
+    case = Case("ChatAnthropic", "english")
+    with server_of(case) as server:
+        gate = gate_on(server)
+        marking = MODELS[case.model].caching()
+        ask = case.agents_on(server).open(*([*marking, gate] if theirs_first else [gate, *marking]))
+        for turn in case.turns_on(server):
+            ask(turn)
+    run = ended(server, gate)
+    check_never_dearer(run, everything(case), case.prices)
+    check_accounts(run, everything(case), case.prices)
 
 
 # --- LlamaIndex
 
 
-def tokenized(text: str) -> int:
-    return len(get_tokenizer()(text))
-
-
-def stock() -> ChatMemoryBuffer:
-    """Return a memory that gives everything."""
-    return ChatMemoryBuffer.from_defaults(token_limit=1_000_000)
-
-
-def buffer() -> GatekeeperMemoryBuffer:
-    config = HistoryConfig(on_error="raise", token_budget=96_000, prices=prices_for("ChatOpenAI"))
-    return GatekeeperMemoryBuffer.from_defaults(config=config)
-
-
-def memory() -> GatekeeperMemory:
-    config = HistoryConfig(on_error="raise", token_budget=96_000, prices=prices_for("ChatOpenAI"))
-    return GatekeeperMemory.from_defaults(config=config)
-
-
 Ask = Callable[[Asked], None]
 
 
-def chat(llm: OpenAI, memory: Any, system: str, talk: Sequence[Asked]) -> Ask:
+def chat(llm: OpenAI, memory: Any, system: str, _talk: Sequence[Asked]) -> Ask:
     """Return what asks one question of a chat engine."""
     engine = SimpleChatEngine.from_defaults(llm=llm, memory=memory, system_prompt=system)
 
@@ -312,23 +310,33 @@ def agent(llm: OpenAI, memory: Any, system: str, talk: Sequence[Asked]) -> Ask:
     return ask
 
 
-@pytest.mark.parametrize("made", [buffer, memory])
+def tokenized(text: str) -> int:
+    return len(get_tokenizer()(text))
+
+
+@cache
+def asked_through(opened: Callable[..., Ask], language: str, memory: type | None) -> Run:
+    """Return a conversation through LlamaIndex, with a memory of ours or one that gives everything."""
+    case = Case("ChatOpenAI", language, count=tokenized)
+    talk = case.talk if opened is agent else [turn._replace(rounds=()) for turn in case.talk]
+    config = HistoryConfig(on_error="raise", token_budget=96_000, prices=case.prices)
+    remembers = memory.from_defaults(config=config) if memory else ChatMemoryBuffer.from_defaults(token_limit=10**6)
+    with server_of(case) as server:
+        server.begin(CHAT, [], script_of(talk))
+        llm = OpenAI(model=GPT, api_base=f"{server.url}/v1", api_key="secret", max_retries=0)
+        ask = opened(llm, remembers, LANGUAGES[language].system * case.system_parts, talk)
+        for turn in talk:
+            ask(turn)
+    return Run(tuple(server.reported), tuple(server.bodies), remembers.last_selection.bill if memory else None)
+
+
+@pytest.mark.parametrize("memory", [GatekeeperMemoryBuffer, GatekeeperMemory])
 @pytest.mark.parametrize("opened", [chat, agent])
 @each_language
-def test_a_memory_of_llama_index_is_never_dearer_and_accounts_for_it(
-    opened: Callable[..., Ask], made: Callable[[], Any], language: str
+def test_a_memory_of_llama_index_is_never_dearer_and_keeps_account(
+    opened: Callable[..., Ask], memory: type, language: str
 ) -> None:
-    talk = talk_in(language, turns=TURNS)
-    if opened is chat:
-        talk = [turn._replace(rounds=()) for turn in talk]
-    runs = []
-    for remembers in (made(), stock()):
-        with CachingServer(count=tokenized) as server:
-            server.begin(CHAT, [], script_of(talk))
-            llm = OpenAI(model=GPT, api_base=f"{server.url}/v1", api_key="secret", max_retries=0)
-            ask = opened(llm, remembers, LANGUAGES[language].system * 12, talk)
-            for turn in talk:
-                ask(turn)
-            runs.append(ended(server))
-    prices = prices_for("ChatOpenAI")
-    check_never_dearer(*runs, prices)
+    ours, theirs = asked_through(opened, language, memory), asked_through(opened, language, None)
+    prices = Case("ChatOpenAI", language).prices
+    check_never_dearer(ours, theirs, prices)
+    check_accounts(ours, theirs, prices)

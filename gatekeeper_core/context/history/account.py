@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatekeeper_core.context.history.earlier import question_at, told_inside, told_question
 from gatekeeper_core.context.history.modes import Choice, History
 from gatekeeper_core.context.history.policy import Plan, PromptPolicy, PromptSizes, SentRequest
-from gatekeeper_core.messages import Message
+from gatekeeper_core.messages import Message, is_answered
 from gatekeeper_core.tokens import count_messages
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ class ThreadAccount:
             is_as_before=self._is_as_before,
             question_name=_digest_of([self._history.query, len(whole)]),
             is_run=self._is_run,
+            may_run=any(message.role == "tool" for message in self._history.messages),
         )
         plan, self._state = self._policy.choose(sizes)
         self._plan = plan
@@ -129,6 +130,8 @@ class ThreadAccount:
             previous: the view of the step of the run before, None for a new question.
             run_stable: position of the last message before those that gave way since then; None: none did.
         """
+        if previous and previous.bill and is_answered(self._history.messages):  # nobody is asked: it is only read
+            return view._replace(bill=previous.bill, state=self._policy.state)
         sizes, plan, count = self._sizes, self._plan, len(self._history.past)
         if not self._policy.is_thrifty and set(view.turns) != set(self._state.turns(count)):  # some had no room
             self._state = self._state._replace(body=tuple(sorted(view.turns)), since=count)
@@ -153,7 +156,9 @@ class ThreadAccount:
             is_last=bool(view.told) and not self._is_run,
         )
         bill, state = self._policy.charge(self._state, sent, plan)
-        kept = [at for at in view.kept if not view.told or self._question is None or at < self._question]
+        current = self._history.current
+        until = current.start if current and sizes.behind else self._question if view.told else None
+        kept = [at for at in view.kept if until is None or at < until]
         end = kept[-1] if kept and not self._policy.is_thrifty else None
         end = end if run_stable is None else run_stable
         if plan is None and previous and previous.bill:

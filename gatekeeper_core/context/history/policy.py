@@ -158,6 +158,7 @@ class PromptSizes(NamedTuple):
         is_as_before: whether what was sent for the question before is still there as it was: nothing was edited.
         question_name: tells the question from the one before.
         is_run: whether the model is likely to go on with calls: then the next step reads what was recalled as well.
+        may_run: whether it has ever called: then the promise leaves room for a step that writes what was recalled.
     """
 
     fixed: int
@@ -169,6 +170,7 @@ class PromptSizes(NamedTuple):
     is_as_before: bool = True
     question_name: str = ""
     is_run: bool = False
+    may_run: bool = False
 
 
 class Plan(NamedTuple):
@@ -321,14 +323,17 @@ class PromptPolicy:
         whole = sizes.fixed + sum(sizes.turns) + sizes.question
         everything = self._everything(whole, sizes.fixed, sizes.is_as_before)
         left = MOST * (state.everything_paid + everything) - state.paid
-        reason = self._reason(sizes, state, kept, rebuilt, gain=gain, reserve=to_recall, left=left)
+        reserve = to_recall + self._next_step(sizes, state.recalled_tokens)
+        reason = self._reason(sizes, state, kept, rebuilt, gain=gain, reserve=reserve, left=left)
         rebuilt = rebuilt._replace(
             action="rebuilt", reason=reason, kept_dollars=kept.dollars, rebuilt_dollars=rebuilt.dollars
         )
         if reason in _CHOOSES_ANEW:
             return rebuilt, state._replace(body=rebuilt.body, since=count, recalled=rebuilt.recalled, rent=0.0)
         wanted = list(kept.recalled or (turn for turn in sizes.selected if turn not in old))
-        while wanted and kept.dollars > left and self.first_cut_at is None:
+        while (
+            wanted and kept.dollars + self._next_step(sizes, kept.recalled_tokens) > left and self.first_cut_at is None
+        ):
             del wanted[-1]
             kept = self._plan(sizes, old, tuple(wanted))
         if kept.body != old:  # what cannot be recalled has become part of it
@@ -524,14 +529,22 @@ class PromptPolicy:
             self._cost(tokens, cached, stable if recalled and not sizes.is_run else tokens),
         )
 
+    def _next_step(self, sizes: PromptSizes, recalled_tokens: float) -> float:
+        """Return what a further step of a run may pay for what the first one recalled, in dollars."""
+        if not sizes.may_run or not recalled_tokens:
+            return 0.0
+        return self.prices.cache_write / 1_000_000 * (recalled_tokens + sizes.question)
+
     def _cached(self, sizes: PromptSizes, body: tuple[int, ...]) -> int:
         """Return how much of a prompt with this body the cache should hold."""
         state = self.state
         before = state.turns(state.turn_count)
         if not self._is_warm or sizes.fixed != state.fixed_tokens:
             return 0
-        if not sizes.is_as_before:
+        if not sizes.is_as_before or (before and before[-1] >= len(sizes.turns)):
             return sizes.fixed
+        if state.stable_tokens > sizes.fixed + sum(sizes.turns[turn] for turn in before):
+            before = (*before, state.turn_count)  # it reaches into the turn that was asked
         if body[: len(before)] == before:
             return state.stable_tokens
         if self.prices.marked:

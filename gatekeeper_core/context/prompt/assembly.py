@@ -94,6 +94,7 @@ class _Entry(NamedTuple):
     part: Part
     message: Message
     seq: int | None = None
+    told_tokens: int = 0  # what earlier turns, told before the question in it, cost
 
 
 class Chosen(NamedTuple):
@@ -217,18 +218,31 @@ class Assembly:
         request, replaced, folded = self._material.request, dict(view.replaced), frozenset(view.folded)
         entries: list[_Entry] = []
         fates: list[tuple[int, Fate]] = []
+        told_in = self._told_in(view)
         for at in view.kept:
             entry = self._entry(at, replaced.get(at, request.messages[at]))
+            if at == told_in:
+                told_tokens = self._cost([entry.message]) - self._cost([request.messages[at]])
+                entry = entry._replace(told_tokens=told_tokens)
             entries.append(entry._replace(seq=None) if at in folded else entry)
-        for at in {*view.kept, *folded}:
+        recalled = view.bill.recalled if view.bill and told_in is not None else ()
+        told = {at for turn in recalled for at in range(request.starts[turn], request.starts[turn + 1])}
+        for at in {*view.kept, *folded, *told}:
+            fate: Fate = "changed" if at in request.changed or (at in replaced and at != told_in) else "sent"
+            fate = "folded" if at in folded else "recalled" if at in told else fate
             seq = request.seqs[at]
             if seq is not None:
-                changed = at in request.changed or at in replaced
-                fates.append((seq, "folded" if at in folded else "changed" if changed else "sent"))
+                fates.append((seq, fate))
         sent = {seq for seq, fate in fates if fate == "sent"}
         if self._material.upto_seq >= 0 and sent.issuperset(range(self._material.upto_seq + 1)):
             self._optional.pop("summary", None)
         return Chosen(entries, sum(at < request.start for at in view.kept), fates, view)
+
+    def _told_in(self, view: HistoryView) -> int | None:
+        """Return the position of the question that earlier turns are told in, None where none are."""
+        if not view.told:
+            return None
+        return next(at for at, message in view.replaced if message.text.startswith(view.told))
 
     def _entry(self, at: int, message: Message) -> _Entry:
         request = self._material.request
@@ -310,8 +324,9 @@ class Assembly:
         )
         books = TokenBudgetTracker(max(1, self._config.total_budget))
         books.allocate("tools", self._material.tools_tokens)
-        for part in parts:
-            books.allocate(_BOOKED_AS.get(part.part, part.part), part.tokens)
+        for entry, part in zip(entries, parts, strict=True):
+            books.allocate(_BOOKED_AS.get(part.part, part.part), part.tokens - entry.told_tokens)
+            books.allocate("recent_messages", entry.told_tokens)
         stats = TokenStats(**books.breakdown, total=books.used)
         return BuiltContext(tuple(entry.message for entry in entries), stats, metadata, trace)
 

@@ -52,7 +52,7 @@ Part = Literal[
     "current_input",
     "pinned",
 ]
-Fate = Literal["sent", "changed", "folded", "summary", "step", "left_out"]
+Fate = Literal["sent", "changed", "recalled", "folded", "summary", "step", "left_out"]
 
 
 class TokenStats(NamedTuple):
@@ -62,8 +62,9 @@ class TokenStats(NamedTuple):
         system_prompt: the system prompt, stable and volatile.
         summary: the summary of the thread, and what stands for finished steps.
         retrieved: long-term memories.
-        recent_messages: messages of the thread, those of the current run among them, the user's newest ones aside.
-        current_input: what the user asks now.
+        recent_messages: messages of the thread, those of the current run among them, the user's newest ones aside;
+            also earlier turns that are told inside the question.
+        current_input: what the user asks now, without these.
         pinned: the pin.
         tools: the schemas of tools, which are sent beside the messages.
         constraints: what the user has laid down for good.
@@ -132,8 +133,9 @@ class MessageFate(NamedTuple):
     Attributes:
         start: sequence number of the first.
         stop: sequence number after the last.
-        fate: ``sent``; ``changed`` (sent, compressed or cut); ``folded`` (a placeholder in the run stands for them);
-            ``summary`` (the summary covers them); ``step`` (the summary of a finished step does); ``left_out``.
+        fate: ``sent``; ``changed`` (sent, compressed or cut); ``recalled`` (their turn is told inside the question);
+            ``folded`` (a placeholder in the run stands for them); ``summary`` (the summary covers them); ``step`` (the
+            summary of a finished step does); ``left_out``.
     """
 
     start: int
@@ -239,7 +241,7 @@ class BuiltContext:
         """Return flat JSON-ready facts for logs and events: counts and ids, never text.
 
         Tokens by part (``summary_tokens`` …), messages of the thread by what became of them (``messages_sent`` …),
-        what was included, how the turns were selected, what was given up or could not be had.
+        what was included, how the turns were selected, what was given up or could not be had, and the bill.
         """
         trace, view = self.trace, self.trace.view
         fates: dict[str, int] = {f"messages_{fate}": 0 for fate in get_args(Fate)}
@@ -254,6 +256,7 @@ class BuiltContext:
             "given_up": list(trace.given_up),
             "misses": [f"{miss.part} {miss.status}" for miss in trace.misses],
             **{name: getattr(trace, name) for name in _PLAIN_FACTS},
+            **(view.bill.facts() if view and view.bill else {}),
         }
 
     def _repr_html_(self) -> str:
