@@ -10,7 +10,7 @@ from gatekeeper_core.context.compaction.rounds import as_summary
 from gatekeeper_core.context.history.modes import check_reserve
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequest, ThreadRequests, check_beside_builder
 from gatekeeper_core.errors import ConfigError
-from langchain_gatekeeper.owners import Owner, owner_of, provider_of, tenant_of, thread_of
+from langchain_gatekeeper.owners import Owner, owner_of, prices_of, provider_of, tenant_of, thread_of
 from langchain_gatekeeper.reading import is_summary, read_message, same_objects
 from langchain_gatekeeper.schemas import SchemaTexts
 from langchain_gatekeeper.writing import write_built
@@ -54,6 +54,7 @@ class BuiltRequests:
             tools=self._schemas.of_request(request),
             reserve_tokens=self._reserve_tokens,
             provider=self._provider or provider_of(request.model),
+            prices=prices_of(request.model),
         )
         if not hasattr(request, "system_message"):  # LangChain 1.0
             system = SystemMessage(request.system_prompt) if request.system_prompt else None

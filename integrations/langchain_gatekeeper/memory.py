@@ -23,7 +23,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Role
 from gatekeeper_core.selection.constraints import render_constraints
 from langchain_gatekeeper.events import aannounce, announce
-from langchain_gatekeeper.owners import window_of
+from langchain_gatekeeper.owners import prices_of, window_of
 from langchain_gatekeeper.reading import read_message, text_of
 from langchain_gatekeeper.selectors import selector_of_threads, whole_run
 
@@ -165,6 +165,7 @@ class GatekeeperChatMemory(BaseChatMemory):
             all_past=True,
             fixed_tokens=selector.cost(rules),
             window_tokens=window_of(self.model),
+            prices=prices_of(self.model),
         )
 
     def _question(self, inputs: dict[str, Any]) -> str:

@@ -127,9 +127,8 @@ def server_of(case: Case) -> Iterator[CachingServer]:
 
 def gate_on(server: CachingServer, states: RecordStore | None = None) -> GatekeeperMiddleware:
     """Return a middleware that goes by the clock of the server."""
-    gate = GatekeeperMiddleware(HistoryConfig(on_error="raise"))
+    gate = GatekeeperMiddleware(HistoryConfig(on_error="raise"), states=states)
     gate._selected.selector._clock = lambda: server.now
-    gate._selected.selector._states = states
     return gate
 
 

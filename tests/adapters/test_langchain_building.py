@@ -374,3 +374,17 @@ def test_a_context_of_a_thread_is_found_by_its_tenant() -> None:
 def test_a_reserve_leaves_something_of_the_builders_budget() -> None:
     with pytest.raises(ConfigError, match="the builder's total_budget is"):
         GatekeeperMiddleware(HistoryConfig(reserve_tokens=10**9), builder=builder())
+
+
+def test_the_prices_of_a_build_are_those_of_the_model_that_is_asked() -> None:
+    class Named(Scripted):
+        model_name: str = "claude-sonnet-4-5"
+
+    dollars = []
+    for model in (Named(), Named(model_name="claude-haiku-4-5")):
+        gate = GatekeeperMiddleware(builder=builder())
+        sent(gate, request_of([HumanMessage("Which Redis port?")], model=model))
+        assert gate.last_selection is not None
+        assert gate.last_selection.bill is not None
+        dollars.append(gate.last_selection.bill.dollars)
+    assert dollars[0] == pytest.approx(3 * dollars[1])  # 3.00 and 1.00 dollars a million

@@ -506,3 +506,14 @@ def test_a_selection_that_is_cancelled_leaves_a_working_selector() -> None:
 
     assert contents(asyncio.run(run())) == [*texts_of(pairs[:2]), question]
     assert threading.main_thread() not in threads
+
+
+def test_the_prices_are_those_of_the_model() -> None:
+    dollars = []
+    for name in ("claude-sonnet-4-5", "claude-haiku-4-5"):
+        gate = GatekeeperSelector(model=name)
+        gate.invoke([HumanMessage("Which Redis port?")])
+        assert gate.last_selection is not None
+        assert gate.last_selection.bill is not None
+        dollars.append(gate.last_selection.bill.dollars)
+    assert dollars[0] == pytest.approx(3 * dollars[1])  # 3.00 and 1.00 dollars a million

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
-from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock, ToolCallBlock
+from llama_index.core.base.llms.types import ChatMessage, ImageBlock, LLMMetadata, TextBlock, ToolCallBlock
 from llama_index.core.chat_engine import ContextChatEngine, SimpleChatEngine
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.event_handlers.base import BaseEventHandler
@@ -54,7 +54,7 @@ def builder(memory: LongTermMemory | None = None, **settings: Any) -> ContextBui
     return ContextBuilder(ContextBuilderConfig(**merged), memory=memory)
 
 
-def memory_of(kind: str, history: Sequence[ChatMessage], built: ContextBuilder, **options: Any) -> Any:
+def memory_of(kind: str, history: Sequence[ChatMessage], built: ContextBuilder | None, **options: Any) -> Any:
     if kind == "buffer":
         return GatekeeperMemoryBuffer.from_defaults(
             **configured(chat_history=list(history), chat_store_key="t1", builder=built, **options)
@@ -310,3 +310,24 @@ def test_what_is_changed_keeps_media_calls_and_marks() -> None:
     answer = Message("tool", "short", tool_call_id="call_1_0")
     assert write_built(answer, [(answer, result)]).additional_kwargs == {"tool_call_id": "call_1_0", "mark": 2}
     assert original.blocks[0].text == "long"
+
+
+@each_memory
+@pytest.mark.parametrize("is_built", [False, True])
+def test_the_prices_are_those_of_the_model(is_built: bool, kind: str) -> None:
+    class Named(MockLLM):
+        name: str = ""
+
+        @property
+        def metadata(self) -> LLMMetadata:
+            return LLMMetadata(model_name=self.name)
+
+    dollars = []
+    for name in ("claude-sonnet-4-5", "claude-haiku-4-5"):
+        llm = Named()
+        llm.name = name
+        memory = memory_of(kind, [user("Which Redis port?")], builder() if is_built else None, llm=llm)
+        got(memory)
+        assert memory.last_selection.bill is not None
+        dollars.append(memory.last_selection.bill.dollars)
+    assert dollars[0] == pytest.approx(3 * dollars[1])  # 3.00 and 1.00 dollars a million

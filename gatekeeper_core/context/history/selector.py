@@ -59,6 +59,7 @@ class _Question(NamedTuple):
     window_tokens: int | None
     window_from: int
     behind_tokens: int
+    can_recall: bool
     held: int
 
 
@@ -210,6 +211,7 @@ class ThreadSelector(Generic[Item]):
         restore: Restore | None = None,
         prices: ModelPrices | None = None,
         behind_tokens: int = 0,
+        can_recall: bool = True,
     ) -> HistoryView:
         """Return which of the messages to send; see ``select_history``.
 
@@ -227,6 +229,7 @@ class ThreadSelector(Generic[Item]):
             held: so many messages the provider keeps itself; see ``left_to_provider``.
             prices: of the model of this call; None: those of the settings, else ``UNKNOWN``.
             behind_tokens: how many of ``fixed_tokens`` stand behind the past turns and may be others next time.
+            can_recall: whether earlier turns may be told inside the question: False where another one is sent for it.
             restore: gives, where no index of the thread is remembered, one of the first of its finished turns, or None.
 
         Raises:
@@ -238,7 +241,15 @@ class ThreadSelector(Generic[Item]):
         with stage(HISTORY, thread=thread_name(thread)) as seen, state.lock:
             try:
                 question = _Question(
-                    query, all_past, tuple(pinned), fixed_tokens, window_tokens, window_from, behind_tokens, held
+                    query,
+                    all_past,
+                    tuple(pinned),
+                    fixed_tokens,
+                    window_tokens,
+                    window_from,
+                    behind_tokens,
+                    can_recall and self._write is not None,
+                    held,
                 )
                 state.prices = (config or state.config).prices or prices or UNKNOWN
                 with self._shared(thread, tenant, state):
@@ -327,7 +338,7 @@ class ThreadSelector(Generic[Item]):
             message_tokens=partial(state.tokens_at, counter=self._count),
             policy=policy_of(config, state.policy, prices=state.prices, now=self._clock()),
             behind_tokens=question.behind_tokens,
-            can_recall=self._write is not None,
+            can_recall=question.can_recall,
         )
         state.policy, view = view.state or state.policy, view._replace(state=None)
         state.history, state.opening, state.view, state.made_for = history, opening, view, made_for

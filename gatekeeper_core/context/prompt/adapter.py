@@ -29,6 +29,7 @@ from gatekeeper_core.tokens import check_tokens
 if TYPE_CHECKING:
     from gatekeeper_core.context.prompt.result import BuiltContext, BuiltPart
     from gatekeeper_core.messages import Provider
+    from gatekeeper_core.pricing.prices import ModelPrices
 
 __all__ = ["Asked", "Piece", "ThreadRequest", "ThreadRequests", "check_beside_builder"]
 
@@ -54,6 +55,7 @@ class Asked(NamedTuple):
         tools: schemas that are sent beside the messages.
         reserve_tokens: what else the budget has to carry, >= 0.
         provider: who reads the messages.
+        prices: of the model that does; None: see ``ContextBuilder.build``.
     """
 
     thread: Hashable = None
@@ -63,6 +65,7 @@ class Asked(NamedTuple):
     tools: tuple[str, ...] = ()
     reserve_tokens: int = 0
     provider: Provider = "openai"
+    prices: ModelPrices | None = None
 
 
 _NOBODY = Asked()
@@ -189,6 +192,8 @@ class ThreadRequests(Generic[Item]):
                 tools=asked.tools,
                 reserve_tokens=asked.reserve_tokens,
                 pin=self._builder.config.enable_instruction_pinning is True,
+                prices=asked.prices,
+                recall=inside,
             )
         except BudgetError as error:
             if self._on_error == "raise":

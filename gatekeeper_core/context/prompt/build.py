@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.prompt.workers import BoundedCalls
     from gatekeeper_core.context.thread.index_snapshots import IndexOrigin, IndexSnapshots
     from gatekeeper_core.messages import Turn
+    from gatekeeper_core.pricing.prices import ModelPrices
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     from gatekeeper_core.text import Locale
 
@@ -82,6 +83,8 @@ class Build:
         locale: the language of headings and placeholders.
         reserve_tokens: part of the budget kept free.
         debug: whether each stage writes a log record.
+        prices: of the model that reads the prompt, None where they are not known.
+        recall: whether earlier turns may be told inside the question.
     """
 
     def __init__(
@@ -95,6 +98,8 @@ class Build:
         locale: Locale,
         reserve_tokens: int,
         debug: bool,
+        prices: ModelPrices | None,
+        recall: bool,
     ) -> None:
         self._setup = setup
         self._config = setup.config
@@ -111,6 +116,8 @@ class Build:
             locale=locale, fencing=setup.config.fencing, session_key=setup.session_key, token_counter=setup.count
         )
         self._debug = debug
+        self._prices = prices
+        self._recall = recall
         self._index_origin: IndexOrigin = ""
         self._place = len(thread.messages)
         self._tracks_task = setup.config.enable_instruction_pinning is not False
@@ -315,6 +322,8 @@ class Build:
             fixed_tokens=assembly.fixed_tokens(),
             window_from=window_from,
             restore=restore,
+            prices=self._prices,
+            can_recall=self._recall,
         )
 
     def _floor_turns(self, request: Request, uncovered_from: int, floor: int) -> int:

@@ -40,6 +40,7 @@ from gatekeeper_core.context.tool_results.pointers import check_key
 from gatekeeper_core.events import BUILD
 from gatekeeper_core.messages import Message, common_beginning, conversation_locale
 from gatekeeper_core.observation import stage
+from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
@@ -194,6 +195,8 @@ class ContextBuilder:
         safety_net: bool = True,
         reserve_tokens: int = 0,
         pin: bool | None = None,
+        prices: ModelPrices | None = None,
+        recall: bool = True,
     ) -> BuiltContext:
         """Return the prompt for a question.
 
@@ -207,19 +210,31 @@ class ContextBuilder:
             safety_net: whether a prompt that is missing is added. False: it is known to be in the thread.
             reserve_tokens: part of the budget kept free for what else is sent in this request, >= 0.
             pin: whether a request of several lines is said again behind it; None: unless the settings say otherwise.
+            prices: of the model that reads the prompt; None: those of ``HistoryConfig.prices``, else ``UNKNOWN``. What
+                the build costs is in ``trace.view.bill``.
+            recall: whether earlier turns may be told inside the question; False where you send your own question.
 
         Raises:
             BudgetError: system prompt, tools, question and calls that wait are over the budget by themselves.
             ConfigError: ``reserve_tokens`` is negative.
             TypeError: an argument has the wrong type.
         """
-        _check_arguments(thread, prompt, system_prompt, reserve_tokens)
+        _check_arguments(thread, prompt, system_prompt, reserve_tokens, prices)
         setup, said = self._setup, thread or NO_THREAD
         locale = setup.config.locale or conversation_locale(said.messages, prompt)
         look = LookUp(timeout_seconds=setup.config.call_timeout_ms / 1000)
         run = bounded_run(self._run_of(thread, setup.config, locale), look, setup.lane)
         build = Build(
-            setup, said, prompt, look=look, run=run, locale=locale, reserve_tokens=reserve_tokens, debug=debug
+            setup,
+            said,
+            prompt,
+            look=look,
+            run=run,
+            locale=locale,
+            reserve_tokens=reserve_tokens,
+            debug=debug,
+            prices=prices,
+            recall=recall,
         )
         with stage(BUILD, thread=thread.id if thread else None, log=debug) as seen:
             included = include_current_input if safety_net else None
@@ -282,8 +297,12 @@ class ContextBuilder:
         return replace(context, trace=trace)
 
 
-def _check_arguments(thread: object, prompt: object, system_prompt: object, reserve_tokens: object) -> None:
+def _check_arguments(
+    thread: object, prompt: object, system_prompt: object, reserve_tokens: object, prices: object
+) -> None:
     check_tokens("reserve_tokens", reserve_tokens)
+    if not isinstance(prices, ModelPrices | None):
+        raise TypeError(f"prices must be a ModelPrices, got {type(prices).__name__}")
     if not isinstance(thread, Thread | None):
         raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
     if not isinstance(prompt, str):

@@ -5,12 +5,15 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
+import pytest
+
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
+from gatekeeper_core.pricing.prices import ModelPrices
 from tests.loops import assistant, user
 
 TOPICS = ["Redis", "sourdough", "Bern", "invoice", "tomatoes", "violin", "passport", "glacier", "Kafka", "marathon"]
@@ -72,3 +75,26 @@ def test_a_question_in_the_thread_is_sent_whole_whatever_is_told_in_it() -> None
     assert context.trace.fates[-1].fate == "sent"
     assert context.messages[-1].text.endswith(f"\n\n{question}")
     assert talk[-1].text == question
+
+
+def test_the_prices_of_the_call_make_the_bill() -> None:
+    bills = []
+    for dollars in (1, 3):
+        prices = ModelPrices(input=dollars, output=5, cache_read=dollars, cache_write=dollars)
+        (context,) = asked(builder_of(), TALK, "What number has the Redis of district 20?", prices=prices)
+        assert context.trace.view is not None
+        assert context.trace.view.bill is not None
+        bills.append(context.trace.view.bill.dollars)
+    assert bills[1] == pytest.approx(3 * bills[0])
+    with pytest.raises(TypeError, match="prices must be a ModelPrices, got int"):
+        builder_of().build(None, "?", "", prices=3)  # type: ignore[arg-type]
+
+
+def test_nothing_is_told_inside_a_question_that_the_caller_sends_itself() -> None:
+    builder = builder_of()
+    questions = "What number has the Redis of district 20?", "And the violin of district 35?"
+    context = asked(builder, TALK, *questions, recall=False)[1]
+    assert context.trace.view is not None
+    assert context.trace.view.told == ""
+    assert 35 in context.trace.view.turns
+    assert context.messages[-1].text == questions[1]

@@ -68,7 +68,7 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
 
         Without a ``token_limit`` the budget is that of ``config`` or ``builder``, without either three quarters of what
         ``llm`` reads; 16,000 where that is not known, which is logged. ``cache_marks`` is on where ``llm`` is
-        LlamaIndex's ``Anthropic``.
+        LlamaIndex's ``Anthropic``, and the prices are those of ``llm``.
 
         Raises:
             ConfigError: two different budgets are given.
@@ -86,6 +86,7 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
             tenant=tenant,
             provider=provider,
             cache_marks=is_anthropic(llm) if cache_marks is None else cache_marks,
+            llm_name=None if llm is None else llm.metadata.model_name,
         )
 
     # ``input`` is LlamaIndex's name.

@@ -15,6 +15,7 @@ from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests, check_beside_builder
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.messages import Provider
+from gatekeeper_core.pricing.prices import prices_of_model
 from llama_index.memory.gatekeeper.cache_marks import marked_messages
 from llama_index.memory.gatekeeper.events import report_built
 from llama_index.memory.gatekeeper.options import SelectionOptions, one_budget
@@ -37,6 +38,7 @@ class BuilderOptions(SelectionOptions):
         cache_marks: whether a ``CachePoint`` stands behind the past turns that stay from call to call, for Anthropic's
             prompt cache. A memory does not know the model: with one that cannot read it (OpenAI's raises) leave it off.
             Without a builder only.
+        llm_name: the name of the model that reads the messages, for its prices; None: those of the settings.
     """
 
     builder: Any = Field(default=None, exclude=True)  # pydantic is not to look inside; its type is checked below
@@ -44,6 +46,7 @@ class BuilderOptions(SelectionOptions):
     tenant: str = "default"
     provider: Provider = "gemini"
     cache_marks: bool = False
+    llm_name: str | None = None
 
     _requests: ThreadRequests[ChatMessage] | None = PrivateAttr(default=None)
 
@@ -86,8 +89,9 @@ class BuilderOptions(SelectionOptions):
         self, messages: Sequence[ChatMessage], thread: str, query: str | None, fixed_tokens: int
     ) -> list[ChatMessage]:
         """Return what is selected or built for a question, and report it."""
+        prices = prices_of_model(self.llm_name) if self.llm_name else None
         if self._requests is None:
-            view = self._select(messages, thread=thread, query=query, fixed_tokens=fixed_tokens)
+            view = self._select(messages, thread=thread, query=query, fixed_tokens=fixed_tokens, prices=prices)
             kept = self._current_selector().kept(messages, view)
             return marked_messages(kept, view) if self.cache_marks and not self._settings.shadow else kept
         asked = Asked(
@@ -97,6 +101,7 @@ class BuilderOptions(SelectionOptions):
             question=query,
             reserve_tokens=fixed_tokens + self._settings.reserve_tokens,
             provider=self.provider,
+            prices=prices,
         )
         built = self._requests.request(messages, asked)
         report_built(built, memory=type(self).__name__, thread=thread, shadow=self._settings.shadow)

@@ -68,7 +68,7 @@ class GatekeeperMemory(BuilderOptions, Memory):
 
         Without a ``token_limit`` the budget is that of ``config`` or ``builder``, without either three quarters of what
         ``llm`` reads; 16,000 where that is not known, which is logged. ``cache_marks`` is on where ``llm`` is
-        LlamaIndex's ``Anthropic``.
+        LlamaIndex's ``Anthropic``, and the prices are those of ``llm``.
 
         Raises:
             ConfigError: two different budgets are given.
@@ -85,6 +85,7 @@ class GatekeeperMemory(BuilderOptions, Memory):
             tenant=tenant,
             provider=provider,
             cache_marks=is_anthropic(llm) if cache_marks is None else cache_marks,
+            llm_name=None if llm is None else llm.metadata.model_name,
         )
 
     async def aget(self, input: Question = None, **block_kwargs: Any) -> list[ChatMessage]:  # noqa: A002 - theirs
