@@ -546,11 +546,11 @@ class PromptPolicy:
     def _cached(self, sizes: PromptSizes, body: tuple[int, ...]) -> int:
         """Return how much of a prompt with this body the cache should hold."""
         state = self.state
-        before = state.turns(min(state.turn_count, len(sizes.turns)))
         if not self._is_warm or sizes.fixed != state.fixed_tokens:
             return 0
-        if not sizes.is_as_before or (before and before[-1] >= len(sizes.turns)):
+        if not sizes.is_as_before or state.turn_count > len(sizes.turns):
             return sizes.fixed
+        before = state.turns(state.turn_count)
         if state.stable_tokens > sizes.fixed + sum(sizes.turns[turn] for turn in before):
             before = (*before, state.turn_count)  # it reaches into the turn that was asked
         if body[: len(before)] == before:

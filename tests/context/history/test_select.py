@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
@@ -11,7 +12,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core import (
+    ContextGatekeeper,
+    GatekeeperConfig,
+    HistoryConfig,
+    ModelPrices,
+    PolicyState,
+    keep,
+    read_messages,
+    select_history,
+)
 from gatekeeper_core.context.history.modes import HistoryStatus
 from gatekeeper_core.context.history.select import read_history, select_past
 from gatekeeper_core.context.history.view import HistoryView
@@ -22,6 +32,8 @@ from gatekeeper_core.tokens import MEDIA_TOKENS, checked_counter, count_messages
 from tests import talks
 from tests.histories import config_of, view_with
 from tests.loops import PROVIDERS, assistant, calls, result, system, user
+from tests.native_lists import CHAT, FORMATS, Asked, Native
+from tests.native_lists import talk as native_talk
 from tests.timing import assert_linear
 
 STATUSES: tuple[HistoryStatus, ...] = get_args(HistoryStatus)
@@ -1001,3 +1013,159 @@ def test_user_messages_stand_side_by_side_only_where_the_conversation_has_them_s
     for before, after in pairwise(view.kept):
         assert (talk[before].role, talk[after].role) != ("user", "user") or after == before + 1
     assert view.status == "over_budget" or cost_of([talk[at] for at in view.kept]) <= budget + 20
+
+
+# --- with a state
+
+
+CACHED = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=6, min_cached_tokens=64)
+
+
+def asked_in_turn(lists: Iterable[Sequence[Any]], *, is_stored: bool = True, **settings: Any) -> Iterable[HistoryView]:
+    """Select from one list after the other, in another process each time; the state goes on."""
+    gatekeeper, state = ContextGatekeeper(), PolicyState()
+    config = HistoryConfig(**{"prices": CACHED, "run": None, "on_error": "raise", **settings})
+    for number, items in enumerate(lists):
+        if is_stored:
+            gatekeeper, state = ContextGatekeeper(), PolicyState.from_dict(json.loads(json.dumps(state.to_dict())))
+        view = select_history(items, gatekeeper=gatekeeper, config=config, state=state, now=60.0 * number)
+        assert view.state is not None
+        state = view.state
+        yield view
+
+
+def _numbered(turns: Sequence[Asked], number: int) -> Iterable[Asked]:
+    """Return turns whose calls have ids of their own."""
+    for turn in turns:
+        rounds = [
+            one._replace(
+                calls=tuple(
+                    call._replace(id=f"{call.id}_{number}", arguments={**call.arguments, "talk": number})
+                    for call in one.calls
+                ),
+                cached=False,
+            )
+            for one in turn.rounds
+        ]
+        yield turn._replace(rounds=tuple(rounds), cached=False)
+
+
+def native_lists(native: Native, seed: int) -> list[Any]:
+    """Return a conversation that grows question by question; in the middle of it the first question is edited."""
+    turns = [turn for number in range(2) for turn in _numbered(native_talk(seed + number), number) if turn.answer]
+    edited = [turns[0]._replace(question="换了 another question"), *turns[1:]] if turns else []
+    names = [(turns if at < 6 else edited)[: at + 1] for at in range(len(turns))]
+    return [native.write([*past[:-1], past[-1]._replace(rounds=(), answer=None)]) for past in names]
+
+
+@pytest.mark.parametrize("native", FORMATS, ids=lambda native: native.name)
+@given(seed=st.integers(0, 100_000), below=st.sampled_from([None, 0, 200]))
+def test_with_a_state_every_provider_accepts_what_is_sent(native: Native, seed: int, below: int | None) -> None:
+    lists = native_lists(native, seed)
+    before = copy.deepcopy(lists)
+    for items, view in zip(lists, asked_in_turn(lists, passthrough_below=below), strict=True):
+        sent = keep(items, view)
+        assert native.faults(sent) == []
+        assert native.changes(sent, native.carried(items)) == []
+        changed = dict(view.replaced)
+        assert all(sent[place] is items[at] for place, at in enumerate(view.kept) if at not in changed)
+        assert view.bill is not None
+        assert bool(view.bill.recalled) == bool(view.told)
+        if view.told:
+            (asked,) = read_messages(sent)[-1:]
+            (bare,) = read_messages(items)[-1:]
+            assert asked.text == f"{view.told}\n\n{bare.text}"
+    assert lists == before
+
+
+@pytest.mark.parametrize("native", FORMATS, ids=lambda native: native.name)
+def test_the_lists_of_these_tests_have_turns_told_inside_the_question(native: Native) -> None:
+    views = [view for seed in range(9) for view in asked_in_turn(native_lists(native, seed), passthrough_below=0)]
+    assert any(view.told for view in views)
+    assert {view.bill.action for view in views if view.bill} >= {"everything", "kept", "rebuilt"}
+
+
+@given(seed=st.integers(0, 100_000))
+def test_another_process_goes_on_with_the_same_messages(seed: int) -> None:
+    lists = native_lists(CHAT, seed)
+    alone, in_turn = (list(asked_in_turn(lists, is_stored=stored)) for stored in (False, True))
+    assert [(view.kept, view.replaced, view.bill) for view in alone] == [
+        (view.kept, view.replaced, view.bill) for view in in_turn
+    ]
+
+
+@given(seed=st.integers(0, 100_000))
+def test_thrifty_with_a_state_sends_what_is_sent_without_one(seed: int) -> None:
+    lists = native_lists(CHAT, seed)
+    config = HistoryConfig(run=None, on_error="raise")
+    for items, view in zip(lists, asked_in_turn(lists, posture="thrifty"), strict=True):
+        bare = select_history(items, gatekeeper=ContextGatekeeper(), config=config)
+        assert view._replace(bill=None, state=None) == bare
+
+
+def shops(turns: int) -> list[Message]:
+    """Return a conversation of turns of 100 tokens, each on a topic of its own, and a question about the second."""
+    shops = (
+        "kestrel",
+        "heron",
+        "osprey",
+        "falcon",
+        "merlin",
+        "harrier",
+        "kite",
+        "eagle",
+        "hobby",
+        "wren",
+        "robin",
+        "owl",
+    )
+    said = (f"New topic: when does the {shop} open?" for shop in shops[:turns])
+    talk = [one for text in said for one in (Message("user", text), Message("assistant", f"{text} At nine. " * 8))]
+    return [*talk, Message("user", "New topic: when does the heron open?")]
+
+
+def test_the_users_own_limit_wins_over_the_prices() -> None:
+    (below,) = asked_in_turn([shops(9)], passthrough_below=5000)
+    (above,) = asked_in_turn([shops(9)], passthrough_below=500)
+    assert below.bill
+    assert above.bill
+    assert (below.bill.action, below.status, len(below.turns)) == ("everything", "passthrough", 9)
+    assert (above.bill.reason, above.turns) == ("asked_for", (1,))
+
+
+def test_an_edited_history_costs_a_cold_call_and_nothing_else() -> None:
+    first, second = shops(10), shops(11)
+    edited = [Message("user", "When does the wren sing?"), *second[1:]]
+    for changed in (second, edited):
+        views = list(asked_in_turn([first, changed, shops(12)], is_stored=False, passthrough_below=10**6))
+        assert all(view.bill and view.bill.action == "everything" for view in views)
+        assert views[1].bill
+        assert (views[1].bill.cached_tokens > 0) == (changed is second)
+        assert views[1].kept == tuple(range(len(second)))
+
+
+def test_the_same_question_again_is_sent_the_same() -> None:
+    several = "New topic: when do the heron, the osprey, the merlin, the kite and the hobby open?"
+    talk = [[*shops(9)[:-1], Message("user", text)] for text in (several, "New topic: when does the falcon open?")]
+    _, told, again = asked_in_turn([*talk, talk[1]], passthrough_below=0)
+    assert told.bill
+    assert again.bill
+    assert "falcon" in told.told
+    assert told.bill.recalled == (3,)
+    assert (again.kept, again.replaced, again.bill.recalled) == (told.kept, told.replaced, (3,))
+    assert again.bill.reason == "same_run"
+
+
+@pytest.mark.parametrize("name", ["body", "selected", "recalled"])
+def test_ids_beyond_the_conversation_are_left_out(name: str) -> None:
+    talk = shops(9)
+    config = HistoryConfig(prices=CACHED, on_error="raise")
+    first = select_history(talk, gatekeeper=ContextGatekeeper(), config=config, state=PolicyState())
+    assert first.state is not None
+    forged = {**first.state.to_dict(), name: [2, 99, 2**52], "since": 2**52, "turn_count": 2**52}
+    for digest in ("", first.state.digest):
+        state = PolicyState.from_dict({**forged, "digest": digest})
+        view = select_history(talk, gatekeeper=ContextGatekeeper(), config=config, state=state)
+        assert set(view.turns) <= set(range(9))
+        assert view.bill
+        assert set(view.bill.recalled) <= set(range(9))
