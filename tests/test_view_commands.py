@@ -180,9 +180,7 @@ def test_inspect_says_at_how_many_calls_everything_is_sent(lang: str, words: str
         (("--model", "deepseek-chat"), 16_000),
     ],
 )
-def test_inspect_takes_the_budget_that_an_adapter_would_take(
-    options: tuple[str, ...], budget: int, chat: Path
-) -> None:
+def test_inspect_takes_the_budget_that_an_adapter_would_take(options: tuple[str, ...], budget: int, chat: Path) -> None:
     assert json.loads(run("inspect", str(chat), *options, "--json").stdout)["token_budget"] == budget
     folder = run("inspect", str(chat), "--all", *options, "--json").stdout
     assert json.loads(folder)["token_budget"] == budget

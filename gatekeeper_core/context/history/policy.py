@@ -159,6 +159,7 @@ class PromptSizes(NamedTuple):
         question_name: tells the question from the one before.
         is_run: whether the model is likely to go on with calls: then the next step reads what was recalled as well.
         may_run: whether it has ever called: then the promise leaves room for a step that writes what was recalled.
+        stand_in: what stands for turns that are left out, where any are: a summary; not part of ``question``.
     """
 
     fixed: int
@@ -171,6 +172,7 @@ class PromptSizes(NamedTuple):
     question_name: str = ""
     is_run: bool = False
     may_run: bool = False
+    stand_in: int = 0
 
 
 class Plan(NamedTuple):
@@ -519,7 +521,7 @@ class PromptPolicy:
         told = sizes.recall(recalled) if recalled and sizes.recall else 0
         stable = sizes.fixed + whole
         cached = self._cached(sizes, body)
-        tokens = stable + told + sizes.question
+        tokens = stable + told + sizes.question + (sizes.stand_in if len(body) < len(sizes.turns) else 0)
         return Plan(
             body,
             recalled,
@@ -564,7 +566,7 @@ class PromptPolicy:
         """Return the plan without a body."""
         told = sum(sizes.selected.values())
         cached = min(self._cached(sizes, ()), sizes.fixed)
-        dollars = self._cost(sizes.fixed + told + sizes.question, cached, sizes.fixed)
+        dollars = self._cost(sizes.fixed + told + sizes.question + sizes.stand_in, cached, sizes.fixed)
         plan = Plan((), (), 0, told, cached, dollars, "fresh", "thrifty", dollars, dollars)
         return plan, self._asked(sizes)._replace(body=(), since=len(sizes.turns))
 
