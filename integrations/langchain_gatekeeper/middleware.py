@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.prompt.builder import ContextBuilder
     from gatekeeper_core.context.prompt.result import BuiltContext
     from gatekeeper_core.messages import Provider
+    from gatekeeper_core.storage.base import RecordStore
     from gatekeeper_core.tokens import TokenCounter
 
     Answer = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
@@ -67,6 +68,8 @@ class GatekeeperMiddleware(Middleware):
         cache_marks: whether requests to Anthropic are marked (``cache_control``) where their prompt cache pays: behind
             the system message, behind the past turns that stay from call to call, and at the end where the next call
             reads on. Without a builder only.
+        states: keeps what the prompt policy remembers of each thread (any of our stores), so that another worker goes
+            on with the same prompt; None: each process for itself. A builder has a store of its own.
 
     Raises:
         ConfigError: ``config`` or ``token_counter`` sets what the builder sets.
@@ -86,11 +89,12 @@ class GatekeeperMiddleware(Middleware):
         tenant: Owner = "tenant_id",
         provider: Provider | None = None,
         cache_marks: bool = True,
+        states: RecordStore | None = None,
     ) -> None:
         super().__init__()
         config = HistoryConfig() if config is None else config
         self._selected = SelectedRequests(
-            config, token_counter, recall_hint=recall_hint, tenant=tenant, cache_marks=cache_marks
+            config, token_counter, recall_hint=recall_hint, tenant=tenant, cache_marks=cache_marks, states=states
         )
         self._shadow = config.shadow
         self._tenant = tenant

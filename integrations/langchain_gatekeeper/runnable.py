@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.context.history.modes import HistoryConfig
     from gatekeeper_core.context.history.view import HistoryView
+    from gatekeeper_core.storage.base import RecordStore
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["GatekeeperSelector", "select_messages"]
@@ -51,6 +52,8 @@ class GatekeeperSelector(Runnable[Any, Any]):
         token_counter: counts a text; None: ``TokenEstimator()``.
         cache_marks: whether the messages are marked for Anthropic's prompt cache (``cache_control``), where ``model``
             is one of Anthropic's.
+        states: keeps what the prompt policy remembers of each thread (any of our stores), so that another worker goes
+            on with the same prompt; None: each process for itself.
 
     Raises:
         ConfigError: ``config`` says how a run is to be made smaller.
@@ -72,10 +75,11 @@ class GatekeeperSelector(Runnable[Any, Any]):
         token_counter: TokenCounter | None = None,
         model: BaseChatModel | str | None = None,
         cache_marks: bool = True,
+        states: RecordStore | None = None,
     ) -> None:
         self._messages_key = messages_key
         self._query_key = query_key
-        self._selector = selector_of_threads(whole_run(config), token_counter)
+        self._selector = selector_of_threads(whole_run(config), token_counter, states=states)
         self._window_tokens = window_of(model)
         self._prices = prices_of(model)
         self._marks = cache_marks and is_anthropic(model)

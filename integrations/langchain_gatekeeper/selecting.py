@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.modes import HistoryConfig
     from gatekeeper_core.context.history.selector import ThreadSelector
     from gatekeeper_core.context.history.view import HistoryView
+    from gatekeeper_core.storage.base import RecordStore
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["SelectedRequests"]
@@ -40,8 +41,9 @@ class SelectedRequests:
         recall_hint: bool,
         tenant: Owner,
         cache_marks: bool,
+        states: RecordStore | None,
     ) -> None:
-        self.selector: ThreadSelector[Any] = selector_of_threads(config, token_counter)
+        self.selector: ThreadSelector[Any] = selector_of_threads(config, token_counter, states=states)
         self.schemas = SchemaTexts()
         self._recall_hint = recall_hint
         self._tenant = tenant

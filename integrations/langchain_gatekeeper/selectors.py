@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gatekeeper_core.messages import Message
+    from gatekeeper_core.storage.base import RecordStore
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["selector_of_threads", "whole_run"]
@@ -29,10 +30,16 @@ def selector_of_threads(
     token_counter: TokenCounter | None,
     *,
     read: Callable[[BaseMessage], Message] = read_message,
+    states: RecordStore | None = None,
 ) -> ThreadSelector[BaseMessage]:
     """Return what selects from LangChain's messages, and remembers each thread."""
     return ThreadSelector(
-        read, write=write_message, signs=partial(signs_of, read=read), config=config, token_counter=token_counter
+        read,
+        write=write_message,
+        signs=partial(signs_of, read=read),
+        config=config,
+        token_counter=token_counter,
+        states=states,
     )
 
 

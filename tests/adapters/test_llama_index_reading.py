@@ -28,7 +28,7 @@ from llama_index.core.llms.llm import ToolSelection
 
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from gatekeeper_core.tokens import MEDIA_TOKENS, count_message
-from llama_index.memory.gatekeeper.reading import read_message, text_of
+from llama_index.memory.gatekeeper.reading import read_message, text_of, write_message
 
 pytestmark = pytest.mark.adapters
 
@@ -243,3 +243,9 @@ def test_a_question_without_text_is_none(question: Any) -> None:
 
 
 PLAIN = ["hello", "缓存的端口是多少？", "Redis 缓存 port?"]
+
+
+def test_another_text_takes_the_place_of_the_first_and_what_is_no_text_stays() -> None:
+    blocks = [TextBlock(text="Look:"), ImageBlock(url="https://x/y.png"), TextBlock(text="What is this?")]
+    written = write_message(ChatMessage(role="user", blocks=blocks), Message("user", "Earlier: …"))
+    assert [getattr(block, "text", None) for block in written.blocks] == ["Earlier: …", None]

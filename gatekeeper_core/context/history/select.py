@@ -308,7 +308,7 @@ class _Costs:
             told, told_tokens = None, 0
         room = self.room_at_start - told_tokens - run.tokens
         left = self.room_at_start - told_tokens - run.peak_tokens
-        if self.prices and left < sum(costs[turn] for turn in choice.turns):
+        if self.prices and left < chosen_tokens:
             left -= -run.peak_tokens % max(1, self.room_at_start // _STEPS)
         turns = fitting_turns(choice.turns, costs, budget_tokens=left)
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
