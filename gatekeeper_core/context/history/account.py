@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["Around", "Sizes", "ThreadAccount"]
+__all__ = ["NOTHING_AROUND", "Around", "Sizes", "ThreadAccount"]
 
 
 class Around(NamedTuple):
@@ -43,6 +43,9 @@ class Around(NamedTuple):
     stand_in_tokens: int = 0
     ahead: str = ""
     stand_in: str = ""
+
+
+NOTHING_AROUND = Around()
 
 
 class Sizes(NamedTuple):

@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
-from gatekeeper_core.context.history.account import Around, Sizes, ThreadAccount
+from gatekeeper_core.context.history.account import NOTHING_AROUND, Around, Sizes, ThreadAccount
 from gatekeeper_core.context.history.earlier import told_question
 from gatekeeper_core.context.history.left import left_to_provider
 from gatekeeper_core.context.history.modes import (
@@ -181,14 +181,15 @@ def select_past(
     window_tokens: int | None = None,
     message_tokens: Callable[[int], int] | None = None,
     policy: PromptPolicy | None = None,
-    around: Around = Around(),
+    around: Around = NOTHING_AROUND,
     can_recall: bool = True,
 ) -> HistoryView:
     """Return the view of a conversation that :func:`read_history` has read; the rest as for :func:`select_history`.
 
     ``window_tokens`` is what the model reads at once, for a ``token_budget`` of None; ``message_tokens`` gives what the
-    message at a position costs (None: it is counted). A ``policy`` says what stays of what was sent before;
-    ``around`` says which of the fixed tokens do not always stand first and stay as they are, and ``can_recall`` says whether the question may be sent in another form.
+    message at a position costs (None: it is counted). A ``policy`` says what stays of what was sent before, ``around``
+    which of the fixed tokens do not always stand first and stay as they are, and ``can_recall`` whether the question
+    may be sent in another form.
     """
     with stage(PAST) as seen:
         budget = config.token_budget or budget_for_window(window_tokens)

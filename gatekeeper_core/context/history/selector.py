@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache
-from gatekeeper_core.context.history.account import Around
+from gatekeeper_core.context.history.account import NOTHING_AROUND, Around
 from gatekeeper_core.context.history.cache import RememberedThread
 from gatekeeper_core.context.history.modes import History, HistoryConfig
 from gatekeeper_core.context.history.policy import PolicyState
@@ -216,7 +216,7 @@ class ThreadSelector(Generic[Item]):
         held: int = 0,
         restore: Restore | None = None,
         prices: ModelPrices | None = None,
-        around: Around = Around(),
+        around: Around = NOTHING_AROUND,
         can_recall: bool = True,
         stored: PolicyState | None = None,
         again: bool = False,
