@@ -171,23 +171,30 @@ class ThreadAccount:
         around = sizes.around
         omitted = around.stand_in_tokens if len(view.turns) == count else 0
         ahead = around.ahead_tokens - (omitted if around.stand_in else 0)
-        beside = around.ahead_tokens + around.behind_tokens - omitted
+        behind = around.behind_tokens - (0 if around.stand_in else omitted)
         body = sum(whole[turn] for turn in self._state.turns(count))
         tokens = view.fixed_tokens + view.tokens - around.free_tokens - omitted
-        begun = sizes.fixed + body + beside + sizes.asked
+        begun = sizes.fixed + ahead + body + behind + sizes.asked
         if self._policy.is_thrifty:
             stable = sizes.fixed
-        elif view.told or around.behind_tokens:
+        elif view.told or behind:
             stable = sizes.fixed + ahead + body
         else:
             stable = begun if self._shrunk(view) else tokens
         everything = view.fixed_tokens + view.history_tokens - around.free_tokens - around.stand_in_tokens
+        stand_in_behind = 0 if around.stand_in else around.stand_in_tokens
+        stable_everything = everything
+        if around.behind_tokens > stand_in_behind:
+            stable_everything = (
+                sizes.fixed + around.ahead_tokens - around.stand_in_tokens + stand_in_behind + sum(whole)
+            )
         sent = SentRequest(
             fixed_tokens=sizes.fixed,
             tokens=tokens,
             stable_tokens=stable,
             same_tokens=self._same_tokens(view, previous, tokens=tokens, begun=begun),
             everything_tokens=everything,
+            everything_stable_tokens=stable_everything,
             turn_count=count,
             digest=f"{self._digest(self._state.turns(count))}:{'' if omitted else around.stand_in}",
             is_as_before=self._is_said_as_before,
@@ -195,7 +202,7 @@ class ThreadAccount:
         )
         bill, state = self._policy.charge(self._state, sent, plan)
         current = self._history.current
-        until = current.start if current and around.behind_tokens else self._question if view.told else None
+        until = current.start if current and behind else self._question if view.told else None
         kept = [at for at in view.kept if until is None or at < until]
         end = kept[-1] if kept and not self._policy.is_thrifty else None
         end = end if run_stable is None else run_stable

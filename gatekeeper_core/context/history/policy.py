@@ -60,6 +60,7 @@ class PolicyState(NamedTuple):
         cached_tokens: how much of the beginning of the next step of the same run the cache should hold.
         stable_tokens: how much of the beginning of the prompt for the next question.
         everything_tokens: what the last request would have cost with everything in it.
+        everything_stable_tokens: how much of its beginning would be that of the prompt for the next question.
         sent_tokens: what it cost, estimated.
         expected_tokens: how much of it the cache should have held.
         dollars: its bill, estimated, or as reported.
@@ -83,6 +84,7 @@ class PolicyState(NamedTuple):
     cached_tokens: int = 0
     stable_tokens: int = 0
     everything_tokens: int = 0
+    everything_stable_tokens: int = 0
     sent_tokens: int = 0
     expected_tokens: int = 0
     dollars: float = 0.0
@@ -217,6 +219,7 @@ class SentRequest(NamedTuple):
         stable_tokens: how much of its beginning is the same at the next question.
         same_tokens: how much of its beginning is the same as in the step of the run before.
         everything_tokens: what it would cost with the whole history in it.
+        everything_stable_tokens: how much of the beginning of that is the same at the next question.
         turn_count: past turns of the conversation.
         digest: of the body as it is sent now.
         is_as_before: whether what was sent before is still there as it was: nothing of it has been edited.
@@ -228,6 +231,7 @@ class SentRequest(NamedTuple):
     stable_tokens: int
     same_tokens: int
     everything_tokens: int
+    everything_stable_tokens: int
     turn_count: int
     digest: str
     is_as_before: bool = True
@@ -399,7 +403,8 @@ class PromptPolicy:
             cached = plan.cached_tokens
             written_to = sent.stable_tokens if sent.is_last or self.is_thrifty else sent.tokens
         dollars = self._cost(sent.tokens, cached, written_to)
-        everything = self._everything(sent.everything_tokens, sent.fixed_tokens, sent.is_as_before)
+        is_step = plan is None or plan.reason == "same_run"
+        everything = self._everything(sent.everything_tokens, sent.fixed_tokens, sent.is_as_before, is_step=is_step)
         state = state._replace(
             turn_count=sent.turn_count,
             digest=sent.digest,
@@ -407,6 +412,7 @@ class PromptPolicy:
             cached_tokens=written_to,
             stable_tokens=sent.stable_tokens,
             everything_tokens=sent.everything_tokens,
+            everything_stable_tokens=sent.everything_stable_tokens,
             sent_tokens=sent.tokens,
             expected_tokens=cached if cached >= (self.prices.min_cached_tokens or cached + 1) else 0,
             dollars=dollars,
@@ -554,10 +560,11 @@ class PromptPolicy:
         same = common_beginning(before, body)
         return sizes.fixed + sum(sizes.turns[turn] for turn in body[:same])
 
-    def _everything(self, tokens: int, fixed: int, is_as_before: bool) -> float:
+    def _everything(self, tokens: int, fixed: int, is_as_before: bool, *, is_step: bool = False) -> float:
         """Return what a request with the whole history costs, had every request before been such a one."""
         state = self.state
-        hit = state.everything_tokens if is_as_before else fixed
+        hit = state.everything_tokens if is_step else state.everything_stable_tokens
+        hit = hit if is_as_before else fixed
         if not self._is_warm or fixed != state.fixed_tokens:
             hit = 0
         return self._cost(tokens, min(hit, tokens), tokens)
