@@ -62,6 +62,7 @@ class PolicyState(NamedTuple):
         cached_tokens: how much of the beginning of the next step of the same run the cache should hold.
         stable_tokens: how much of the beginning of the prompt for the next question.
         everything_tokens: what the last request would have cost with everything in it.
+        everything_stable_tokens: how much of its beginning would be that of the prompt for the next question.
         sent_tokens: what it cost, estimated.
         expected_tokens: how much of it the cache should have held.
         dollars: its bill, estimated, or as reported.
@@ -85,6 +86,7 @@ class PolicyState(NamedTuple):
     cached_tokens: int = 0
     stable_tokens: int = 0
     everything_tokens: int = 0
+    everything_stable_tokens: int = 0
     sent_tokens: int = 0
     expected_tokens: int = 0
     dollars: float = 0.0
@@ -162,6 +164,7 @@ class PromptSizes(NamedTuple):
         question_name: tells the question from the one before.
         is_run: whether the model is likely to go on with calls: then the next step reads what was recalled as well.
         may_run: whether it has ever called: then the promise leaves room for a step that writes what was recalled.
+        stand_in: what stands for turns that are left out, where any are: a summary; not part of ``question``.
     """
 
     fixed: int
@@ -174,6 +177,7 @@ class PromptSizes(NamedTuple):
     question_name: str = ""
     is_run: bool = False
     may_run: bool = False
+    stand_in: int = 0
 
 
 class Plan(NamedTuple):
@@ -218,6 +222,7 @@ class SentRequest(NamedTuple):
         stable_tokens: how much of its beginning is the same at the next question.
         same_tokens: how much of its beginning is the same as in the step of the run before.
         everything_tokens: what it would cost with the whole history in it.
+        everything_stable_tokens: how much of the beginning of that is the same at the next question.
         turn_count: past turns of the conversation.
         digest: of the body as it is sent now.
         is_as_before: whether what was sent before is still there as it was: nothing of it has been edited.
@@ -229,6 +234,7 @@ class SentRequest(NamedTuple):
     stable_tokens: int
     same_tokens: int
     everything_tokens: int
+    everything_stable_tokens: int
     turn_count: int
     digest: str
     is_as_before: bool = True
@@ -398,7 +404,8 @@ class PromptPolicy:
             cached = plan.cached_tokens
             written_to = sent.stable_tokens if sent.is_last or self.is_thrifty else sent.tokens
         dollars = self._cost(sent.tokens, cached, written_to)
-        everything = self._everything(sent.everything_tokens, sent.fixed_tokens, sent.is_as_before)
+        is_step = plan is None or plan.reason == "same_run"
+        everything = self._everything(sent.everything_tokens, sent.fixed_tokens, sent.is_as_before, is_step=is_step)
         state = state._replace(
             turn_count=sent.turn_count,
             digest=sent.digest,
@@ -406,6 +413,7 @@ class PromptPolicy:
             cached_tokens=written_to,
             stable_tokens=sent.stable_tokens,
             everything_tokens=sent.everything_tokens,
+            everything_stable_tokens=sent.everything_stable_tokens,
             sent_tokens=sent.tokens,
             expected_tokens=cached if cached >= (self.prices.min_cached_tokens or cached + 1) else 0,
             dollars=dollars,
@@ -520,7 +528,7 @@ class PromptPolicy:
         told = sizes.recall(recalled) if recalled and sizes.recall else 0
         stable = sizes.fixed + whole
         cached = self._cached(sizes, body)
-        tokens = stable + told + sizes.question
+        tokens = stable + told + sizes.question + (sizes.stand_in if len(body) < len(sizes.turns) else 0)
         return Plan(
             body,
             recalled,
@@ -560,10 +568,11 @@ class PromptPolicy:
         same = common_beginning(before, body)
         return sizes.fixed + sum(sizes.turns[turn] for turn in body[:same])
 
-    def _everything(self, tokens: int, fixed: int, is_as_before: bool) -> float:
+    def _everything(self, tokens: int, fixed: int, is_as_before: bool, *, is_step: bool = False) -> float:
         """Return what a request with the whole history costs, had every request before been such a one."""
         state = self.state
-        hit = state.everything_tokens if is_as_before else fixed
+        hit = state.everything_tokens if is_step else state.everything_stable_tokens
+        hit = hit if is_as_before else fixed
         if not self._is_warm or fixed != state.fixed_tokens:
             hit = 0
         return self._cost(tokens, min(hit, tokens), tokens)
@@ -572,7 +581,7 @@ class PromptPolicy:
         """Return the plan without a body."""
         told = sum(sizes.selected.values())
         cached = min(self._cached(sizes, ()), sizes.fixed)
-        dollars = self._cost(sizes.fixed + told + sizes.question, cached, sizes.fixed)
+        dollars = self._cost(sizes.fixed + told + sizes.question + sizes.stand_in, cached, sizes.fixed)
         plan = Plan((), (), 0, told, cached, dollars, "fresh", "thrifty", dollars, dollars)
         return plan, self._asked(sizes)._replace(body=(), since=len(sizes.turns))
 
