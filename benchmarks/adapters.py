@@ -255,7 +255,10 @@ def _side_by_side(prompt: Sequence[Message]) -> bool:
 
 
 def _holds(prompt: Iterable[Message], wanted: Message) -> bool:
-    return any((message.role, message.text) == (wanted.role, wanted.text) for message in prompt)
+    """Return whether a prompt has a message with its words whole; earlier turns may be told before them."""
+    words = wanted.text
+    texts = (message.text for message in prompt if message.role == wanted.role)
+    return any(text == words or text.endswith(f"\n\n{words}") for text in texts)
 
 
 class Tally:

@@ -206,7 +206,7 @@ def measured(
         named = {"corpus": corpus, "turns": length, "size": size, "conversations": len(group)}
         for (fixed, state, prices), setting in settings.items():
             at = {**named, "prices": prices, "cache": state, "fixed": fixed}
-            there = [way for way in ways if corpus != "agent" or not way.only_chats]
+            there = [way for way in ways if way.corpora is None or corpus in way.corpora]
             rows += [
                 {**at, "way": way.name, **_row([_paid(bench, way, setting) for bench in benches])} for way in there
             ]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.agent_loop import memory_of
 from benchmarks.cost_account import Prompt
-from gatekeeper_core import ContextGatekeeper, HistoryConfig, select_history
+from gatekeeper_core import ContextGatekeeper, HistoryConfig, RunConfig, ToolResultCompressor, select_history
 from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.view import keep
 
@@ -52,12 +53,25 @@ class RememberingGatekeeper(ContextGatekeeper):
         return self._answers[key]
 
 
-def policy(bench: Workbench, setting: Setting, *, posture: Posture) -> list[Prompt]:
+def policy(bench: Workbench, setting: Setting, *, posture: Posture, puts_aside: bool = False) -> list[Prompt]:
     """Return the prompts of the policy at a setting.
 
     Marks stand behind the beginning that stays, and in the later steps of a run behind all that was sent.
+
+    Args:
+        bench: the conversation.
+        setting: what it is paid at.
+        posture: as in ``HistoryConfig``.
+        puts_aside: whether old results of a run may be compressed, with pointers to a working memory.
     """
-    config = HistoryConfig(token_budget=bench.budget + setting.fixed, posture=posture, prices=setting.prices_there)
+    memory = memory_of(bench.count) if puts_aside else None
+    compress = ToolResultCompressor(working_memory=memory, token_counter=bench.count) if puts_aside else None
+    config = HistoryConfig(
+        token_budget=bench.budget + setting.fixed,
+        posture=posture,
+        prices=setting.prices_there,
+        run=RunConfig(compress_result=compress),
+    )
     state, view, running = PolicyState(), None, -1
     prompts = []
     times = bench.talk.seconds(cold=setting.cache_state == "cold")

@@ -123,14 +123,14 @@ class Way(NamedTuple):
         name: as in the tables.
         prompts: makes the prompt of each call of a conversation.
         knows_prices: whether they depend on the setting.
-        only_chats: whether it leaves runs of an agent out.
+        corpora: the corpora that it is for; None: all.
         package: what must be installed for it.
     """
 
     name: str
     prompts: Callable[[Workbench, Setting], list[Prompt]]
     knows_prices: bool = False
-    only_chats: bool = False
+    corpora: tuple[str, ...] | None = None
     package: str | None = None
 
     @property
@@ -232,9 +232,15 @@ OURS = (
     Way("selection, as sent", selected_and_marked),
     Way("selection, fixed part marked", selected),
     Way("careful", partial(policy, posture="careful"), knows_prices=True),
+    Way(
+        "careful, results put aside",
+        partial(policy, posture="careful", puts_aside=True),
+        knows_prices=True,
+        corpora=("agent",),
+    ),
     Way("thrifty", partial(policy, posture="thrifty"), knows_prices=True),
 )
-HINDSIGHT = Way("hindsight", hindsight, knows_prices=True, only_chats=True)
+HINDSIGHT = Way("hindsight", hindsight, knows_prices=True, corpora=("session", "locomo"))
 WAYS = (
     Way(EVERYTHING, everything),
     Way("sliding window", sliding_window),

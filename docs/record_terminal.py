@@ -33,11 +33,11 @@ BOLD, DIM, REVERSE = "b", "d", "r"
 
 COMMANDS = {
     "terminal.svg": (
-        ("inspect", "talk.jsonl", "--lang", "en"),
+        ("inspect", "talk.jsonl", "--model", "claude-sonnet-4-5", "--cache", "cold", "--lang", "en"),
         ("select", "talk.jsonl", "Back to Lisbon: which district had the quiet streets?", "--lang", "en"),
     ),
     "terminal.zh.svg": (
-        ("inspect", "talk.jsonl", "--lang", "zh"),
+        ("inspect", "talk.jsonl", "--model", "claude-sonnet-4-5", "--cache", "cold", "--lang", "zh"),
         ("select", "talk.jsonl", "说回 Redis，过期时间加了多少随机抖动？", "--lang", "zh"),
     ),
 }

@@ -25,17 +25,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.native_lists import ANTHROPIC, CHAT, MARKS_AT_MOST
-from tests.strict_server import Posted, StrictServer, anthropic_error
+from tests.native_lists import ANTHROPIC, CHAT, LIFETIMES
+from tests.strict_server import Posted, StrictServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 LOOK_BACK = 20
-LIFETIMES = {"5m": 300.0, "1h": 3600.0}
 
 _PATHS = {"/v1/messages": ANTHROPIC, "/v1/chat/completions": CHAT}
 
@@ -83,7 +83,7 @@ class CachingServer(StrictServer):
         self.now = 0.0
         self.reported: list[Reported] = []
         self.bodies: list[str] = []
-        self._count = count
+        self._count = lru_cache(maxsize=None)(count)
         self._least = least
         self._step = step
         self._marked: dict[bytes, tuple[float, float]] = {}
@@ -101,9 +101,6 @@ class CachingServer(StrictServer):
     def respond(self, path: str, body: dict[str, Any]) -> Posted:
         """Return the answer to a request, with its usage."""
         native = _PATHS.get(path.partition("?")[0])
-        if native is ANTHROPIC and (faults := mark_faults(body)):
-            self.refused += faults
-            return Posted(400, anthropic_error("; ".join(faults)))
         posted = super().respond(path, body)
         if posted.status != 200 or native is None:
             return posted
@@ -180,25 +177,6 @@ class CachingServer(StrictServer):
 
 
 # --- Anthropic
-
-
-def mark_faults(body: dict[str, Any]) -> list[str]:
-    """Return why Anthropic would refuse the marks of a request, wherever they stand."""
-    marked = [(block, mark) for _, block in _blocks_of(body) for mark in _marks_of(block)]
-    if "cache_control" in body:
-        marked.append(({"type": "request"}, body["cache_control"]))
-    faults = []
-    if len(marked) > MARKS_AT_MOST:
-        faults.append(f"more than {MARKS_AT_MOST} blocks with cache_control: {len(marked)}")
-    lifetimes = [LIFETIMES.get(mark.get("ttl", "5m"), 0.0) for _, mark in marked]
-    if 0.0 in lifetimes or any(mark.get("type") != "ephemeral" for _, mark in marked):
-        faults.append("an unknown cache_control")
-    if lifetimes != sorted(lifetimes, reverse=True):
-        faults.append("a longer lifetime behind a shorter one")
-    for block, _ in marked:
-        if "thinking" in block.get("type", "") or (block.get("type") == "text" and not block["text"].strip()):
-            faults.append(f"cache_control on {block['type']}")
-    return faults
 
 
 def anthropic_pieces(body: dict[str, Any], count: Callable[[str], int]) -> list[Piece]:

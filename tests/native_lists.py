@@ -29,6 +29,8 @@ TOPICS = (
 EPHEMERAL = {"type": "ephemeral"}
 MARKS_AT_MOST = 4
 """How many marks of the cache one request may have. Source: Anthropic on prompt caching."""
+LIFETIMES = {"5m": 300.0, "1h": 3600.0}
+"""How long Anthropic keeps a prefix that nobody uses, in seconds, by the ``ttl`` of its mark. Source: the same."""
 
 
 class Call(NamedTuple):
@@ -346,8 +348,8 @@ def anthropic_faults(items: Items) -> list[str]:
 
 
 def anthropic_request_faults(request: Mapping[str, Any]) -> list[str]:
-    """Return where Anthropic would refuse what stands around the messages: too many marks in all, or what is cached for
-    an hour behind what is cached for minutes.
+    """Return where Anthropic would refuse the marks of a request: too many in all, unknown ones, what is cached for an
+    hour behind what is cached for minutes.
     """
     system = request.get("system") or ()
     around = [*request.get("tools", ()), *(() if isinstance(system, str) else system)]
@@ -356,6 +358,11 @@ def anthropic_request_faults(request: Mapping[str, Any]) -> list[str]:
     marks += [request["cache_control"]] if request.get("cache_control") else []
     lives = [mark.get("ttl", "5m") for mark in marks]
     faults = [f"{len(marks)} marks in a request"] * (len(marks) > MARKS_AT_MOST)
+    faults += [
+        f"unknown: {mark}"
+        for mark in marks
+        if mark.get("type") != "ephemeral" or mark.get("ttl", "5m") not in LIFETIMES
+    ]
     return faults + ["a mark for 1h behind one for 5m"] * (lives != sorted(lives))
 
 

@@ -160,6 +160,13 @@ def test_the_leading_system_message_counts_where_there_is_one_that_fits() -> Non
     assert judge(Case(CASE.messages, 1, 1, 5), [], history_only=True)["system lost"] is None
 
 
+def test_a_question_with_earlier_turns_told_before_it_is_there_and_one_that_is_cut_is_lost() -> None:
+    told = Message("user", f"From earlier: which port\n\n{QUESTION.text}")
+    assert broken([SYSTEM, told]) == set()
+    assert broken([SYSTEM, Message("user", f"From earlier: which port\n\n{QUESTION.text[1:]}")]) == {"user lost"}
+    assert broken([SYSTEM, Message("user", f"{QUESTION.text}\n\nFrom earlier: which port")]) == {"user lost"}
+
+
 def test_a_tally_gives_the_share_of_the_prompts_that_a_measure_applies_to() -> None:
     tally = Tally()
     for value in (True, False, False, None):

@@ -22,23 +22,46 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.tokens import TokenCounter
 
-__all__ = ["Sizes", "ThreadAccount"]
+__all__ = ["NOTHING_AROUND", "Around", "Sizes", "ThreadAccount"]
+
+
+class Around(NamedTuple):
+    """Of what is sent beside the messages, what does not always stand first and stay as it is.
+
+    Attributes:
+        ahead_tokens: what stands before the past turns, behind what stays.
+        behind_tokens: what stands behind them and may be another at the next question.
+        free_tokens: what is only kept free.
+        stand_in_tokens: of those ahead or behind what is not sent where no turn is left out: a summary.
+        ahead: tells everything that stands before the past turns, but for a summary, from what stood there before.
+        stand_in: tells a summary that stands there from another; "" where it stands behind them.
+    """
+
+    ahead_tokens: int = 0
+    behind_tokens: int = 0
+    free_tokens: int = 0
+    stand_in_tokens: int = 0
+    ahead: str = ""
+    stand_in: str = ""
+
+
+NOTHING_AROUND = Around()
 
 
 class Sizes(NamedTuple):
     """What a request is made of, in tokens.
 
     Attributes:
-        fixed: what stands before the past turns.
-        behind: what stands behind them and may be another at the next question, without what the user asks.
+        fixed: what always stands first.
         asked: what the user asks.
         room: what the past may cost when the current turn begins.
+        around: what else is sent.
     """
 
     fixed: int
-    behind: int
     asked: int
     room: int
+    around: Around
 
 
 class ThreadAccount:
@@ -69,12 +92,19 @@ class ThreadAccount:
         return any(message.role == "tool" for turn in self._history.past[-1:] for message in turn.messages)
 
     @cached_property
-    def _is_as_before(self) -> bool:
+    def _is_said_as_before(self) -> bool:
+        """Whether nothing was edited of what was sent before, whatever stands for turns that were left out."""
         state = self._policy.state
         if not state.questions:
             return True
-        was_longer = state.turn_count > len(self._history.past)
-        return not was_longer and self._digest(state.turns(state.turn_count)) == state.digest
+        said, was_longer = state.digest.partition(":")[0], state.turn_count > len(self._history.past)
+        return not was_longer and self._digest(state.turns(state.turn_count)) == said
+
+    @property
+    def _is_as_before(self) -> bool:
+        state = self._policy.state
+        stand_in = state.digest.partition(":")[2]
+        return self._is_said_as_before and (state.holds_everything or stand_in == self._sizes.around.stand_in)
 
     def choose(self, choice: Choice, *, sent: Sequence[int], whole: Sequence[int]) -> Choice:
         """Return what is sent of the past for a new question, from what the selection gives.
@@ -84,9 +114,10 @@ class ThreadAccount:
             sent: what each turn costs as the selection sends it.
             whole: what each turn costs.
         """
+        around = self._sizes.around
         sizes = PromptSizes(
             fixed=self._sizes.fixed,
-            question=self._sizes.behind + self._sizes.asked,
+            question=around.ahead_tokens + around.behind_tokens - around.stand_in_tokens + self._sizes.asked,
             turns=whole,
             selected={turn: sent[turn] for turn in choice.turns if choice.status != "no_query"},
             room=self._sizes.room,
@@ -95,6 +126,7 @@ class ThreadAccount:
             question_name=_digest_of([self._history.query, len(whole)]),
             is_run=self._is_run,
             may_run=any(message.role == "tool" for message in self._history.messages),
+            stand_in=around.stand_in_tokens,
         )
         plan, self._state = self._policy.choose(sizes)
         self._plan = plan
@@ -138,29 +170,41 @@ class ThreadAccount:
         sizes, plan, count = self._sizes, self._plan, len(self._history.past)
         if not self._policy.is_thrifty and set(view.turns) != set(self._state.turns(count)):  # some had no room
             self._state = self._state._replace(body=tuple(sorted(view.turns)), since=count)
+        around = sizes.around
+        omitted = around.stand_in_tokens if len(view.turns) == count else 0
+        ahead = around.ahead_tokens - (omitted if around.stand_in else 0)
+        behind = around.behind_tokens - (0 if around.stand_in else omitted)
         body = sum(whole[turn] for turn in self._state.turns(count))
-        tokens = view.fixed_tokens + view.tokens
-        begun = sizes.fixed + body + sizes.behind + sizes.asked
+        tokens = view.fixed_tokens + view.tokens - around.free_tokens - omitted
+        begun = sizes.fixed + ahead + body + behind + sizes.asked
         if self._policy.is_thrifty:
             stable = sizes.fixed
-        elif view.told or sizes.behind:
-            stable = sizes.fixed + body
+        elif view.told or behind:
+            stable = sizes.fixed + ahead + body
         else:
             stable = begun if self._shrunk(view) else tokens
+        everything = view.fixed_tokens + view.history_tokens - around.free_tokens - around.stand_in_tokens
+        stand_in_behind = 0 if around.stand_in else around.stand_in_tokens
+        stable_everything = everything
+        if around.behind_tokens > stand_in_behind:
+            stable_everything = (
+                sizes.fixed + around.ahead_tokens - around.stand_in_tokens + stand_in_behind + sum(whole)
+            )
         sent = SentRequest(
             fixed_tokens=sizes.fixed,
             tokens=tokens,
             stable_tokens=stable,
             same_tokens=self._same_tokens(view, previous, tokens=tokens, begun=begun),
-            everything_tokens=view.fixed_tokens + view.history_tokens,
+            everything_tokens=everything,
+            everything_stable_tokens=stable_everything,
             turn_count=count,
-            digest=self._digest(self._state.turns(count)),
-            is_as_before=self._is_as_before,
+            digest=f"{self._digest(self._state.turns(count))}:{'' if omitted else around.stand_in}",
+            is_as_before=self._is_said_as_before,
             is_last=bool(view.told) and not self._is_run,
         )
         bill, state = self._policy.charge(self._state, sent, plan)
         current = self._history.current
-        until = current.start if current and sizes.behind else self._question if view.told else None
+        until = current.start if current and behind else self._question if view.told else None
         kept = [at for at in view.kept if until is None or at < until]
         end = kept[-1] if kept and not self._policy.is_thrifty else None
         end = end if run_stable is None else run_stable
@@ -186,7 +230,8 @@ class ThreadAccount:
         history = self._history
         spans = [range(history.past[turn].start, history.past[turn].stop) for turn in turns]
         messages = [history.messages[at] for at in (*history.head, *chain.from_iterable(spans))]
-        return _digest_of([(one.role, one.content, one.tool_calls, one.tool_call_id, one.name) for one in messages])
+        said = [(one.role, one.content, one.tool_calls, one.tool_call_id, one.name) for one in messages]
+        return _digest_of([self._sizes.around.ahead, *said])
 
 
 def _digest_of(values: Sequence[object]) -> str:

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.history.policy import PolicyState
@@ -78,6 +78,7 @@ class RememberedThread(Generic[Item]):
         self.opening: Item | None = None
         self.policy = PolicyState()
         self.prices = UNKNOWN
+        self._before: tuple[Any, ...] = (self.policy, None, None, None, ())
         self._signs: list[object] = []
         self._tokens = array("q")
         self._bytes_up_to = array("q", [THREAD_BYTES])
@@ -86,6 +87,14 @@ class RememberedThread(Generic[Item]):
     def estimated_bytes(self) -> int:
         """About what the thread takes in memory; see ``caching.estimated_bytes``."""
         return self._bytes_up_to[-1]
+
+    def note(self) -> None:
+        """Note what is remembered before a view, so that the view can be taken back."""
+        self._before = (self.policy, self.history, self.opening, self.view, self.made_for)
+
+    def take_back(self) -> None:
+        """Forget the last view, which was not sent."""
+        self.policy, self.history, self.opening, self.view, self.made_for = self._before
 
     def catch_up(self, items: Sequence[Item], *, read: Read[Item], signs: Signs[Item] | None) -> None:
         """Make ``messages`` what the items read as now: the same tuple where nothing changed.

@@ -62,6 +62,7 @@ class PolicyState(NamedTuple):
         cached_tokens: how much of the beginning of the next step of the same run the cache should hold.
         stable_tokens: how much of the beginning of the prompt for the next question.
         everything_tokens: what the last request would have cost with everything in it.
+        everything_stable_tokens: how much of its beginning would be that of the prompt for the next question.
         sent_tokens: what it cost, estimated.
         expected_tokens: how much of it the cache should have held.
         dollars: its bill, estimated, or as reported.
@@ -85,6 +86,7 @@ class PolicyState(NamedTuple):
     cached_tokens: int = 0
     stable_tokens: int = 0
     everything_tokens: int = 0
+    everything_stable_tokens: int = 0
     sent_tokens: int = 0
     expected_tokens: int = 0
     dollars: float = 0.0
@@ -162,6 +164,7 @@ class PromptSizes(NamedTuple):
         question_name: tells the question from the one before.
         is_run: whether the model is likely to go on with calls: then the next step reads what was recalled as well.
         may_run: whether it has ever called: then the promise leaves room for a step that writes what was recalled.
+        stand_in: what stands for turns that are left out, where any are: a summary; not part of ``question``.
     """
 
     fixed: int
@@ -174,6 +177,7 @@ class PromptSizes(NamedTuple):
     question_name: str = ""
     is_run: bool = False
     may_run: bool = False
+    stand_in: int = 0
 
 
 class Plan(NamedTuple):
@@ -218,6 +222,7 @@ class SentRequest(NamedTuple):
         stable_tokens: how much of its beginning is the same at the next question.
         same_tokens: how much of its beginning is the same as in the step of the run before.
         everything_tokens: what it would cost with the whole history in it.
+        everything_stable_tokens: how much of the beginning of that is the same at the next question.
         turn_count: past turns of the conversation.
         digest: of the body as it is sent now.
         is_as_before: whether what was sent before is still there as it was: nothing of it has been edited.
@@ -229,6 +234,7 @@ class SentRequest(NamedTuple):
     stable_tokens: int
     same_tokens: int
     everything_tokens: int
+    everything_stable_tokens: int
     turn_count: int
     digest: str
     is_as_before: bool = True
@@ -326,7 +332,7 @@ class PromptPolicy:
         whole = sizes.fixed + sum(sizes.turns) + sizes.question
         everything = self._everything(whole, sizes.fixed, sizes.is_as_before)
         left = MOST * (state.everything_paid + everything) - state.paid
-        reserve = to_recall + self._next_step(sizes, state.recalled_tokens)
+        reserve = to_recall + self._later(sizes, state.recalled_tokens)
         reason = self._reason(sizes, state, kept, rebuilt, gain=gain, reserve=reserve, left=left)
         rebuilt = rebuilt._replace(
             action="rebuilt", reason=reason, kept_dollars=kept.dollars, rebuilt_dollars=rebuilt.dollars
@@ -334,13 +340,7 @@ class PromptPolicy:
         if reason in _CHOOSES_ANEW:
             return rebuilt, state._replace(body=rebuilt.body, since=count, recalled=rebuilt.recalled, rent=0.0)
         wanted = list(kept.recalled or (turn for turn in sizes.selected if turn not in old))
-        # Where turns are told before the question, the next one reads it again without them, and the run behind it.
-        reread = sizes.question + (max(sizes.turns[-_REMEMBERED_QUESTIONS:], default=0) if sizes.is_run else 0)
-        again = (self.prices.cache_write - self.prices.cache_read) / 1_000_000 * reread
-        while wanted and self.first_cut_at is None:
-            later = self._next_step(sizes, kept.recalled_tokens) + (again if kept.recalled else 0.0)
-            if kept.dollars + later <= left:
-                break
+        while wanted and kept.dollars + self._later(sizes, kept.recalled_tokens) > left and self.first_cut_at is None:
             del wanted[-1]
             kept = self._plan(sizes, old, tuple(wanted))
         if kept.body != old:  # what cannot be recalled has become part of it
@@ -404,7 +404,8 @@ class PromptPolicy:
             cached = plan.cached_tokens
             written_to = sent.stable_tokens if sent.is_last or self.is_thrifty else sent.tokens
         dollars = self._cost(sent.tokens, cached, written_to)
-        everything = self._everything(sent.everything_tokens, sent.fixed_tokens, sent.is_as_before)
+        is_step = plan is None or plan.reason == "same_run"
+        everything = self._everything(sent.everything_tokens, sent.fixed_tokens, sent.is_as_before, is_step=is_step)
         state = state._replace(
             turn_count=sent.turn_count,
             digest=sent.digest,
@@ -412,6 +413,7 @@ class PromptPolicy:
             cached_tokens=written_to,
             stable_tokens=sent.stable_tokens,
             everything_tokens=sent.everything_tokens,
+            everything_stable_tokens=sent.everything_stable_tokens,
             sent_tokens=sent.tokens,
             expected_tokens=cached if cached >= (self.prices.min_cached_tokens or cached + 1) else 0,
             dollars=dollars,
@@ -526,7 +528,7 @@ class PromptPolicy:
         told = sizes.recall(recalled) if recalled and sizes.recall else 0
         stable = sizes.fixed + whole
         cached = self._cached(sizes, body)
-        tokens = stable + told + sizes.question
+        tokens = stable + told + sizes.question + (sizes.stand_in if len(body) < len(sizes.turns) else 0)
         return Plan(
             body,
             recalled,
@@ -536,11 +538,18 @@ class PromptPolicy:
             self._cost(tokens, cached, stable if recalled and not sizes.is_run else tokens),
         )
 
-    def _next_step(self, sizes: PromptSizes, recalled_tokens: float) -> float:
-        """Return what a further step of a run may pay for what the first one recalled, in dollars."""
-        if not sizes.may_run or not recalled_tokens:
+    def _later(self, sizes: PromptSizes, recalled_tokens: float) -> float:
+        """Return what later calls may pay because turns are told inside the question, in dollars.
+
+        A further step of the run may write them and the question, and the next question reads this one, and the run
+        behind it, a second time without them.
+        """
+        if not recalled_tokens:
             return 0.0
-        return self.prices.cache_write / 1_000_000 * (recalled_tokens + sizes.question)
+        run = max(sizes.turns[-_REMEMBERED_QUESTIONS:], default=0) if sizes.is_run else 0
+        again = (self.prices.cache_write - self.prices.cache_read) * (sizes.question + run)
+        step = self.prices.cache_write * (recalled_tokens + sizes.question) if sizes.may_run else 0.0
+        return (again + step) / 1_000_000
 
     def _cached(self, sizes: PromptSizes, body: tuple[int, ...]) -> int:
         """Return how much of a prompt with this body the cache should hold."""
@@ -559,10 +568,11 @@ class PromptPolicy:
         same = common_beginning(before, body)
         return sizes.fixed + sum(sizes.turns[turn] for turn in body[:same])
 
-    def _everything(self, tokens: int, fixed: int, is_as_before: bool) -> float:
+    def _everything(self, tokens: int, fixed: int, is_as_before: bool, *, is_step: bool = False) -> float:
         """Return what a request with the whole history costs, had every request before been such a one."""
         state = self.state
-        hit = state.everything_tokens if is_as_before else fixed
+        hit = state.everything_tokens if is_step else state.everything_stable_tokens
+        hit = hit if is_as_before else fixed
         if not self._is_warm or fixed != state.fixed_tokens:
             hit = 0
         return self._cost(tokens, min(hit, tokens), tokens)
@@ -571,7 +581,7 @@ class PromptPolicy:
         """Return the plan without a body."""
         told = sum(sizes.selected.values())
         cached = min(self._cached(sizes, ()), sizes.fixed)
-        dollars = self._cost(sizes.fixed + told + sizes.question, cached, sizes.fixed)
+        dollars = self._cost(sizes.fixed + told + sizes.question + sizes.stand_in, cached, sizes.fixed)
         plan = Plan((), (), 0, told, cached, dollars, "fresh", "thrifty", dollars, dollars)
         return plan, self._asked(sizes)._replace(body=(), since=len(sizes.turns))
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.context.compaction.run import RunConfig, ShrunkRun, shrink_run
-from gatekeeper_core.context.history.account import Sizes, ThreadAccount
+from gatekeeper_core.context.history.account import NOTHING_AROUND, Around, Sizes, ThreadAccount
 from gatekeeper_core.context.history.earlier import told_question
 from gatekeeper_core.context.history.left import left_to_provider
 from gatekeeper_core.context.history.modes import (
@@ -181,15 +181,15 @@ def select_past(
     window_tokens: int | None = None,
     message_tokens: Callable[[int], int] | None = None,
     policy: PromptPolicy | None = None,
-    behind_tokens: int = 0,
+    around: Around = NOTHING_AROUND,
     can_recall: bool = True,
 ) -> HistoryView:
     """Return the view of a conversation that :func:`read_history` has read; the rest as for :func:`select_history`.
 
     ``window_tokens`` is what the model reads at once, for a ``token_budget`` of None; ``message_tokens`` gives what the
-    message at a position costs (None: it is counted). A ``policy`` says what stays of what was sent before;
-    ``behind_tokens`` of the fixed ones stand behind the past and may be others at the next question, and ``can_recall``
-    says whether the question may be sent in another form.
+    message at a position costs (None: it is counted). A ``policy`` says what stays of what was sent before, ``around``
+    which of the fixed tokens do not always stand first and stay as they are, and ``can_recall`` whether the question
+    may be sent in another form.
     """
     with stage(PAST) as seen:
         budget = config.token_budget or budget_for_window(window_tokens)
@@ -197,7 +197,7 @@ def select_past(
         costs = _Costs(history, gatekeeper.token_counter, config.run, budget, fixed_tokens, message_tokens)
         account = None
         if policy is not None and config.mode != "window":
-            costs.prices, sizes = policy.prices, costs.sizes(behind_tokens)
+            costs.prices, sizes = policy.prices, costs.sizes(around)
             account = ThreadAccount(policy, history, sizes, counter=costs.counter, can_recall=can_recall)
         chosen = _chosen_before(previous, history) if previous else None
         is_step = chosen is not None
@@ -357,9 +357,10 @@ class _Costs:
         at, message = replaced
         return count_message(message, token_counter=self.counter) - self._tokens_at(at)
 
-    def sizes(self, behind_tokens: int) -> Sizes:
-        """Return what the request is made of, with so many of the fixed tokens behind the past."""
-        return Sizes(self._fixed - behind_tokens + self._always, behind_tokens, self._asked, self.room_at_start)
+    def sizes(self, around: Around) -> Sizes:
+        """Return what the request is made of."""
+        moving = around.ahead_tokens + around.behind_tokens + around.free_tokens
+        return Sizes(self._fixed - moving + self._always, self._asked, self.room_at_start, around)
 
     def _shrunk(self, past_tokens: int) -> ShrunkRun:
         """Return the current run as it is sent beside the past turns that were chosen, which cost so many tokens."""

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache
+from gatekeeper_core.context.history.account import NOTHING_AROUND, Around
 from gatekeeper_core.context.history.cache import RememberedThread
 from gatekeeper_core.context.history.modes import History, HistoryConfig
 from gatekeeper_core.context.history.policy import PolicyState
@@ -59,7 +60,7 @@ class _Question(NamedTuple):
     fixed_tokens: int
     window_tokens: int | None
     window_from: int
-    behind_tokens: int
+    around: Around
     can_recall: bool
     held: int
 
@@ -148,6 +149,11 @@ class ThreadSelector(Generic[Item]):
         state = self._threads.peek((tenant, thread))
         return state.view if state else None
 
+    def policy_of(self, thread: Hashable, *, tenant: str = "default") -> PolicyState | None:
+        """Return what the policy remembers of a thread, None where the thread is unknown or forgotten."""
+        state = self._threads.peek((tenant, thread))
+        return state.policy if state else None
+
     def index_of(self, thread: Hashable, *, tenant: str = "default") -> tuple[bytes, tuple[Turn, ...]] | None:
         """Return a snapshot of the index of a thread and the finished turns in it; None where none is known."""
         state = self._threads.peek((tenant, thread))
@@ -211,8 +217,10 @@ class ThreadSelector(Generic[Item]):
         held: int = 0,
         restore: Restore | None = None,
         prices: ModelPrices | None = None,
-        behind_tokens: int = 0,
+        around: Around = NOTHING_AROUND,
         can_recall: bool = True,
+        stored: PolicyState | None = None,
+        again: bool = False,
     ) -> HistoryView:
         """Return which of the messages to send; see ``select_history``.
 
@@ -229,8 +237,10 @@ class ThreadSelector(Generic[Item]):
             all_past: whether no turn is the current one, though the last one may hold the query: it is asked elsewhere.
             held: so many messages the provider keeps itself; see ``left_to_provider``.
             prices: of the model of this call; None: those of the settings, else ``UNKNOWN``.
-            behind_tokens: how many of ``fixed_tokens`` stand behind the past turns and may be others next time.
+            around: of ``fixed_tokens`` what does not always stand first and stay as it is.
             can_recall: whether earlier turns may be told inside the question: False where another one is sent for it.
+            stored: what the policy remembers elsewhere: it goes on from there where the last call was made there.
+            again: whether the last view of the thread was not sent, and this one takes its place.
             restore: gives, where no index of the thread is remembered, one of the first of its finished turns, or None.
 
         Raises:
@@ -248,12 +258,16 @@ class ThreadSelector(Generic[Item]):
                     fixed_tokens,
                     window_tokens,
                     window_from,
-                    behind_tokens,
+                    around,
                     can_recall and self._write is not None,
                     held,
                 )
                 state.prices = (config or state.config).prices or prices or UNKNOWN
                 with self._shared(thread, tenant, state):
+                    if again:
+                        state.take_back()
+                    if stored is not None and (stored.called_at or 0) > (state.policy.called_at or 0):
+                        state.policy = stored
                     view = self._view(state, items, question, config or state.config, restore)
             except BaseException:
                 self._threads.discard(key, state)  # half a step would be remembered: the next call starts anew
@@ -338,9 +352,10 @@ class ThreadSelector(Generic[Item]):
             earlier=state.view,
             message_tokens=partial(state.tokens_at, counter=self._count),
             policy=policy_of(config, state.policy, prices=state.prices, now=self._clock()),
-            behind_tokens=question.behind_tokens,
+            around=question.around,
             can_recall=question.can_recall,
         )
+        state.note()
         state.policy, view = view.state or state.policy, view._replace(state=None)
         state.history, state.opening, state.view, state.made_for = history, opening, view, made_for
         if view.status == "fallback":  # what failed may have left it between two turns

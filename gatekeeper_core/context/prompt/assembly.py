@@ -12,10 +12,11 @@ Where all that is optional has gone and the current run is still too long, a ``C
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from gatekeeper_core.context.compaction.conversation import ContextCompressor
+from gatekeeper_core.context.history.account import Around
 from gatekeeper_core.context.prompt.budget import ContextBudget
 from gatekeeper_core.context.prompt.rendering import OPENING
 from gatekeeper_core.context.prompt.request import Request
@@ -29,6 +30,7 @@ from gatekeeper_core.context.prompt.result import (
     TokenStats,
     fates_of,
 )
+from gatekeeper_core.context.thread.thread import messages_digest
 from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.text import Locale
@@ -67,7 +69,8 @@ class Material(NamedTuple):
         summary: gives the summary within a limit of tokens, None where there is none.
         upto_seq: sequence number of the newest message that the summary covers, -1 for none.
         covered_messages: how many it covers.
-        memories: gives memories within a limit of tokens, and how many.
+        memories: gives memories within a limit of tokens, and how many, but for those that messages with some sequence
+            numbers say anyway.
         pin: the pin without a word on the task, "" where only the status of the task is told; None: no pin.
         found_memories: how many memories were found.
     """
@@ -83,7 +86,7 @@ class Material(NamedTuple):
     summary: Callable[[int], Message | None]
     upto_seq: int
     covered_messages: int
-    memories: Callable[[int], tuple[Message | None, int]]
+    memories: Callable[[int, Collection[int]], tuple[Message | None, int]]
     pin: str | None
     found_memories: int = 0
 
@@ -145,7 +148,7 @@ class Assembly:
             self._refuse(self._must)
         self._optional: dict[Part, tuple[Message | None, int]] = {}
         self._given_up: list[str] = []
-        self._memories = 0
+        self._memories = self._status_tokens = 0
         self._choose_optional()
 
     # --- what is optional -------------------------------------------------------------------------------------------
@@ -161,8 +164,8 @@ class Assembly:
         left = self._take("constraints", material.constraints, left)
         if material.pin is not None:
             tokens = self._count(material.pin)
-            status = min(_STATUS_TOKENS, max(0, left - tokens) // 10)
-            left = self._take("pinned", None, left, tokens=tokens + status)
+            self._status_tokens = min(_STATUS_TOKENS, max(0, left - tokens) // 10)
+            left = self._take("pinned", None, left, tokens=tokens + self._status_tokens)
         left = self._take("steps", material.steps, left)
         for_summary, for_memories = shares.summary, shares.retrieved
         if self._config.redistribute:
@@ -173,7 +176,7 @@ class Assembly:
         if summary is None and material.covered_messages:
             self._given_up.append("summary")
         left = self._take("summary", summary, left)
-        memories, self._memories = material.memories(for_memories)
+        memories, self._memories = material.memories(for_memories, ())
         if memories is None and material.found_memories:
             self._given_up.append("retrieved")
         self._take("retrieved", memories, left)
@@ -206,6 +209,34 @@ class Assembly:
         asked = self._cost(self._material.request.messages[at] for at in self._material.request.asked)
         return max(fixed, self._available + self._shares.reserved - self._shares.recent_messages - asked)
 
+    def around(self) -> Around:
+        """Return which of the fixed tokens stand where, and what of them moves."""
+        material, optional = self._material, self._optional
+        costs = {part: cost + _JOIN_TOKENS for part, (_, cost) in optional.items()}
+        pin, summary = costs.get("pinned", 0), costs.get("summary", 0)
+        free = self._status_tokens if pin else 0
+        volatile = self._cost(material.system[1:])
+        moving = volatile + sum(costs.get(part, 0) for part in ("summary", "steps", "retrieved"))
+        sent = self._must + self._shares.reserved + sum(costs.values())
+        is_tail = self._config.cache_friendly
+        firm = [*material.system[: 1 if is_tail else None], optional.get("constraints", (None, 0))[0]]
+        firm += [] if is_tail else [optional.get(part, (None, 0))[0] for part in ("steps", "retrieved")]
+        told = optional.get("summary", (None, 0))[0]
+        return Around(
+            ahead_tokens=0 if is_tail else moving,
+            behind_tokens=pin - free + (moving if is_tail else 0),
+            free_tokens=free + self.fixed_tokens() - sent + self._config.shares.of(self._config.total_budget).reserved,
+            stand_in_tokens=summary if self._stands_for_turns() else 0,
+            ahead=messages_digest(message for message in firm if message),
+            stand_in="" if is_tail or told is None else messages_digest([told]),
+        )
+
+    def _stands_for_turns(self) -> bool:
+        """Return whether the summary is left out where all turns are sent: none of what it covers is changed."""
+        request = self._material.request
+        as_said = {seq for at, seq in enumerate(request.seqs) if at not in request.changed}
+        return as_said.issuperset(range(self._material.upto_seq + 1))
+
     def window_from(self) -> int:
         """Return the first position that no summary covers: a summary that is not sent covers nothing."""
         if "summary" not in self._optional:
@@ -236,7 +267,19 @@ class Assembly:
         sent = {seq for seq, fate in fates if fate == "sent"}
         if self._material.upto_seq >= 0 and sent.issuperset(range(self._material.upto_seq + 1)):
             self._optional.pop("summary", None)
+        self._leave_out_memories(sent | {seq for seq, fate in fates if fate == "recalled"})
         return Chosen(entries, sum(at < request.start for at in view.kept), fates, view)
+
+    def _leave_out_memories(self, told: Collection[int]) -> None:
+        """Leave out the memories that messages say which are sent."""
+        before, cost = self._optional.get("retrieved", (None, 0))
+        if before is None:
+            return
+        memories, self._memories = self._material.memories(cost, told)
+        if memories is None:
+            del self._optional["retrieved"]
+        else:
+            self._optional["retrieved"] = memories, self._cost([memories])
 
     def _told_in(self, view: HistoryView) -> int | None:
         """Return the position of the question that earlier turns are told in, None where none are."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.run import RunConfig
     from gatekeeper_core.context.history.selector import Restore, ThreadSelector
     from gatekeeper_core.context.history.view import HistoryView
+    from gatekeeper_core.context.memory.search import MemoryHit
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
     from gatekeeper_core.context.prompt.result import BuiltContext
     from gatekeeper_core.context.prompt.workers import BoundedCalls
@@ -150,7 +151,7 @@ class Build:
             summary=lambda limit: self._sections.summary(known.summary, limit=limit),
             upto_seq=known.summary.upto_seq if known.summary else -1,
             covered_messages=known.summary.covered_messages if known.summary else 0,
-            memories=lambda limit: self._sections.memories(known.memories, limit=limit),
+            memories=lambda limit, told: self._sections.memories(self._untold(known.memories, told), limit=limit),
             found_memories=len(known.memories),
             pin=self._pinned(request, known.task) if pin or (pin is None and self._tracks_task) else None,
         )
@@ -218,12 +219,15 @@ class Build:
                     search=search if config.enable_memory_retrieval else None,
                 )
                 sent_from = start if history.mode != "gated" else self._window_start(0)
-                fresh = (
-                    hit for hit in known.memories if hit.memory.thread != thread.id or (hit.memory.seq or 0) < sent_from
-                )
-                known = known._replace(memories=tuple(fresh))
+                newest = range(sent_from, len(thread.messages))
+                known = known._replace(memories=self._untold(known.memories, newest))
             seen.tell(lambda: {**known.facts(), "misses": [f"{miss.part} {miss.status}" for miss in self._look.misses]})
         return known
+
+    def _untold(self, memories: Sequence[MemoryHit], told: Collection[int]) -> tuple[MemoryHit, ...]:
+        """Return the memories but for those that messages of this thread say."""
+        thread = self._thread.id
+        return tuple(hit for hit in memories if hit.memory.thread != thread or (hit.memory.seq or 0) not in told)
 
     def _window_start(self, most: int) -> int:
         """Return where the newest turns begin, at most so many finished ones and as many as their share holds.
@@ -301,14 +305,18 @@ class Build:
         """Return what is sent of the thread; optional parts give way before a turn that must be sent."""
         if not request.messages:
             return Chosen([], 0, [], None)
-        while (view := self._view(assembly, request, restore)).status == "over_budget":
+        view = self._view(assembly, request, restore)
+        while view.status == "over_budget":
             if not assembly.give_up():
                 return assembly.squeezed(view)
+            view = self._view(assembly, request, restore, again=True)
         if view.status == "fallback":
             self._look.miss("history", "degraded", view.reason)
         return assembly.kept(view)
 
-    def _view(self, assembly: Assembly, request: Request, restore: Restore | None) -> HistoryView:
+    def _view(
+        self, assembly: Assembly, request: Request, restore: Restore | None, *, again: bool = False
+    ) -> HistoryView:
         window_from = assembly.window_from()
         selector, thread = self._setup.selector, self._thread
         config = replace(selector.config, run=self._run)
@@ -324,6 +332,8 @@ class Build:
             restore=restore,
             prices=self._prices,
             can_recall=self._recall,
+            around=assembly.around(),
+            again=again,
         )
 
     def _floor_turns(self, request: Request, uncovered_from: int, floor: int) -> int:

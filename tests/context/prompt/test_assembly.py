@@ -56,7 +56,7 @@ def assembled(
         "summary": said(changes.pop("summary", 30)),
         "upto_seq": 3 if messages is None else -1,
         "covered_messages": 4 if messages is None else 0,
-        "memories": lambda limit: (memories(limit), 2 if memories(limit) else 0),
+        "memories": lambda limit, _: (memories(limit), 2 if memories(limit) else 0),
         "found_memories": 2,
         "pin": "p" * pin if pin and request.asked else None,
         **changes,

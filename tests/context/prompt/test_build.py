@@ -284,7 +284,8 @@ def test_within_a_run_each_prompt_begins_with_the_one_before(
 @pytest.mark.parametrize("turns", range(10, 16))
 def test_a_run_that_borrows_room_leaves_the_beginning_as_it_is(turns: int) -> None:
     """003-90: a summary that catches up when the run has used up the turns' share would change it in between."""
-    builder = ContextBuilder(ContextBuilderConfig(total_budget=6_000), token_counter=len)
+    thrifty = HistoryConfig(mode="hybrid", posture="thrifty")  # some turns are left to the summary
+    builder = ContextBuilder(ContextBuilderConfig(total_budget=6_000, history=thrifty), token_counter=len)
     said: list[Message] = []
     for number in range(turns):
         said.append(user(f"How do I configure service-{number}? {'也许 ' * 20}"))

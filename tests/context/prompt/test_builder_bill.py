@@ -8,13 +8,19 @@ from typing import Any
 import pytest
 
 from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.policy import CallBill
+from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import ModelPrices
-from tests.loops import assistant, user
+from gatekeeper_core.storage.base import MemoryScope
+from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from tests.loops import assistant, calls, result, user
 
 TOPICS = ["Redis", "sourdough", "Bern", "invoice", "tomatoes", "violin", "passport", "glacier", "Kafka", "marathon"]
 TALK = list(
@@ -29,6 +35,12 @@ TALK = list(
     )
 )
 AT_ONCE = HistoryConfig(mode="gated", passthrough_below=0)
+
+
+def bill_of(context: BuiltContext) -> CallBill:
+    assert context.trace.view is not None
+    assert context.trace.view.bill is not None
+    return context.trace.view.bill
 
 
 def builder_of(*, history: HistoryConfig = AT_ONCE, **settings: Any) -> ContextBuilder:
@@ -98,3 +110,69 @@ def test_nothing_is_told_inside_a_question_that_the_caller_sends_itself() -> Non
     assert context.trace.view.told == ""
     assert 35 in context.trace.view.turns
     assert context.messages[-1].text == questions[1]
+
+
+def test_a_build_that_begins_anew_without_a_part_is_paid_for_once() -> None:
+    """What has no room is given up, and the turns are looked at again; one prompt is sent."""
+    run = [user("Which port?"), calls("a"), result("a", "port 6003 " * 200)]
+    builder = ContextBuilder(ContextBuilderConfig(total_budget=700, enable_summary=False), token_counter=len)
+    builder.constraints.set(Thread("t1", tuple(run)), "style", "b" * 300)
+    context = builder.build(Thread("t1", tuple(run)), "Which port?", "Be brief.")
+    assert "constraints" in context.trace.given_up
+    assert bill_of(context).paid == bill_of(context).dollars
+    assert bill_of(context).everything_paid == bill_of(context).everything_dollars
+
+
+@pytest.mark.parametrize("cache_friendly", [True, False])
+def test_the_account_is_of_the_tokens_that_are_sent(cache_friendly: bool) -> None:
+    """With the volatile part and the summary, while everything is sent and when turns are left out."""
+    settings: dict[str, Any] = {"enable_summary": True, "enable_instruction_pinning": False}
+    builder = builder_of(history=HistoryConfig(mode="hybrid"), cache_friendly=cache_friendly, **settings)
+    rules, seen = "Answer what you are asked.", set()
+    prices = ModelPrices(input=3, output=15, cache_read=1, cache_write=3)
+    for turns in (*range(10, 53, 7), 53, 54, 55):
+        talk = Thread("t1", tuple(TALK[: 2 * turns]))
+        context = builder.build(talk, f"What of {turns}?", SystemPrompt(rules, "Noon."), prices=prices)
+        seen.add(bill_of(context).action)
+        state = builder._setup.selector.policy_of("t1")
+        assert state is not None
+        joins = 2 * len(context.messages)
+        assert context.token_stats.total <= state.sent_tokens <= context.token_stats.total + joins
+    assert seen == {"everything", "rebuilt", "kept"}
+
+
+@pytest.mark.parametrize("cache_friendly", [True, False])
+def test_what_changes_before_the_turns_is_not_taken_for_cached(cache_friendly: bool) -> None:
+    builder = builder_of(cache_friendly=cache_friendly, history=HistoryConfig(mode="hybrid"))
+    found = []
+    for minute in (10, 10, 11):
+        rules = SystemPrompt("Be brief.", f"It is 12:{minute}.")
+        talk = Thread("t1", tuple(TALK[: 20 + 2 * len(found)]))
+        found.append(bill_of(builder.build(talk, f"What of {len(found)}?", rules)).cached_tokens)
+    assert found[0] == 0
+    assert found[1] > 1_000
+    assert (found[2] > 1_000) == cache_friendly  # of another time, as long as the one before
+
+
+def test_a_summary_that_is_written_meanwhile_is_no_reason_to_choose_anew() -> None:
+    """While everything is sent it is not, though it is brought up to date."""
+    builder = builder_of(history=HistoryConfig(mode="hybrid"), enable_summary=True)
+    for turns in range(1, 24):
+        context = builder.build(Thread("t1", tuple(TALK[: 2 * turns])), f"What of {turns}?", "Be brief.")
+        assert bill_of(context).action == "everything", (turns, bill_of(context))
+        assert context.trace.left_out == ()
+        if turns > 1:
+            assert bill_of(context).everything_paid == pytest.approx(bill_of(context).paid)
+
+
+def test_memories_of_what_the_sent_turns_say_are_left_out() -> None:
+    memory = LongTermMemory(InMemoryMemoryStore(), config=MemoryConfig(min_similarity_sparse=0.0))
+    said = "I want every port named in full, and always in hex."
+    memory.add(MemoryScope("default", "ann"), said, category="user_preference", thread="t1", seq=0)
+    builder = ContextBuilder(ContextBuilderConfig(locale="en"), memory=memory)
+    talk = [user(said), assistant("Noted."), *TALK[:12]]
+    question = "Which port, named in full and in hex?"
+    context = builder.build(Thread("t1", tuple(talk), user="ann"), question, "Be brief.")
+    assert context.metadata.retrieved_memory_count == 0
+    other = builder.build(Thread("t2", (), user="ann"), question, "Be brief.")
+    assert other.metadata.retrieved_memory_count == 1
