@@ -57,6 +57,7 @@ def sent_for(sizes: PromptSizes, plan: Plan) -> SentRequest:
         stable_tokens=sizes.fixed + plan.body_tokens if plan.recalled else tokens,
         same_tokens=tokens,
         everything_tokens=sizes.fixed + sum(sizes.turns) + sizes.question,
+        everything_stable_tokens=sizes.fixed + sum(sizes.turns) + sizes.question,
         turn_count=len(sizes.turns),
         digest="",
         is_as_before=sizes.is_as_before,
