@@ -56,7 +56,7 @@ def question_at(history: History) -> int | None:
         role = history.seen[at].role
         if role in ("assistant", "tool"):
             break
-        if role == "user" and at not in history.pinned:
+        if role == "user":
             asked = at
     return asked
 

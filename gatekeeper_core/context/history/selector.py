@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -23,7 +24,7 @@ from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGE
 from gatekeeper_core.context.history.select import policy_of, read_history, select_past
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
-from gatekeeper_core.errors import ConfigError, StorageError
+from gatekeeper_core.errors import StorageError
 from gatekeeper_core.events import HISTORY, NO_ROOM, STATE_LOST, USAGE, WINDOW_UNKNOWN, Event, Level
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.observation import stage, tell
@@ -377,7 +378,7 @@ class ThreadSelector(Generic[Item]):
             if record is not None:
                 version = record.version  # of one that cannot be read as well: it is written over
                 state.policy = PolicyState.from_dict(json.loads(record.body))
-        except (StorageError, ConfigError, ValueError, RecursionError) as error:
+        except (StorageError, ValueError, RecursionError) as error:
             tell(STATE_LOST, error=type(error).__name__)
         before = state.policy
         yield
@@ -423,6 +424,13 @@ class ThreadSelector(Generic[Item]):
         self._threads = LruCache(max_bytes=self._config.max_bytes, keeps_newest=True)
         self._last_view = None
         self._warned = frozenset()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ThreadSelector[Item]:
+        """Return a copy with the same store: it is shared, and holds connections that cannot be copied."""
+        memo[id(self._states)] = self._states
+        made = memo[id(self)] = object.__new__(type(self))
+        made.__setstate__(deepcopy(self.__getstate__(), memo))
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the settings alone: a copy works out the rest by itself."""

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper_core.context.history.earlier import told_inside
 from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.policy import CallBill
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_TOOL_NAME, recall_earlier, recall_hint
+from gatekeeper_core.context.history.select import read_history
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.errors import ConfigError
@@ -50,6 +53,19 @@ def test_what_the_model_was_shown_whole_does_not_come_again(pairs: list[tuple[st
     assert pairs[2][1] in recalled(pairs[2][0], messages, view=view)
     everything = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=1000, passthrough_below=1000)
     assert recalled(pairs[2][0], messages, view=everything) == NOTHING_EARLIER
+
+
+@three_scripts
+def test_a_turn_told_inside_the_question_comes_again_only_where_it_was_told_in_part(
+    pairs: list[tuple[str, str]], question: str
+) -> None:
+    messages = [*messages_of(pairs), user(question)]
+    view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=1000)
+    bill = CallBill("kept", "not_smaller", *[0.0] * 6, cached_tokens=0, recalled=(2,))
+    told = told_inside([2], read_history(messages).past, None, question=question)
+    assert pairs[2][1] not in recalled(pairs[2][0], messages, view=view._replace(told=told, bill=bill))
+    part = view._replace(told=told[:-30], bill=bill)
+    assert pairs[2][1] in recalled(pairs[2][0], messages, view=part)
 
 
 @three_scripts

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, InMemoryStore, ModelPrices, SQLiteStore, Usage
 from gatekeeper_core.caching import estimated_bytes
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.cache import THREAD_BYTES
@@ -26,9 +27,10 @@ from gatekeeper_core.context.history.modes import HistoryConfig, budget_for_wind
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.context import ResultContext
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.errors import ConfigError, ConflictError, StorageError
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.selection.topics import GateConfig
+from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
 from tests import talks
 from tests.histories import view_with
@@ -894,3 +896,139 @@ def test_wrong_types_are_named_before_anything_is_read() -> None:
         budget_for_window(1.9e3)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="max_input_tokens"):
         budget_for_window(-8)
+
+
+# --- what the policy remembers
+
+
+CACHED = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=6, min_cached_tokens=64)
+SHOPS = ("kestrel", "heron", "osprey", "falcon", "merlin", "harrier", "kite", "eagle", "hobby", "wren")
+
+
+def billed_selector(*, states: RecordStore | None = None, **settings: Any) -> ThreadSelector[Item]:
+    """Return a selector that chooses at once, and then keeps what is cached, with a clock that stands."""
+    config = HistoryConfig(**{"prices": CACHED, "passthrough_below": 0, "on_error": "raise", **settings})
+    return ThreadSelector(
+        Message.from_dict, write=lambda _, said: said.to_dict(), config=config, clock=lambda: 0.0, states=states
+    )
+
+
+def shop_talk(turns: int) -> list[list[Item]]:
+    """Return a conversation as it is sent at each of its questions; the first is about five of nine turns."""
+    asked = [f"New topic: when does the {shop} open?" for shop in SHOPS[:9]]
+    items = [one for text in asked for one in (user(text), assistant(f"{text} At nine. " * 8))]
+    several = "New topic: when do the heron, the osprey, the merlin, the kite and the hobby open?"
+    steps = []
+    for text in [several, *(f"New topic: when does the {shop} open?" for shop in ("falcon", "wren", "eagle") * turns)]:
+        steps.append([*items, user(text)])
+        items += [user(text), assistant("At nine.")]
+    return steps[:turns]
+
+
+def sent_by(selectors: Sequence[ThreadSelector[Item]], steps: Sequence[list[Item]]) -> list[list[Item]]:
+    """Return what selectors in turn send for a thread of a tenant."""
+    return [selectors[at % len(selectors)].choose(items, thread="t", tenant="acme") for at, items in enumerate(steps)]
+
+
+def test_turns_are_told_inside_the_question_and_the_history_never_has_them() -> None:
+    selector, steps = billed_selector(), shop_talk(6)
+    before = copy.deepcopy(steps)
+    sent = sent_by([selector], steps)
+    assert any("<earlier_turns>" in items[-1]["content"] for items in sent)
+    assert all(items[-1]["content"].endswith(step[-1]["content"]) for items, step in zip(sent, steps, strict=True))
+    assert steps == before
+    assert not any("<earlier_turns>" in item["content"] for items in sent for item in items[:-1])
+
+
+@pytest.mark.parametrize("make", [lambda _: InMemoryStore(), lambda folder: SQLiteStore(folder / "states.db")])
+def test_two_workers_over_one_store_send_the_bytes_of_one(tmp_path: Path, make: Callable[[Path], Any]) -> None:
+    steps, store = shop_talk(9), make(tmp_path)
+    alone = sent_by([billed_selector()], steps)
+    assert sent_by([billed_selector(states=store), billed_selector(states=store)], steps) == alone
+    apart = sent_by([billed_selector(), billed_selector()], steps)
+    assert apart != alone, "the threads of this test tell workers with a store from those without"
+
+
+def test_what_one_worker_hears_of_a_call_the_other_knows() -> None:
+    store = InMemoryStore()
+    one, other = billed_selector(states=store), billed_selector(states=store)
+    first, second = shop_talk(2)
+    one.view(first, thread="t")
+    one.report(Usage(100_000, 5), thread="t")
+    bill = other.view(second, thread="t").bill
+    assert bill is not None
+    assert bill.paid - bill.dollars == pytest.approx(CACHED.dollars(Usage(100_000, 0)))
+
+
+class FailingStore(InMemoryStore):
+    """Fails where it is told to."""
+
+    fails: tuple[str, ...] = ()
+
+    def load_record(self, *arguments: Any) -> Any:
+        if "load" in self.fails:
+            raise StorageError("the store is away")
+        return super().load_record(*arguments)
+
+    def save_record(self, *arguments: Any, **others: Any) -> int:
+        if "save" in self.fails:
+            raise StorageError("the store is away")
+        if "race" in self.fails:
+            raise ConflictError("another version is stored", expected_version=0, stored_version=1)
+        return super().save_record(*arguments, **others)
+
+
+@pytest.mark.parametrize("fails", [("load",), ("save",), ("load", "save"), ("race",)])
+def test_a_store_that_fails_costs_a_warning_and_nothing_else(
+    fails: tuple[str, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    store, steps = FailingStore(), shop_talk(6)
+    store.fails = fails
+    with caplog.at_level(logging.WARNING):
+        assert sent_by([billed_selector(states=store)], steps) == sent_by([billed_selector()], steps)
+    assert "what a prompt policy remembers was not shared" in {record.getMessage() for record in caplog.records}
+
+
+@pytest.mark.parametrize("body", ["{}", "[]", "no JSON", "[" * 100_000, '{"version": 0}', "NaN"])
+def test_a_record_that_cannot_be_read_is_written_over(body: str, caplog: pytest.LogCaptureFixture) -> None:
+    store, steps = InMemoryStore(), shop_talk(6)
+    store.save_record("acme", "t", "prompt_policy", body, upto_seq=-1, expected_version=0)
+    with caplog.at_level(logging.WARNING):
+        assert sent_by([billed_selector(states=store)], steps[:1]) == sent_by([billed_selector()], steps[:1])
+    assert len([one for one in caplog.records if "policy" in one.getMessage()]) == 1
+    two = [billed_selector(states=store), billed_selector(states=store)]
+    assert sent_by(two, steps) == sent_by([billed_selector()], steps)
+
+
+def test_threads_without_a_name_share_nothing() -> None:
+    store = InMemoryStore()
+    billed_selector(states=store).view(shop_talk(1)[0])
+    assert store.load_record("default", "t", "prompt_policy") is None
+    billed_selector(states=store).view(shop_talk(1)[0], thread="t", tenant="acme")
+    assert store.load_record("default", "t", "prompt_policy") is None
+    assert store.load_record("acme", "t", "prompt_policy") is not None
+
+
+def test_in_shadow_mode_nothing_is_sent_otherwise_and_no_report_counts() -> None:
+    selector, steps = billed_selector(shadow=True), shop_talk(3)
+    for items in steps:
+        assert selector.choose(items, thread="t") == items
+    before = selector.view_of("t")
+    selector.report(Usage(100_000, 5), thread="t")
+    again = selector.view([*steps[-1], assistant("?"), user("And now?")], thread="t")
+    assert before
+    assert before.bill
+    assert again.bill
+    assert again.bill.paid == pytest.approx(before.bill.paid + again.bill.dollars)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_of_a_selector_goes_on_by_its_store(copied: Callable[[Any], Any], tmp_path: Path) -> None:
+    steps = shop_talk(6)
+    selector = ThreadSelector(
+        Message.from_dict,
+        config=HistoryConfig(prices=CACHED, passthrough_below=0, on_error="raise"),
+        states=SQLiteStore(tmp_path / "states.db"),
+    )
+    alone = ThreadSelector(Message.from_dict, config=selector.config)
+    assert sent_by([selector, copied(selector)], steps) == sent_by([alone], steps)
