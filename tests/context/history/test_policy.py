@@ -252,7 +252,13 @@ def sizes_of(**changed: Any) -> PromptSizes:
 def warm_state(**changed: Any) -> PolicyState:
     """Return the state of a thread that has sent everything so far: 39 turns."""
     state = PolicyState(
-        turn_count=39, fixed_tokens=100, questions=39, stable_tokens=7900, everything_tokens=7900, called_at=0.0
+        turn_count=39,
+        fixed_tokens=100,
+        questions=39,
+        stable_tokens=7900,
+        everything_tokens=7900,
+        everything_stable_tokens=7900,
+        called_at=0.0,
     )
     return state._replace(**{"paid": 0.3, "everything_paid": 0.3, **changed})
 
