@@ -51,13 +51,14 @@ class Call(NamedTuple):
 
 def sent_for(sizes: PromptSizes, plan: Plan) -> SentRequest:
     tokens = sizes.fixed + plan.tokens + sizes.question
+    everything = sizes.fixed + sum(sizes.turns) + sizes.question
     return SentRequest(
         fixed_tokens=sizes.fixed,
         tokens=tokens,
         stable_tokens=sizes.fixed + plan.body_tokens if plan.recalled else tokens,
         same_tokens=tokens,
-        everything_tokens=sizes.fixed + sum(sizes.turns) + sizes.question,
-        everything_stable_tokens=sizes.fixed + sum(sizes.turns) + sizes.question,
+        everything_tokens=everything,
+        everything_stable_tokens=everything,
         turn_count=len(sizes.turns),
         digest="",
         is_as_before=sizes.is_as_before,
@@ -128,6 +129,7 @@ def thread(
                 tokens=sent.tokens + grown,
                 same_tokens=sent.tokens + grown - mean,
                 everything_tokens=sent.everything_tokens + grown,
+                everything_stable_tokens=sent.everything_tokens + grown,
                 stable_tokens=sent.stable_tokens if call.plan.recalled else sent.tokens + grown,
             )
             bill, after = policy.charge(call.after, step, None)
@@ -252,13 +254,7 @@ def sizes_of(**changed: Any) -> PromptSizes:
 def warm_state(**changed: Any) -> PolicyState:
     """Return the state of a thread that has sent everything so far: 39 turns."""
     state = PolicyState(
-        turn_count=39,
-        fixed_tokens=100,
-        questions=39,
-        stable_tokens=7900,
-        everything_tokens=7900,
-        everything_stable_tokens=7900,
-        called_at=0.0,
+        turn_count=39, fixed_tokens=100, questions=39, stable_tokens=7900, everything_stable_tokens=7900, called_at=0.0
     )
     return state._replace(**{"paid": 0.3, "everything_paid": 0.3, **changed})
 
