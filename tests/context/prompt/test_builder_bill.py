@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.policy import CallBill
+from gatekeeper_core.context.history.selector import POLICY_KIND
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
@@ -18,8 +21,11 @@ from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import ModelPrices
-from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.pricing.usage import Usage
+from gatekeeper_core.storage.base import MemoryScope, RecordStore
+from gatekeeper_core.storage.in_memory import InMemoryMemoryStore, InMemoryRecordStore
+from gatekeeper_core.storage.sqlite import SQLiteStore
+from tests.faults import PATIENCE
 from tests.loops import assistant, calls, result, user
 
 TOPICS = ["Redis", "sourdough", "Bern", "invoice", "tomatoes", "violin", "passport", "glacier", "Kafka", "marathon"]
@@ -34,6 +40,7 @@ TALK = list(
         for at in range(60)
     )
 )
+PRICES = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75)
 AT_ONCE = HistoryConfig(mode="gated", passthrough_below=0)
 
 
@@ -176,3 +183,60 @@ def test_memories_of_what_the_sent_turns_say_are_left_out() -> None:
     assert context.metadata.retrieved_memory_count == 0
     other = builder.build(Thread("t2", (), user="ann"), question, "Be brief.")
     assert other.metadata.retrieved_memory_count == 1
+
+
+# --- workers ----------------------------------------------------------------------------------------------------------
+
+
+def test_two_workers_in_turn_send_what_one_would() -> None:
+    """The same body, the same bytes, and one account: whoever builds next goes on where the last one was."""
+    store, alone = InMemoryRecordStore(), worker(InMemoryRecordStore())
+    workers, recalled = [worker(store), worker(store)], 0
+    for turns in range(30, 42):
+        thread, question = Thread("t1", tuple(TALK[: 2 * turns])), f"What number has the district {3 * turns % 28}?"
+        one, other = alone.build(thread, question, "Be brief."), workers[turns % 2].build(thread, question, "Be brief.")
+        assert one.messages == other.messages
+        assert bill_of(one) == bill_of(other)
+        recalled += len(bill_of(one).recalled)
+    assert recalled > 0
+
+
+def test_a_new_process_goes_on_with_the_account_that_is_stored(tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "kept.db") as store:
+        first = worker(store).build(Thread("t1", tuple(TALK[:80])), "The Redis of district 20?", "Be brief.")
+        until = time.monotonic() + PATIENCE
+        while store.load_record("default", "t1", POLICY_KIND) is None and time.monotonic() < until:
+            time.sleep(0.001)  # it is saved behind the build
+    with SQLiteStore(tmp_path / "kept.db") as store:
+        thread = Thread("t1", tuple(TALK[:82]))
+        second = worker(store).build(thread, "And the violin of district 35?", "Be brief.")
+        assert bill_of(second).paid == pytest.approx(bill_of(first).paid + bill_of(second).dollars)
+        assert store.load_record("default", "t1", POLICY_KIND) is not None
+        store.forget("default", thread="t1")
+        assert store.load_record("default", "t1", POLICY_KIND) is None
+
+
+def test_what_the_provider_reports_corrects_the_account_for_every_worker() -> None:
+    store = InMemoryRecordStore()
+    thread, one = Thread("t1", tuple(TALK[:80])), worker(store)
+    one.build(thread, "The Redis of district 20?", "Be brief.", prices=PRICES)
+    one.report(Usage(input_tokens=1_000_000, output_tokens=0), thread)
+    grown = Thread("t1", tuple(TALK[:82]))
+    bill = bill_of(worker(store).build(grown, "And the violin of district 35?", "Be brief.", prices=PRICES))
+    assert bill.paid == pytest.approx(3.0 + bill.dollars)
+
+
+@pytest.mark.parametrize("body", ["no JSON", "[]", "{}", '{"version": 1}'])
+def test_a_stored_state_that_cannot_be_read_is_begun_anew(body: str) -> None:
+    store = InMemoryRecordStore()
+    store.save_record("default", "t1", POLICY_KIND, body, upto_seq=-1, expected_version=0)
+    context = worker(store).build(Thread("t1", tuple(TALK[:80])), "The Redis of district 20?", "Be brief.")
+    assert bill_of(context).action == "rebuilt"
+    record = store.load_record("default", "t1", POLICY_KIND)
+    assert record is not None
+    assert "body" in record.body
+
+
+def worker(store: RecordStore) -> ContextBuilder:
+    config = ContextBuilderConfig(history=AT_ONCE, enable_summary=False, locale="en", call_timeout_ms=20_000)
+    return ContextBuilder(config, store=store)
