@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.policy import CallBill
@@ -50,9 +52,9 @@ def bill_of(context: BuiltContext) -> CallBill:
     return context.trace.view.bill
 
 
-def builder_of(*, history: HistoryConfig = AT_ONCE, **settings: Any) -> ContextBuilder:
-    settings = {"enable_summary": False, "locale": "en", **settings}
-    return ContextBuilder(ContextBuilderConfig(history=history, **settings))
+def builder_of(*, history: HistoryConfig = AT_ONCE, **changes: Any) -> ContextBuilder:
+    merged = {"enable_summary": False, "locale": "en", **changes}
+    return ContextBuilder(ContextBuilderConfig(history=history, **merged))
 
 
 def asked(builder: ContextBuilder, talk: list[Message], *questions: str, **arguments: Any) -> list[BuiltContext]:
@@ -133,8 +135,8 @@ def test_a_build_that_begins_anew_without_a_part_is_paid_for_once() -> None:
 @pytest.mark.parametrize("cache_friendly", [True, False])
 def test_the_account_is_of_the_tokens_that_are_sent(cache_friendly: bool) -> None:
     """With the volatile part and the summary, while everything is sent and when turns are left out."""
-    settings: dict[str, Any] = {"enable_summary": True, "enable_instruction_pinning": False}
-    builder = builder_of(history=HistoryConfig(mode="hybrid"), cache_friendly=cache_friendly, **settings)
+    changes: dict[str, Any] = {"enable_summary": True, "enable_instruction_pinning": False}
+    builder = builder_of(history=HistoryConfig(mode="hybrid"), cache_friendly=cache_friendly, **changes)
     rules, seen = "Answer what you are asked.", set()
     prices = ModelPrices(input=3, output=15, cache_read=1, cache_write=3)
     for turns in (*range(10, 53, 7), 53, 54, 55):
@@ -151,7 +153,7 @@ def test_the_account_is_of_the_tokens_that_are_sent(cache_friendly: bool) -> Non
 @pytest.mark.parametrize("cache_friendly", [True, False])
 def test_what_changes_before_the_turns_is_not_taken_for_cached(cache_friendly: bool) -> None:
     builder = builder_of(cache_friendly=cache_friendly, history=HistoryConfig(mode="hybrid"))
-    found = []
+    found: list[int] = []
     for minute in (10, 10, 11):
         rules = SystemPrompt("Be brief.", f"It is 12:{minute}.")
         talk = Thread("t1", tuple(TALK[: 20 + 2 * len(found)]))
@@ -240,3 +242,29 @@ def test_a_stored_state_that_cannot_be_read_is_begun_anew(body: str) -> None:
 def worker(store: RecordStore) -> ContextBuilder:
     config = ContextBuilderConfig(history=AT_ONCE, enable_summary=False, locale="en", call_timeout_ms=20_000)
     return ContextBuilder(config, store=store)
+
+
+# --- promises ---------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25)
+@given(
+    budget=st.integers(300, 3_000),
+    turns=st.lists(st.integers(0, 59), min_size=2, max_size=6).map(sorted),
+    history=st.sampled_from([AT_ONCE, HistoryConfig(mode="hybrid"), HistoryConfig(posture="thrifty")]),
+    flags=st.fixed_dictionaries({"cache_friendly": st.booleans(), "redistribute": st.booleans()}),
+)
+def test_no_build_of_a_thread_is_over_budget_or_out_of_order(
+    budget: int, turns: list[int], history: HistoryConfig, flags: dict[str, bool]
+) -> None:
+    """Whatever was sent before; and no turn is both sent and told."""
+    builder = builder_of(history=history, enable_summary=True, total_budget=budget, **flags)
+    for at in turns:
+        thread, question = Thread("t1", tuple(TALK[: 2 * at])), f"What number has the {TOPICS[at % 7]} of {at // 2}?"
+        context = builder.build(thread, question, SystemPrompt("Be brief.", f"It is 12:{at}."))
+        assert context.token_stats.total <= budget
+        seqs = [part.seq for part in context.trace.parts if part.seq is not None]
+        assert seqs == sorted(set(seqs))
+        fates = {seq: one.fate for one in context.trace.fates for seq in range(one.start, one.stop)}
+        assert len(fates) == len(thread.messages)
+        assert not [seq for seq in seqs if fates[seq] == "recalled"]
