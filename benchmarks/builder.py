@@ -5,13 +5,13 @@ asked at the end of its conversation, as if none had been asked before, and the 
 history. ``recall`` is the mean over questions of (evidence that is sent as it was said, or told inside the question /
 evidence), in per cent; ``all-hit`` the share of questions of which all evidence is. ``tokens`` are those of the whole
 prompt: system prompt, summary, turns, question and pin. ``ms`` is the median CPU time of a build after the first of its
-conversation; for the careful posture, which remembers what was sent, each question has a thread of its own, so each
-build is a first one. What careful costs from question to question, ``python -m benchmarks.cost`` measures.
+conversation. What the careful posture costs from question to question, ``python -m benchmarks.cost`` measures.
 """
 
 from __future__ import annotations
 
-import itertools
+import json
+import sys
 from importlib.util import find_spec
 from statistics import median
 from time import process_time
@@ -22,10 +22,14 @@ from benchmarks.data import read_locomo, sampled
 from benchmarks.report import options, print_table, write_json
 from benchmarks.selection import QUICK_CONVERSATIONS, QUICK_QUESTIONS, Tally
 from gatekeeper_core.context.history.modes import HistoryConfig
+from gatekeeper_core.context.history.policy import PolicyState
+from gatekeeper_core.context.history.selector import POLICY_KIND
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.base import DerivedRecord
+from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from gatekeeper_core.tokens import count_messages
 
 if TYPE_CHECKING:
@@ -63,17 +67,25 @@ def messages_of(conversation: Conversation) -> list[Message]:
     return [Message(role, text) for pair in pairs for role, text in pair]  # type: ignore[arg-type]
 
 
+class _NothingAsked(InMemoryRecordStore):
+    """A store in which nothing was ever asked of a thread: each call is the first one that the policy knows of."""
+
+    def load_record(self, tenant: str, thread: str, kind: str, /) -> DerivedRecord | None:
+        """Return a record; for the policy one that says so, newer than any other."""
+        if kind == POLICY_KIND:
+            return DerivedRecord(json.dumps(PolicyState(called_at=sys.float_info.max).to_dict()), -1, 1)
+        return super().load_record(tenant, thread, kind)
+
+
 def ours(conversation: Conversation, count: Count, settings: Mapping[str, Any]) -> Asked:
     """Return a builder that has the conversation."""
     messages = tuple(messages_of(conversation))
     config = ContextBuilderConfig(locale="en", **settings)
-    builder = ContextBuilder(config, token_counter=count)
-    remembers = config.history.posture == "careful" and config.history.mode != "window"
-    numbers = itertools.count()
+    builder = ContextBuilder(config, store=_NothingAsked(), token_counter=count)
+    thread = Thread(conversation.name, messages)
 
     def ask(question: str) -> tuple[Collection[int], int]:
-        name = f"{conversation.name} {next(numbers)}" if remembers else conversation.name
-        built = builder.build(Thread(name, messages), question, SYSTEM)
+        built = builder.build(thread, question, SYSTEM)
         said = (one for one in built.trace.fates if one.fate in ("sent", "changed", "recalled"))
         return [seq for one in said for seq in range(one.start, one.stop)], built.token_stats.total
 

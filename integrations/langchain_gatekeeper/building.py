@@ -11,11 +11,13 @@ from gatekeeper_core.context.history.modes import check_reserve
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequest, ThreadRequests, check_beside_builder
 from gatekeeper_core.errors import ConfigError
 from langchain_gatekeeper.owners import Owner, owner_of, prices_of, provider_of, tenant_of, thread_of
-from langchain_gatekeeper.reading import is_summary, read_message, same_objects
+from langchain_gatekeeper.reading import is_summary, read_message, same_objects, usage_of
 from langchain_gatekeeper.schemas import SchemaTexts
 from langchain_gatekeeper.writing import write_built
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from langchain.agents.middleware.types import ModelRequest
 
     from gatekeeper_core.context.history.modes import HistoryConfig
@@ -69,6 +71,12 @@ class BuiltRequests:
             return built, request.override(system_message=first, messages=messages)
         text: Any = {"system_prompt": str(first.text) if first else None}
         return built, request.override(messages=messages, **text)
+
+    def report(self, request: ModelRequest[Any], answers: Iterable[BaseMessage]) -> None:
+        """Hand on what the provider reports for a request, as far as its answers tell it."""
+        asked = Asked(thread=thread_of(request), tenant=tenant_of(request.runtime, self._tenant))
+        for usage in filter(None, map(usage_of, answers)):
+            self.requests.report(usage, request.messages, asked)
 
 
 def check_beside(config: HistoryConfig, builder: ContextBuilder, token_counter: TokenCounter | None) -> None:

@@ -166,9 +166,8 @@ class GatekeeperMiddleware(Middleware):
 
     def _report(self, request: ModelRequest[Any], answer: Answer) -> None:
         """Hand on what the provider reports for a call."""
-        if self._built is None:
-            response = getattr(answer, "model_response", answer)
-            self._selected.report(request, getattr(response, "result", [response]))
+        response = getattr(answer, "model_response", answer)
+        (self._built or self._selected).report(request, getattr(response, "result", [response]))
 
     def _prepared(self, request: ModelRequest[Any]) -> tuple[HistoryView | ThreadRequest[Any], ModelRequest[Any]]:
         return self._built.prepared(request) if self._built else self._selected.prepared(request)

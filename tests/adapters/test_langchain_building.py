@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain.agents import create_agent
+from langchain.agents.middleware.types import ModelResponse
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -388,3 +389,21 @@ def test_the_prices_of_a_build_are_those_of_the_model_that_is_asked() -> None:
         assert gate.last_selection.bill is not None
         dollars.append(gate.last_selection.bill.dollars)
     assert dollars[0] == pytest.approx(3 * dollars[1])  # 3.00 and 1.00 dollars a million
+
+
+def test_what_the_provider_reports_corrects_the_bill_of_a_build() -> None:
+    class Named(Scripted):
+        model_name: str = "claude-sonnet-4-5"
+
+    gate, paid = GatekeeperMiddleware(builder=builder()), 0.0
+    usage = {"input_tokens": 1_000_000, "output_tokens": 0, "total_tokens": 1_000_000}
+    messages: list[BaseMessage] = []
+    for question in ("Which Redis port?", "And which host?"):
+        messages.append(HumanMessage(question))
+        answer = AIMessage("6380.", usage_metadata=usage)  # type: ignore[arg-type]
+        gate.wrap_model_call(request_of(list(messages), model=Named()), lambda _, said=answer: ModelResponse([said]))
+        messages.append(answer)
+        assert gate.last_selection is not None
+        assert gate.last_selection.bill is not None
+        paid = gate.last_selection.bill.paid - gate.last_selection.bill.dollars
+    assert paid == pytest.approx(3.0)  # the first call, at 3.00 dollars a million

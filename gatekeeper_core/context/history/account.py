@@ -127,6 +127,7 @@ class ThreadAccount:
             is_run=self._is_run,
             may_run=any(message.role == "tool" for message in self._history.messages),
             stand_in=around.stand_in_tokens,
+            ahead=around.ahead_tokens,
         )
         plan, self._state = self._policy.choose(sizes)
         self._plan = plan

@@ -165,6 +165,7 @@ class PromptSizes(NamedTuple):
         is_run: whether the model is likely to go on with calls: then the next step reads what was recalled as well.
         may_run: whether it has ever called: then the promise leaves room for a step that writes what was recalled.
         stand_in: what stands for turns that are left out, where any are: a summary; not part of ``question``.
+        ahead: what of ``question`` and ``stand_in`` stands before the past turns.
     """
 
     fixed: int
@@ -178,6 +179,7 @@ class PromptSizes(NamedTuple):
     is_run: bool = False
     may_run: bool = False
     stand_in: int = 0
+    ahead: int = 0
 
 
 class Plan(NamedTuple):
@@ -509,7 +511,7 @@ class PromptPolicy:
                 body.add(turn)
         recalled = tuple(turn for turn in sizes.selected if turn not in body)
         left -= sum(sizes.selected[turn] for turn in recalled)
-        filled = (self.prices.min_cached_tokens or 0) * _FILLED_UP - sizes.fixed
+        filled = (self.prices.min_cached_tokens or 0) * _FILLED_UP - sizes.fixed - sizes.ahead
         missing = min(filled, filled if self.first_cut_at is None else self.first_cut_at) - (sizes.room - left)
         for turn in range(len(sizes.turns))[::-1]:
             if missing <= 0 or sizes.turns[turn] > left:

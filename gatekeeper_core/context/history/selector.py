@@ -36,12 +36,12 @@ from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens, count_messages
 
-__all__ = ["ThreadSelector"]
+__all__ = ["POLICY_KIND", "ThreadSelector"]
 
 Item = TypeVar("Item")
 Restore = Callable[[tuple[Turn, ...]], ContextGatekeeper | None]
 
-_RECORD = "prompt_policy"
+POLICY_KIND = "prompt_policy"
 """The kind of the record that holds what the policy remembers of a thread."""
 
 _ALARMING = ("over_budget", "fallback")
@@ -374,7 +374,7 @@ class ThreadSelector(Generic[Item]):
             return
         version = 0
         try:
-            record = self._states.load_record(tenant, name, _RECORD)
+            record = self._states.load_record(tenant, name, POLICY_KIND)
             if record is not None:
                 version = record.version  # of one that cannot be read as well: it is written over
                 state.policy = PolicyState.from_dict(json.loads(record.body))
@@ -386,7 +386,7 @@ class ThreadSelector(Generic[Item]):
             return
         body = json.dumps(state.policy.to_dict())
         try:
-            self._states.save_record(tenant, name, _RECORD, body, upto_seq=-1, expected_version=version)
+            self._states.save_record(tenant, name, POLICY_KIND, body, upto_seq=-1, expected_version=version)
         except StorageError as error:
             tell(STATE_LOST, error=type(error).__name__)
 

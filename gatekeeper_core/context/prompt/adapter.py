@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.prompt.result import BuiltContext, BuiltPart
     from gatekeeper_core.messages import Provider
     from gatekeeper_core.pricing.prices import ModelPrices
+    from gatekeeper_core.pricing.usage import Usage
 
 __all__ = ["Asked", "Piece", "ThreadRequest", "ThreadRequests", "check_beside_builder"]
 
@@ -166,12 +167,7 @@ class ThreadRequests(Generic[Item]):
             TypeError: an argument has the wrong type.
         """
         with stage(REQUEST, thread=thread_name(asked.thread)) as seen:
-            messages = tuple(map(self._read, items))
-            name = thread_name(asked.thread)
-            if not name:  # what its first user message says makes one
-                first = next((message for message in messages if message.role == "user"), Message("user", ""))
-                name = f"first message {Thread('-', (first,)).digests([0])[0]}"
-            thread = Thread(name, messages, asked.tenant, asked.user)
+            thread = self._thread(items, asked)
             given = _Given(thread, items, system, "" if system is None else self._read(system).text)
             made = self._made(given, asked)
             seen.tell(made.facts)
@@ -179,6 +175,17 @@ class ThreadRequests(Generic[Item]):
         takes = THREAD_BYTES + sum(estimated_bytes(message, indexed=True) for message in given.thread.messages)
         self._last.put((asked.tenant, thread_name(asked.thread) or ""), made.context, takes)
         return made
+
+    def report(self, usage: Usage, items: Sequence[Item], asked: Asked = _NOBODY) -> None:
+        """Correct the account of a thread by what the provider reports for its last request; see :meth:`request`."""
+        self._builder.report(usage, self._thread(items, asked))
+
+    def _thread(self, items: Sequence[Item], asked: Asked) -> Thread:
+        messages, name = tuple(map(self._read, items)), thread_name(asked.thread)
+        if not name:  # what its first user message says makes one
+            first = next((message for message in messages if message.role == "user"), Message("user", ""))
+            name = f"first message {Thread('-', (first,)).digests([0])[0]}"
+        return Thread(name, messages, asked.tenant, asked.user)
 
     def _made(self, given: _Given[Item], asked: Asked) -> ThreadRequest[Item]:
         prompt, inside = _prompt(given.thread.messages, asked.question)

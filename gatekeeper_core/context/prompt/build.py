@@ -27,6 +27,7 @@ from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.run import RunConfig
+    from gatekeeper_core.context.history.policy import PolicyState
     from gatekeeper_core.context.history.selector import Restore, ThreadSelector
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.context.memory.search import MemoryHit
@@ -118,6 +119,7 @@ class Build:
         )
         self._debug = debug
         self._prices = prices
+        self._stored: PolicyState | None = None
         self._recall = recall
         self._index_origin: IndexOrigin = ""
         self._place = len(thread.messages)
@@ -136,6 +138,7 @@ class Build:
         tell(BUILD_STARTED, budget_tokens=config.total_budget, history=config.history.mode, log=self._debug)
         restore = self._fetch_index()
         known = self._known()
+        self._stored = known.policy
         system = self._system(system_prompt)
         steps, cleared = self._steps(known.task)
         request, repeated = self._request(system, cleared, included=included)
@@ -217,6 +220,7 @@ class Build:
                     summary_before=start if config.enable_summary else None,
                     task=self._tracks_task,
                     search=search if config.enable_memory_retrieval else None,
+                    policy=history.mode != "window",
                 )
                 sent_from = start if history.mode != "gated" else self._window_start(0)
                 newest = range(sent_from, len(thread.messages))
@@ -333,6 +337,7 @@ class Build:
             prices=self._prices,
             can_recall=self._recall,
             around=assembly.around(),
+            stored=None if again else self._stored,
             again=again,
         )
 

@@ -41,6 +41,7 @@ from gatekeeper_core.events import BUILD
 from gatekeeper_core.messages import Message, common_beginning, conversation_locale
 from gatekeeper_core.observation import stage
 from gatekeeper_core.pricing.prices import ModelPrices
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
@@ -240,6 +241,7 @@ class ContextBuilder:
             included = include_current_input if safety_net else None
             context = build.context(system_prompt, included=included, tools=tools, pin=pin)
             if thread is not None:
+                self._save_policy(setup, thread)
                 setup.records.follow_up(thread, build.saving(context))
                 context = self._compared(thread, context)
             seen.tell(context.facts)
@@ -285,6 +287,17 @@ class ContextBuilder:
         if thread is None:
             return RunConfig(compress_result=compress, locale=locale)
         return RunConfig(compress_result=compress, locale=locale, thread_id=thread.id, tenant=thread.tenant)
+
+    def report(self, usage: Usage, thread: Thread) -> None:
+        """Correct the account of a thread by what the provider reports for the prompt that was built last."""
+        setup = self._setup
+        setup.selector.report(usage, thread=thread.id, tenant=thread.tenant)
+        self._save_policy(setup, thread)
+
+    def _save_policy(self, setup: Setup, thread: Thread) -> None:
+        state = setup.selector.policy_of(thread.id, tenant=thread.tenant)
+        if state is not None and state.questions:
+            setup.records.save_policy(thread, state)
 
     def _compared(self, thread: Thread, context: BuiltContext) -> BuiltContext:
         """Return a context that says how much of it is the same as in the build before."""

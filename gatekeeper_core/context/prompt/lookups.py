@@ -11,6 +11,7 @@ goes on without it. What fails behind a build, where a model works for the next 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import islice
@@ -19,6 +20,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.caching import LruCache
+from gatekeeper_core.context.history.policy import PolicyState
+from gatekeeper_core.context.history.selector import POLICY_KIND
 from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
 from gatekeeper_core.context.memory.update import remember_thread
 from gatekeeper_core.context.prompt.request import run_start
@@ -27,6 +30,8 @@ from gatekeeper_core.context.prompt.workers import BoundedCalls, Call, CallLanes
 from gatekeeper_core.context.summary.summary import ThreadSummary
 from gatekeeper_core.context.task.tracker import TaskTracker
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
+from gatekeeper_core.context.thread.records import NewRecord, load_record, update_record
+from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import MISS
 from gatekeeper_core.observation import tell
 from gatekeeper_core.storage.base import Memory, MemoryScope, is_in_process
@@ -38,7 +43,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.task.task import ActiveTask
     from gatekeeper_core.context.thread.thread import Thread
     from gatekeeper_core.selection.verdicts import Verdict
-    from gatekeeper_core.storage.base import RecordStore
+    from gatekeeper_core.storage.base import DerivedRecord, RecordStore
 
 __all__ = ["Derived", "DerivedRecords", "LookUp", "MemorySearch"]
 
@@ -67,6 +72,7 @@ class Derived(NamedTuple):
     constraints: Mapping[str, str] = {}  # never changed: an empty one is as good as any
     task: ActiveTask | None = None
     memories: tuple[MemoryHit, ...] = ()
+    policy: PolicyState | None = None
 
     def facts(self) -> dict[str, Any]:
         """Return flat facts for logs and events: counts, never text."""
@@ -180,6 +186,7 @@ class DerivedRecords:
         summary_before: int | None,
         task: bool,
         search: MemorySearch | None,
+        policy: bool = False,
     ) -> Derived:
         """Return what is known of a thread.
 
@@ -191,6 +198,7 @@ class DerivedRecords:
                 to date first. None: no summary is wanted.
             task: whether the task is wanted.
             search: what memories are wanted, None for none.
+            policy: whether it is wanted what the policy remembers.
         """
         with self._lock:
             noted = self._noted.pop((thread.tenant, thread.id)) or {}
@@ -203,6 +211,8 @@ class DerivedRecords:
             calls["summary"] = look.start(lane, brought_up)
         if task:
             calls["task"] = look.start(lane, lambda: self.tasks.get(thread))
+        if policy:
+            calls["policy"] = look.start(lane, lambda: _state_in(load_record(self._store, thread, POLICY_KIND)))
         if self.memory and thread.user and search and prompt.strip():
             self._remember(look, self.memory, thread)
             scope = MemoryScope(thread.tenant, thread.user)
@@ -214,7 +224,8 @@ class DerivedRecords:
         if found.reason:
             look.miss("retrieved", "degraded" if found.hits or found.reason != _NONSENSE else "failed", found.reason)
         summary = self._told(thread, update.summary) if update and update.summary else None
-        return Derived(summary, results["constraints"] or {}, results.get("task"), found.hits)
+        constraints = results["constraints"] or {}
+        return Derived(summary, constraints, results.get("task"), found.hits, results.get("policy"))
 
     def _told(self, thread: Thread, summary: Summary) -> Summary:
         """Return the summary that a run was told when it began, unless the new one covers more.
@@ -237,6 +248,24 @@ class DerivedRecords:
         update = partial(self.tasks.update, thread, verdict=verdict)
         task: ActiveTask | None = look.ask("task", self._store_lane, update, last=True)
         return task
+
+    def save_policy(self, thread: Thread, state: PolicyState) -> None:
+        """Save what the policy remembers, unless a later call is saved already; nobody waits for a store that may hang.
+
+        Of two workers that write at once one loses: what it sent is as right, and the next call pays for it.
+        """
+
+        def newer(record: DerivedRecord | None) -> NewRecord | None:
+            before = _state_in(record)
+            if before and (before.called_at or 0) > (state.called_at or 0):
+                return None
+            return NewRecord(json.dumps(state.to_dict()), -1)
+
+        save = partial(update_record, self._store, thread, POLICY_KIND, newer)
+        if self._store_lane is None:
+            self._worked("policy", thread, save)
+        else:
+            self._behind("policy", thread, save)
 
     def follow_up(self, thread: Thread, save_index: Callable[[], object] | None = None) -> None:
         """Let models write for the next build what they write better than rules, and save what is to be saved.
@@ -283,6 +312,14 @@ class DerivedRecords:
     def _note(self, thread: Thread, miss: Miss) -> None:
         with self._lock:
             self._noted.get_or_put((thread.tenant, thread.id), dict)[miss.part] = miss
+
+
+def _state_in(record: DerivedRecord | None) -> PolicyState | None:
+    """Return what the policy remembers by a record, None where there is none of use."""
+    try:
+        return PolicyState.from_dict(json.loads(record.body)) if record else None
+    except (ConfigError, ValueError, AttributeError):
+        return None
 
 
 class _Found(NamedTuple):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.policy import CallBill
+from gatekeeper_core.context.history.selector import POLICY_KIND
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
@@ -18,8 +23,11 @@ from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import ModelPrices
-from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
+from gatekeeper_core.pricing.usage import Usage
+from gatekeeper_core.storage.base import MemoryScope, RecordStore
+from gatekeeper_core.storage.in_memory import InMemoryMemoryStore, InMemoryRecordStore
+from gatekeeper_core.storage.sqlite import SQLiteStore
+from tests.faults import PATIENCE
 from tests.loops import assistant, calls, result, user
 
 TOPICS = ["Redis", "sourdough", "Bern", "invoice", "tomatoes", "violin", "passport", "glacier", "Kafka", "marathon"]
@@ -34,6 +42,7 @@ TALK = list(
         for at in range(60)
     )
 )
+PRICES = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75)
 AT_ONCE = HistoryConfig(mode="gated", passthrough_below=0)
 
 
@@ -43,9 +52,9 @@ def bill_of(context: BuiltContext) -> CallBill:
     return context.trace.view.bill
 
 
-def builder_of(*, history: HistoryConfig = AT_ONCE, **settings: Any) -> ContextBuilder:
-    settings = {"enable_summary": False, "locale": "en", **settings}
-    return ContextBuilder(ContextBuilderConfig(history=history, **settings))
+def builder_of(*, history: HistoryConfig = AT_ONCE, **changes: Any) -> ContextBuilder:
+    merged = {"enable_summary": False, "locale": "en", **changes}
+    return ContextBuilder(ContextBuilderConfig(history=history, **merged))
 
 
 def asked(builder: ContextBuilder, talk: list[Message], *questions: str, **arguments: Any) -> list[BuiltContext]:
@@ -126,8 +135,8 @@ def test_a_build_that_begins_anew_without_a_part_is_paid_for_once() -> None:
 @pytest.mark.parametrize("cache_friendly", [True, False])
 def test_the_account_is_of_the_tokens_that_are_sent(cache_friendly: bool) -> None:
     """With the volatile part and the summary, while everything is sent and when turns are left out."""
-    settings: dict[str, Any] = {"enable_summary": True, "enable_instruction_pinning": False}
-    builder = builder_of(history=HistoryConfig(mode="hybrid"), cache_friendly=cache_friendly, **settings)
+    changes: dict[str, Any] = {"enable_summary": True, "enable_instruction_pinning": False}
+    builder = builder_of(history=HistoryConfig(mode="hybrid"), cache_friendly=cache_friendly, **changes)
     rules, seen = "Answer what you are asked.", set()
     prices = ModelPrices(input=3, output=15, cache_read=1, cache_write=3)
     for turns in (*range(10, 53, 7), 53, 54, 55):
@@ -144,7 +153,7 @@ def test_the_account_is_of_the_tokens_that_are_sent(cache_friendly: bool) -> Non
 @pytest.mark.parametrize("cache_friendly", [True, False])
 def test_what_changes_before_the_turns_is_not_taken_for_cached(cache_friendly: bool) -> None:
     builder = builder_of(cache_friendly=cache_friendly, history=HistoryConfig(mode="hybrid"))
-    found = []
+    found: list[int] = []
     for minute in (10, 10, 11):
         rules = SystemPrompt("Be brief.", f"It is 12:{minute}.")
         talk = Thread("t1", tuple(TALK[: 20 + 2 * len(found)]))
@@ -176,3 +185,86 @@ def test_memories_of_what_the_sent_turns_say_are_left_out() -> None:
     assert context.metadata.retrieved_memory_count == 0
     other = builder.build(Thread("t2", (), user="ann"), question, "Be brief.")
     assert other.metadata.retrieved_memory_count == 1
+
+
+# --- workers ----------------------------------------------------------------------------------------------------------
+
+
+def test_two_workers_in_turn_send_what_one_would() -> None:
+    """The same body, the same bytes, and one account: whoever builds next goes on where the last one was."""
+    store, alone = InMemoryRecordStore(), worker(InMemoryRecordStore())
+    workers, recalled = [worker(store), worker(store)], 0
+    for turns in range(30, 42):
+        thread, question = Thread("t1", tuple(TALK[: 2 * turns])), f"What number has the district {3 * turns % 28}?"
+        one, other = alone.build(thread, question, "Be brief."), workers[turns % 2].build(thread, question, "Be brief.")
+        assert one.messages == other.messages
+        assert bill_of(one) == bill_of(other)
+        recalled += len(bill_of(one).recalled)
+    assert recalled > 0
+
+
+def test_a_new_process_goes_on_with_the_account_that_is_stored(tmp_path: Path) -> None:
+    with SQLiteStore(tmp_path / "kept.db") as store:
+        first = worker(store).build(Thread("t1", tuple(TALK[:80])), "The Redis of district 20?", "Be brief.")
+        until = time.monotonic() + PATIENCE
+        while store.load_record("default", "t1", POLICY_KIND) is None and time.monotonic() < until:
+            time.sleep(0.001)  # it is saved behind the build
+    with SQLiteStore(tmp_path / "kept.db") as store:
+        thread = Thread("t1", tuple(TALK[:82]))
+        second = worker(store).build(thread, "And the violin of district 35?", "Be brief.")
+        assert bill_of(second).paid == pytest.approx(bill_of(first).paid + bill_of(second).dollars)
+        assert store.load_record("default", "t1", POLICY_KIND) is not None
+        store.forget("default", thread="t1")
+        assert store.load_record("default", "t1", POLICY_KIND) is None
+
+
+def test_what_the_provider_reports_corrects_the_account_for_every_worker() -> None:
+    store = InMemoryRecordStore()
+    thread, one = Thread("t1", tuple(TALK[:80])), worker(store)
+    one.build(thread, "The Redis of district 20?", "Be brief.", prices=PRICES)
+    one.report(Usage(input_tokens=1_000_000, output_tokens=0), thread)
+    grown = Thread("t1", tuple(TALK[:82]))
+    bill = bill_of(worker(store).build(grown, "And the violin of district 35?", "Be brief.", prices=PRICES))
+    assert bill.paid == pytest.approx(3.0 + bill.dollars)
+
+
+@pytest.mark.parametrize("body", ["no JSON", "[]", "{}", '{"version": 1}'])
+def test_a_stored_state_that_cannot_be_read_is_begun_anew(body: str) -> None:
+    store = InMemoryRecordStore()
+    store.save_record("default", "t1", POLICY_KIND, body, upto_seq=-1, expected_version=0)
+    context = worker(store).build(Thread("t1", tuple(TALK[:80])), "The Redis of district 20?", "Be brief.")
+    assert bill_of(context).action == "rebuilt"
+    record = store.load_record("default", "t1", POLICY_KIND)
+    assert record is not None
+    assert "body" in record.body
+
+
+def worker(store: RecordStore) -> ContextBuilder:
+    config = ContextBuilderConfig(history=AT_ONCE, enable_summary=False, locale="en", call_timeout_ms=20_000)
+    return ContextBuilder(config, store=store)
+
+
+# --- promises ---------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25)
+@given(
+    budget=st.integers(300, 3_000),
+    turns=st.lists(st.integers(0, 59), min_size=2, max_size=6).map(sorted),
+    history=st.sampled_from([AT_ONCE, HistoryConfig(mode="hybrid"), HistoryConfig(posture="thrifty")]),
+    flags=st.fixed_dictionaries({"cache_friendly": st.booleans(), "redistribute": st.booleans()}),
+)
+def test_no_build_of_a_thread_is_over_budget_or_out_of_order(
+    budget: int, turns: list[int], history: HistoryConfig, flags: dict[str, bool]
+) -> None:
+    """Whatever was sent before; and no turn is both sent and told."""
+    builder = builder_of(history=history, enable_summary=True, total_budget=budget, **flags)
+    for at in turns:
+        thread, question = Thread("t1", tuple(TALK[: 2 * at])), f"What number has the {TOPICS[at % 7]} of {at // 2}?"
+        context = builder.build(thread, question, SystemPrompt("Be brief.", f"It is 12:{at}."))
+        assert context.token_stats.total <= budget
+        seqs = [part.seq for part in context.trace.parts if part.seq is not None]
+        assert seqs == sorted(set(seqs))
+        fates = {seq: one.fate for one in context.trace.fates for seq in range(one.start, one.stop)}
+        assert len(fates) == len(thread.messages)
+        assert not [seq for seq in seqs if fates[seq] == "recalled"]

@@ -235,7 +235,7 @@ def test_a_store_of_records_that_fails_takes_only_what_it_keeps(name: str, logge
     assert_told_once(context, logged)
     if name == "raises":
         parts = {miss.part: miss.status for miss in context.trace.misses}
-        assert parts == {"constraints": "failed", "summary": "failed", "task": "failed"}
+        assert parts == dict.fromkeys(("constraints", "summary", "task", "policy"), "failed")
 
 
 def test_a_store_in_this_process_that_raises_is_a_miss_as_well() -> None:
@@ -245,7 +245,7 @@ def test_a_store_in_this_process_that_raises_is_a_miss_as_well() -> None:
         load_record = raising
 
     context = build(builder_of(store=Broken(), memory=with_tea()))
-    assert {miss.part for miss in context.trace.misses} == {"constraints", "summary", "task", "extraction"}
+    assert {miss.part for miss in context.trace.misses} == {"constraints", "summary", "task", "policy", "extraction"}
     assert context.metadata.retrieved_memory_count == 1
 
 
@@ -261,7 +261,7 @@ def test_a_store_that_hangs_is_not_waited_for(hang: Hang, logged: Logged) -> Non
     context = build(builder_of(SHORT_MS, store=Remote(InMemoryRecordStore(), hang)))
     assert hang.returned == 0
     assert {miss.status for miss in context.trace.misses} == {"late"}
-    assert {miss.part for miss in context.trace.misses} == {"constraints", "summary", "task"}
+    assert {miss.part for miss in context.trace.misses} == {"constraints", "summary", "task", "policy"}
     assert_told_once(context, logged)
 
 
