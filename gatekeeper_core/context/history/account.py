@@ -114,13 +114,16 @@ class ThreadAccount:
             sent: what each turn costs as the selection sends it.
             whole: what each turn costs.
         """
-        around = self._sizes.around
+        around, room = self._sizes.around, self._sizes.room
+        # Without a question nothing is needed; where the body does not fit, the newest turns take its place.
+        body_tokens = sum(whole[turn] for turn in self._state.turns(len(whole)))
+        is_needed = choice.status != "no_query" or body_tokens + (whole[-1] if whole else 0) > room
         sizes = PromptSizes(
             fixed=self._sizes.fixed,
             question=around.ahead_tokens + around.behind_tokens - around.stand_in_tokens + self._sizes.asked,
             turns=whole,
-            selected={turn: sent[turn] for turn in choice.turns if choice.status != "no_query"},
-            room=self._sizes.room,
+            selected={turn: sent[turn] for turn in choice.turns} if is_needed else {},
+            room=room,
             recall=None if self._question is None else lambda turns: self._told_tokens(choice, turns),
             is_as_before=self._is_as_before,
             question_name=_digest_of([self._history.query, len(whole)]),
