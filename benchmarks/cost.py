@@ -303,7 +303,8 @@ def _plotted(chosen: argparse.Namespace, made: Sequence[Talk], ways: Sequence[Wa
     fitting = [talk for talk in made if talk.corpus == "session" and talk.size == size]
     longest = max(len(talk.calls) for talk in fitting)
     benches = [Workbench(talk, count, limit=chosen.limit) for talk in fitting if len(talk.calls) == longest]
-    curves = dollars_over_turns(benches, ways, Setting(fixed, state, PRICE_SETS[name]))
+    drawn = [way for way in ways if way.corpora is None or "session" in way.corpora]
+    curves = dollars_over_turns(benches, drawn, Setting(fixed, state, PRICE_SETS[name]))
     axes = Axes("turns (log scale); dollars of all calls so far (log scale)", (10, *TURNS), DOLLARS, log_up=True)
     title = f"A chat of {size} tokens a turn, {fixed} of tools and system prompt: {name}, cache {STATES[state]}"
     write_plot(chosen.plot, title, curves, axes=axes)
