@@ -115,14 +115,15 @@ class ThreadAccount:
             whole: what each turn costs.
         """
         around, room = self._sizes.around, self._sizes.room
-        # Without a question nothing is needed; where the body does not fit, the newest turns take its place.
-        body_tokens = sum(whole[turn] for turn in self._state.turns(len(whole)))
-        is_needed = choice.status != "no_query" or body_tokens + (whole[-1] if whole else 0) > room
+        selected = {turn: sent[turn] for turn in choice.turns}
+        if choice.status == "no_query":  # then the body stays; where it does not fit, the newest turns take its place
+            body = {turn: whole[turn] for turn in self._state.turns(len(whole))}
+            selected = body if sum((*body.values(), *whole[-1:])) <= room else selected
         sizes = PromptSizes(
             fixed=self._sizes.fixed,
             question=around.ahead_tokens + around.behind_tokens - around.stand_in_tokens + self._sizes.asked,
             turns=whole,
-            selected={turn: sent[turn] for turn in choice.turns} if is_needed else {},
+            selected=selected,
             room=room,
             recall=None if self._question is None else lambda turns: self._told_tokens(choice, turns),
             is_as_before=self._is_as_before,
