@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from langchain.agents.middleware import ModelRequest
+from langchain.agents.middleware import ModelRequest, ModelResponse
 from langchain_core._api import LangChainDeprecationWarning
 from langchain_core.chat_history import InMemoryChatMessageHistory
 from langchain_core.messages import BaseMessage
@@ -85,7 +85,7 @@ def middleware(given: Sequence[Message]) -> Adapter:
     request = ModelRequest(
         model=scripted_model(), messages=history, state={"messages": history}, runtime=None, **options
     )
-    handler: Any = lambda asked: asked.messages  # noqa: E731
+    handler: Any = lambda asked: ModelResponse(result=list(asked.messages))  # noqa: E731
     return Adapter("GatekeeperMiddleware", nothing, lambda: gate.wrap_model_call(request, handler))
 
 

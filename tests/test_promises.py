@@ -578,6 +578,7 @@ def test_a_selection_is_stable_json(turns: Pairs, query: str, budget: int, mode:
 
 
 @given(conversations, texts, st.floats(0, 1), st.floats(0, 1))
+@example([("", "Redis"), ("", ""), ("AbAAAc", "")], "Redis 回到", 0.0, 1.0)
 def test_a_lower_eta_keeps_a_part_of_what_a_higher_one_keeps(
     turns: Pairs, query: str, one: float, other: float
 ) -> None:

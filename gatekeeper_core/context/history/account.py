@@ -172,22 +172,30 @@ class ThreadAccount:
         """
         if previous and previous.bill and is_answered(self._history.messages):  # nobody is asked: it is only read
             return view._replace(bill=previous.bill, state=self._policy.state)
-        sizes, plan, count = self._sizes, self._plan, len(self._history.past)
+        plan, count = self._plan, len(self._history.past)
         if not self._policy.is_thrifty and set(view.turns) != set(self._state.turns(count)):  # some had no room
             self._state = self._state._replace(body=tuple(sorted(view.turns)), since=count)
-        around = sizes.around
-        omitted = around.stand_in_tokens if len(view.turns) == count else 0
+        bill, state = self._policy.charge(self._state, self._sent(view, whole, previous), plan)
+        current = self._history.current
+        until = current.start if current and self._behind(view) else self._question if view.told else None
+        kept = [at for at in view.kept if until is None or at < until]
+        end = kept[-1] if kept and not self._policy.is_thrifty else None
+        end = end if run_stable is None else run_stable
+        if plan is None and previous and previous.bill:
+            bill = bill._replace(action=previous.bill.action, recalled=previous.bill.recalled)
+        return view._replace(bill=bill._replace(body_end=end), state=state)
+
+    def _sent(self, view: HistoryView, whole: Sequence[int], previous: HistoryView | None) -> SentRequest:
+        """Return the sizes of what a view sends, and of what everything would be."""
+        sizes, around, count = self._sizes, self._sizes.around, len(self._history.past)
+        omitted, behind = self._omitted(view), self._behind(view)
         ahead = around.ahead_tokens - (omitted if around.stand_in else 0)
-        behind = around.behind_tokens - (0 if around.stand_in else omitted)
-        body = sum(whole[turn] for turn in self._state.turns(count))
+        body = sizes.fixed + ahead + sum(whole[turn] for turn in self._state.turns(count))
+        begun = body + behind + sizes.asked
         tokens = view.fixed_tokens + view.tokens - around.free_tokens - omitted
-        begun = sizes.fixed + ahead + body + behind + sizes.asked
-        if self._policy.is_thrifty:
-            stable = sizes.fixed
-        elif view.told or behind:
-            stable = sizes.fixed + ahead + body
-        else:
-            stable = begun if self._shrunk(view) else tokens
+        stable = begun if self._shrunk(view) else tokens
+        if view.told or behind:
+            stable = body
         everything = view.fixed_tokens + view.history_tokens - around.free_tokens - around.stand_in_tokens
         stand_in_behind = 0 if around.stand_in else around.stand_in_tokens
         stable_everything = everything
@@ -195,10 +203,10 @@ class ThreadAccount:
             stable_everything = (
                 sizes.fixed + around.ahead_tokens - around.stand_in_tokens + stand_in_behind + sum(whole)
             )
-        sent = SentRequest(
+        return SentRequest(
             fixed_tokens=sizes.fixed,
             tokens=tokens,
-            stable_tokens=stable,
+            stable_tokens=sizes.fixed if self._policy.is_thrifty else stable,
             same_tokens=self._same_tokens(view, previous, tokens=tokens, begun=begun),
             everything_tokens=everything,
             everything_stable_tokens=stable_everything,
@@ -207,15 +215,15 @@ class ThreadAccount:
             is_as_before=self._is_said_as_before,
             is_last=bool(view.told) and not self._is_run,
         )
-        bill, state = self._policy.charge(self._state, sent, plan)
-        current = self._history.current
-        until = current.start if current and behind else self._question if view.told else None
-        kept = [at for at in view.kept if until is None or at < until]
-        end = kept[-1] if kept and not self._policy.is_thrifty else None
-        end = end if run_stable is None else run_stable
-        if plan is None and previous and previous.bill:
-            bill = bill._replace(action=previous.bill.action, recalled=previous.bill.recalled)
-        return view._replace(bill=bill._replace(body_end=end), state=state)
+
+    def _omitted(self, view: HistoryView) -> int:
+        """Return the tokens of what stands for turns that were left out, where none is."""
+        return self._sizes.around.stand_in_tokens if len(view.turns) == len(self._history.past) else 0
+
+    def _behind(self, view: HistoryView) -> int:
+        """Return the tokens that stand behind the past turns, before what the user asks."""
+        around = self._sizes.around
+        return around.behind_tokens - (0 if around.stand_in else self._omitted(view))
 
     def _same_tokens(self, view: HistoryView, previous: HistoryView | None, *, tokens: int, begun: int) -> int:
         """Return how much of the beginning of a request is that of the step before."""

@@ -200,7 +200,6 @@ def select_past(
             costs.prices, sizes = policy.prices, costs.sizes(around)
             account = ThreadAccount(policy, history, sizes, counter=costs.counter, can_recall=can_recall)
         chosen = _chosen_before(previous, history) if previous else None
-        is_step = chosen is not None
         try:
             gatekeeper.sync(history.past)
             costs.past = gatekeeper.turn_tokens
@@ -226,8 +225,7 @@ def select_past(
             chosen = (chosen or newest)._replace(status="fallback", reason=_where(error), selection=None)
         view = costs.view(chosen._replace(turns=without_loose_questions(chosen.turns, history)))
         if account:
-            before = previous if is_step else None
-            view = account.billed(view, whole=costs.past, previous=before, run_stable=costs.run_stable)
+            view = account.billed(view, whole=costs.past, previous=previous, run_stable=costs.run_stable)
         seen.tell(view.facts)
     return view
 
