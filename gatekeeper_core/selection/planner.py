@@ -381,10 +381,9 @@ class Planner:
         turn ends with a question, the turn that answers it.
         """
         topic = self.verdict.resumed_topic
-        is_sought = self._fill or self.config.eta > 0  # else nothing is taken as evidence, whatever there is
-        if topic is not None and is_sought and self.verdict.reason == "explicit_return":
+        if topic is not None and self.verdict.reason == "explicit_return":
             last = self.starts[topic + 1] - 1
-            if not any(self.starts[topic] <= turn_id <= last for turn_id in self.kept):
+            if not any(self.starts[topic] <= turn_id <= last for turn_id in (*self.kept, *self._worths)):
                 self._take(last, self._form(last), "link", "earlier_turn")
         for turn_id in evidence[:_FOLLOWED] if self.cues.newest_state else ():
             for later in range(turn_id + 1, min(self._newest, turn_id + _CHAIN_TURNS) + 1):
