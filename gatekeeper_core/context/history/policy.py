@@ -326,7 +326,8 @@ class PromptPolicy:
         if sizes.question_name and sizes.question_name == self.state.question:
             return self._same(sizes, old)
         state = self._asked(sizes)
-        kept = self._plan(sizes, old, tuple(turn for turn in sizes.selected if turn not in old))
+        wanted = [turn for turn in sizes.selected if turn not in old]
+        kept = self._plan(sizes, old, tuple(wanted))
         rebuilt = self._plan(sizes, *self._chosen_anew(sizes))
         to_recall = self.prices.input / 1_000_000 * state.recalled_tokens
         gain = self._rate * (kept.body_tokens - rebuilt.body_tokens) - to_recall
@@ -341,7 +342,6 @@ class PromptPolicy:
         )
         if reason in _CHOOSES_ANEW:
             return rebuilt, state._replace(body=rebuilt.body, since=count, recalled=rebuilt.recalled, rent=0.0)
-        wanted = list(kept.recalled or (turn for turn in sizes.selected if turn not in old))
         while wanted and kept.dollars + self._later(sizes, kept.recalled_tokens) > left and self.first_cut_at is None:
             del wanted[-1]
             kept = self._plan(sizes, old, tuple(wanted))
