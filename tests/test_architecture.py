@@ -21,6 +21,7 @@ HALL = frozenset(
     {
         "caching",
         "calibration",
+        "embedding",
         "errors",
         "events",
         "messages",
@@ -32,6 +33,8 @@ HALL = frozenset(
         "token_profiles",
         "tokens",
         "truncation",
+        "vectors",
+        "workers",
     }
 )
 ROOMS = {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.storage.vectors import MAX_DIMENSIONS, cosine, unit_vector
+from gatekeeper_core.vectors import MAX_DIMENSIONS, cosine, unit_vector
 
 numbers = st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=12)
 
