@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from gatekeeper_core.vectors import unit_vector
 
-__all__ = ["Embedded", "Embedder", "ModelEmbedder", "embed", "embedder_name", "embedding_mark"]
+__all__ = ["Embedded", "Embedder", "ModelEmbedder", "embed", "embed_each", "embedder_name", "embedding_mark"]
 
 
 class Embedder(Protocol):
@@ -87,19 +87,31 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> Embedded:
     >>> embed(lambda texts: [], ["ab"]).reason
     'wrong_count'
     """
-    try:
-        given = tuple(islice(iter(embedder(texts)), len(texts) + 1))
-        vectors = [unit_vector(vector) for vector in given]
-    except Exception as error:  # noqa: BLE001 - a model of the caller's, most often over a network: it may raise anything
-        return Embedded((), f"error: {type(error).__name__}")
-    if len(vectors) != len(texts):
-        return Embedded((), "wrong_count")
+    vectors, reason = embed_each(embedder, texts)
     read = tuple(vector for vector in vectors if vector is not None)
+    if reason:
+        return Embedded((), reason)
     if len(read) != len(texts):
         return Embedded((), "no_vector")
     if len({len(vector) for vector in read}) > 1:
         return Embedded((), "mixed_dimensions")
     return Embedded(read)
+
+
+def embed_each(embedder: Embedder, texts: Sequence[str]) -> tuple[tuple[array[float] | None, ...], str]:
+    """Return for each text its vector of length 1, None where it has none, and "" or the reason why no text has one.
+
+    The reasons are ``"error: <its type>"`` and ``"wrong_count"``. The dimensions are not compared.
+
+    >>> embed_each(lambda texts: [[float(len(text))] for text in texts], ["tea", ""])
+    ((array('f', [1.0]), None), '')
+    """
+    try:
+        given = tuple(islice(iter(embedder(texts)), len(texts) + 1))
+        vectors = tuple(unit_vector(vector) for vector in given)
+    except Exception as error:  # noqa: BLE001 - a model of the caller's, most often over a network: it may raise anything
+        return (), f"error: {type(error).__name__}"
+    return (vectors, "") if len(vectors) == len(texts) else ((), "wrong_count")
 
 
 def embedder_name(embedder: Embedder) -> str:

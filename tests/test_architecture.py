@@ -22,6 +22,7 @@ HALL = frozenset(
         "caching",
         "calibration",
         "embedding",
+        "encoder",
         "errors",
         "events",
         "messages",
