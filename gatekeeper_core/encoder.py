@@ -26,7 +26,7 @@ from gatekeeper_core.observation import tell
 from gatekeeper_core.vectors import PackedVector, dot, packed
 from gatekeeper_core.workers import BoundedCalls
 
-__all__ = ["Encoded", "TextEncoder"]
+__all__ = ["Encoded", "TextEncoder", "encoder_of"]
 
 _BATCH = 64
 """Texts of one call to an embedder. Source: ours; models give nothing for larger batches on a CPU."""
@@ -197,6 +197,11 @@ class TextEncoder:
     def __reduce__(self) -> tuple[Callable[[], TextEncoder], tuple[()]]:
         """Return how a pickle is read: with the same embedder and limits, and an empty cache."""
         return partial(type(self), self._embedder, timeout_seconds=self._timeout_seconds, max_bytes=self._max_bytes), ()
+
+
+def encoder_of(embedder: Embedder | TextEncoder | None) -> TextEncoder | None:
+    """Return an embedder within the usual limits; an encoder itself, and None, as they are."""
+    return embedder if embedder is None or isinstance(embedder, TextEncoder) else TextEncoder(embedder)
 
 
 def _digest(text: str) -> bytes:

@@ -70,6 +70,7 @@ STAGES = (
     "scan",
     "expansion",
     "similarity",
+    "meaning",
     "retrieval",
     "cues",
     "verdicts",
