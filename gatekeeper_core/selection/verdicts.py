@@ -134,6 +134,7 @@ class VerdictLog:
         """Keep only the verdicts on the first turns."""
         for column in self._columns.values():
             del column[turn_count:]
+        del self._cues[max(self._columns["cues"], default=_NONE) + 1 :]  # they stand in the order of their first use
 
     def sections(self) -> dict[str, array[int] | bytes]:
         """Return the sections of a snapshot: copies of the columns, and the cues."""

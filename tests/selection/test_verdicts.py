@@ -48,6 +48,7 @@ def test_verdicts_come_back_to_the_bit_also_after_a_cut_and_out_of_their_columns
         log.append(verdict)
     wanted = first[:keep] + more
     assert list(log) == wanted
+    assert log.sections() == log_of(wanted).sections()
     assert list(VerdictLog.from_sections(log.sections(), turn_count=len(wanted))) == wanted
     assert [log.link(turn) for turn in range(len(wanted))] == [verdict.link for verdict in wanted]
 
