@@ -116,6 +116,7 @@ def modules_of(package: str, root: Path) -> list[Module]:
 PORCH = (
     "gatekeeper_cli",
     "gatekeeper_formats",
+    "gatekeeper_meaning",
     "gatekeeper_minimax",
     "gatekeeper_otel",
     "gatekeeper_postgres",
