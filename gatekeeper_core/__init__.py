@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.select import select_history as select_history
     from gatekeeper_core.context.history.view import HistoryView as HistoryView
     from gatekeeper_core.context.history.view import keep as keep
-    from gatekeeper_core.context.memory.embedding import Embedder as Embedder
     from gatekeeper_core.context.memory.memory import LongTermMemory as LongTermMemory
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig as ContextBuilderConfig
     from gatekeeper_core.context.prompt.builder import ContextBuilder as ContextBuilder
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor as ToolResultCompressor
     from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories as ThreadMemories
     from gatekeeper_core.context.tool_results.working_memory import WorkingMemory as WorkingMemory
+    from gatekeeper_core.embedding import Embedder as Embedder
+    from gatekeeper_core.embedding import ModelEmbedder as ModelEmbedder
     from gatekeeper_core.errors import BudgetError as BudgetError
     from gatekeeper_core.errors import ConfigError as ConfigError
     from gatekeeper_core.errors import GatekeeperError as GatekeeperError
@@ -64,7 +65,7 @@ _MODULES = {
     "ContextCompressor": "context.compaction.conversation",
     "ContextGatekeeper": "selection.gatekeeper",
     "Decision": "selection.result",
-    "Embedder": "context.memory.embedding",
+    "Embedder": "embedding",
     "GatekeeperConfig": "selection.planner",
     "GatekeeperError": "errors",
     "HistoryConfig": "context.history.modes",
@@ -74,6 +75,7 @@ _MODULES = {
     "MemoryScope": "storage.base",
     "Message": "messages",
     "MessageFormatError": "errors",
+    "ModelEmbedder": "embedding",
     "ModelPrices": "pricing.prices",
     "PolicyState": "context.history.policy",
     "RunConfig": "context.compaction.run",

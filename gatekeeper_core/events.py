@@ -192,6 +192,10 @@ SELECTION = _stage(
 GATE = _stage("selection.gate", "selection", "topic judged", "decision reason staying link topics")
 CANDIDATES = _stage("selection.candidates", "selection", "turns scored", "turn_count candidates")
 COVER = _stage("selection.cover", "selection", "turns taken", "turns_kept tokens")
+ENCODER_FAILED = _event(
+    "selection.embedder_failed", "selection", "an embedder failed; words decide alone", "reason", "WARNING"
+)
+"""Once for each call that lacks vectors."""
 
 PAST = _stage("history.past", "history", "past chosen", f"{_VIEW} {_BILL}", optional=_BILL)
 HISTORY = _stage("history", "history", "history selected", f"{_VIEW} {_BILL} shadow", "INFO", "WARNING", optional=_BILL)

@@ -9,7 +9,7 @@ import pytest
 
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.storage.base import EarlierText, Memory, MemoryRecord, MemoryScope, TermCounts
-from gatekeeper_core.storage.vectors import unit_vector
+from gatekeeper_core.vectors import unit_vector
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

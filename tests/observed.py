@@ -25,6 +25,7 @@ from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.memory.update import remember_thread
 from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests
 from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
+from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import GatekeeperError, StorageError
 from gatekeeper_core.events import EVENTS, FACTS, Event
 from gatekeeper_core.pricing.usage import Usage
@@ -158,6 +159,7 @@ def _select(secret: str, turns: Sequence[tuple[str, str]], question: str) -> Non
     for asked, answer in turns:
         gatekeeper.add_turn(f"{asked} {secret}", answer)
     gatekeeper.select(question)
+    TextEncoder(failing(secret)).encode([question])
 
 
 def _histories(secret: str, talk: Sequence[Message], question: str) -> None:

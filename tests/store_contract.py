@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from gatekeeper_core.errors import ConfigError, ForgottenError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import EarlierText, Forgotten, Memory, MemoryRecord, MemoryScope
-from gatekeeper_core.storage.vectors import unit_vector
+from gatekeeper_core.vectors import unit_vector
 from tests.message_store_contract import ids_of, said
 
 if TYPE_CHECKING:

@@ -21,6 +21,8 @@ HALL = frozenset(
     {
         "caching",
         "calibration",
+        "embedding",
+        "encoder",
         "errors",
         "events",
         "messages",
@@ -32,6 +34,8 @@ HALL = frozenset(
         "token_profiles",
         "tokens",
         "truncation",
+        "vectors",
+        "workers",
     }
 )
 ROOMS = {
@@ -66,6 +70,7 @@ STAGES = (
     "scan",
     "expansion",
     "similarity",
+    "meaning",
     "retrieval",
     "cues",
     "verdicts",

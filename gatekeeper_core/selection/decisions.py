@@ -52,6 +52,8 @@ def explained(plan: Planner, constraints: Mapping[str, str]) -> Selection:
         smallest_needed_tokens=None if needed is None else budget_for(plan.count, needed),
         order=tuple(plan.kept),
         **describe_counter(plan.count),
+        embedder=plan.meaning.embedder if plan.meaning else "",
+        embedder_missed=plan.meaning.missed if plan.meaning else "",
         _account=Decisions(plan),
     )
 
@@ -92,6 +94,7 @@ class Decisions:
             value=plan.values.get(turn_id),
             kept_from_tokens=budget_for(plan.count, offered) if why == "no_room" else None,
             kept_from_eta=self._etas.get(turn_id) if why == "enough" else None,
+            meaning=plan.meaning.cosine(turn_id) if plan.meaning else None,
         )
 
     def anchors(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -138,6 +141,7 @@ class Decisions:
             tokens=plan.records.tokens_of(turn_id),
             shared=self._shared(matched),
             kept_with=tuple(dict.fromkeys(anchor.text for anchor in anchors))[:3],
+            meaning=plan.meaning.cosine(turn_id) if plan.meaning else None,
         )
 
     def _shared(self, terms: frozenset[str]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from datetime import datetime
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
+from gatekeeper_core.encoder import TextEncoder, encoder_of
 from gatekeeper_core.errors import ConfigError, SnapshotError
 from gatekeeper_core.events import GATE, SELECTION
 from gatekeeper_core.messages import Turn, common_beginning
@@ -24,6 +25,7 @@ from gatekeeper_core.selection.cues import read_cues, without_cues
 from gatekeeper_core.selection.dates import date_terms
 from gatekeeper_core.selection.decisions import explained
 from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.meaning import Asked, Meaning, TurnVectors, excerpt
 from gatekeeper_core.selection.planner import GatekeeperConfig, Planner, chain_of_links
 from gatekeeper_core.selection.records import Record, Records, days_of, ends_open
 from gatekeeper_core.selection.retrieval import expand_query, read_query, with_dates, with_earlier
@@ -38,6 +40,7 @@ from gatekeeper_core.tokens import checked_counter, count_messages, describe_cou
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
+    from gatekeeper_core.embedding import Embedder
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.result import Selection
     from gatekeeper_core.tokens import TokenCounter
@@ -108,6 +111,9 @@ class ContextGatekeeper:
         token_budget: what the chosen turns may cost together, at least 1. Constraints have a cap of their own.
         config: the settings.
         token_counter: counts the tokens of a text; None takes :class:`~gatekeeper_core.token_estimate.TokenEstimator`.
+        embedder: gives vectors of texts, so that turns are found that share no word with the query; a ``TextEncoder``
+            may serve several gatekeepers. Vectors are made when turns are added; where they fail or come late, words
+            alone decide until the next add. None: words alone.
 
     Raises:
         ConfigError: the budget is not positive.
@@ -126,6 +132,7 @@ class ContextGatekeeper:
         *,
         config: GatekeeperConfig | None = None,
         token_counter: TokenCounter | None = None,
+        embedder: Embedder | TextEncoder | None = None,
     ) -> None:
         if config is not None and not isinstance(config, GatekeeperConfig):
             raise TypeError(f"config must be a GatekeeperConfig, got {type(config).__name__}")
@@ -138,6 +145,8 @@ class ContextGatekeeper:
         self._verdicts = VerdictLog()
         self._index = TurnIndex()
         self._topic_map = TopicMap()
+        self._encoder = encoder_of(embedder)
+        self._vectors = TurnVectors()
         self._history_tokens = 0
         self._synced: tuple[object, ...] | None = None
         self._judged: tuple[str, Verdict] | None = None
@@ -205,6 +214,7 @@ class ContextGatekeeper:
         _check_text("assistant_text", assistant_text)
         with self._lock:
             self._append(self._record((user_text, assistant_text)))
+        self._embed_missing()
 
     def sync(self, turns: Iterable[Turn | tuple[str, str]]) -> None:
         """Make the history equal to the given turns, at the price of what differs.
@@ -218,6 +228,7 @@ class ContextGatekeeper:
             TypeError: an element is neither; the history stays as it was.
         """
         if turns is self._synced:
+            self._embed_missing()
             return
         listed = turns if isinstance(turns, tuple) else tuple(turns)
         with self._lock:
@@ -234,6 +245,7 @@ class ContextGatekeeper:
                 self._append(record)
             if isinstance(turns, tuple) and all(isinstance(turn, Turn) for turn in wanted):
                 self._synced = turns  # it cannot change: to see it again is to see the same
+        self._embed_missing()
 
     def select(self, query: str) -> list[dict[str, str | int]]:
         """Return the turns that the query needs, oldest first.
@@ -275,36 +287,45 @@ class ContextGatekeeper:
         budget = self._token_budget if token_budget is None else _checked_budget(token_budget)
         if asked_at is not None and not isinstance(asked_at, datetime):
             raise TypeError(f"asked_at must be a datetime or None, got {type(asked_at).__name__}")
-        with stage(SELECTION) as seen, self._lock:
-            read, cues = read_query(query, self._index, about=without_cues(query)), read_cues(query)
-            verdict = self._judge(query, read.idf, cues)
-            newest_day = self._records[-1].day if self._records else None
-            dated = with_dates(read, self._index, newest_day if asked_at is None else asked_at.date())
-            whole = with_earlier(dated, self._index, self._asked_before(verdict))
-            planner = Planner(
-                query=expand_query(whole, self._index),
-                cues=cues,
-                verdict=verdict,
-                starts=self._topic_map.starts,
-                links=self._verdicts.link,
-                index=self._index,
-                records=self._records,
-                history_tokens=self._history_tokens,
-                token_budget=budget,
-                trim=self._config.trim if trim is None else trim,
-                config=self._config,
-                count=self._count,
-            )
-            planner.choose()
-            selection = explained(planner, self._constraints)
+        with stage(SELECTION) as seen:
+            asked = self._asked(query)
+            with self._lock:
+                selection = self._selection(query, asked, budget=budget, trim=trim, asked_at=asked_at)
             seen.tell(selection.facts)
             return selection
+
+    def _selection(
+        self, query: str, asked: Asked | None, *, budget: int, trim: bool | None, asked_at: datetime | None
+    ) -> Selection:
+        """Return the choice for a question; see :meth:`explain`."""
+        read, cues = read_query(query, self._index, about=without_cues(query)), read_cues(query)
+        verdict = self._judge(query, read.idf, cues)
+        newest_day = self._records[-1].day if self._records else None
+        dated = with_dates(read, self._index, newest_day if asked_at is None else asked_at.date())
+        whole = with_earlier(dated, self._index, self._asked_before(verdict))
+        planner = Planner(
+            query=expand_query(whole, self._index),
+            cues=cues,
+            verdict=verdict,
+            starts=self._topic_map.starts,
+            links=self._verdicts.link,
+            index=self._index,
+            records=self._records,
+            history_tokens=self._history_tokens,
+            token_budget=budget,
+            trim=self._config.trim if trim is None else trim,
+            config=self._config,
+            count=self._count,
+            meaning=Meaning(asked, self._vectors) if asked else None,
+        )
+        planner.choose()
+        return explained(planner, self._constraints)
 
     def to_bytes(self) -> bytes:
         """Return a snapshot of the index, the topic map and the token counts, without any text.
 
         With it and the same turns, :meth:`from_bytes` has the gatekeeper back some hundred times sooner than
-        :meth:`sync` builds it. Constraints are no part of it.
+        :meth:`sync` builds it. The vectors are in it, with the name of their embedder; constraints are no part of it.
         """
         with self._lock:
             tokens_user, tokens_assistant = self._records.token_columns()
@@ -317,6 +338,7 @@ class ContextGatekeeper:
                 "tokens_assistant": tokens_assistant,
                 **self._verdicts.sections(),
                 **self._topic_map.sections(),
+                **(self._vectors.sections(self._encoder.name) if self._encoder else {}),
             }
             return write_sections(_SNAPSHOT, sections)
 
@@ -330,6 +352,7 @@ class ContextGatekeeper:
         config: GatekeeperConfig | None = None,
         token_counter: TokenCounter | None = None,
         recount: bool = False,
+        embedder: Embedder | TextEncoder | None = None,
     ) -> ContextGatekeeper:
         """Return the gatekeeper that a snapshot was made of; it gives the same answers as one that was built anew.
 
@@ -341,6 +364,8 @@ class ContextGatekeeper:
             token_counter: what counted the tokens then; its counts are taken from the snapshot. One of our own is told
                 from every other; two counters of yours are not told apart.
             recount: whether to count all turns anew: then it does not matter what counted them.
+            embedder: as for a new one. Vectors of another embedder are left out; nothing is embedded before the next
+                add.
 
         Raises:
             TypeError: an argument has the wrong type.
@@ -348,7 +373,7 @@ class ContextGatekeeper:
                 another counter.
             ConfigError: the budget is not positive.
         """
-        made = cls(token_budget, config=config, token_counter=token_counter)
+        made = cls(token_budget, config=config, token_counter=token_counter, embedder=embedder)
         sections = read_sections(_SNAPSHOT, data)
         listed = [_checked_turn(position, turn) for position, turn in enumerate(turns)]
         if recount:
@@ -399,6 +424,8 @@ class ContextGatekeeper:
             self._index = TurnIndex.from_bytes(sections["index"])
             self._verdicts = VerdictLog.from_sections(sections, turn_count=len(turns))
             self._topic_map = TopicMap.from_sections(sections, len(turns), **self._newest())
+            if self._encoder:
+                self._vectors = TurnVectors.from_sections(sections, embedder=self._encoder.name, turn_count=len(turns))
         except SnapshotError:
             raise
         except (LookupError, AttributeError, TypeError, ValueError) as error:
@@ -436,6 +463,8 @@ class ContextGatekeeper:
         self._topic_map.add(verdict, terms.keys(), question_open=ends_open(record))
         self._verdicts.append(verdict)
         self._records.append(record)
+        if self._encoder:
+            self._vectors.extend(1)
         self._history_tokens += record.tokens
         self._synced = self._judged = None
 
@@ -447,6 +476,31 @@ class ContextGatekeeper:
             seen.tell(lambda: {"topics": topics, **{name: getattr(verdict, name) for name in _GATE_FACTS}})
         self._judged = query, verdict
         return verdict
+
+    def _embed_missing(self) -> None:
+        """Make the vectors that are missing, outside of the lock; what fails is tried again at the next add."""
+        if self._encoder is None:
+            return
+        with self._lock:
+            texts = {turn_id: excerpt(*self._records.text_of(turn_id)) for turn_id in self._vectors.missing()}
+        if not any(texts.values()):
+            return
+        made = self._encoder.encode(list(texts.values())).vectors
+        with self._lock:
+            for (turn_id, text), vector in zip(texts.items(), made, strict=True):
+                is_there = turn_id < len(self._records) and excerpt(*self._records.text_of(turn_id)) == text
+                if vector and is_there:
+                    self._vectors.put(turn_id, vector)
+
+    def _asked(self, query: str) -> Asked | None:
+        """Return a question, embedded; None without an embedder."""
+        if self._encoder is None:
+            return None
+        (vector,), missed = self._encoder.encode_query(excerpt(query))
+        calibration = self._encoder.calibration if vector else None
+        if vector is None or calibration is None:
+            return Asked(self._encoder.name, missed=missed or "no_vector")
+        return Asked(self._encoder.name, vector, *calibration)
 
     def _asked_before(self, verdict: Verdict) -> Iterator[tuple[str, float]]:
         """Yield the questions that a question goes on from, the newest first, with the share that their words weigh."""
@@ -464,6 +518,7 @@ class ContextGatekeeper:
             self._history_tokens -= record.tokens
         self._records = self._records.first(turn_count)
         self._verdicts.cut(turn_count)
+        self._vectors = self._vectors.first(turn_count)
         self._topic_map.cut(turn_count, **self._newest())
 
     def _newest(self) -> dict[str, Any]:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
+    from gatekeeper_core.selection.meaning import Meaning
     from gatekeeper_core.selection.records import Records
     from gatekeeper_core.selection.result import Stage, Why
     from gatekeeper_core.selection.retrieval import Query, Score
@@ -132,6 +133,7 @@ class Planner:
         links: gives how firmly the user's text of a turn hung on the turn before it, 0..1.
         history_tokens: what all turns cost.
         token_budget: what the chosen ones may cost.
+        meaning: how near the turns are to it, where there is an embedder.
         scores: those of the turns that were scored in full.
         kept: the chosen turns as they are sent, in the order in which they were taken.
         reasons: one for each candidate and each chosen turn.
@@ -151,6 +153,7 @@ class Planner:
     trim: bool
     config: GatekeeperConfig
     count: TokenCounter
+    meaning: Meaning | None = None
     scores: dict[int, Score] = field(default_factory=dict, init=False)
     kept: dict[int, Excerpt] = field(default_factory=dict, init=False)
     reasons: dict[int, Reason] = field(default_factory=dict, init=False)
@@ -205,7 +208,7 @@ class Planner:
         if self._fill and self.records:
             limit = max(limit, 2 * self._left * len(self.records) // max(1, self.history_tokens))
         config, texts = self.config.retrieval, self.records.text_of
-        scores = score_turns(self.query, self.index, config=config, depth=limit, texts=texts)
+        scores = score_turns(self.query, self.index, config=config, depth=limit, texts=texts, meaning=self.meaning)
         self.scores = {score.turn_id: score for score in scores}
         told, worth = self._told_by(scores), worths(scores)
         enough, least = self._floors(scores, told)
@@ -218,7 +221,8 @@ class Planner:
             # What hangs on the newest turn shares generic words with turns of other topics by chance.
             elsewhere = hangs and not score.related and self.topic_of(turn_id) < len(self.starts) - 1
             by_chance = elsewhere and all(map(is_generic, score.matched))
-            if not score.whole and (told[turn_id] < least or by_chance):
+            unlike = self.meaning is not None and told[turn_id] < enough and self.meaning.is_unlike(turn_id)
+            if not score.whole and (told[turn_id] < least or by_chance or unlike):
                 self._drop(turn_id, "cover", "little_evidence")
                 continue
             self._worths[turn_id] = worth.get(turn_id, 0.0)
@@ -226,7 +230,10 @@ class Planner:
                 self._weak.add(turn_id)
 
     def _told_by(self, scores: Sequence[Score]) -> dict[int, float]:
-        """Return by turn the share of the query's information that it holds, 0..1; a related term counts its credit."""
+        """Return by turn the share of the query's information that it holds, 0..1; a related term counts its credit.
+
+        What is near in meaning holds at least as much as its nearness is worth.
+        """
         worth = information((term for term in self.query.idf if term not in self.query.earlier), self.index)
         mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
         credit_of = {related.term: (related.stands_for, related.credit) for related in self.query.related}
@@ -237,7 +244,8 @@ class Planner:
                 own, credit = credit_of[term]
                 held[own] = max(held.get(own, 0.0), credit)
             shares = math.fsum(worth.get(term, 0.0) * credit for term, credit in held.items())
-            told[score.turn_id] = round(shares / mass, 6)
+            near = self.meaning.strength(score.turn_id) if self.meaning else 0.0
+            told[score.turn_id] = round(max(shares / mass, _EVIDENCE_SHARE * near), 6)
         return told
 
     def _floors(self, scores: Sequence[Score], told: Mapping[int, float]) -> tuple[float, float]:
@@ -296,7 +304,9 @@ class Planner:
                 self._drop(turn_id, "cover", "little_evidence")
             else:
                 offered.append(turn_id)
-                if not self._take(turn_id, self._form(turn_id), "cover", "evidence"):
+                score = self.scores[turn_id]
+                why: Why = "evidence" if score.matched or score.related else "meaning"
+                if not self._take(turn_id, self._form(turn_id), "cover", why):
                     self.missing = max(self.missing, value)
         self._covered = tuple(self.kept)
         for _, negative in self._open:

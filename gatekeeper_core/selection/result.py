@@ -23,6 +23,7 @@ DecisionOutcome = Literal["kept", "trimmed", "dropped"]
 Stage = Literal["recall", "link", "cover", "overview"]
 Why = Literal[
     "evidence",
+    "meaning",
     "newest_turn",
     "earlier_turn",
     "later_turn",
@@ -79,6 +80,7 @@ class Decision(NamedTuple):
         kept_from_eta: a coverage ``eta`` from which on it (or a turn that it repeats) would have been kept, or None
             where that was not the reason.
         kept_with: anchors of the turn that, named in the query, would have made it a candidate.
+        meaning: the cosine of the turn and the query, -1..1, where an embedder told it; else None.
     """
 
     turn_id: int
@@ -94,6 +96,7 @@ class Decision(NamedTuple):
     kept_from_tokens: int | None = None
     kept_from_eta: float | None = None
     kept_with: tuple[str, ...] = ()
+    meaning: float | None = None
 
 
 class Account(Protocol):
@@ -131,6 +134,9 @@ class Selection:
         order: ids of the kept turns in the order in which they were taken, the one to give up first last.
         counter: what counted the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
         margin: how far a prompt may lie over its estimate, as a share of it: so much of the budget was kept free.
+        embedder: the name of the embedder that was asked, "" where there is none.
+        embedder_missed: why it has no opinion, "" where it has one: ``no_vectors`` (of any turn), or a reason of
+            ``TextEncoder``.
     """
 
     query: str
@@ -146,6 +152,8 @@ class Selection:
     order: tuple[int, ...] = ()
     counter: str = ""
     margin: float = 0.0
+    embedder: str = ""
+    embedder_missed: str = ""
     _account: Account | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -204,6 +212,7 @@ class Selection:
             "coverage": self.coverage,
             "counter": self.counter,
             "margin": self.margin,
+            **self._embedder_facts(),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -220,13 +229,17 @@ class Selection:
             "coverage": self.coverage,
             "covered": list(self.covered),
             "uncovered": list(self.uncovered),
-            "decisions": [_decision_dict(decision) for decision in self.decisions],
+            "decisions": [_decision_dict(decision, with_meaning=bool(self.embedder)) for decision in self.decisions],
             "constraints": dict(self.constraints),
             "smallest_needed_tokens": self.smallest_needed_tokens,
             "order": list(self.order),
             "counter": self.counter,
             "margin": self.margin,
+            **self._embedder_facts(),
         }
+
+    def _embedder_facts(self) -> dict[str, str]:
+        return {"embedder": self.embedder, "embedder_missed": self.embedder_missed} if self.embedder else {}
 
     def _repr_html_(self) -> str:
         """Return the kept turns as a table for a notebook: plain HTML, escaped, without script."""
@@ -244,11 +257,15 @@ class Selection:
         return notebook_table(caption, ("turn", "tokens", "part", "why", "shared", "user", "assistant"), rows)
 
 
-def _decision_dict(decision: Decision) -> dict[str, Any]:
+def _decision_dict(decision: Decision, *, with_meaning: bool) -> dict[str, Any]:
     values = decision._asdict()
     for name in ("shared", "related", "kept_with"):
         values[name] = list(values[name])
+    if not with_meaning:
+        del values["meaning"]
     if decision.score is not None:
         score = decision.score._asdict()
+        if not with_meaning:
+            del score["meaning"]
         values["score"] = {**score, **{name: sorted(score[name]) for name in ("matched", "related", "whole")}}
     return values

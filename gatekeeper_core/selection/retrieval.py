@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from gatekeeper_core.selection.index import TurnIndex
+    from gatekeeper_core.selection.meaning import Meaning
     from gatekeeper_core.selection.scan import Hits
 
 __all__ = [
@@ -68,6 +69,7 @@ _REACH_WEIGHT = 0.7  # how much depends on what a turn and its neighbours hold t
 _FEEDBACK_WEIGHT = 0.3  # of the query's mean term, for the best word of feedback; gain 0.2; the idea: Rocchio 1971
 _ANSWER_WEIGHT = 0.25  # what a turn gains that holds the time or the number that the query asks for; gain 0.2
 _SPEAKER_WEIGHT = 1.0  # how much more the messages of a speaker count whom the query names; gain 0.7
+_MEANING_WEIGHT = 0.15  # of the best score, or of twice the query's mass, for a nearness that is evidence by itself
 _K1 = 1.2  # how fast repeated terms stop to count: Lucene's default
 _B = 0.75  # how much long texts are damped, 0..1: Lucene's default
 _POSTING_BUDGET = 2500  # postings that are read in full, the rarest terms first
@@ -147,6 +149,7 @@ class Score(NamedTuple):
     ::
 
         total = fit * (1.5 * lex_user + 0.7 * lex_assistant + feedback + neighbour) + 1.0 * exact + 0.2 * recency
+                + meaning
 
     Attributes:
         turn_id: 0-based position of the turn.
@@ -163,6 +166,7 @@ class Score(NamedTuple):
         related: related terms that it holds.
         whole: the identifiers, versions, quoted phrases, code and numbers of the query that the turn holds word for
             word, identifiers and numbers of one or two characters left out.
+        meaning: what its nearness in meaning adds, weighted; 0.0 without an embedder.
     """
 
     turn_id: int
@@ -178,6 +182,7 @@ class Score(NamedTuple):
     matched: frozenset[str]
     related: frozenset[str]
     whole: frozenset[str]
+    meaning: float = 0.0
 
 
 def read_query(text: str, index: TurnIndex, *, about: str | None = None) -> Query:
@@ -275,6 +280,7 @@ def score_turns(
     config: RetrievalConfig,
     depth: int,
     texts: Callable[[int], tuple[str, str]],
+    meaning: Meaning | None = None,
 ) -> tuple[Score, ...]:
     """Return the best turns with their scores, best first; of equal turns the newer one first.
 
@@ -284,8 +290,32 @@ def score_turns(
         config: the weights.
         depth: how many turns are scored in full and returned at most; at least ``SCORED_IN_FULL`` are.
         texts: gives the user's and the assistant's text of a turn.
+        meaning: how near the turns are to the query, where an embedder tells: it adds to the scores, and what is near
+            competes without a shared term.
     """
-    return _Scoring(query, index, config, texts).best(max(depth, SCORED_IN_FULL))
+    depth = max(depth, SCORED_IN_FULL)
+    found = _Scoring(query, index, config, texts).best(depth)
+    return found if meaning is None else _with_meaning(found, query, index, config, meaning)[:depth]
+
+
+def _with_meaning(
+    found: Sequence[Score], query: Query, index: TurnIndex, config: RetrievalConfig, meaning: Meaning
+) -> tuple[Score, ...]:
+    """Return the scores of the turns that words or meaning find, with what nearness adds, best first."""
+    unit = _MEANING_WEIGHT * max(found[0].total if found else 0.0, 2 * query.mass)
+    known = {score.turn_id for score in found}
+    nothing: frozenset[str] = frozenset()
+    scores = [*found]
+    for turn in meaning.nearest:
+        if turn not in known:
+            late = recency(turn, len(index))
+            total = round(config.recency_weight * late, 6)
+            scores.append(Score(turn, 0.0, 0.0, 0.0, late, 0.0, 0.0, 1.0, total, 0.0, nothing, nothing, nothing))
+    raised = []
+    for score in scores:
+        added = round(unit * meaning.strength(score.turn_id), 6)
+        raised.append(score._replace(meaning=added, total=round(score.total + added, 6)))
+    return tuple(sorted(raised, key=_rank))
 
 
 class _Held(NamedTuple):

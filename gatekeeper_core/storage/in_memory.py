@@ -21,7 +21,7 @@ from gatekeeper_core.storage.base import (
 )
 from gatekeeper_core.storage.forgetting import sources_of, sources_of_all, without_source
 from gatekeeper_core.storage.stored_rows import check_next_versions
-from gatekeeper_core.storage.vectors import cosine
+from gatekeeper_core.vectors import cosine
 
 __all__ = ["InMemoryBlobStore", "InMemoryMemoryStore", "InMemoryRecordStore", "Shelf"]
 

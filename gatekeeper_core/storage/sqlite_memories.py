@@ -24,7 +24,7 @@ from gatekeeper_core.storage.stored_rows import (
     UserKey,
     check_next_versions,
 )
-from gatekeeper_core.storage.vectors import cosine
+from gatekeeper_core.vectors import cosine
 
 __all__ = [
     "MAX_COMPARED_VECTORS",

@@ -23,7 +23,7 @@ from gatekeeper_core.storage.stored_rows import (
     UserKey,
     check_next_versions,
 )
-from gatekeeper_core.storage.vectors import cosine
+from gatekeeper_core.vectors import cosine
 from gatekeeper_postgres.statements import Statements, execute, name_key, rows_of
 from gatekeeper_postgres.vectors import VectorType, as_text
 

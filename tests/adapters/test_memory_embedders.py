@@ -12,8 +12,8 @@ pytest.importorskip("llama_index.core")
 from langchain_core.embeddings import Embeddings
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from gatekeeper_core.context.memory.embedding import MemoryEmbedder
 from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.embedding import ModelEmbedder
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore
 
@@ -53,7 +53,7 @@ class ByWordIndex(BaseEmbedding):
         return vector(query)
 
 
-@pytest.mark.parametrize("embedder", [MemoryEmbedder(ByWord()), MemoryEmbedder(ByWordIndex())])
+@pytest.mark.parametrize("embedder", [ModelEmbedder(ByWord()), ModelEmbedder(ByWordIndex())])
 @pytest.mark.parametrize("question", ["anything to drink?", "喝什么?"])
 def test_a_model_of_a_framework_finds_what_shares_no_word(embedder: Any, question: str) -> None:
     """004-17: semantic retrieval with the embeddings that one has."""
@@ -66,11 +66,11 @@ def test_a_model_of_a_framework_finds_what_shares_no_word(embedder: Any, questio
 
 def test_questions_go_the_way_of_questions() -> None:
     model = ByWord()
-    embedder = MemoryEmbedder(model)
+    embedder = ModelEmbedder(model)
     LongTermMemory(InMemoryMemoryStore(), embedder=embedder, query_embedder=embedder.queries).search(ANN, "tea?")
     assert model.asked == ["tea?"]
 
 
 def test_what_is_no_model_is_refused() -> None:
     with pytest.raises(TypeError, match="embeddings must be a model with embed_documents and embed_query or"):
-        MemoryEmbedder(lambda texts: [])
+        ModelEmbedder(lambda texts: [])

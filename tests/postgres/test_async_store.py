@@ -15,7 +15,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from gatekeeper_core.errors import ConfigError, StorageError
 from gatekeeper_core.storage.base import MemoryScope
-from gatekeeper_core.storage.vectors import unit_vector
+from gatekeeper_core.vectors import unit_vector
 from gatekeeper_postgres import AsyncPostgresStore, PostgresStore
 from gatekeeper_postgres.schema import TABLES
 from tests.blob_store_contract import BlobStoreContract

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope
-from gatekeeper_core.storage.vectors import cosine, unit_vector
+from gatekeeper_core.vectors import cosine, unit_vector
 from gatekeeper_postgres import AsyncPostgresStore, PostgresStore, connections, memories
 from gatekeeper_postgres.statements import qualified
 from gatekeeper_postgres.vectors import VectorType

@@ -29,7 +29,7 @@ from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import SQLiteStore
 from gatekeeper_core.storage.sqlite_connections import Connections
 from gatekeeper_core.storage.sqlite_schema import MIGRATIONS
-from gatekeeper_core.storage.vectors import unit_vector
+from gatekeeper_core.vectors import unit_vector
 from tests.fault_record import fault_round
 from tests.memory_store_contract import record
 from tests.message_store_contract import ids_of, said

@@ -11,7 +11,7 @@ from gatekeeper_core.errors import CorruptionError
 from gatekeeper_core.storage import sqlite_memories
 from gatekeeper_core.storage.base import EarlierText, MemoryRecord, TermCounts
 from gatekeeper_core.storage.sqlite import SQLiteStore
-from gatekeeper_core.storage.vectors import unit_vector
+from gatekeeper_core.vectors import unit_vector
 from tests.memory_store_contract import ANN, ids, record
 from tests.storage.test_sqlite_threads import changed
 from tests.timing import least_seconds

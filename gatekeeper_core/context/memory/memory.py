@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from gatekeeper_core.context.memory.embedding import Embedded, embed, embedding_mark
 from gatekeeper_core.context.memory.search import (
     MAX_CANDIDATES,
     MemoryConfig,
@@ -25,6 +24,7 @@ from gatekeeper_core.context.memory.search import (
     search_memories,
 )
 from gatekeeper_core.context.thread.records import written
+from gatekeeper_core.embedding import Embedded, embed, embedding_mark
 from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.events import EMBEDDER_FAILED, MEMORY_FORGET, MEMORY_SEARCH, MEMORY_WRITE
 from gatekeeper_core.observation import stage, tell
@@ -40,7 +40,7 @@ from gatekeeper_core.storage.base import (
 from gatekeeper_core.tokens import check_str, check_tokens
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.memory.embedding import Embedder
+    from gatekeeper_core.embedding import Embedder
     from gatekeeper_core.storage.base import MemoryCategory, MemoryStore
 
 __all__ = ["LongTermMemory", "keeps_memories"]

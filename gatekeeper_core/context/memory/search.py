@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, overload
 
-from gatekeeper_core.context.memory.embedding import Embedded, embedding_mark
+from gatekeeper_core.embedding import Embedded, embedding_mark
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.selection.anchors import MAX_QUERY_ANCHORS, count_terms, folded
 from gatekeeper_core.selection.expansion import MAX_RELATED
 from gatekeeper_core.selection.similarity import TermVector, related_to
 from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope
-from gatekeeper_core.storage.vectors import cosine
+from gatekeeper_core.vectors import cosine
 
 if TYPE_CHECKING:
     from array import array

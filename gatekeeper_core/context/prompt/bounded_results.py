@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.run import RunConfig
     from gatekeeper_core.context.prompt.lookups import LookUp
-    from gatekeeper_core.context.prompt.workers import BoundedCalls
     from gatekeeper_core.context.tool_results.context import ResultCompressor, ResultContext
     from gatekeeper_core.messages import Message
+    from gatekeeper_core.workers import BoundedCalls
 
 __all__ = ["bounded_run"]
 

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.memory.search import MemoryHit
     from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
     from gatekeeper_core.context.prompt.result import BuiltContext
-    from gatekeeper_core.context.prompt.workers import BoundedCalls
     from gatekeeper_core.context.thread.index_snapshots import IndexOrigin, IndexSnapshots
     from gatekeeper_core.messages import Turn
     from gatekeeper_core.pricing.prices import ModelPrices
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     from gatekeeper_core.text import Locale
+    from gatekeeper_core.workers import BoundedCalls
 
 __all__ = ["NO_THREAD", "Build", "Setup"]
 

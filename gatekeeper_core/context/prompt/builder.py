@@ -29,7 +29,6 @@ from gatekeeper_core.context.prompt.build import NO_THREAD, Build, Setup
 from gatekeeper_core.context.prompt.lookups import DerivedRecords, LookUp
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.result import BuiltContext
-from gatekeeper_core.context.prompt.workers import call_lanes
 from gatekeeper_core.context.summary.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.context.task.tracker import TaskTracker
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
@@ -45,6 +44,7 @@ from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
 from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter, cached_counter, check_tokens
+from gatekeeper_core.workers import call_lanes
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.summarizer import PlainSummarizer, Summarizer

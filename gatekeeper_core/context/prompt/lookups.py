@@ -26,7 +26,6 @@ from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
 from gatekeeper_core.context.memory.update import remember_thread
 from gatekeeper_core.context.prompt.request import run_start
 from gatekeeper_core.context.prompt.result import Miss
-from gatekeeper_core.context.prompt.workers import BoundedCalls, Call, CallLanes, Outcome
 from gatekeeper_core.context.summary.summary import ThreadSummary
 from gatekeeper_core.context.task.tracker import TaskTracker
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
@@ -35,6 +34,7 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import MISS
 from gatekeeper_core.observation import tell
 from gatekeeper_core.storage.base import Memory, MemoryScope, is_in_process
+from gatekeeper_core.workers import BoundedCalls, Call, CallLanes, Outcome
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.memory.memory import LongTermMemory

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.memory.embedding import embedding_mark
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import MemoryConfig
+from gatekeeper_core.embedding import embedding_mark
 from gatekeeper_core.errors import ConfigError, ConflictError
 from gatekeeper_core.storage.base import EarlierText, Memory, MemoryRecord, MemoryScope
 from gatekeeper_core.storage.in_memory import InMemoryMemoryStore

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.memory.embedding import embedding_mark
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.search import (
     MAX_CANDIDATES,
@@ -20,6 +19,7 @@ from gatekeeper_core.context.memory.search import (
     MemoryHits,
     question_terms,
 )
+from gatekeeper_core.embedding import embedding_mark
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope, TermCounts

@@ -11,13 +11,13 @@ from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.prompt.bounded_results import bounded_run
 from gatekeeper_core.context.prompt.lookups import LookUp
 from gatekeeper_core.context.prompt.result import Miss
-from gatekeeper_core.context.prompt.workers import BoundedCalls
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.context.tool_results.thread_memories import ThreadMemories
 from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+from gatekeeper_core.workers import BoundedCalls
 from tests.faults import PATIENCE, Hang, Remote, hanging, raising
 from tests.loops import result
 

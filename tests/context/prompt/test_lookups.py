@@ -13,12 +13,12 @@ import pytest
 
 from gatekeeper_core.context.prompt.lookups import Derived, DerivedRecords, LookUp, MemorySearch
 from gatekeeper_core.context.prompt.result import Miss
-from gatekeeper_core.context.prompt.workers import BoundedCalls, CallLanes, call_lanes
 from gatekeeper_core.context.summary.summary import ThreadSummary
 from gatekeeper_core.context.task.tracker import TaskTracker
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.storage.in_memory import InMemoryRecordStore
+from gatekeeper_core.workers import BoundedCalls, CallLanes, call_lanes
 from tests.faults import ANN, PATIENCE, FaultyMemory, Hang, Remote, hanging, raising, with_tea
 from tests.loops import assistant, calls, result, user
 

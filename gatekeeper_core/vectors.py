@@ -1,13 +1,24 @@
-"""Embeddings as stores keep them: arrays of 32-bit floats, of length 1, so that a dot product is the cosine."""
+"""Vectors of length 1, so that a dot product is the cosine: 32-bit floats as stores keep them, or packed in bytes."""
 
 from __future__ import annotations
 
 import math
+import sys
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from operator import mul
+from typing import NamedTuple
 
-__all__ = ["MAX_DIMENSIONS", "cosine", "unit_vector"]
+if sys.version_info >= (3, 12):
+    from math import sumprod
+else:
+
+    def sumprod(first: array[int], second: array[int], /) -> int:
+        """Return the sum of the products of two arrays of one length."""
+        return sum(map(mul, first, second))
+
+
+__all__ = ["MAX_DIMENSIONS", "PackedVector", "cosine", "dot", "packed", "unit_vector"]
 
 MAX_DIMENSIONS = 16_384
 """Numbers of one embedding at most. Source: ours; models give 256 to 4,096."""
@@ -57,3 +68,42 @@ def cosine(first: array[float], second: array[float]) -> float:
     if not 0.0 < product < _LARGEST_PRODUCT:  # also what a damaged store gave back, with NaN or of another length
         return 0.0
     return round(min(1.0, product), 6)
+
+
+class PackedVector(NamedTuple):
+    """A vector of length 1 in a byte for each number.
+
+    Attributes:
+        numbers: -127 to 127, the largest of them in magnitude 127; an ``array("b")``.
+        scale: ``numbers`` times this is the vector.
+    """
+
+    numbers: array[int]
+    scale: float
+
+
+def packed(vector: Sequence[float]) -> PackedVector:
+    """Return a vector as bytes: scaled so that its largest magnitude is 127, and rounded.
+
+    Args:
+        vector: finite numbers, not all of them 0.
+
+    >>> packed([0.6, -0.8])
+    PackedVector(numbers=array('b', [95, -127]), scale=0.006305165226339933)
+    """
+    largest = max(map(abs, vector))
+    numbers = array("b", [round(number / largest * 127) for number in vector])
+    return PackedVector(numbers, 1.0 / math.sqrt(sumprod(numbers, numbers)))
+
+
+def dot(first: PackedVector, second: PackedVector) -> float:
+    """Return the cosine of two vectors, -1.0 to 1.0, rounded to six digits; 0.0 where they differ in dimension.
+
+    The sum of products is one of whole numbers: the same on every machine.
+
+    >>> dot(packed([0.6, 0.8]), packed([0.8, 0.6])), dot(packed([1.0, 0.0]), packed([-1.0, 0.0]))
+    (0.959291, -1.0)
+    """
+    if len(first.numbers) != len(second.numbers):
+        return 0.0
+    return round(sumprod(first.numbers, second.numbers) * first.scale * second.scale, 6)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
-from gatekeeper_core.storage.vectors import unit_vector
+from gatekeeper_core.vectors import unit_vector
 
-__all__ = ["Embedded", "Embedder", "MemoryEmbedder", "embed", "embedding_mark"]
+__all__ = ["Embedded", "Embedder", "ModelEmbedder", "embed", "embed_each", "embedder_name", "embedding_mark"]
 
 
 class Embedder(Protocol):
@@ -25,11 +25,14 @@ _METHODS = (("embed_documents", "embed_query"), ("get_text_embedding_batch", "ge
 ``BaseEmbedding``."""
 
 
-class MemoryEmbedder:
+class ModelEmbedder:
     """An embedding model of LangChain or LlamaIndex as an ``embedder``, with ``queries`` as the ``query_embedder``.
 
     Args:
         embeddings: the model.
+
+    Attributes:
+        name: the model's ``model_name`` or ``model`` where it is a text, else the name of its class.
 
     Raises:
         TypeError: it has the methods of neither.
@@ -39,14 +42,16 @@ class MemoryEmbedder:
     ...         return [[float(len(text))] for text in texts]
     ...     def embed_query(self, text):
     ...         return [float(len(text))]
-    >>> embedder = MemoryEmbedder(Lengths())
-    >>> embedder(["tea", "茶"]), embedder.queries(["tea?"])
-    ([[3.0], [1.0]], [[4.0]])
+    >>> embedder = ModelEmbedder(Lengths())
+    >>> embedder(["tea", "茶"]), embedder.queries(["tea?"]), embedder.name
+    ([[3.0], [1.0]], [[4.0]], 'Lengths')
     """
 
-    __slots__ = ("_embed_query", "_embed_texts")
+    __slots__ = ("_embed_query", "_embed_texts", "name")
 
     def __init__(self, embeddings: Any) -> None:
+        names = (getattr(embeddings, attribute, None) for attribute in ("model_name", "model"))
+        self.name: str = next((name for name in names if name and isinstance(name, str)), type(embeddings).__name__)
         for texts, query in _METHODS:
             if callable(getattr(embeddings, texts, None)) and callable(getattr(embeddings, query, None)):
                 self._embed_texts, self._embed_query = getattr(embeddings, texts), getattr(embeddings, query)
@@ -82,19 +87,51 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> Embedded:
     >>> embed(lambda texts: [], ["ab"]).reason
     'wrong_count'
     """
-    try:
-        given = tuple(islice(iter(embedder(texts)), len(texts) + 1))
-        vectors = [unit_vector(vector) for vector in given]
-    except Exception as error:  # noqa: BLE001 - a model of the caller's, most often over a network: it may raise anything
-        return Embedded((), f"error: {type(error).__name__}")
-    if len(vectors) != len(texts):
-        return Embedded((), "wrong_count")
+    vectors, reason = embed_each(embedder, texts)
     read = tuple(vector for vector in vectors if vector is not None)
+    if reason:
+        return Embedded((), reason)
     if len(read) != len(texts):
         return Embedded((), "no_vector")
     if len({len(vector) for vector in read}) > 1:
         return Embedded((), "mixed_dimensions")
     return Embedded(read)
+
+
+def embed_each(embedder: Embedder, texts: Sequence[str]) -> tuple[tuple[array[float] | None, ...], str]:
+    """Return for each text its vector of length 1, None where it has none, and "" or the reason why no text has one.
+
+    The reasons are ``"error: <its type>"`` and ``"wrong_count"``. The dimensions are not compared.
+
+    >>> embed_each(lambda texts: [[float(len(text))] for text in texts], ["tea", ""])
+    ((array('f', [1.0]), None), '')
+    """
+    try:
+        given = tuple(islice(iter(embedder(texts)), len(texts) + 1))
+        vectors = tuple(unit_vector(vector) for vector in given)
+    except Exception as error:  # noqa: BLE001 - a model of the caller's, most often over a network: it may raise anything
+        return (), f"error: {type(error).__name__}"
+    return (vectors, "") if len(vectors) == len(texts) else ((), "wrong_count")
+
+
+def embedder_name(embedder: Embedder) -> str:
+    """Return what tells an embedder from others: its ``name`` where that is a text, else where it is defined.
+
+    That is module and qualified name of the function, or of the class of the object: two objects of one class, two
+    ``partial`` objects and two lambdas of one function have one name.
+
+    >>> class Model:
+    ...     name = "e5-small"
+    ...     def __call__(self, texts):
+    ...         return [[1.0] for _ in texts]
+    >>> embedder_name(Model()), embedder_name(embedding_mark)
+    ('e5-small', 'gatekeeper_core.embedding.embedding_mark')
+    """
+    name = getattr(embedder, "name", None)
+    if name and isinstance(name, str):
+        return name
+    source = embedder if hasattr(embedder, "__qualname__") else type(embedder)
+    return f"{source.__module__}.{source.__qualname__}"
 
 
 def embedding_mark(text: str, embedder_name: str) -> str:

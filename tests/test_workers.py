@@ -15,9 +15,9 @@ from functools import partial
 
 import pytest
 
-from gatekeeper_core.context.prompt import workers as bounded_calls
-from gatekeeper_core.context.prompt.workers import BoundedCalls, Call, Outcome, call_lanes
+from gatekeeper_core import workers as bounded_calls
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.workers import BoundedCalls, Call, Outcome, call_lanes
 
 PATIENCE = 20.0
 

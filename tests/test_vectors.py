@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.storage.vectors import MAX_DIMENSIONS, cosine, unit_vector
+from gatekeeper_core.vectors import MAX_DIMENSIONS, cosine, dot, packed, unit_vector
 
 numbers = st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=12)
 
@@ -43,3 +43,32 @@ def test_vectors_of_two_dimensions_or_apart_are_unrelated() -> None:
 @pytest.mark.parametrize("damaged", [[math.nan, 1.0], [math.inf, 1.0], [math.inf, -math.inf], [30.0, 40.0]])
 def test_a_vector_that_is_damaged_is_near_to_nothing(damaged: list[float]) -> None:
     assert cosine(array("f", damaged), array("f", [0.6, 0.8])) == 0.0
+
+
+two_vectors = st.integers(1, 40).flatmap(
+    lambda size: st.tuples(*[st.lists(st.floats(-1e3, 1e3), min_size=size, max_size=size)] * 2)
+)
+
+
+@given(two_vectors)
+def test_packed_vectors_have_nearly_the_same_cosine(given_vectors: tuple[list[float], list[float]]) -> None:
+    """Each number is off by 1/254 of the largest at most, so a vector of n numbers by sqrt(n) / 254."""
+    first, second = map(unit_vector, given_vectors)
+    if first is None or second is None:
+        return
+    one, other = packed(first), packed(second)
+    exact = math.fsum(a * b for a, b in zip(first, second, strict=True))
+    assert dot(one, other) == pytest.approx(exact, abs=4 * math.sqrt(len(first)) / 254)
+    assert -1.0 <= dot(one, other) == dot(other, one) <= 1.0
+    assert dot(one, one) == 1.0
+    assert max(map(abs, one.numbers)) == 127
+
+
+def test_a_packed_vector_is_its_numbers_times_its_scale() -> None:
+    numbers, scale = packed(array("f", [0.6, -0.8, 0.0]))
+    assert [number * scale for number in numbers] == pytest.approx([0.6, -0.8, 0.0], abs=0.004)
+    assert numbers.itemsize == 1
+
+
+def test_packed_vectors_of_two_dimensions_are_unrelated() -> None:
+    assert dot(packed([1.0]), packed([1.0, 0.0])) == 0.0

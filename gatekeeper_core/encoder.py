@@ -1,0 +1,210 @@
+"""An embedder within limits: packed vectors of texts in bounded time and memory, or the reason why there are none.
+
+::
+
+    texts ── known by their digest ──> cache
+          └─ the others, 64 at a time ──> a worker: embed ── check ── pack ──> cache
+
+What comes too late is no part of the answer, and is in the cache for the next one: an embedder that is slow at first
+costs its opinion until it has read everything once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import combinations
+from threading import Lock
+from typing import Any, NamedTuple
+
+from gatekeeper_core.caching import LruCache
+from gatekeeper_core.embedding import Embedder, embed_each, embedder_name
+from gatekeeper_core.errors import check_number
+from gatekeeper_core.events import ENCODER_FAILED
+from gatekeeper_core.observation import tell
+from gatekeeper_core.vectors import PackedVector, dot, packed
+from gatekeeper_core.workers import BoundedCalls
+
+__all__ = ["Encoded", "TextEncoder", "encoder_of"]
+
+_BATCH = 64
+"""Texts of one call to an embedder. Source: ours; models give nothing for larger batches on a CPU."""
+
+_MAX_WORKERS = 2
+
+_ENTRY_BYTES = 450
+"""What a vector takes in the cache besides its numbers. Source: ``tracemalloc``, 448 at 256 numbers, 392 at 512."""
+
+_UNRELATED = (
+    "The bus to the harbour was twenty minutes late this morning.",
+    "Add a pinch of salt to the dough before you knead it.",
+    "Interest rates went up by a quarter of a percent.",
+    "She practises the cello every evening after dinner.",
+    "The printer on the third floor is out of toner again.",
+    "Penguins lose their old feathers once a year.",
+    "The jury needed four days to reach a verdict.",
+    "The referee stopped the match because of heavy rain.",
+    "Nobody has lived on that island since the lighthouse closed.",
+    "They planted tomatoes behind the old barn.",
+    "这家理发店周一不开门。",
+    "孩子发烧了，昨晚一夜没睡好。",
+    "公司下个季度的预算还没有批下来。",
+    "那部纪录片讲的是深海里的鱼。",
+    "高铁票要提前两周才能买到。",
+    "他把吉他的琴弦换成了尼龙的。",
+    "冰箱里的牛奶已经过期三天了。",
+    "数学考试最后一道大题我没做出来。",
+    "小区门口新修了一条自行车道。",
+    "外婆教我怎么用毛线织围巾。",
+)
+"""Everyday sentences without a subject in common. Source: ours."""
+
+
+class Encoded(NamedTuple):
+    """The vectors of texts.
+
+    Attributes:
+        vectors: one for each text in their order, None for a text that has none.
+        reason: why vectors are missing, of several reasons the last; "" where no embedder failed.
+    """
+
+    vectors: tuple[PackedVector | None, ...]
+    reason: str = ""
+
+
+class TextEncoder:
+    """An embedder that never raises, never holds anybody up for long and keeps what it has embedded; thread-safe.
+
+    Args:
+        embedder: gives the vectors of texts; where it has a method ``queries``, that gives those of questions. It is
+            called from two threads at most at the same time, neither of them the caller's.
+        timeout_seconds: how long a batch of 64 texts is waited for, 0.001 to 3600.
+        max_bytes: what the cache of vectors may take, at least 0; 0: nothing is kept.
+
+    Attributes:
+        name: tells the embedder from others; see ``embedder_name``.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        ConfigError: a number is out of range.
+
+    The dimension of the first vector is that of all: an embedder that changes to another one needs a new encoder.
+    A deep copy is the encoder itself; what a pickle gives has the same settings and an empty cache.
+
+    >>> encoder = TextEncoder(lambda texts: [[float("tea" in text), 1.0] for text in texts])
+    >>> (tea, cup), reason = encoder.encode(["green tea", "a cup"])
+    >>> dot(tea, cup), reason
+    (0.707107, '')
+    >>> TextEncoder(lambda texts: []).encode(["tea"])
+    Encoded(vectors=(None,), reason='wrong_count')
+    """
+
+    def __init__(self, embedder: Embedder, *, timeout_seconds: float = 5.0, max_bytes: int = 16 * 2**20) -> None:
+        if not callable(embedder):
+            raise TypeError(f"embedder must be callable, got {type(embedder).__name__}")
+        check_number("timeout_seconds", timeout_seconds, low=0.001, high=3600)
+        check_number("max_bytes", max_bytes, low=0, whole=True)
+        queries = getattr(embedder, "queries", None)
+        self.name = embedder_name(embedder)
+        self._embedder = embedder
+        self._queries: Embedder = queries if callable(queries) else embedder
+        self._timeout_seconds = timeout_seconds
+        self._max_bytes = max_bytes
+        self._cache = LruCache[tuple[bool, bytes], PackedVector](max_bytes=max_bytes)
+        self._calls = BoundedCalls(max_workers=_MAX_WORKERS)
+        self._calibration: tuple[float, float] | None = None
+        self._dimensions = 0
+        self._lock = Lock()
+
+    def encode(self, texts: Sequence[str]) -> Encoded:
+        """Return the vectors of texts that are searched.
+
+        The reasons are those of ``embed``, and ``"other_dimensions"`` (than before), ``"late"`` (no answer in time) and
+        ``"busy"`` (two earlier calls still hang). After a batch without any vector no further one is tried. Of a text
+        that is empty or blank no vector is made, and nothing is missing.
+        """
+        return self._encode(self._embedder, texts)
+
+    def encode_query(self, text: str) -> Encoded:
+        """Return the vector of a question; reasons as for :meth:`encode`."""
+        return self._encode(self._queries, [text])
+
+    @property
+    def calibration(self) -> tuple[float, float] | None:
+        """Mean and standard deviation of the cosines of all pairs of 20 unrelated sentences, to six digits.
+
+        They are embedded at the first use; those without a vector do not count, if they are half of them at most. None
+        while the embedder fails: the next use tries again. An embedder that finds everything alike has a deviation of
+        0.0.
+        """
+        if self._calibration is None:
+            vectors = [vector for vector in self.encode(_UNRELATED).vectors if vector]
+            if 2 * len(vectors) >= len(_UNRELATED):  # a model of one language may have none for the other
+                cosines = [dot(first, second) for first, second in combinations(vectors, 2)]
+                mean = math.fsum(cosines) / len(cosines)
+                variance = math.fsum((cosine - mean) ** 2 for cosine in cosines) / len(cosines)
+                self._calibration = round(mean, 6), round(math.sqrt(variance), 6)
+        return self._calibration
+
+    def _encode(self, embedder: Embedder, texts: Sequence[str]) -> Encoded:
+        keys = [(embedder is self._embedder, _digest(text)) for text in texts]
+        vectors = {key: self._cache.get(key) for key in keys}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if text.strip() and not vectors[key]}
+        wanted, reason = [*missing], ""
+        for start in range(0, len(wanted), _BATCH):
+            batch = wanted[start : start + _BATCH]
+            call = self._calls.start(partial(self._embed, embedder, batch, [missing[key] for key in batch]))
+            if call is None:
+                reason = "busy"
+                break
+            outcome = call.outcome(timeout_seconds=self._timeout_seconds)
+            if outcome.status != "done":  # failed: with an error that ends a thread, the others are told by `embed`
+                reason = f"error: {outcome.reason}" if outcome.status == "failed" else outcome.status
+                break
+            made: Encoded = outcome.value
+            vectors.update(zip(batch, made.vectors, strict=True))
+            reason = made.reason or reason
+            if not any(made.vectors):
+                break
+        if reason:
+            tell(ENCODER_FAILED, reason=reason)
+        return Encoded(tuple(vectors[key] for key in keys), reason)
+
+    def _embed(self, embedder: Embedder, keys: Sequence[tuple[bool, bytes]], texts: Sequence[str]) -> Encoded:
+        """Return the vectors of a batch, and put them in the cache: this runs on a worker, and may end too late."""
+        none = (None,) * len(texts)
+        given, reason = embed_each(embedder, texts)
+        dimensions = {len(vector) for vector in given if vector}
+        if reason or not dimensions:
+            return Encoded(none, reason or "no_vector")
+        if len(dimensions) > 1:
+            return Encoded(none, "mixed_dimensions")
+        with self._lock:
+            self._dimensions = self._dimensions or max(dimensions)
+        if dimensions != {self._dimensions}:
+            return Encoded(none, "other_dimensions")
+        vectors = tuple(packed(vector) if vector else None for vector in given)
+        for key, vector in zip(keys, vectors, strict=True):
+            if vector:
+                self._cache.put(key, vector, _ENTRY_BYTES + len(vector.numbers))
+        return Encoded(vectors, "" if all(vectors) else "no_vector")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TextEncoder:
+        """Return the encoder itself: a model may be large, and the cache serves every copy of an adapter."""
+        return self
+
+    def __reduce__(self) -> tuple[Callable[[], TextEncoder], tuple[()]]:
+        """Return how a pickle is read: with the same embedder and limits, and an empty cache."""
+        return partial(type(self), self._embedder, timeout_seconds=self._timeout_seconds, max_bytes=self._max_bytes), ()
+
+
+def encoder_of(embedder: Embedder | TextEncoder | None) -> TextEncoder | None:
+    """Return an embedder within the usual limits; an encoder itself, and None, as they are."""
+    return embedder if embedder is None or isinstance(embedder, TextEncoder) else TextEncoder(embedder)
+
+
+def _digest(text: str) -> bytes:
+    import hashlib  # here, because it is a tenth of the import of the library
+
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

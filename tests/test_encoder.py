@@ -1,0 +1,291 @@
+"""An embedder of any kind costs its opinion at most: no error, no long wait, no unbounded memory."""
+
+from __future__ import annotations
+
+import copy
+import logging
+import math
+import os
+import pickle
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from gatekeeper_core.encoder import TextEncoder
+from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.vectors import dot
+from tests.observed import everything_told, facts_of
+
+TEXTS = ["green tea", "绿茶", "Redis 缓存的 port", ""]
+
+
+def by_letters(texts: Sequence[str], /) -> list[list[float]]:
+    """Return how often a text holds each of 29 kinds of characters: a model without a model."""
+    return [[float(sum(ord(letter) % 29 == kind for letter in text)) for kind in range(29)] for text in texts]
+
+
+class Model:
+    """An embedder that tells questions from texts and keeps what it was asked."""
+
+    name = "letters"
+
+    def __init__(self, embed: Callable[[Sequence[str]], Any] = by_letters) -> None:
+        self.embed = embed
+        self.asked: list[list[str]] = []
+
+    def __call__(self, texts: Sequence[str], /) -> Any:
+        self.asked.append([*texts])
+        return self.embed(texts)
+
+    def queries(self, texts: Sequence[str], /) -> Any:
+        self.asked.append([*texts])
+        return by_letters([f"query: {text}" for text in texts])
+
+
+@pytest.fixture
+def hung() -> Iterator[threading.Event]:
+    """Give an event that an embedder hangs on; set at the end, so that no thread is left."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def fails(_texts: object, /) -> Any:
+    raise ConnectionError("green tea")
+
+
+def leaves(_texts: object, /) -> Any:
+    raise SystemExit("green tea")
+
+
+def test_texts_have_vectors_in_their_order_and_blank_ones_none() -> None:
+    model = Model()
+    encoder = TextEncoder(model)
+    (tea, leaf, mixed, blank), reason = encoder.encode([*TEXTS[:3], " \n"])
+    assert tea
+    assert leaf
+    assert mixed
+    assert (blank, reason, encoder.name, model.asked) == (None, "", "letters", [TEXTS[:3]])
+    assert dot(tea, tea) == dot(leaf, leaf) == 1.0 > dot(tea, mixed)
+    assert encoder.encode([]) == ((), "")
+
+
+def test_a_text_is_embedded_once() -> None:
+    model = Model()
+    encoder = TextEncoder(model)
+    first = encoder.encode(["tea", "绿茶", "tea"])
+    assert first.vectors[0] is first.vectors[2]
+    assert encoder.encode(["绿茶", "tea", "port"]).vectors[:2] == first.vectors[1::-1]
+    assert model.asked == [["tea", "绿茶"], ["port"]]
+
+
+def test_questions_go_the_way_of_questions_and_are_cached_apart() -> None:
+    model = Model()
+    encoder = TextEncoder(model)
+    assert encoder.encode(["喝茶"]) != encoder.encode_query("喝茶") == encoder.encode_query("喝茶")
+    assert model.asked == [["喝茶"], ["喝茶"]]
+    plain = TextEncoder(by_letters)
+    assert plain.encode(["喝茶"]).vectors[0] is plain.encode_query("喝茶").vectors[0]
+
+
+def test_long_lists_go_in_batches_and_what_came_before_a_failure_stays() -> None:
+    texts = [f"text {number}" for number in range(200)]
+    model = Model(lambda batch: fails(batch) if texts[70] in batch else by_letters(batch))
+    encoder = TextEncoder(model)
+    vectors, reason = encoder.encode(texts)
+    assert ([len(asked) for asked in model.asked], reason) == ([64, 64], "error: ConnectionError")
+    assert all(vectors[:64])
+    assert not any(vectors[64:])
+    model.embed = by_letters
+    assert all(encoder.encode(texts).vectors)
+    assert [len(asked) for asked in model.asked] == [64, 64, 64, 64, 8]
+
+
+@pytest.mark.parametrize(
+    ("embedder", "reason"),
+    [
+        (fails, "error: ConnectionError"),
+        (leaves, "error: SystemExit"),
+        (lambda texts: None, "error: TypeError"),
+        (lambda texts: [[1.0]], "wrong_count"),
+        (lambda texts: [[1.0]] * 9, "wrong_count"),
+        (lambda texts: [[1.0, math.nan]] * len(texts), "no_vector"),
+        (lambda texts: [[0.0, 0.0]] * len(texts), "no_vector"),
+        (lambda texts: ["ab"] * len(texts), "no_vector"),
+        (lambda texts: [["0,5", "x"]] * len(texts), "no_vector"),
+        (lambda texts: [[1.0] * (1 + at) for at in range(len(texts))], "mixed_dimensions"),
+    ],
+)
+def test_a_failing_or_lying_embedder_costs_its_vectors_and_is_told_once(embedder: Any, reason: str) -> None:
+    encoder = TextEncoder(embedder)
+    with everything_told() as records:
+        assert encoder.encode(TEXTS) == ((None,) * 4, reason)
+    assert [(facts_of(record), record.levelno) for record in records] == [({"reason": reason}, logging.WARNING)]
+    assert encoder.calibration is None
+
+
+def test_a_text_that_no_vector_can_be_read_for_costs_its_own_alone() -> None:
+    """Tables of words have nothing for a lone emoji."""
+    encoder = TextEncoder(lambda texts: [[0.0 if text == "👍" else 1.0] for text in texts])
+    (tea, thumb, leaf), reason = encoder.encode(["tea", "👍", "绿茶"])
+    assert (tea is not None, thumb, leaf is not None, reason) == (True, None, True, "no_vector")
+
+
+def test_another_dimension_than_before_is_refused() -> None:
+    sizes = iter([3, 4, 3])
+
+    def changes(texts: Sequence[str], /) -> list[list[float]]:
+        size = next(sizes)
+        return [[1.0] * size for _ in texts]
+
+    encoder = TextEncoder(changes)
+    assert encoder.encode(["tea"]).reason == ""
+    assert encoder.encode_query("绿茶") == ((None,), "other_dimensions")
+    assert encoder.encode(["绿茶"]).reason == ""
+
+
+def test_a_late_answer_is_not_waited_for_and_is_there_at_the_next_call() -> None:
+    begun, done = time.monotonic(), threading.Event()
+
+    def sleeps(texts: Sequence[str], /) -> list[list[float]]:
+        done.wait(20.0)
+        return by_letters(texts)
+
+    encoder = TextEncoder(sleeps, timeout_seconds=0.05)
+    assert encoder.encode(["tea", "绿茶"]) == ((None, None), "late")
+    assert time.monotonic() - begun < 10.0
+    done.set()
+    deadline = time.monotonic() + 20.0
+    while encoder.encode(["tea", "绿茶"]).reason and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert encoder.encode(["tea", "绿茶"]) == TextEncoder(by_letters).encode(["tea", "绿茶"])
+
+
+def test_an_embedder_that_hangs_is_asked_twice_and_then_refused(hung: threading.Event) -> None:
+    model = Model(lambda texts: hung.wait())
+    encoder = TextEncoder(model, timeout_seconds=0.05)
+    assert [encoder.encode([text]).reason for text in TEXTS[:3]] == ["late", "late", "busy"]
+    assert len(model.asked) == 2
+    assert encoder.calibration is None
+
+
+def test_threads_share_an_encoder() -> None:
+    """No call waits for a lock that another one holds while it embeds: two are in the embedder at once."""
+    both = threading.Barrier(2)
+
+    def meets(texts: Sequence[str], /) -> list[list[float]]:
+        both.wait(20.0)
+        return by_letters(texts)
+
+    encoder = TextEncoder(meets, timeout_seconds=20.0)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(encoder.encode, [["tea"], ["绿茶"]])
+    assert (first, second) == tuple(TextEncoder(by_letters).encode([text]) for text in ("tea", "绿茶"))
+
+
+def test_threads_get_the_vectors_that_one_alone_gets() -> None:
+    encoder, texts = TextEncoder(by_letters), [f"{text} {number}" for number in range(40) for text in TEXTS]
+    with ThreadPoolExecutor(4) as pool:
+        parts = [*pool.map(lambda at: encoder.encode(texts[at : at + 80]), [0, 40, 80, 40, 0])]
+    alone = TextEncoder(by_letters).encode(texts)
+    assert [part.vectors for part in parts] == [alone.vectors[at : at + 80] for at in (0, 40, 80, 40, 0)]
+    assert {part.reason for part in parts} == {""}
+
+
+def test_the_cache_is_bounded_and_an_answer_is_whole_without_it() -> None:
+    model, texts = Model(), [f"text {number}" for number in range(100)]
+    encoder = TextEncoder(model, max_bytes=10 * 600)
+    assert all(encoder.encode(texts).vectors)
+    assert encoder._cache.used_bytes <= 10 * 600
+    assert all(encoder.encode(texts[-5:]).vectors)
+    assert len(model.asked) == 2
+    bare = TextEncoder(model, max_bytes=0)
+    assert bare.encode(texts[:3]) == bare.encode(texts[:3]) == encoder.encode(texts[:3])
+    assert len(bare._cache) == 0
+
+
+def test_the_same_texts_have_the_same_vectors_in_any_company() -> None:
+    one, other = TextEncoder(by_letters), TextEncoder(by_letters)
+    together = one.encode(TEXTS)
+    assert together.vectors == tuple(other.encode([text]).vectors[0] for text in reversed(TEXTS))[::-1]
+    assert one.calibration == other.calibration
+
+
+def test_a_calibration_is_worked_out_once_and_tried_again_after_a_failure() -> None:
+    model = Model(fails)
+    encoder = TextEncoder(model, max_bytes=0)
+    assert encoder.calibration is None
+    model.embed = by_letters
+    mean, deviation = encoder.calibration or (0.0, 0.0)
+    assert 0.0 < mean < 1.0
+    assert 0.0 < deviation < 1.0
+    assert encoder.calibration == (mean, deviation)
+    assert [len(asked) for asked in model.asked] == [20, 20]
+
+
+def test_a_calibration_needs_vectors_of_half_the_sentences() -> None:
+    english = TextEncoder(lambda texts: by_letters([text if text.isascii() else "" for text in texts]))
+    few = TextEncoder(lambda texts: by_letters([text if "the" in text and text.isascii() else "" for text in texts]))
+    assert 0.0 < (english.calibration or (0.0, 0.0))[0] < 1.0
+    assert few.calibration is None
+
+
+def test_an_embedder_that_finds_everything_alike_has_no_deviation() -> None:
+    alike = TextEncoder(lambda texts: [[1.0, 2.0] for _ in texts])
+    assert alike.calibration == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("number", [Fraction, int, str])
+def test_numbers_of_any_kind_are_read(number: Any) -> None:
+    encoder = TextEncoder(lambda texts: ((number(3), number(4)) for _ in texts))
+    (vector,) = encoder.encode(["茶"]).vectors
+    assert vector
+    assert vector.numbers.tolist() == [95, 127]
+
+
+@pytest.mark.adapters  # numpy comes with LlamaIndex
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+def test_rows_and_numbers_of_numpy_are_read(kind: str) -> None:
+    import numpy as np
+
+    rows: list[Callable[[Sequence[str]], Any]] = [
+        lambda texts: np.array(by_letters(texts), dtype=kind),
+        lambda texts: [*np.array(by_letters(texts), dtype=kind)],
+        lambda texts: [[*row] for row in np.array(by_letters(texts), dtype=kind)],
+    ]
+    expected = TextEncoder(by_letters).encode(TEXTS)
+    assert [TextEncoder(embedder).encode(TEXTS) for embedder in rows] == [expected] * 3
+
+
+def test_a_deep_copy_shares_everything_and_a_pickle_has_the_settings() -> None:
+    encoder = TextEncoder(Model(), timeout_seconds=2.0, max_bytes=0)
+    assert copy.deepcopy({"adapter": [encoder]})["adapter"][0] is encoder
+    plain = TextEncoder(by_letters, timeout_seconds=2.0, max_bytes=0)
+    read: TextEncoder = pickle.loads(pickle.dumps(plain))  # noqa: S301 - our own bytes
+    assert (read.name, read.encode(TEXTS)) == (f"{__name__}.by_letters", plain.encode(TEXTS))
+    assert (read._timeout_seconds, read._max_bytes) == (2.0, 0)
+
+
+def test_an_encoder_works_after_a_fork() -> None:
+    encoder = TextEncoder(by_letters)
+    known = encoder.encode(["tea"])
+    child = os.fork()
+    if child == 0:
+        asked = encoder.encode(["tea", "绿茶"])
+        os._exit(0 if asked.vectors[:1] == known.vectors and all(asked.vectors) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_arguments_are_checked() -> None:
+    with pytest.raises(TypeError, match="embedder must be callable, got str"):
+        TextEncoder("e5")  # type: ignore[arg-type]
+    for seconds in (0.0, math.nan, math.inf):
+        with pytest.raises(ConfigError, match="timeout_seconds"):
+            TextEncoder(by_letters, timeout_seconds=seconds)
+    with pytest.raises(ConfigError, match="max_bytes"):
+        TextEncoder(by_letters, max_bytes=-1)
