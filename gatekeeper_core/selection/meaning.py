@@ -3,8 +3,9 @@
 ::
 
     z        = (cosine - mean) / deviation     over the turns and 20 unrelated sentences
-    strength = max(0, (z - 1) / 2)             1.0, at 3 deviations, is evidence without a shared word
+    strength = max(0, z) / 3                   1.0, at 3 deviations, is evidence without a shared word
 
+Strength adds to the score; as evidence its square counts, so that little nearness is hardly any.
 The unrelated sentences keep the scale where a conversation is short or has one subject only, so that no constant
 belongs to one embedder. In a long conversation the turns whose signs agree most with the question's are compared, and
 an even sample stands for all.
@@ -32,7 +33,6 @@ NEAREST = 40
 
 _COMPARED = 2 * NEAREST  # turns up to which all are compared
 _PRIOR = 20  # unrelated sentences; each counts as a turn
-_UNRELATED = 1.0  # deviations up to which nearness says nothing
 _EVIDENCE = 3.0  # deviations from which on it is evidence
 _USER_CHARACTERS = 600
 _CHARACTERS = 1_200
@@ -226,7 +226,7 @@ class Meaning:
 
     def strength(self, turn_id: int) -> float:
         """Return how much evidence the nearness of a turn is, at least 0.0, to six digits; 1.0 suffices alone."""
-        return round(max(0.0, (self._deviations(turn_id) - _UNRELATED) / (_EVIDENCE - _UNRELATED)), 6)
+        return round(max(0.0, self._deviations(turn_id) / _EVIDENCE), 6)
 
     def is_unlike(self, turn_id: int) -> bool:
         """Return whether a turn is further from the question than turns are on average."""

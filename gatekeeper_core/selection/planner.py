@@ -232,7 +232,7 @@ class Planner:
     def _told_by(self, scores: Sequence[Score]) -> dict[int, float]:
         """Return by turn the share of the query's information that it holds, 0..1; a related term counts its credit.
 
-        What is near in meaning holds at least as much as its nearness is worth.
+        What is near in meaning holds at least the square of its strength, of what is evidence.
         """
         worth = information((term for term in self.query.idf if term not in self.query.earlier), self.index)
         mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
@@ -245,7 +245,7 @@ class Planner:
                 held[own] = max(held.get(own, 0.0), credit)
             shares = math.fsum(worth.get(term, 0.0) * credit for term, credit in held.items())
             near = self.meaning.strength(score.turn_id) if self.meaning else 0.0
-            told[score.turn_id] = round(max(shares / mass, _EVIDENCE_SHARE * near), 6)
+            told[score.turn_id] = round(max(shares / mass, _EVIDENCE_SHARE * near**2), 6)
         return told
 
     def _floors(self, scores: Sequence[Score], told: Mapping[int, float]) -> tuple[float, float]:
