@@ -201,7 +201,13 @@ def test_reading_that_fails_ends_at_the_first_batch() -> None:
     assert (encoded.vectors, encoded.reason, asked) == ((None,) * 150, "error: ConnectionError", [64])
 
 
-def test_near_misses_by_meaning_follow_those_by_budget_and_eta() -> None:
-    selection = explained(BySubject())
-    near = near_misses(selection)
-    assert len({decision.turn_id for decision in near}) == len(near)
+def test_the_three_nearest_in_meaning_are_near_misses() -> None:
+    gatekeeper = ContextGatekeeper(embedder=BySubject())
+    gatekeeper.sync(
+        [*((f"The dog {word} again.", "Yes.") for word in ("barks", "digs", "jumps", "runs", "eats")), *CONVERSATION]
+    )
+    selection = gatekeeper.explain("犬?")
+    left_out = {one.meaning: one.turn_id for one in selection.decisions if one.outcome == "dropped"}
+    assert len(left_out) == 6
+    near = [decision.turn_id for decision in near_misses(selection) if not decision.kept_with]
+    assert near == [left_out[cosine] for cosine in sorted(left_out, key=lambda cosine: -(cosine or 0.0))[:3]]

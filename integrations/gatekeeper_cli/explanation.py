@@ -16,6 +16,7 @@ __all__ = ["BudgetUse", "Grid", "budget_use", "grid_of", "near_misses", "score_p
 
 MAX_NEAR = 12
 
+_NEAR_IN_MEANING = 3
 _SCORE_PARTS = ("lex_user", "lex_assistant", "exact", "recency", "feedback", "neighbour", "fit")
 
 
@@ -70,9 +71,9 @@ def grid_of(selection: Selection) -> Grid:
 def near_misses(selection: Selection, *, limit: int = MAX_NEAR) -> tuple[Decision, ...]:
     """Return the turns that little would have kept, the nearest first.
 
-    First those that a larger budget keeps, the smallest first; then those that a larger ``eta`` keeps; then those that
-    an embedder finds near, but not near enough; then turns beside kept ones that were no candidates, with the anchors
-    that would have made them one.
+    First those that a larger budget keeps, the smallest first; then those that a larger ``eta`` keeps; then the three
+    that are nearest in meaning, though not near enough; then turns beside kept ones that were no candidates, with the
+    anchors that would have made them one.
     """
     dropped = [decision for decision in selection.decisions if decision.outcome == "dropped"]
     by_budget = [decision for decision in dropped if decision.kept_from_tokens is not None]
@@ -86,7 +87,7 @@ def near_misses(selection: Selection, *, limit: int = MAX_NEAR) -> tuple[Decisio
     by_meaning = [
         decision for decision in dropped if decision.score and decision.score.meaning and decision not in found
     ]
-    found += sorted(by_meaning, key=lambda decision: (-(decision.meaning or 0.0), decision.turn_id))
+    found += sorted(by_meaning, key=lambda decision: (-(decision.meaning or 0.0), decision.turn_id))[:_NEAR_IN_MEANING]
     for turn_id in beside:
         if len(found) >= limit:
             break
