@@ -49,17 +49,19 @@ class ShownEncoder(TextEncoder):
         """Return the vectors of texts that are searched; see ``TextEncoder.encode``."""
         vectors: list[PackedVector | None] = []
         reason, began, shown = "", monotonic(), False
-        for start in range(0, len(texts), _BATCH):
-            if start and monotonic() - began > _SILENT_SECONDS and _at_terminal():
-                _write(spoken()("meaning_progress", done=start, count=len(texts)))
-                shown = True
-            made = super().encode(texts[start : start + _BATCH])
-            vectors += made.vectors
-            reason = made.reason or reason
-            if made.reason and not any(made.vectors):
-                break
-        if shown:
-            _write("")
+        try:
+            for start in range(0, len(texts), _BATCH):
+                if start and monotonic() - began > _SILENT_SECONDS and _at_terminal():
+                    _write(spoken()("meaning_progress", done=start, count=len(texts)))
+                    shown = True
+                made = super().encode(texts[start : start + _BATCH])
+                vectors += made.vectors
+                reason = made.reason or reason
+                if made.reason and not any(made.vectors):
+                    break
+        finally:
+            if shown:
+                _write("")
         return Encoded((*vectors, *[None] * (len(texts) - len(vectors))), reason)
 
 
