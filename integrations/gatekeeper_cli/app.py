@@ -19,10 +19,11 @@ from gatekeeper_cli.demo import DEMO_BUDGET_TOKENS, demo_dict, run_demo
 from gatekeeper_cli.explain import explain
 from gatekeeper_cli.history_file import HistoryFile
 from gatekeeper_cli.inspect import inspect
+from gatekeeper_cli.meaning import meaning_encoder
 from gatekeeper_cli.models import MissingExtraError, Model, minimax_model
 from gatekeeper_cli.offline import OfflineModel
 from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out, without_current
-from gatekeeper_cli.output import AsJson, Budget, Lang, Mode, ModeOption, Query
+from gatekeeper_cli.output import AsJson, Budget, Lang, Meaning, Mode, ModeOption, Query
 from gatekeeper_cli.output import checked_budget as _checked
 from gatekeeper_cli.output import print_json as _print_json
 from gatekeeper_cli.output import show as _show
@@ -32,6 +33,7 @@ from gatekeeper_cli.store import store
 from gatekeeper_cli.terminal import Terminal
 from gatekeeper_cli.texts import Language, speak, spoken, texts_for
 from gatekeeper_cli.views import demo_view, selection_view, why_view
+from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.planner import GatekeeperConfig
@@ -93,6 +95,7 @@ def select(
     query: Query,
     budget: Budget = 4000,
     mode: ModeOption = Mode.minimal,
+    meaning: Meaning = False,
     as_json: AsJson = False,
     why: Annotated[bool, typer.Option("--why", help=_HELP("help.why"))] = False,
     form: FromFormat = None,
@@ -101,7 +104,8 @@ def select(
 ) -> None:
     """Select the turns of a conversation that a question needs."""
     texts = speak(lang)
-    gatekeeper = ContextGatekeeper(_checked(budget), config=GatekeeperConfig(mode=mode.value))
+    config, embedder = GatekeeperConfig(mode=mode.value), meaning_encoder(wanted=meaning)
+    gatekeeper = ContextGatekeeper(_checked(budget), config=config, embedder=embedder)
     reading = open_conversation(file, form=form, conversation=conversation)
     gatekeeper.sync(without_current(reading.turns, query=query))
     selection = gatekeeper.explain(query)
@@ -123,11 +127,12 @@ app.command(help=_HELP("help.explain"))(explain)
 def chat(
     history: Annotated[str | None, typer.Option(help=_HELP("help.history"), metavar="FILE.jsonl")] = None,
     budget: Budget = 4000,
+    meaning: Meaning = False,
     offline: Annotated[bool, typer.Option("--offline", help=_HELP("help.offline"))] = False,
     env_file: Annotated[str | None, typer.Option(help=_HELP("help.env_file"), metavar="FILE")] = None,
 ) -> None:
     """Chat with a model that is sent, with each question, only the turns that the question needs."""
-    tokens, terminal = _checked(budget), Terminal()
+    tokens, terminal, embedder = _checked(budget), Terminal(), meaning_encoder(wanted=meaning)
     try:
         file = None if history is None else HistoryFile(history)
     except FormatError as error:
@@ -136,7 +141,7 @@ def chat(
     if model is None:
         return
     try:
-        raise typer.Exit(_chat(model, file, terminal, budget=tokens))
+        raise typer.Exit(_chat(model, file, terminal, budget=tokens, embedder=embedder))
     finally:
         model.close()
 
@@ -155,12 +160,15 @@ def _minimax(env_file: str | None) -> Model | None:
         refuse(str(error))
 
 
-def _chat(model: Model, file: HistoryFile | None, terminal: Terminal, *, budget: int) -> int:
+def _chat(
+    model: Model, file: HistoryFile | None, terminal: Terminal, *, budget: int, embedder: TextEncoder | None
+) -> int:
     session = Session(
         model,
         token_budget=budget,
         messages=file.messages if file else (),
         store=file.append if file else None,
+        embedder=embedder,
     )
     if file and file.note:
         terminal.complain(file.note)

@@ -10,7 +10,7 @@ from rich.text import Text
 from gatekeeper_cli.models import KEY_NAME, MINIMAX_PIP_LINE
 from gatekeeper_cli.offline import OfflineModel
 from gatekeeper_cli.texts import spoken
-from gatekeeper_cli.views import exchange_line, topics_view, visible, why_view
+from gatekeeper_cli.views import exchange_line, meaning_line, topics_view, visible, why_view
 from gatekeeper_core.errors import GatekeeperError
 
 if TYPE_CHECKING:
@@ -124,6 +124,8 @@ class Chat:
             self._terminal.note(self._texts("chat.no_question"))
         else:
             self._terminal.show(why_view(self._session.selection, self._texts))
+            if said := meaning_line(self._session.selection, self._texts):
+                self._terminal.show([Text(said)])
 
     def _topics(self, _rest: str) -> None:
         gatekeeper = self._session.gatekeeper

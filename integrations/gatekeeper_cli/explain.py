@@ -9,7 +9,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from gatekeeper_cli.charts import Part, PartBar
-from gatekeeper_cli.explanation import SCORE_PARTS, budget_use, grid_of, near_misses, why_not
+from gatekeeper_cli.explanation import budget_use, grid_of, near_misses, score_parts, why_not
+from gatekeeper_cli.meaning import meaning_encoder
 from gatekeeper_cli.opening import FromFormat, WhichConversation
 from gatekeeper_cli.output import (
     AsJson,
@@ -18,6 +19,7 @@ from gatekeeper_cli.output import (
     Force,
     Html,
     Lang,
+    Meaning,
     Mode,
     ModeOption,
     Query,
@@ -62,6 +64,7 @@ def explain(
     why_not: WhyNot = None,
     budget: Budget = 4000,
     mode: ModeOption = Mode.minimal,
+    meaning: Meaning = False,
     html: Html = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -71,8 +74,9 @@ def explain(
 ) -> None:
     """Explain what a question keeps of a conversation, and why."""
     texts, tokens = speak(lang), checked_budget(budget)
+    embedder = meaning_encoder(wanted=meaning)
     turns = turns_of(file, form=form, conversation=conversation, query=query)
-    gatekeeper = ContextGatekeeper(tokens, config=GatekeeperConfig(mode=mode.value))
+    gatekeeper = ContextGatekeeper(tokens, config=GatekeeperConfig(mode=mode.value), embedder=embedder)
     gatekeeper.sync(turns)
     if why_not is not None and why_not >= len(turns):
         refuse(texts("error.why_not", turn=why_not, count=len(turns)))
@@ -96,9 +100,16 @@ def explain(
 
 def explanation_dict(selection: Selection, asked: Decision | None, texts: Texts) -> dict[str, Any]:
     """Return JSON-ready values: the selection, anchors by turns, near misses, and the turn that was asked for."""
+    named = [
+        "turn_id",
+        "stage",
+        "why",
+        "kept_from_tokens",
+        "kept_from_eta",
+        *(["meaning"] if selection.embedder else []),
+    ]
     near = [
-        {name: getattr(decision, name) for name in ("turn_id", "stage", "why", "kept_from_tokens", "kept_from_eta")}
-        | {"kept_with": list(decision.kept_with)}
+        {name: getattr(decision, name) for name in named} | {"kept_with": list(decision.kept_with)}
         for decision in near_misses(selection)
     ]
     value: dict[str, Any] = {
@@ -139,7 +150,7 @@ def explain_view(
     scored = [decision for decision in selection.decisions if decision.score is not None]
     if scored:
         yield _heading(texts("scores_heading"))
-        yield _score_table(scored, texts)
+        yield _score_table(scored, score_parts(selection), texts)
     yield _heading(texts("near_heading"))
     near = near_misses(selection)
     for decision in near:
@@ -178,15 +189,15 @@ def _heat(count: int) -> Text:
     return Text(f"{min(count, 99)}", style="bold reverse" if count > 1 else "reverse")
 
 
-def _score_table(decisions: Sequence[Decision], texts: Texts) -> Table:
+def _score_table(decisions: Sequence[Decision], names: Sequence[str], texts: Texts) -> Table:
     table = plain_table(expand=False)
     table.add_column(texts("turn"), justify="right", no_wrap=True)
     table.add_column(texts("outcome"), no_wrap=True)
-    for name in SCORE_PARTS:
+    for name in names:
         table.add_column(texts(f"score.{name}"), justify="right", no_wrap=True)
     table.add_column(texts("value"), justify="right", no_wrap=True)
     for decision in decisions:
         value = "-" if decision.value is None else f"{decision.value:.2f}"
-        parts = [f"{getattr(decision.score, name):.2f}" for name in SCORE_PARTS]
+        parts = [f"{getattr(decision.score, name):.2f}" for name in names]
         table.add_row(*map(Text, [str(decision.turn_id), texts(f"outcome.{decision.outcome}"), *parts, value]))
     return table

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from gatekeeper_cli.texts import Texts
     from gatekeeper_core.selection.result import Decision, Selection
 
-__all__ = ["SCORE_PARTS", "BudgetUse", "Grid", "budget_use", "grid_of", "near_misses", "why_not", "would_keep"]
+__all__ = ["BudgetUse", "Grid", "budget_use", "grid_of", "near_misses", "score_parts", "why_not", "would_keep"]
 
 MAX_NEAR = 12
 
-SCORE_PARTS = ("lex_user", "lex_assistant", "exact", "recency", "feedback", "neighbour", "fit", "total")
-"""The parts of a score that are shown, as the score names them."""
+_NEAR_IN_MEANING = 3
+_SCORE_PARTS = ("lex_user", "lex_assistant", "exact", "recency", "feedback", "neighbour", "fit")
 
 
 class BudgetUse(NamedTuple):
@@ -55,6 +55,11 @@ def budget_use(selection: Selection) -> BudgetUse:
     return BudgetUse(selection.tokens, free, selection.token_budget - selection.tokens - free)
 
 
+def score_parts(selection: Selection) -> tuple[str, ...]:
+    """Return the parts of a score that are shown, as the score names them; meaning only where there is an embedder."""
+    return (*_SCORE_PARTS, *(["meaning"] if selection.embedder else []), "total")
+
+
 def grid_of(selection: Selection) -> Grid:
     """Return how often each anchor of the question stands in each kept turn."""
     anchors = QuestionAnchors(selection)
@@ -66,8 +71,9 @@ def grid_of(selection: Selection) -> Grid:
 def near_misses(selection: Selection, *, limit: int = MAX_NEAR) -> tuple[Decision, ...]:
     """Return the turns that little would have kept, the nearest first.
 
-    First those that a larger budget keeps, the smallest first; then those that a larger ``eta`` keeps; then turns
-    beside kept ones that were no candidates, with the anchors that would have made them one.
+    First those that a larger budget keeps, the smallest first; then those that a larger ``eta`` keeps; then the three
+    that are nearest in meaning, though not near enough; then turns beside kept ones that were no candidates, with the
+    anchors that would have made them one.
     """
     dropped = [decision for decision in selection.decisions if decision.outcome == "dropped"]
     by_budget = [decision for decision in dropped if decision.kept_from_tokens is not None]
@@ -78,6 +84,10 @@ def near_misses(selection: Selection, *, limit: int = MAX_NEAR) -> tuple[Decisio
     decided = {decision.turn_id for decision in selection.decisions}
     beside = sorted({near for turn_id in kept for near in (turn_id - 1, turn_id + 1)} - kept - decided)
     found = [*by_budget, *by_eta]
+    by_meaning = [
+        decision for decision in dropped if decision.score and decision.score.meaning and decision not in found
+    ]
+    found += sorted(by_meaning, key=lambda decision: (-(decision.meaning or 0.0), decision.turn_id))[:_NEAR_IN_MEANING]
     for turn_id in beside:
         if len(found) >= limit:
             break
@@ -106,9 +116,11 @@ def why_not(decision: Decision, texts: Texts) -> str:
     sentence = texts(
         name,
         turn=decision.turn_id,
-        why=texts.why(decision.why),
+        why=texts.why(decision),
         tokens=decision.tokens,
         shared=texts("shares", anchors=anchors) if anchors else texts("shares_nothing"),
     )
     joint = "" if texts.language.value == "zh" else " "
-    return joint.join((sentence, *would_keep(decision, texts)))
+    told = decision.outcome == "dropped" and decision.meaning is not None
+    near = [texts("near_in_meaning", meaning=decision.meaning)] if told else []
+    return joint.join((sentence, *near, *would_keep(decision, texts)))

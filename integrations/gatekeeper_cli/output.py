@@ -40,6 +40,7 @@ __all__ = [
     "Force",
     "Html",
     "Lang",
+    "Meaning",
     "Mode",
     "ModeOption",
     "ModelOption",
@@ -73,6 +74,7 @@ File = Annotated[str, typer.Argument(help=_HELP("help.file"), metavar="FILE")]
 Force = Annotated[bool, typer.Option("--force", help=_HELP("help.force"))]
 Html = Annotated[str | None, typer.Option("--html", help=_HELP("help.html"), metavar="OUT")]
 Lang = Annotated[Language, typer.Option("--lang", help=_HELP("help.lang"))]
+Meaning = Annotated[bool, typer.Option("--meaning", help=_HELP("help.meaning"))]
 ModelOption = Annotated[str | None, typer.Option("--model", help=_HELP("help.model"), metavar="NAME")]
 ModeOption = Annotated[Mode, typer.Option("--mode", help=_HELP("help.mode"))]
 PricesOption = Annotated[str | None, typer.Option("--prices", help=_HELP("help.prices"), metavar="FILE")]

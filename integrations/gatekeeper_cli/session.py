@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
     from gatekeeper_cli.models import Model
+    from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.pricing.usage import Usage
     from gatekeeper_core.selection.result import Selection
 
@@ -63,6 +64,7 @@ class Session:
         token_budget: what the kept turns may cost together, at least 1.
         messages: the conversation so far; system messages before its first user message are sent with each question.
         store: is given each answered turn before it counts as said; after an ``OSError`` the turn was not said.
+        embedder: finds turns by their meaning, too; see ``ContextGatekeeper``.
 
     Attributes:
         gatekeeper: what chooses.
@@ -79,8 +81,9 @@ class Session:
         token_budget: int = 4000,
         messages: Iterable[Message] = (),
         store: Callable[[str, str], None] | None = None,
+        embedder: TextEncoder | None = None,
     ) -> None:
-        self.gatekeeper = ContextGatekeeper(token_budget)
+        self.gatekeeper = ContextGatekeeper(token_budget, embedder=embedder)
         self.selection: Selection | None = None
         self._model = model
         self._token_budget = token_budget

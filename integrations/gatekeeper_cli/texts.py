@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gatekeeper_core.selection.result import Decision
+
 __all__ = ["ENGLISH", "TABLE", "Language", "Texts", "language_of", "speak", "spoken", "texts_for"]
 
 
@@ -66,9 +68,14 @@ class Texts:
             text = _COUNTED.sub(lambda match: match[0][:-1] if values.get(match[1]) == 1 else match[0], text)
         return text.format(**values) if values else text
 
-    def why(self, name: str) -> str:
-        """Return what a reason of a decision means; a reason that is new here, as it is."""
-        return self(f"reason.{name}") if f"reason.{name}" in TABLE else name
+    def why(self, decision: Decision) -> str:
+        """Return what the reason of a decision means; a reason that is new here, as it is.
+
+        Of a turn that is kept for its meaning the cosine is said, and that it shares no anchor with the question.
+        """
+        name = f"reason.{decision.why}"
+        said = self(name, meaning=decision.meaning) if name in TABLE else decision.why
+        return said if decision.why != "meaning" or decision.shared else self("no_anchor", why=said)
 
     def gate_reason(self, name: str) -> str:
         """Return what a reason of the gate means; a reason that is new here, as it is."""

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gatekeeper_cli.showable import visible, visible_lines
-from gatekeeper_cli.texts import ENGLISH
+from gatekeeper_cli.texts import ENGLISH, TABLE
 from gatekeeper_core.pricing.prices import prices_of_model
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ __all__ = [
     "facts_table",
     "kept_with",
     "listed",
+    "meaning_line",
     "percent",
     "plain_table",
     "selection_view",
@@ -119,6 +120,17 @@ def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts =
         saved=_saved(selection),
     )
     yield Text(line, style="bold")
+    if said := meaning_line(selection, texts):
+        yield Text(said)
+
+
+def meaning_line(selection: Selection, texts: Texts) -> str:
+    """Return which embedder was heard, or why it was not; nothing where none was given."""
+    embedder, missed = visible(selection.embedder), selection.embedder_missed
+    if not missed:
+        return texts("meaning_heard", embedder=embedder) if embedder else ""
+    reason = texts(f"missed.{missed}") if f"missed.{missed}" in TABLE else missed
+    return texts("meaning_missed", embedder=embedder, reason=reason)
 
 
 def why_view(selection: Selection, texts: Texts = ENGLISH) -> Iterator[RenderableType]:
@@ -161,7 +173,7 @@ def _kept_table(selection: Selection, texts: Texts) -> Table:
     table.add_column(texts("begins_with"), ratio=3, no_wrap=True, overflow="ellipsis")
     for turn in selection.turns:
         decision = selection.decision(turn.turn_id)
-        part, why = texts("outcome.trimmed" if turn.trimmed else "whole"), texts.why(decision.why)
+        part, why = texts("outcome.trimmed" if turn.trimmed else "whole"), texts.why(decision)
         if decision.shared:
             why = f"{why}: {listed(decision.shared, texts)}"
         beginning = visible((turn.user if turn.user.strip() else turn.assistant)[:_BEGINNING_CHARACTERS])
@@ -193,7 +205,7 @@ def decision_table(decisions: Sequence[Decision], texts: Texts = ENGLISH) -> Tab
     table.add_column(texts("shared"), ratio=4, overflow="fold")
     table.add_column(texts("kept_with"), ratio=3, overflow="fold")
     for decision in decisions:
-        why = texts("stage_reason", stage=texts(f"stage.{decision.stage}"), why=texts.why(decision.why))
+        why = texts("stage_reason", stage=texts(f"stage.{decision.stage}"), why=texts.why(decision))
         score = "-" if decision.score is None else f"{decision.score.total:.2f}"
         shared = listed(decision.shared, texts) if decision.shared else "-"
         outcome = texts(f"outcome.{decision.outcome}")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_cli.explanation import SCORE_PARTS, budget_use, grid_of, near_misses, why_not
+from gatekeeper_cli.explanation import budget_use, grid_of, near_misses, score_parts, why_not
 from gatekeeper_cli.html.geometry import bar_parts, cell_width, ticks_of
 from gatekeeper_cli.html.page import render, with_texts
 from gatekeeper_cli.showable import visible, visible_lines
-from gatekeeper_cli.views import kept_with, listed, percent, verdict_line
+from gatekeeper_cli.views import kept_with, listed, meaning_line, percent, verdict_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +46,7 @@ def explanation_page(
     kept = [(turn.turn_id, "hatched" if turn.trimmed else "cell", turn.tokens) for turn in selection.turns]
     width, scored = cell_width(len(turns)), [one for one in listed_decisions if one.score is not None]
     best = sorted(scored, key=_total)[-_MAX_SCORES:]
+    parts = score_parts(selection)
     heat = zip(grid.anchors, grid.counts, strict=True)
     return render(
         "explanation",
@@ -54,6 +55,7 @@ def explanation_page(
         name=visible(name),
         query=visible_lines(selection.query[:_MAX_QUESTION]) + ("…" if len(selection.query) > _MAX_QUESTION else ""),
         verdict=visible(verdict_line(selection.gate, texts).plain),
+        meaning=meaning_line(selection, texts),
         asked=why_not(asked, texts) if asked else "",
         figures=_figures(selection, texts),
         budget=budget,
@@ -70,10 +72,10 @@ def explanation_page(
         heat_rows=[(visible(anchor), row[:_MAX_HEAT_TURNS]) for anchor, row in heat],
         near=[_near_row(decision, texts) for decision in near],
         decisions=[_decision_row(decision, texts) for decision in listed_decisions],
-        scores=[_score_row(decision) for decision in sorted(best, key=lambda one: one.turn_id)],
+        scores=[_score_row(decision, parts) for decision in sorted(best, key=lambda one: one.turn_id)],
         not_listed=len(decisions) - len(shown),
         not_scored=len(scored) - len(best),
-        score_parts=SCORE_PARTS,
+        score_parts=parts,
         turns=with_texts([_turn_row(one, texts) for one in listed_decisions], turns, max_bytes=_MAX_TEXT_BYTES),
     )
 
@@ -133,7 +135,7 @@ def _near_row(decision: Decision, texts: Texts) -> dict[str, Any]:
 
 
 def _decision_row(decision: Decision, texts: Texts) -> dict[str, Any]:
-    why = texts("stage_reason", stage=texts(f"stage.{decision.stage}"), why=texts.why(decision.why))
+    why = texts("stage_reason", stage=texts(f"stage.{decision.stage}"), why=texts.why(decision))
     return {
         "turn_id": decision.turn_id,
         "outcome": decision.outcome,
@@ -144,14 +146,14 @@ def _decision_row(decision: Decision, texts: Texts) -> dict[str, Any]:
     }
 
 
-def _score_row(decision: Decision) -> dict[str, Any]:
-    parts = [f"{getattr(decision.score, name):.2f}" for name in SCORE_PARTS]
+def _score_row(decision: Decision, names: Sequence[str]) -> dict[str, Any]:
+    parts = [f"{getattr(decision.score, name):.2f}" for name in names]
     value = "–" if decision.value is None else f"{decision.value:.2f}"
     return {"turn_id": decision.turn_id, "outcome": decision.outcome, "parts": [*parts, value]}
 
 
 def _turn_row(decision: Decision, texts: Texts) -> dict[str, Any]:
-    outcome, why = texts(f"outcome.{decision.outcome}"), texts.why(decision.why)
+    outcome, why = texts(f"outcome.{decision.outcome}"), texts.why(decision)
     facts = texts("html.decision_facts", outcome=outcome, why=why, tokens=decision.tokens)
     return {
         "turn_id": decision.turn_id,

