@@ -645,6 +645,16 @@ def test_with_an_embedder_a_lower_eta_keeps_a_part_of_what_a_higher_one_keeps(
     assert low <= high
 
 
+@example([("", "shorter"), ("", ""), ("", "")], "\ud83d")
+@given(conversations, texts)
+def test_with_an_embedder_the_eta_that_a_decision_names_keeps_the_turn(turns: Pairs, query: str) -> None:
+    """000-33: none is named for a turn that no eta would keep."""
+    for decision in embedded(turns).explain(query, token_budget=10**6).decisions:
+        if (eta := decision.kept_from_eta) is not None:
+            again = embedded(turns, eta=eta).explain(query, token_budget=10**6)
+            assert kept_or_repeated(again, decision.turn_id)
+
+
 @given(conversations, texts, texts, budgets, modes)
 def test_without_an_embedder_nothing_is_said_of_meaning(
     turns: Pairs, query: str, other: str, budget: int, mode: str
