@@ -172,8 +172,8 @@ def test_eighty_turns_are_all_compared_and_more_by_a_sample() -> None:
         turns = of([*vectors[:count]])
         meaning = Meaning(asked(question), turns)
         sample = [dot(vector, question) for vector in (vectors[:80] if count == 80 else vectors[::2])]
-        expected = by_definition(sample, dot(vectors[7], question), mean=0.0, deviation=0.1)
-        assert meaning.strength(7) == pytest.approx(expected, abs=2e-6)
+        expected = by_definition(sample, 1.0, mean=0.0, deviation=0.1)
+        assert meaning.strength(40) == pytest.approx(expected, abs=2e-6)
         among = set(range(80)) if count == 80 else {*turns.nearest(question, NEAREST)}
         assert set(meaning.nearest) == {turn_id for turn_id in among if meaning.strength(turn_id) > 0}
         assert meaning.nearest[0] == 40
@@ -184,6 +184,8 @@ def test_at_most_forty_are_near_and_of_equals_the_newer(count: int) -> None:
     vectors: Vectors = [EAST] * count
     meaning = Meaning(asked(), of(vectors + [at(180)] * 2 * count))
     assert meaning.nearest == tuple(range(count - 1, count - 41, -1))
+    all_compared = Meaning(asked(deviation=0.01), of([EAST] * 45 + [at(180)] * 35))
+    assert all_compared.nearest == tuple(range(44, 4, -1))
 
 
 def test_a_long_conversation_with_few_vectors_is_measured_by_the_unrelated_sentences() -> None:
@@ -276,6 +278,7 @@ def test_vectors_that_were_cut_back_grow_as_if_nothing_had_been(
     grown = of(vectors)
     grown.nearest(EAST, 5)
     cut = grown.first(keep)
+    assert cut.nearest(EAST, 5) == of(vectors[:keep]).nearest(EAST, 5)
     kept = [*vectors[:keep], *map(at, more)]
     for angle in more:
         cut.extend(1)
@@ -319,14 +322,17 @@ def loaded(sections: dict[str, Any], *, embedder: str = "tiny", turn_count: int 
 @pytest.mark.parametrize("name", ["tiny", "句子", "\ud800"])
 def test_vectors_come_back_as_they_were(vectors: Vectors, name: str) -> None:
     turns = of(vectors)
-    again = loaded(turns.sections(name), embedder=name)
+    kept = turns.sections(name)
+    again = loaded(dict(kept), embedder=name)
     assert again.sections(name) == turns.sections(name)
     assert again.missing() == turns.missing()
     question = next(filter(None, vectors), EAST)
     assert again.nearest(question, 3) == turns.nearest(question, 3)
     again.extend(1)
     again.put(3, question)
-    assert len(turns) == 3
+    turns.extend(1)
+    assert [len(made.missing()) for made in (turns, again)] == [vectors.count(None) + 1, vectors.count(None)]
+    assert kept == of(vectors).sections(name)
 
 
 def test_vectors_of_another_embedder_are_left_out() -> None:
