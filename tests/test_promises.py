@@ -12,12 +12,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.selection.cues import without_cues
 from gatekeeper_core.selection.result import Selection
 from gatekeeper_core.selection.retrieval import RetrievalConfig
@@ -26,6 +28,7 @@ from gatekeeper_core.selection.trimming import GAP
 from gatekeeper_core.text import sentences
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import estimate_text_tokens
+from tests.tiny_embedder import TinyEmbedder
 from tests.verbatim import end_of_stretch
 
 Pairs = list[tuple[str, str]]
@@ -40,6 +43,8 @@ COUNTERS: dict[str, Callable[[str], int]] = {
     "rounded up": lambda text: math.ceil(len(text) / 4),
     "nothing": lambda text: 0,
 }
+
+TINY = TextEncoder(TinyEmbedder(), timeout_seconds=60.0)
 
 WORDS = [
     *("Redis", "cache", "the cache", "port 6379", "deploy", "api-gateway", "v1.2.3", "get_user()", "`SET key`", "how"),
@@ -597,3 +602,66 @@ def test_the_mode_that_uses_the_budget_keeps_it_too(counter: str, turns: Pairs, 
     """000-55: ``fill`` offers every candidate, and stays inside."""
     selection = gatekeeper_of(turns, token_budget=budget, mode="fill", counter=counter).explain(query)
     assert selection.tokens <= budget
+
+
+# --- with an embedder
+
+
+def embedded(turns: Pairs, **settings: Any) -> ContextGatekeeper:
+    gatekeeper = ContextGatekeeper(
+        config=GatekeeperConfig(**settings), token_counter=estimate_text_tokens, embedder=TINY
+    )
+    gatekeeper.sync(turns)
+    return gatekeeper
+
+
+@given(conversations, texts, budgets, modes)
+def test_with_an_embedder_a_selection_keeps_its_budget_and_its_account(
+    turns: Pairs, query: str, budget: int, mode: str
+) -> None:
+    """000-34, 000-55: the same answer twice, within the budget; what words do not share is kept by meaning alone."""
+    gatekeeper = embedded(turns, mode=mode)
+    selection = gatekeeper.explain(query, token_budget=budget)
+    assert selection.to_dict() == gatekeeper.explain(query, token_budget=budget).to_dict()
+    assert selection.tokens == sum(turn.tokens for turn in selection.turns) <= budget
+    for decision in selection.decisions:
+        if decision.why == "meaning":
+            assert decision.shared == decision.related == ()
+            assert decision.meaning is not None
+        if decision.kept_from_tokens is not None:
+            again = gatekeeper.explain(query, token_budget=decision.kept_from_tokens)
+            assert again.decision(decision.turn_id).why != "no_room"
+
+
+@given(conversations, texts, st.floats(0, 1), st.floats(0, 1))
+def test_with_an_embedder_a_lower_eta_keeps_a_part_of_what_a_higher_one_keeps(
+    turns: Pairs, query: str, one: float, other: float
+) -> None:
+    """000-33."""
+    low, high = (
+        {turn.turn_id for turn in embedded(turns, eta=eta).explain(query, token_budget=10**6).turns}
+        for eta in sorted((one, other))
+    )
+    assert low <= high
+
+
+@example([("", "shorter"), ("", ""), ("", "")], "\ud83d")
+@given(conversations, texts)
+def test_with_an_embedder_the_eta_that_a_decision_names_keeps_the_turn(turns: Pairs, query: str) -> None:
+    """000-33: none is named for a turn that no eta would keep."""
+    for decision in embedded(turns).explain(query, token_budget=10**6).decisions:
+        if (eta := decision.kept_from_eta) is not None:
+            again = embedded(turns, eta=eta).explain(query, token_budget=10**6)
+            assert kept_or_repeated(again, decision.turn_id)
+
+
+@given(conversations, texts, texts, budgets, modes)
+def test_without_an_embedder_nothing_is_said_of_meaning(
+    turns: Pairs, query: str, other: str, budget: int, mode: str
+) -> None:
+    gatekeeper = gatekeeper_of(turns, mode=mode)
+    for asked in (query, other):
+        selection = gatekeeper.explain(asked, token_budget=budget)
+        assert "meaning" not in {decision.why for decision in selection.decisions}
+        assert not {"embedder", "embedder_missed"} & selection.to_dict().keys()
+        assert all(decision.meaning is None for decision in selection.decisions)

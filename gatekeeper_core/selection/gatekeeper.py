@@ -478,18 +478,21 @@ class ContextGatekeeper:
         return verdict
 
     def _embed_missing(self) -> None:
-        """Make the vectors that are missing, outside of the lock; what fails is tried again at the next add."""
+        """Make the vectors that are missing, outside of the lock; what fails is tried again at the next add.
+
+        The newest come first: texts that the embedder has no vector for fill no batch before them.
+        """
         if self._encoder is None:
             return
         with self._lock:
-            texts = {turn_id: excerpt(*self._records.text_of(turn_id)) for turn_id in self._vectors.missing()}
+            texts = {turn_id: excerpt(*self._records.text_of(turn_id)) for turn_id in self._vectors.missing()[::-1]}
         if not any(texts.values()):
             return
         made = self._encoder.encode(list(texts.values())).vectors
         with self._lock:
+            missing = {*self._vectors.missing()}  # meanwhile turns may have been cut, or embedded by another thread
             for (turn_id, text), vector in zip(texts.items(), made, strict=True):
-                is_there = turn_id < len(self._records) and excerpt(*self._records.text_of(turn_id)) == text
-                if vector and is_there:
+                if vector and turn_id in missing and excerpt(*self._records.text_of(turn_id)) == text:
                     self._vectors.put(turn_id, vector)
 
     def _asked(self, query: str) -> Asked | None:
@@ -499,7 +502,7 @@ class ContextGatekeeper:
         (vector,), missed = self._encoder.encode_query(excerpt(query))
         calibration = self._encoder.calibration if vector else None
         if vector is None or calibration is None:
-            return Asked(self._encoder.name, missed=missed or "no_vector")
+            return Asked(self._encoder.name, missed=missed or ("not_calibrated" if vector else "no_vector"))
         return Asked(self._encoder.name, vector, *calibration)
 
     def _asked_before(self, verdict: Verdict) -> Iterator[tuple[str, float]]:

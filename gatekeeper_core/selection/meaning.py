@@ -24,7 +24,7 @@ from gatekeeper_core.errors import SnapshotError
 from gatekeeper_core.vectors import MAX_DIMENSIONS, PackedVector, sumprod
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["Asked", "Meaning", "TurnVectors", "excerpt"]
 
@@ -76,8 +76,8 @@ class TurnVectors:
     >>> vectors = TurnVectors()
     >>> vectors.extend(2)
     >>> vectors.put(1, packed([0.6, 0.8]))
-    >>> vectors.missing(), round(vectors.cosine(1, packed([0.8, 0.6])), 2)
-    ([0], 0.96)
+    >>> vectors.missing(), vectors.cosine(0, *packed([0.8, 0.6])), vectors.cosine(1, *packed([0.8, 0.6]))
+    ([0], None, 0.959291)
     """
 
     __slots__ = ("_dimensions", "_numbers", "_signs", "_squares")
@@ -95,7 +95,7 @@ class TurnVectors:
     def extend(self, turn_count: int) -> None:
         """Take in further turns, which have no vectors yet."""
         self._squares.extend([0] * turn_count)
-        self._numbers.extend([0] * (turn_count * self._dimensions))
+        self._numbers.frombytes(bytes(turn_count * self._dimensions))
 
     def first(self, turn_count: int) -> TurnVectors:
         """Return the vectors of the first turns, in columns of their own; who holds these keeps all of them."""
@@ -104,27 +104,38 @@ class TurnVectors:
         made._numbers, made._signs = self._numbers[: turn_count * self._dimensions], self._signs[:turn_count]
         return made
 
+    def frozen(self) -> TurnVectors:
+        """Return the vectors as they are now: it shares the numbers, and what is put later is none of its turns'."""
+        made = TurnVectors()
+        made._dimensions, made._numbers, made._squares = self._dimensions, self._numbers, self._squares[:]
+        return made
+
     def missing(self) -> list[int]:
         """Return the turns without a vector."""
         return [turn_id for turn_id, square in enumerate(self._squares) if not square] if 0 in self._squares else []
 
     def put(self, turn_id: int, vector: PackedVector) -> None:
-        """Keep the vector of a turn; vectors of another dimension take the place of all before."""
+        """Keep the vector of a turn that has none; one of another dimension takes the place of all before."""
         if len(vector.numbers) != self._dimensions:
             self._dimensions, turn_count = len(vector.numbers), len(self)
-            self._numbers, self._squares = array("b"), array("I")
+            self._numbers, self._squares, self._signs = array("b"), array("I"), []
             self.extend(turn_count)
         self._numbers[turn_id * self._dimensions : (turn_id + 1) * self._dimensions] = vector.numbers
         self._squares[turn_id] = sumprod(vector.numbers, vector.numbers)
         del self._signs[turn_id:]
 
-    def cosine(self, turn_id: int, vector: PackedVector) -> float | None:
-        """Return the cosine of a turn and a vector, -1.0 to 1.0, to six digits; None for a turn without a vector."""
+    def cosine(self, turn_id: int, numbers: Sequence[float], scale: float) -> float | None:
+        """Return the cosine of a turn and a packed vector, -1.0 to 1.0, to six digits; None without a vector.
+
+        The product of two vectors is taken from their distance, which the standard library works out in C: the squares
+        are whole numbers far below 2**53, so that nothing is lost.
+        """
         square = self._squares[turn_id]
-        if not square or len(vector.numbers) != self._dimensions:
+        if not square or len(numbers) != self._dimensions:
             return None
-        product = sumprod(self._of(turn_id), vector.numbers)
-        return round(product / math.sqrt(square) * vector.scale, 6)
+        apart = round(math.dist(self._of(turn_id).tolist(), numbers) ** 2)
+        product = (square + round(scale**-2) - apart) // 2
+        return round(product / math.sqrt(square) * scale, 6)
 
     def nearest(self, vector: PackedVector, count: int) -> list[int]:
         """Return the turns whose signs agree most with those of a vector, in any order; of equals the newer ones.
@@ -137,8 +148,11 @@ class TurnVectors:
         if len(vector.numbers) != self._dimensions:
             return []
         asked = _signs(vector.numbers)
-        apart = [(signs ^ asked).bit_count() << _TURN_BITS for signs in self._signs]
-        ranked = [distance - turn_id for turn_id, distance in enumerate(apart) if self._squares[turn_id]]
+        ranked = [
+            ((signs ^ asked).bit_count() << _TURN_BITS) - turn_id
+            for turn_id, signs in enumerate(self._signs)
+            if signs >= 0
+        ]
         return [-rank & _LAST_TURN for rank in nsmallest(count, ranked)]
 
     def sections(self, embedder: str) -> dict[str, array[int] | bytes]:
@@ -159,7 +173,8 @@ class TurnVectors:
             return made
         numbers, squares = (_column(sections, name, typecode) for name, typecode in _COLUMNS.items())
         dimensions = len(numbers) // turn_count if turn_count else 0
-        if len(squares) != turn_count or len(numbers) != dimensions * turn_count or dimensions > MAX_DIMENSIONS:
+        fits = len(squares) == turn_count and len(numbers) == dimensions * turn_count
+        if not fits or dimensions > MAX_DIMENSIONS or (not dimensions and any(squares)):
             raise SnapshotError("the columns of the vectors do not fit together")
         made._dimensions, made._numbers, made._squares = dimensions, numbers, squares
         return made
@@ -196,23 +211,23 @@ class Meaning:
         self.embedder = asked.embedder
         self.missed = asked.missed
         self.nearest: tuple[int, ...] = ()
-        self._vector = asked.vector
-        self._vectors = vectors
+        self._vector = asked.vector and (tuple(map(float, asked.vector.numbers)), asked.vector.scale)
+        self._vectors = vectors.frozen()  # decisions are read later, when turns may have other vectors
         self._cosines: dict[int, float | None] = {}
         self._mean = self._deviation = 0.0
-        if self._vector is None:
+        if asked.vector is None:
             return
         everything = len(vectors) <= _COMPARED
         sample = range(0, len(vectors), 1 if everything else len(vectors) // NEAREST)
-        cosines = [cosine for cosine in map(self.cosine, sample) if cosine is not None]
-        if not cosines:
+        candidates = sample if everything else vectors.nearest(asked.vector, NEAREST)
+        if all(self.cosine(turn_id) is None for turn_id in candidates):
             self.missed = "no_vectors"
             return
+        cosines = [cosine for cosine in map(self.cosine, sample) if cosine is not None]
         size = len(cosines) + _PRIOR
         self._mean = (math.fsum(cosines) + _PRIOR * asked.mean) / size
         spread = math.fsum((cosine - self._mean) ** 2 for cosine in cosines)
         self._deviation = math.sqrt((spread + _PRIOR * (asked.deviation**2 + (asked.mean - self._mean) ** 2)) / size)
-        candidates = sample if everything else vectors.nearest(self._vector, NEAREST)
         near = [(self.strength(turn_id), turn_id) for turn_id in candidates]
         self.nearest = tuple(turn_id for strength, turn_id in sorted(near, reverse=True)[:NEAREST] if strength > 0)
 
@@ -221,7 +236,7 @@ class Meaning:
         if self._vector is None:
             return None
         if turn_id not in self._cosines:
-            self._cosines[turn_id] = self._vectors.cosine(turn_id, self._vector)
+            self._cosines[turn_id] = self._vectors.cosine(turn_id, *self._vector)
         return self._cosines[turn_id]
 
     def strength(self, turn_id: int) -> float:

@@ -135,8 +135,8 @@ class Selection:
         counter: what counted the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
         margin: how far a prompt may lie over its estimate, as a share of it: so much of the budget was kept free.
         embedder: the name of the embedder that was asked, "" where there is none.
-        embedder_missed: why it has no opinion, "" where it has one: ``no_vectors`` (of any turn), or a reason of
-            ``TextEncoder``.
+        embedder_missed: why it has no opinion, "" where it has one: ``no_vectors`` (of any turn), ``not_calibrated``
+            (none of its unrelated sentences), or a reason of ``TextEncoder``.
     """
 
     query: str

@@ -70,6 +70,7 @@ _FEEDBACK_WEIGHT = 0.3  # of the query's mean term, for the best word of feedbac
 _ANSWER_WEIGHT = 0.25  # what a turn gains that holds the time or the number that the query asks for; gain 0.2
 _SPEAKER_WEIGHT = 1.0  # how much more the messages of a speaker count whom the query names; gain 0.7
 _MEANING_WEIGHT = 0.1  # of the best score, or of twice the query's mass, for a nearness that is evidence by itself
+_WORDLESS_MASS = 5.0  # of a query without words: that of a rare one, so that nearness outweighs recency
 _K1 = 1.2  # how fast repeated terms stop to count: Lucene's default
 _B = 0.75  # how much long texts are damped, 0..1: Lucene's default
 _POSTING_BUDGET = 2500  # postings that are read in full, the rarest terms first
@@ -302,7 +303,7 @@ def _with_meaning(
     found: Sequence[Score], query: Query, index: TurnIndex, config: RetrievalConfig, meaning: Meaning
 ) -> tuple[Score, ...]:
     """Return the scores of the turns that words or meaning find, with what nearness adds, best first."""
-    unit = _MEANING_WEIGHT * max(found[0].total if found else 0.0, 2 * query.mass)
+    unit = _MEANING_WEIGHT * max(found[0].total if found else 0.0, 2 * (query.mass or _WORDLESS_MASS))
     known = {score.turn_id for score in found}
     nothing: frozenset[str] = frozenset()
     scores = [*found]

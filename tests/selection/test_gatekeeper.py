@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import threading
+import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,8 +21,11 @@ from gatekeeper_core import (
     Selection,
     ToolCall,
 )
+from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.messages import Turn, group_turns
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
+from gatekeeper_core.vectors import packed
+from tests.tiny_embedder import TinyEmbedder
 
 Pairs = list[tuple[str, str]]
 
@@ -594,3 +600,280 @@ def test_a_turn_with_thinking_is_recognised_at_the_next_sync() -> None:
     for _ in range(2):
         gatekeeper.sync([("port?", "<think>hm</think>6380")])
     assert counted == {"port?": 1, "6380": 1}
+
+
+# --- an embedder
+
+
+MEANT = {
+    "english": ("Tell me the passphrase?", 2),
+    "chinese": ("馒头醒多长时间？", 4),
+    "english of chinese": ("How long does a loaf ferment?", 4),
+    "chinese of english": ("合唱团由谁负责？", 0),
+    "mixed": ("告诉我 passphrase。", 2),
+}
+"""Questions that share no word with the turn that answers them, and that turn of ``TALK``."""
+
+TALK: Pairs = [
+    ("Who writes for the choir?", "Marta, since the spring."),
+    ("谢谢，那天气呢？", "明天下雨。"),
+    ("密码 和 password 在哪里？", "In the vault, 第三格。"),
+    ("Which tram goes to the beach?", "The number 15 from the square."),
+    ("面包 发酵要几个小时？", "五小时左右。"),
+    ("周末去爬山吗？", "去，早上七点出发。"),
+    ("Can you recommend a film?", "Watch the one about the lighthouse."),
+]
+
+
+class Moody:
+    """An embedder that answers as it was told last.
+
+    Attributes:
+        answer: gives the vectors; it may raise, wait or lie.
+    """
+
+    name = "tiny"
+
+    def __init__(self, answer: Callable[[Sequence[str]], Any]) -> None:
+        self.answer = answer
+        self.texts: list[str] = []
+
+    def __call__(self, texts: Sequence[str], /) -> Any:
+        self.texts += texts
+        return self.answer(texts)
+
+
+def fails(_texts: object, /) -> Any:
+    raise ConnectionError("网络")
+
+
+def with_embedder(turns: Pairs, **settings: Any) -> ContextGatekeeper:
+    return gatekeeper_of(turns, **{"embedder": TinyEmbedder(), **settings})
+
+
+def by_words(selection: Selection) -> str:
+    """Return all of a selection but what an embedder says of itself."""
+    values = selection.to_dict()
+    del values["embedder"], values["embedder_missed"]
+    for decision in values["decisions"]:
+        assert decision.pop("meaning") is None
+        if decision["score"] is not None:
+            assert decision["score"].pop("meaning") == 0.0
+    return json.dumps(values)
+
+
+@pytest.mark.parametrize("kind", MEANT)
+def test_an_embedder_finds_what_shares_no_word(kind: str) -> None:
+    query, turn_id = MEANT[kind]
+    assert turn_id not in [turn["turn_id"] for turn in gatekeeper_of(TALK).select(query)]
+    selection = with_embedder(TALK).explain(query)
+    assert turn_id in [turn.turn_id for turn in selection.turns]
+    assert (selection.embedder, selection.embedder_missed) == ("tiny", "")
+    decision = selection.decision(turn_id)
+    assert (decision.stage, decision.why) == ("cover", "meaning")
+    assert (decision.shared, decision.related) == ((), ())
+    assert decision.meaning is not None
+    assert decision.meaning > 0.4
+    assert decision.score is not None
+    assert decision.score.meaning > 0
+
+
+@pytest.mark.parametrize("mode", ["minimal", "fill"])
+@pytest.mark.parametrize("turns", [TALK, REDIS + NOODLES, REDIS, [], [("", "")], TALK * 15])
+def test_an_embedder_that_fails_leaves_the_choice_to_the_words(turns: Pairs, mode: Any) -> None:
+    config = GatekeeperConfig(mode=mode)
+    plain, failing = (gatekeeper_of(turns, config=config, embedder=embedder) for embedder in (None, Moody(fails)))
+    for query in QUERIES + [query for query, _ in MEANT.values()]:
+        selection = failing.explain(query, token_budget=80)
+        assert selection.embedder_missed == ("error: ConnectionError" if query else "no_vector")
+        assert by_words(selection) == json.dumps(plain.explain(query, token_budget=80).to_dict())
+    assert failing.verdicts == plain.verdicts
+    assert failing.topics == plain.topics
+
+
+LIES: list[tuple[Any, str]] = [
+    (fails, "error: ConnectionError"),
+    (lambda texts: [[math.nan] * 32 for _ in texts], "no_vector"),
+    (lambda texts: [["a"] * 32 for _ in texts], "no_vector"),
+    (lambda texts: ["vector" for _ in texts], "no_vector"),
+    (lambda texts: [[0.0] * 32 for _ in texts], "no_vector"),
+    (lambda texts: [[1.0] * 32] * (len(texts) + 1), "wrong_count"),
+    (lambda texts: [], "wrong_count"),
+    (lambda texts: None, "error: TypeError"),
+]
+
+
+@pytest.mark.parametrize(("lie", "reason"), LIES)
+def test_after_an_embedder_failed_the_next_add_recovers(lie: Any, reason: str) -> None:
+    model = Moody(lie)
+    gatekeeper = with_embedder(TALK[:-1], embedder=model)
+    selection = gatekeeper.explain(MEANT["chinese"][0])
+    assert (selection.embedder, selection.embedder_missed) == ("tiny", reason)
+    assert by_words(selection) == json.dumps(gatekeeper_of(TALK[:-1]).explain(MEANT["chinese"][0]).to_dict())
+    model.answer = TinyEmbedder()
+    assert gatekeeper.explain(MEANT["chinese"][0]).embedder_missed == "no_vectors"
+    gatekeeper.add_turn(*TALK[-1])
+    assert observed(gatekeeper) == observed(with_embedder(TALK))
+
+
+def test_another_dimension_later_costs_the_opinion_and_no_answer() -> None:
+    model = Moody(TinyEmbedder())
+    gatekeeper = with_embedder(TALK[:-1], embedder=model)
+    model.answer = TinyEmbedder(dimensions=64)
+    gatekeeper.add_turn(*TALK[-1])
+    selection = gatekeeper.explain(MEANT["english"][0])
+    assert selection.embedder_missed == "other_dimensions"
+    assert by_words(selection) == json.dumps(gatekeeper_of(TALK).explain(MEANT["english"][0]).to_dict())
+    model.answer = TinyEmbedder()
+    gatekeeper.sync(TALK)
+    assert observed(gatekeeper) == observed(with_embedder(TALK))
+
+
+def test_a_slow_embedder_is_not_waited_for_and_speaks_when_it_has_read() -> None:
+    go, tiny = threading.Event(), TinyEmbedder()
+
+    def waits(texts: Sequence[str]) -> list[list[float]]:
+        go.wait(20.0)
+        return tiny(texts)
+
+    gatekeeper = with_embedder(TALK[:3], embedder=TextEncoder(Moody(waits), timeout_seconds=0.05))
+    selection = gatekeeper.explain(MEANT["mixed"][0])
+    assert selection.embedder_missed in ("late", "busy")
+    assert by_words(selection) == json.dumps(gatekeeper_of(TALK[:3]).explain(MEANT["mixed"][0]).to_dict())
+    go.set()
+    deadline = time.monotonic() + 20.0
+    while gatekeeper._vectors.missing() and time.monotonic() < deadline:
+        gatekeeper.sync(TALK[:3])
+    for query in [*QUERIES[:-1], MEANT["mixed"][0]]:
+        while gatekeeper.explain(query).embedder_missed and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert gatekeeper.explain(MEANT["mixed"][0]).decision(0).meaning is not None
+    assert observed(gatekeeper) == observed(with_embedder(TALK[:3]))
+
+
+def test_without_a_scale_nothing_is_near_and_the_reason_is_told() -> None:
+    tiny = TinyEmbedder()
+    model = Moody(lambda texts: fails(texts) if len(texts) > 1 else tiny(texts))
+    gatekeeper = with_embedder(TALK, embedder=model)
+    query = MEANT["english"][0]
+    assert gatekeeper.explain(query).embedder_missed == "not_calibrated"
+    assert by_words(gatekeeper.explain(query)) == json.dumps(gatekeeper_of(TALK).explain(query).to_dict())
+    model.answer = tiny
+    assert observed(gatekeeper) == observed(with_embedder(TALK))
+
+
+def test_texts_without_a_vector_keep_no_other_from_its_own() -> None:
+    """A table of English words: a hundred Chinese turns have none, and each new turn still gets its vector."""
+    tiny = TinyEmbedder()
+    model = Moody(
+        lambda texts: [
+            vector if text.isascii() else [0.0] * 32 for text, vector in zip(texts, tiny(texts), strict=True)
+        ]
+    )
+    gatekeeper = with_embedder([(f"第{at}天吃什么？", f"吃第{at}种面。") for at in range(100)], embedder=model)
+    gatekeeper.add_turn("Where is the password?", "In the vault.")
+    asked_before = len(model.texts)
+    selection = gatekeeper.explain("Tell me the passphrase")
+    assert [turn.turn_id for turn in selection.turns] == [100]
+    assert selection.decision(100).meaning is not None
+    assert selection.decision(0).meaning is None
+    gatekeeper.add_turn("Thanks.", "Sure.")
+    assert len(model.texts) - asked_before <= 1 + 20 + 2 * 64
+
+
+def test_each_text_is_embedded_once_and_only_what_is_there() -> None:
+    tiny = TinyEmbedder()
+    gatekeeper = with_embedder(TALK, embedder=tiny)
+    gatekeeper.sync([*TALK, ("", ""), (" ", "\n")])
+    gatekeeper.sync(TALK[:3])
+    gatekeeper.sync(TALK)
+    assert Counter(tiny.texts) == Counter({"\n".join(turn): 1 for turn in TALK})
+
+
+def test_a_history_that_grew_and_was_edited_has_the_vectors_of_one_built_anew() -> None:
+    """Appended, answered, edited in the middle, cut back, emptied."""
+    gatekeeper = with_embedder([])
+    histories: list[Pairs] = [
+        TALK[:3],
+        [*TALK[:3], ("哪里停车？", "")],
+        [*TALK[:3], ("哪里停车？", "Behind the square.")],
+        [TALK[0], ("Where is the bread?", "发酵"), *TALK[2:]],
+        TALK[:2],
+        [],
+        TALK,
+    ]
+    for history in histories:
+        gatekeeper.sync(history)
+        assert observed(gatekeeper) == observed(with_embedder(history))
+        assert gatekeeper.to_bytes() == with_embedder(history).to_bytes()
+    added = with_embedder(TALK[:2])
+    for user, assistant in TALK[2:]:
+        added.add_turn(user, assistant)
+    assert added.to_bytes() == gatekeeper.to_bytes()
+
+
+def test_constraints_and_meaning_do_not_meet() -> None:
+    gatekeeper = with_embedder(TALK)
+    before = gatekeeper.explain(MEANT["mixed"][0])
+    gatekeeper.set_constraint("passphrase", "口令")
+    after = gatekeeper.explain(MEANT["mixed"][0])
+    assert (after.turns, after.order, after.decisions) == (before.turns, before.order, before.decisions)
+    assert after.constraints == {"passphrase": "口令"}
+
+
+def test_a_selection_read_late_says_what_it_said_at_once() -> None:
+    """The conversation was cut, went on, and got vectors of another dimension."""
+    model = Moody(TinyEmbedder())
+    gatekeeper = with_embedder(TALK * 20, embedder=model)
+    query = MEANT["english"][0]
+    at_once = [gatekeeper.explain(query).decision(turn_id) for turn_id in range(140)]
+    late = gatekeeper.explain(query)
+    gatekeeper.sync(TALK * 3)
+    gatekeeper.add_turn("Something else?", "不是。")
+    gatekeeper._vectors.put(0, packed([1.0] * 64))
+    assert [late.decision(turn_id) for turn_id in range(140)] == at_once
+
+
+def test_two_gatekeepers_share_an_encoder_and_its_cache() -> None:
+    tiny = TinyEmbedder()
+    encoder = TextEncoder(tiny)
+    one, other = (with_embedder(TALK, embedder=encoder) for _ in range(2))
+    assert observed(one) == observed(other) == observed(with_embedder(TALK))
+    assert max(Counter(tiny.texts).values()) == 1
+
+
+def test_an_embedder_must_be_callable() -> None:
+    with pytest.raises(TypeError, match="embedder must be callable, got str"):
+        ContextGatekeeper(embedder="e5")  # type: ignore[arg-type]
+
+
+def test_threads_add_and_ask_while_an_embedder_is_at_work() -> None:
+    """No exception, no vector at the wrong turn: in the end as if one had added everything."""
+    tiny = TinyEmbedder()
+
+    def sleeps(texts: Sequence[str]) -> list[list[float]]:
+        time.sleep(0.002)
+        return tiny(texts)
+
+    gatekeeper = ContextGatekeeper(300, embedder=TextEncoder(Moody(sleeps), timeout_seconds=20.0))
+    barrier = threading.Barrier(8)
+
+    def work(thread: int) -> list[Selection]:
+        barrier.wait()
+        made = []
+        for at in range(6):
+            gatekeeper.add_turn(f"thread {thread} 的密码 {at}?", TALK[(thread + at) % len(TALK)][1])
+            made.append(gatekeeper.explain(f"passphrase of {thread}"))
+            if thread == 0 and at == 3:
+                gatekeeper.sync([(block.user_text, block.assistant_text) for block in gatekeeper.turns][:-2])
+            json.dumps(made[0].to_dict())
+        return made
+
+    with ThreadPoolExecutor(8) as pool:
+        selections = [selection for made in pool.map(work, range(8)) for selection in made]
+    assert all(selection.tokens <= 300 for selection in selections)
+    pairs = [(block.user_text, block.assistant_text) for block in gatekeeper.turns]
+    gatekeeper.sync(tuple(pairs))
+    rebuilt = with_embedder(pairs, token_budget=300)
+    assert observed(gatekeeper) == observed(rebuilt)
+    assert gatekeeper.to_bytes() == rebuilt.to_bytes()

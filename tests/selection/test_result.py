@@ -11,6 +11,8 @@ from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.result import SCHEMA_VERSION, Stage, Why
 from gatekeeper_core.selection.verdicts import Verdict
 from gatekeeper_core.tokens import estimate_text_tokens
+from gatekeeper_core.vectors import dot, packed
+from tests.tiny_embedder import TinyEmbedder
 
 REDIS = [
     ("Which port does Redis use?", "Redis listens on port 6379 by default."),
@@ -267,3 +269,82 @@ def test_the_json_holds_the_order() -> None:
     assert gatekeeper_of(REDIS).explain("Redis password?").to_dict()["order"] == [1, 0]
     assert plain_selection(order=(2, 0)).to_dict()["order"] == [2, 0]
     assert plain_selection().order == ()
+
+
+# --- with an embedder
+
+
+MEANT = [
+    (REDIS, "Tell me the passphrase?", 1),
+    ([*NOODLES, ("面包要发酵几个小时？", "五小时左右。"), *REDIS], "How long does a loaf ferment?", 2),
+    ([*REDIS, ("面包 proof 多久？", "五 hours。")], "馒头醒多长时间？", 2),
+]
+"""Conversations, questions that share no word with the turn that they mean, and that turn."""
+
+
+@pytest.mark.parametrize(("turns", "query", "turn_id"), MEANT)
+def test_a_turn_kept_by_its_meaning_says_so_and_covers_no_anchor(
+    turns: list[tuple[str, str]], query: str, turn_id: int
+) -> None:
+    """The cosine is that of the two texts; what is covered stays a matter of words."""
+    tiny = TinyEmbedder()
+    selection = gatekeeper_of([*turns, ("Thanks, bye.", "好的。")], embedder=tiny).explain(query)
+    decision = selection.decision(turn_id)
+    assert (decision.outcome, decision.stage, decision.why) == ("kept", "cover", "meaning")
+    assert (decision.shared, decision.related) == ((), ())
+    asked, told = map(packed, tiny([query, "\n".join(turns[turn_id])]))
+    assert decision.meaning == dot(asked, told)
+    assert selection.covered == ()
+    plain = gatekeeper_of([*turns, ("Thanks, bye.", "好的。")]).explain(query)
+    assert selection.covered + selection.uncovered == plain.covered + plain.uncovered
+    assert ">meaning</td>" in selection._repr_html_()
+
+
+def test_a_near_miss_tells_its_cosine_and_what_words_share_stays_evidence() -> None:
+    selection = gatekeeper_of(REDIS + NOODLES, embedder=TinyEmbedder()).explain("Redis 的 passphrase 文件？")
+    kept, near, far = (selection.decision(turn_id) for turn_id in (1, 0, 2))
+    assert (kept.why, kept.shared) == ("evidence", ("Redis",))
+    assert near.meaning is not None
+    assert kept.meaning is not None
+    assert kept.meaning > near.meaning
+    assert (far.why, far.outcome, far.score) == ("no_shared_anchor", "dropped", None)
+    assert far.meaning is not None
+    assert -1.0 <= far.meaning < kept.meaning
+    assert far.kept_with
+
+
+@pytest.mark.parametrize(("turns", "query", "turn_id"), MEANT)
+def test_with_an_embedder_the_parts_of_a_score_still_sum_to_its_total(
+    turns: list[tuple[str, str]], query: str, turn_id: int
+) -> None:
+    for decision in gatekeeper_of(turns, embedder=TinyEmbedder()).explain(f"{query} Redis 密码").decisions:
+        if score := decision.score:
+            lexical = 1.5 * score.lex_user + 0.7 * score.lex_assistant + score.feedback + score.neighbour
+            total = score.fit * lexical + 1.0 * score.exact + 0.2 * score.recency + score.meaning
+            assert score.total == pytest.approx(total, abs=1e-4)
+
+
+@pytest.mark.parametrize(("turns", "query", "turn_id"), MEANT)
+def test_the_json_names_the_embedder_and_survives_a_round_trip(
+    turns: list[tuple[str, str]], query: str, turn_id: int
+) -> None:
+    selection = gatekeeper_of(turns, embedder=TinyEmbedder("我的 model")).explain(query)
+    values = selection.to_dict()
+    assert (values["embedder"], values["embedder_missed"]) == ("我的 model", "")
+    fields_of = {decision["turn_id"]: set(decision) for decision in values["decisions"]}
+    assert fields_of[turn_id] == set(Decision._fields)
+    plain = gatekeeper_of(turns).explain(query).to_dict()
+    assert list(values) == [*plain, "embedder", "embedder_missed"]
+    text = json.dumps(values, sort_keys=True, allow_nan=False)
+    assert json.dumps(json.loads(text), sort_keys=True) == text
+    again = gatekeeper_of(turns, embedder=TinyEmbedder("我的 model")).explain(query)
+    assert (again, again.to_dict()) == (selection, values)
+
+
+def test_facts_with_an_embedder_hold_no_text() -> None:
+    gatekeeper = gatekeeper_of(REDIS + NOODLES, embedder=TinyEmbedder())
+    facts = gatekeeper.explain("Where is the 口令 SECRETWORD?").facts()
+    assert (facts["embedder"], facts["embedder_missed"]) == ("tiny", "")
+    assert "SECRETWORD" not in json.dumps(facts)
+    assert "redis" not in json.dumps(facts).casefold()
+    assert "embedder" not in gatekeeper_of(REDIS).explain("Redis?").facts()

@@ -16,6 +16,7 @@ from gatekeeper_core.selection import expansion, retrieval
 from gatekeeper_core.selection.anchors import count_terms, stem
 from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.meaning import Asked, Meaning, TurnVectors
 from gatekeeper_core.selection.retrieval import (
     SCORED_IN_FULL,
     Query,
@@ -27,6 +28,7 @@ from gatekeeper_core.selection.retrieval import (
     score_turns,
     with_earlier,
 )
+from gatekeeper_core.vectors import packed
 
 Turns = list[tuple[str, str]]
 
@@ -49,10 +51,15 @@ conversations = st.lists(st.tuples(side, side), min_size=1, max_size=10)
 queries = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=4).map(" ".join)
 
 
-def score(turns: Turns, query: str, *, depth: int = 20, **settings: Any) -> tuple[Score, ...]:
+def index_of(turns: Turns) -> TurnIndex:
     index = TurnIndex()
     for user, assistant in turns:
         index.add(count_terms(user), count_terms(assistant), texts=(user, assistant))
+    return index
+
+
+def score(turns: Turns, query: str, *, depth: int = 20, **settings: Any) -> tuple[Score, ...]:
+    index = index_of(turns)
     with pytest.MonkeyPatch.context() as patch:
         for module in (retrieval, expansion):
             for name in [name for name in settings if hasattr(module, f"_{name.upper()}")]:
@@ -584,3 +591,71 @@ def test_more_postings_are_read_of_a_longer_conversation(
     texts = ("", "")
     scores = score_turns(query, index, config=RetrievalConfig(), depth=1, texts=lambda _: texts)
     assert (scores[0].turn_id == 0) is is_found
+
+
+# --- Meaning --------------------------------------------------------------------------------------------------------
+
+EAST = packed([1.0, 0.0])
+
+
+def scored_with(turns: Turns, query: str, cosines: list[float | None], *, depth: int = 20) -> tuple[Score, ...]:
+    """Return the scores of turns whose vectors have these cosines with the query's."""
+    vectors = TurnVectors()
+    vectors.extend(len(turns))
+    for turn_id, cosine in enumerate(cosines):
+        if cosine is not None:
+            vectors.put(turn_id, packed([cosine, math.sqrt(1 - cosine**2)]))
+    index = index_of(turns)
+    return score_turns(
+        expand_query(read_query(query, index), index),
+        index,
+        config=RetrievalConfig(),
+        depth=depth,
+        texts=turns.__getitem__,
+        meaning=Meaning(Asked("hand", EAST, 0.0, 0.2), vectors),
+    )
+
+
+@pytest.mark.parametrize(
+    ("turns", "query"),
+    [
+        ([("Redis port", "6379"), ("the oven", "240"), ("bread", "flour"), ("a tram", "15")], "Redis port"),
+        ([("缓存 端口", "6379"), ("烤箱", "240"), ("面包", "面粉"), ("电车", "15")], "缓存的端口"),
+        ([("cache 端口", "6379"), ("oven 烤箱", "240"), ("面包", "flour"), ("电车 15", "ok")], "cache 端口"),
+    ],
+)
+def test_nearness_adds_to_the_score_and_finds_what_words_do_not(turns: Turns, query: str) -> None:
+    """A share of the best score, or of twice the query's mass, times the strength; words keep the rest."""
+    words = by_turn(score(turns, query))
+    found = scored_with(turns, query, [0.0, 0.95, None, 0.3])
+    both = by_turn(found)
+    assert set(words) == {0}
+    assert set(both) == {0, 1}
+    assert both[0] == words[0]
+    near = both[1]
+    mass = read_query(query, index_of(turns)).mass
+    values = [0.0, 0.95, 0.3] + [-0.2, 0.2] * 10
+    middle = sum(values) / 23
+    deviations = (0.95 - middle) / math.sqrt(sum((value - middle) ** 2 for value in values) / 23)
+    expected = 0.15 * max(words[0].total, 2 * mass) * (deviations - 1) / 2
+    assert near.meaning == pytest.approx(expected, rel=0.01)
+    assert near.total == pytest.approx(near.meaning + 0.2 * near.recency, abs=2e-6)
+    assert (near.lex_user, near.lex_assistant, near.exact, near.share) == (0.0, 0.0, 0.0, 0.0)
+    assert near.matched == near.related == near.whole == frozenset()
+    assert [part.turn_id for part in found] == sorted(both, key=lambda turn: -both[turn].total)
+
+
+@pytest.mark.parametrize("query", ["?", "👍", "的", "of the"])
+def test_a_question_without_words_ranks_by_nearness_and_not_by_age(query: str) -> None:
+    found = scored_with([("kafka", ""), ("raft", ""), ("etcd", ""), ("shard", "")], query, [0.99, 0.0, 0.75, 0.0])
+    assert [part.turn_id for part in found] == [0, 2]
+    assert all(part.meaning > 0 for part in found)
+
+
+def test_what_meaning_finds_counts_against_the_depth() -> None:
+    words = SCORED_IN_FULL - 3
+    turns = [("kafka", "raft")] * words + [("nginx", "shard")] * 8
+    found = scored_with(turns, "kafka", [*([0.0] * words), *([1.0] * 8)], depth=1)
+    assert [*by_turn(found)][words:] == [words + 7, words + 6, words + 5]
+    assert len(found) == SCORED_IN_FULL
+    assert [part.total for part in found] == sorted((part.total for part in found), reverse=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import struct
+import tracemalloc
 from array import array
+from typing import Any
 from zlib import crc32
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
@@ -20,6 +23,7 @@ from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_core.tokens import TokenCounter, estimate_text_tokens
 from tests.talks import TALKS
+from tests.tiny_embedder import DIMENSIONS, TinyEmbedder
 
 Pairs = list[tuple[str, str]]
 
@@ -204,3 +208,91 @@ def test_an_index_that_was_cut_back_is_put_away_without_what_was_cut(
 def test_sections_come_back_as_they_were(sections: dict[str, bytes]) -> None:
     numbers = {"I": array("I", [1, 2**32 - 1]), "d": array("d", [0.1])}
     assert read_sections(b"kind", write_sections(b"kind", {**sections, **numbers})) == {**sections, **numbers}
+
+
+# --- with an embedder
+
+
+def forbidden(_texts: object, /) -> Any:
+    raise AssertionError("a snapshot is read without a question to the embedder")
+
+
+class Forbidden:
+    """An embedder of the name of the tiny one that must not be asked."""
+
+    name = "tiny"
+    __call__ = staticmethod(forbidden)
+
+
+def embedded(turns: Pairs) -> ContextGatekeeper:
+    gatekeeper = ContextGatekeeper(token_budget=100, embedder=TinyEmbedder())
+    gatekeeper.sync(turns)
+    return gatekeeper
+
+
+SPOKEN: Pairs = [*TALKS["english"][0], *TALKS["chinese"][0], ("", ""), *TALKS["mixed"][0]]
+
+
+@settings(max_examples=20)
+@given(histories, histories, st.integers(0, 30))
+def test_vectors_are_put_away_and_come_back(turns: Pairs, more: Pairs, keep: int) -> None:
+    """The bytes are the same again, the embedder is not asked to read them, and the conversation goes on as ever."""
+    data = embedded(turns).to_bytes()
+    asleep = ContextGatekeeper.from_bytes(data, turns, token_budget=100, embedder=Forbidden())
+    assert asleep.to_bytes() == data == embedded(turns).to_bytes()
+    tiny = TinyEmbedder()
+    again = ContextGatekeeper.from_bytes(data, turns, token_budget=100, embedder=tiny)
+    assert tiny.texts == []
+    assert answers(again) == answers(embedded(turns))
+    again.sync([*turns[:keep], *more])
+    assert answers(again) == answers(embedded([*turns[:keep], *more]))
+
+
+def test_a_snapshot_is_read_with_another_embedder_with_none_and_the_other_way_round() -> None:
+    """Without one it is the snapshot of words alone, to the byte."""
+    words, data = gatekeeper_of(SPOKEN), embedded(SPOKEN).to_bytes()
+    alone = ContextGatekeeper.from_bytes(data, SPOKEN, token_budget=100)
+    assert (alone.to_bytes(), answers(alone)) == (words.to_bytes(), answers(words))
+    assert "meaning" not in str(read_sections(b"history", alone.to_bytes()).keys())
+    for kept in (data, words.to_bytes()):
+        tiny = TinyEmbedder("another", dimensions=48)
+        other = ContextGatekeeper.from_bytes(kept, SPOKEN, token_budget=100, embedder=tiny)
+        assert other.explain(QUERIES[0]).embedder_missed == "no_vectors"
+        other.sync(SPOKEN)
+        fresh = ContextGatekeeper(100, embedder=TinyEmbedder("another", dimensions=48))
+        fresh.sync(SPOKEN)
+        assert (other.to_bytes(), answers(other)) == (fresh.to_bytes(), answers(fresh))
+
+
+def test_an_embedder_that_changed_behind_its_name_is_heard_after_two_adds() -> None:
+    tiny = TinyEmbedder(dimensions=48)
+    again = ContextGatekeeper.from_bytes(embedded(SPOKEN).to_bytes(), SPOKEN, token_budget=100, embedder=tiny)
+    assert again.explain(QUERIES[0]).embedder_missed == "no_vectors"
+    for _ in range(2):
+        again.add_turn("And the port?", "6380")
+    fresh = ContextGatekeeper(100, embedder=TinyEmbedder(dimensions=48))
+    fresh.sync([*SPOKEN, ("And the port?", "6380"), ("And the port?", "6380")])
+    assert answers(again) == answers(fresh)
+
+
+@pytest.mark.parametrize("name", ["meaning.numbers", "meaning.squares"])
+@pytest.mark.parametrize(
+    "wrong",
+    [None, b"", b"\x01" * 320, array("b"), array("b", [1] * 319), array("b", bytes(10 * 16_385)), array("I"),
+     array("I", [1] * 9), array("I", [1] * 11), array("d", [math.nan] * 10), array("Q", [2**64 - 1] * 10)],
+)  # fmt: skip
+def test_columns_of_vectors_that_do_not_fit_are_refused(name: str, wrong: object) -> None:
+    """And cost no memory: none is made as large as it claims to be."""
+    sections = {**read_sections(b"history", embedded(SPOKEN).to_bytes()), name: wrong}
+    data = write_sections(b"history", {key: content for key, content in sections.items() if content is not None})
+    tracemalloc.start()
+    with pytest.raises(SnapshotError):
+        ContextGatekeeper.from_bytes(data, SPOKEN, embedder=Forbidden())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**20 + 4 * len(data)
+
+
+def test_a_vector_takes_a_byte_a_dimension_and_four() -> None:
+    plain, with_vectors = len(gatekeeper_of(SPOKEN).to_bytes()), len(embedded(SPOKEN).to_bytes())
+    assert with_vectors - plain - len(SPOKEN) * (DIMENSIONS + 4) < 150

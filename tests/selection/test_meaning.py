@@ -1,0 +1,367 @@
+"""Nearness in meaning, by its formula and against plain second implementations."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from array import array
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper_core.errors import SnapshotError
+from gatekeeper_core.selection.meaning import NEAREST, Asked, Meaning, TurnVectors, excerpt
+from gatekeeper_core.vectors import MAX_DIMENSIONS, PackedVector, dot, packed
+
+Vectors = list[PackedVector | None]
+
+EAST, NORTH = packed([1.0, 0.0]), packed([0.0, 1.0])
+PRIOR = 20
+
+
+def of(vectors: Vectors) -> TurnVectors:
+    """Return the vectors of turns that came one after another."""
+    made = TurnVectors()
+    for turn_id, vector in enumerate(vectors):
+        made.extend(1)
+        if vector:
+            made.put(turn_id, vector)
+    return made
+
+
+def asked(vector: PackedVector = EAST, *, mean: float = 0.0, deviation: float = 0.1) -> Asked:
+    return Asked("tiny", vector, mean, deviation)
+
+
+def at(angle: float) -> PackedVector:
+    """Return a direction, in degrees from east."""
+    return packed([math.cos(math.radians(angle)), math.sin(math.radians(angle))])
+
+
+def some(count: int, *, seed: int = 0, dimensions: int = 32) -> list[PackedVector]:
+    random = Random(seed)
+    return [packed([random.gauss(0, 1) for _ in range(dimensions)]) for _ in range(count)]
+
+
+def by_definition(cosines: list[float], cosine: float, *, mean: float, deviation: float) -> float:
+    """Return the strength of a cosine, from the docstring: 20 further values of this mean and deviation."""
+    further = [mean - deviation, mean + deviation] * (PRIOR // 2)
+    values = cosines + further
+    middle = sum(values) / len(values)
+    spread = math.sqrt(sum((value - middle) ** 2 for value in values) / len(values))
+    return max(0.0, ((cosine - middle) / spread - 1) / 2)
+
+
+# --- what is embedded
+
+
+@pytest.mark.parametrize(
+    ("user", "assistant", "read"),
+    [
+        ("哪个端口？", "6380。", "哪个端口？\n6380。"),
+        ("Which port?", "", "Which port?"),
+        (" \n", "", ""),
+        ("", "Redis 的 port", "Redis 的 port"),
+        ("问" * 700, "答" * 700, "问" * 600 + "\n" + "答" * 599),
+        ("word " * 500, "", ("word " * 240).strip()),
+        ("\ud800", "x" * 5_000, "\ud800\n" + "x" * 1_198),
+    ],
+)
+def test_long_texts_are_read_by_their_beginning(user: str, assistant: str, read: str) -> None:
+    assert excerpt(user, assistant) == read
+
+
+# --- the formula
+
+
+@pytest.mark.parametrize(("deviations", "strength"), [(0.5, 0.0), (1.0, 0.0), (2.0, 0.5), (3.0, 1.0), (4.0, 1.5)])
+def test_three_deviations_are_evidence_and_one_is_nothing(deviations: float, strength: float) -> None:
+    """One turn of cosine 1: the deviation of the unrelated sentences is chosen so that it is so many away."""
+    mean = 1 / (PRIOR + 1)
+    spread = (PRIOR + 1) * ((1 - mean) / deviations) ** 2 - (1 - mean) ** 2 - PRIOR * mean**2
+    meaning = Meaning(asked(deviation=math.sqrt(spread / PRIOR)), of([EAST]))
+    assert meaning.strength(0) == pytest.approx(strength, abs=2e-6)
+    assert meaning.cosine(0) == 1.0
+    assert not meaning.is_unlike(0)
+
+
+@given(
+    st.lists(st.integers(0, 360), min_size=1, max_size=80),
+    st.floats(-0.5, 0.5, allow_nan=False),
+    st.floats(0.01, 0.5, allow_nan=False),
+)
+def test_strengths_are_those_of_the_definition(angles: list[int], mean: float, deviation: float) -> None:
+    """Up to 80 turns every one counts."""
+    vectors = [at(angle) for angle in angles]
+    meaning = Meaning(asked(mean=mean, deviation=deviation), of([*vectors]))
+    cosines = [dot(vector, EAST) for vector in vectors]
+    for turn_id, cosine in enumerate(cosines):
+        expected = by_definition(cosines, cosine, mean=mean, deviation=deviation)
+        assert meaning.strength(turn_id) == pytest.approx(expected, abs=2e-6)
+    near = [turn_id for turn_id in range(len(angles)) if meaning.strength(turn_id) > 0]
+    assert list(meaning.nearest) == sorted(near, key=lambda t: (-meaning.strength(t), -t))[:NEAREST]
+
+
+def test_a_short_conversation_is_measured_by_the_unrelated_sentences() -> None:
+    """One turn alone tells no scale: what is usual is the embedder's."""
+    close, usual = Meaning(asked(deviation=0.1), of([at(30)])), Meaning(asked(mean=0.8, deviation=0.1), of([at(30)]))
+    assert close.strength(0) > 1.0
+    assert usual.strength(0) == 0.0
+
+
+def test_turns_further_than_the_mean_are_unlike() -> None:
+    meaning = Meaning(asked(), of([at(0), at(90), at(180), None]))
+    assert [meaning.is_unlike(turn_id) for turn_id in range(4)] == [False, False, True, False]
+    assert meaning.nearest == (0,)
+
+
+@pytest.mark.parametrize("count", [1, 5, 200])
+def test_where_all_is_alike_nothing_is_near(count: int) -> None:
+    meaning = Meaning(asked(mean=1.0, deviation=0.0), of([EAST] * count))
+    assert (meaning.nearest, meaning.missed, meaning.cosine(0)) == ((), "", 1.0)
+    assert (meaning.strength(0), meaning.is_unlike(0)) == (0.0, False)
+
+
+def test_turns_without_vectors_are_neither_near_nor_counted() -> None:
+    with_gaps, alone = Meaning(asked(), of([None, at(20), None, at(100)])), Meaning(asked(), of([at(20), at(100)]))
+    assert [with_gaps.cosine(turn_id) for turn_id in range(4)] == [None, alone.cosine(0), None, alone.cosine(1)]
+    assert (with_gaps.strength(1), with_gaps.strength(0), with_gaps.is_unlike(0)) == (alone.strength(0), 0.0, False)
+    assert with_gaps.nearest == (1,)
+
+
+@pytest.mark.parametrize("vectors", [[], [None], [None] * 200, [packed([1.0, 0.0, 0.0])] * 3])
+def test_without_any_vector_to_compare_it_says_so(vectors: Vectors) -> None:
+    """Also where the turns have vectors of another dimension than the question."""
+    meaning = Meaning(asked(), of(vectors))
+    assert (meaning.missed, meaning.nearest, meaning.embedder) == ("no_vectors", (), "tiny")
+    assert [meaning.strength(turn_id) for turn_id in range(len(vectors))] == [0.0] * len(vectors)
+
+
+def test_a_question_without_a_vector_says_why() -> None:
+    meaning = Meaning(Asked("tiny", missed="late"), of([EAST]))
+    assert (meaning.missed, meaning.nearest, meaning.cosine(0), meaning.strength(0)) == ("late", (), None, 0.0)
+    assert not meaning.is_unlike(0)
+
+
+def test_a_selection_reads_the_vectors_of_its_moment() -> None:
+    """What comes later changes nothing: a vector for a turn without, another dimension, further turns."""
+    vectors = of([at(10), None, at(50), at(90)] + [at(120)] * 100)
+    before = Meaning(asked(), vectors)
+    vectors.put(1, at(5))
+    vectors.extend(2)
+    vectors.put(105, at(5))
+    assert [before.cosine(turn_id) for turn_id in (1, 99)] == [None, dot(at(120), EAST)]
+    vectors.put(0, packed([1.0, 1.0, 1.0]))
+    assert [before.cosine(turn_id) for turn_id in (1, 2, 98)] == [None, dot(at(50), EAST), dot(at(120), EAST)]
+    assert Meaning(asked(), vectors).missed == "no_vectors"
+
+
+# --- long conversations
+
+
+def test_eighty_turns_are_all_compared_and_more_by_a_sample() -> None:
+    vectors = some(81, seed=3)
+    question = vectors[40]
+    for count in (80, 81):
+        turns = of([*vectors[:count]])
+        meaning = Meaning(asked(question), turns)
+        sample = [dot(vector, question) for vector in (vectors[:80] if count == 80 else vectors[::2])]
+        expected = by_definition(sample, 1.0, mean=0.0, deviation=0.1)
+        assert meaning.strength(40) == pytest.approx(expected, abs=2e-6)
+        among = set(range(80)) if count == 80 else {*turns.nearest(question, NEAREST)}
+        assert set(meaning.nearest) == {turn_id for turn_id in among if meaning.strength(turn_id) > 0}
+        assert meaning.nearest[0] == 40
+
+
+@pytest.mark.parametrize("count", [40, 80, 200])
+def test_at_most_forty_are_near_and_of_equals_the_newer(count: int) -> None:
+    vectors: Vectors = [EAST] * count
+    meaning = Meaning(asked(), of(vectors + [at(180)] * 2 * count))
+    assert meaning.nearest == tuple(range(count - 1, count - 41, -1))
+    all_compared = Meaning(asked(deviation=0.01), of([EAST] * 45 + [at(180)] * 35))
+    assert all_compared.nearest == tuple(range(44, 4, -1))
+
+
+def test_a_long_conversation_with_few_vectors_is_measured_by_the_unrelated_sentences() -> None:
+    """None of the sample has one: the turns that have are found all the same."""
+    vectors: Vectors = [None] * 200
+    vectors[101], vectors[103] = at(10), at(170)
+    meaning = Meaning(asked(), of(vectors))
+    assert (meaning.missed, meaning.nearest) == ("", (101,))
+    assert meaning.strength(101) == pytest.approx((dot(at(10), EAST) / 0.1 - 1) / 2, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_signs_find_nearly_all_that_is_near(seed: int) -> None:
+    """Of the 10 nearest of 2,000 turns, half of them in 40 subjects, at least 9 are among the 40 compared."""
+    random = Random(seed)
+    subjects = [[random.gauss(0, 1) for _ in range(256)] for _ in range(40)]
+    vectors = []
+    for turn_id in range(2_000):
+        subject = random.choice(subjects) if turn_id % 2 else [0.0] * 256
+        vectors.append(packed([number + random.gauss(0, 1) for number in subject]))
+    turns = of([*vectors])
+    found = 0
+    for subject in subjects[:10]:
+        question = packed([number + random.gauss(0, 1) for number in subject])
+        ranked = sorted(range(2_000), key=lambda turn_id: -dot(vectors[turn_id], question))
+        found += len(set(ranked[:10]) & set(turns.nearest(question, NEAREST)))
+    assert found >= 90
+
+
+@given(st.lists(st.none() | st.lists(st.integers(-3, 3), min_size=4, max_size=4)), st.integers(1, 50))
+def test_signs_are_compared_as_one_by_one(rows: list[list[int] | None], count: int) -> None:
+    vectors = [packed([*map(float, row)]) if row and any(row) else None for row in rows]
+    question = packed([1.0, -1.0, 0.0, 2.0])
+
+    def apart(vector: PackedVector) -> int:
+        return sum((one >= 0) != (other >= 0) for one, other in zip(vector.numbers, question.numbers, strict=True))
+
+    there = {turn_id: apart(vector) for turn_id, vector in enumerate(vectors) if vector}
+    expected = sorted(there, key=lambda turn_id: (there[turn_id], -turn_id))[:count]
+    turns = of(vectors)
+    assert turns.nearest(question, count) == expected
+    assert turns.nearest(packed([1.0]), count) == []
+
+
+PROGRAM = """
+import json
+from tests.selection.test_meaning import Meaning, asked, of, some
+vectors = some(300, seed=5)
+meaning = Meaning(asked(vectors[17]), of([*vectors]))
+print(json.dumps([meaning.nearest, [[meaning.cosine(at), meaning.strength(at)] for at in range(300)]]))
+"""
+
+
+def test_nearness_does_not_depend_on_the_hash_seed() -> None:
+    answers = {
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "4242")
+    }
+    assert len(answers) == 1
+    assert json.loads(answers.pop())[0][0] == 17
+
+
+# --- the columns
+
+
+@given(st.integers(1, 600), st.integers(0, 2**32))
+def test_a_cosine_is_the_dot_product_to_the_digit(dimensions: int, seed: int) -> None:
+    """The way by the distance loses nothing."""
+    first, second = some(2, seed=seed, dimensions=dimensions)
+    assert of([first]).cosine(0, *second) == dot(first, second)
+    assert of([first]).cosine(0, *first) == 1.0
+
+
+def test_the_largest_vectors_lose_nothing_either() -> None:
+    one, other = packed([1.0] * MAX_DIMENSIONS), packed([1.0, -1.0] * (MAX_DIMENSIONS // 2))
+    third = packed([-1.0] * (MAX_DIMENSIONS - 1) + [1.0])
+    assert [of([one]).cosine(0, *vector) for vector in (one, other, third)] == [1.0, 0.0, dot(one, third)]
+
+
+@given(st.lists(st.none() | st.integers(0, 360), max_size=20), st.integers(0, 20), st.lists(st.integers(0, 360)))
+def test_vectors_that_were_cut_back_grow_as_if_nothing_had_been(
+    angles: list[int | None], keep: int, more: list[int]
+) -> None:
+    vectors = [None if angle is None else at(angle) for angle in angles]
+    grown = of(vectors)
+    grown.nearest(EAST, 5)
+    cut = grown.first(keep)
+    assert cut.nearest(EAST, 5) == of(vectors[:keep]).nearest(EAST, 5)
+    kept = [*vectors[:keep], *map(at, more)]
+    for angle in more:
+        cut.extend(1)
+        cut.put(len(cut) - 1, at(angle))
+    cosines = [[made.cosine(turn_id, *EAST) for turn_id in range(len(kept))] for made in (cut, of(kept))]
+    assert cosines[0] == cosines[1]
+    assert cut.nearest(EAST, 5) == of(kept).nearest(EAST, 5)
+    assert (cut.missing(), len(cut)) == ([turn_id for turn_id, vector in enumerate(kept) if not vector], len(kept))
+    assert [grown.cosine(turn_id, *EAST) for turn_id in range(len(grown))] == [
+        None if vector is None else dot(vector, EAST) for vector in vectors
+    ]
+
+
+def test_vectors_may_come_in_any_order_and_be_told_apart_by_their_signs() -> None:
+    late = of([None] * 4)
+    for turn_id, angle in ((2, 200), (0, 10), (3, 20), (1, 170)):
+        late.nearest(EAST, 4)
+        late.put(turn_id, at(angle))
+    assert late.nearest(EAST, 2) == of([at(10), at(170), at(200), at(20)]).nearest(EAST, 2) == [3, 0]
+    assert late.missing() == []
+
+
+def test_another_dimension_takes_the_place_of_all() -> None:
+    turns = of([EAST, NORTH, at(45)])
+    turns.nearest(EAST, 3)
+    turns.put(1, packed([0.0, 0.0, 1.0]))
+    assert (turns.missing(), turns.cosine(1, *EAST), turns.nearest(EAST, 3)) == ([0, 2], None, [])
+    assert turns.cosine(1, *packed([0.0, 1.0, 1.0])) == 0.707107
+    turns.put(2, packed([1.0, 0.0, 0.0]))
+    assert turns.nearest(packed([1.0, -1.0, -1.0]), 3) == [2, 1]
+
+
+# --- snapshots
+
+
+def loaded(sections: dict[str, Any], *, embedder: str = "tiny", turn_count: int = 3) -> TurnVectors:
+    return TurnVectors.from_sections(sections, embedder=embedder, turn_count=turn_count)
+
+
+@pytest.mark.parametrize("vectors", [[EAST, None, at(30)], [None, None, None], some(3)])
+@pytest.mark.parametrize("name", ["tiny", "句子", "\ud800"])
+def test_vectors_come_back_as_they_were(vectors: Vectors, name: str) -> None:
+    turns = of(vectors)
+    kept = turns.sections(name)
+    again = loaded(dict(kept), embedder=name)
+    assert again.sections(name) == turns.sections(name)
+    assert again.missing() == turns.missing()
+    question = next(filter(None, vectors), EAST)
+    assert again.nearest(question, 3) == turns.nearest(question, 3)
+    again.extend(1)
+    again.put(3, question)
+    turns.extend(1)
+    assert [len(made.missing()) for made in (turns, again)] == [vectors.count(None) + 1, vectors.count(None)]
+    assert kept == of(vectors).sections(name)
+
+
+def test_vectors_of_another_embedder_are_left_out() -> None:
+    sections: dict[str, Any] = dict(of([EAST, NORTH, None]).sections("tiny"))
+    for wanted in (sections, {}):
+        again = loaded(wanted, embedder="other")
+        assert (len(again), again.missing()) == (3, [0, 1, 2])
+
+
+@pytest.mark.parametrize("name", ["meaning.numbers", "meaning.squares"])
+@pytest.mark.parametrize(
+    "forged",
+    [
+        *(None, b"", b"\x01" * 6, [1, 2, 3]),
+        *(array("b"), array("b", [1] * 7), array("b", [1] * 8), array("b", bytes(3 * (MAX_DIMENSIONS + 1)))),
+        *(array("I"), array("I", [1] * 4), array("B", [1] * 6), array("f", [math.nan] * 3), array("q", [-1] * 3)),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(name: str, forged: object) -> None:
+    sections: dict[str, Any] = {**of([EAST, NORTH, at(30)]).sections("tiny"), name: forged}
+    if forged is None:
+        del sections[name]
+    with pytest.raises(SnapshotError, match="column"):
+        loaded(sections)
+
+
+def test_columns_of_other_turns_are_refused() -> None:
+    sections: dict[str, Any] = dict(of([EAST, NORTH, at(30)]).sections("tiny"))
+    for turn_count in (0, 1, 2, 4):
+        with pytest.raises(SnapshotError, match="do not fit together"):
+            loaded(sections, turn_count=turn_count)
+    assert len(loaded(dict(of([]).sections("tiny")), turn_count=0)) == 0
