@@ -627,17 +627,17 @@ def scored_with(turns: Turns, query: str, cosines: list[float | None], *, depth:
 def test_nearness_adds_to_the_score_and_finds_what_words_do_not(turns: Turns, query: str) -> None:
     """A share of the best score, or of twice the query's mass, times the strength; words keep the rest."""
     words = by_turn(score(turns, query))
-    found = scored_with(turns, query, [0.0, 0.95, None, 0.3])
+    found = scored_with(turns, query, [0.0, 0.95, None, -0.3])
     both = by_turn(found)
     assert set(words) == {0}
     assert set(both) == {0, 1}
     assert both[0] == words[0]
     near = both[1]
     mass = read_query(query, index_of(turns)).mass
-    values = [0.0, 0.95, 0.3] + [-0.2, 0.2] * 10
+    values = [0.0, 0.95, -0.3] + [-0.2, 0.2] * 10
     middle = sum(values) / 23
     deviations = (0.95 - middle) / math.sqrt(sum((value - middle) ** 2 for value in values) / 23)
-    expected = 0.15 * max(words[0].total, 2 * mass) * (deviations - 1) / 2
+    expected = 0.1 * max(words[0].total, 2 * mass) * deviations / 3
     assert near.meaning == pytest.approx(expected, rel=0.01)
     assert near.total == pytest.approx(near.meaning + 0.2 * near.recency, abs=2e-6)
     assert (near.lex_user, near.lex_assistant, near.exact, near.share) == (0.0, 0.0, 0.0, 0.0)
