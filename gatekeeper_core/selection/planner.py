@@ -234,8 +234,9 @@ class Planner:
         for score in scores:
             held = dict.fromkeys(score.matched, 1.0)
             for term in score.related:
-                own, credit = credit_of[term]
-                held[own] = max(held.get(own, 0.0), credit)
+                stands_for, credit = credit_of[term]
+                for own in stands_for:
+                    held[own] = max(held.get(own, 0.0), credit)
             shares = math.fsum(worth.get(term, 0.0) * credit for term, credit in held.items())
             told[score.turn_id] = round(shares / mass, 6)
         return told
