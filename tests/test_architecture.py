@@ -68,6 +68,7 @@ STAGES = (
     "index",
     "information",
     "scan",
+    "translating",
     "expansion",
     "similarity",
     "meaning",
@@ -89,7 +90,14 @@ STAGES = (
 STANDS_ALONE = "constraints"  # imports no stage, and no stage that judges turns knows it
 KNOW_CONSTRAINTS = frozenset({"planner", "result", "gatekeeper"})
 DATA = frozenset(
-    {"token_profiles", "selection.background", "selection.lexicon", "selection.thesaurus", "selection.word_forms"}
+    {
+        "token_profiles",
+        "selection.background",
+        "selection.lexicon",
+        "selection.thesaurus",
+        "selection.translations",
+        "selection.word_forms",
+    }
 )
 BANNED_MODULES = frozenset({"dill", "marshal", "pickle", "shelve", "yaml"})
 BANNED_CALLS = frozenset({"__import__", "eval", "exec"})

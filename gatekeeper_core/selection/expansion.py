@@ -1,8 +1,8 @@
 """Expansion of a query: terms that may stand in a turn in place of the query's own.
 
-A related term is a synonym (journey for trip), a member of a kind that the query names (guitar for instrument), or a
-word of the conversation that is one edit away from a word that the conversation does not know. It never outweighs the
-term that it stands for: its weight is a share of the smaller of both idf.
+A related term is a synonym (journey for trip), a member of a kind that the query names (guitar for instrument), a word
+of the conversation that is one edit away from a word that the conversation does not know, or a translation (航班 for
+flight). It never outweighs what it stands for: its weight is a share of the smaller of both idf.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatekeeper_core.selection.anchors import stem
 from gatekeeper_core.selection.background import background_frequencies
 from gatekeeper_core.selection.thesaurus import kinds, synonyms
+from gatekeeper_core.selection.translating import translated_terms
 from gatekeeper_core.selection.word_filter import MIN_WORD
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from gatekeeper_core.selection.index import TurnIndex
 
@@ -42,13 +43,13 @@ class Related(NamedTuple):
 
     Attributes:
         term: what is looked up.
-        stands_for: the query's own term.
+        stands_for: the query's own term; for a translation the terms of the word.
         weight: what it weighs in this conversation, like an idf.
-        credit: which part of its own term it is taken for, 0..1.
+        credit: which part of what it stands for it is taken for, 0..1.
     """
 
     term: str
-    stands_for: str
+    stands_for: tuple[str, ...]
     weight: float
     credit: float
 
@@ -61,17 +62,24 @@ def related_terms(idf: Mapping[str, float], index: TurnIndex) -> tuple[Related, 
         index: the conversation.
     """
     found: dict[str, Related] = {}
-    for term, weight in idf.items():
+    for other, own, credit in (*_in_its_language(idf, index), *translated_terms(idf, index)):
+        if other not in idf:
+            worth = round(credit * min(max(map(idf.__getitem__, own)), index.idf(other)), 6)
+            if worth > 0 and (other not in found or worth > found[other].weight):
+                found[other] = Related(other, own, worth, credit)
+    ordered = sorted(found.values(), key=lambda related: (-related.weight, related.term))
+    return tuple(ordered[:MAX_RELATED])
+
+
+def _in_its_language(terms: Iterable[str], index: TurnIndex) -> Iterator[tuple[str, tuple[str], float]]:
+    """Yield the synonyms, members and spellings that stand in the conversation, with their term and their credit."""
+    for term in terms:
         others = [(other, _SYNONYM_WEIGHT) for other in synonym_terms(term)]
         others += [(other, _KIND_WEIGHT) for other in member_terms(term)]
         others += [(other, _MISSPELLING_WEIGHT) for other in _spellings(term, index)]
         for other, credit in others:
-            if other not in idf and index.document_frequency(other):
-                worth = round(credit * min(weight, index.idf(other)), 6)
-                if worth > 0 and (other not in found or worth > found[other].weight):
-                    found[other] = Related(other, term, worth, credit)
-    ordered = sorted(found.values(), key=lambda related: (-related.weight, related.term))
-    return tuple(ordered[:MAX_RELATED])
+            if index.document_frequency(other):
+                yield other, (term,), credit
 
 
 def one_edit_away(word: str) -> set[str]:

@@ -241,8 +241,9 @@ class Planner:
         for score in scores:
             held = dict.fromkeys(score.matched, 1.0)
             for term in score.related:
-                own, credit = credit_of[term]
-                held[own] = max(held.get(own, 0.0), credit)
+                stands_for, credit = credit_of[term]
+                for own in stands_for:
+                    held[own] = max(held.get(own, 0.0), credit)
             shares = math.fsum(worth.get(term, 0.0) * credit for term, credit in held.items())
             near = self.meaning.strength(score.turn_id) if self.meaning else 0.0
             told[score.turn_id] = round(max(shares / mass, _EVIDENCE_SHARE * near**2), 6)

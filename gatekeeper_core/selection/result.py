@@ -71,7 +71,8 @@ class Decision(NamedTuple):
         topic_id: the topic that the turn stands in.
         tokens: what the turn costs as a whole, or what is kept of it.
         shared: the anchors that it shares with the query, as they stand in the query.
-        related: its words that stand for one of the query's (a synonym, a member of a kind, a corrected spelling).
+        related: its words that stand for one of the query's (a synonym, a member of a kind, a corrected spelling, a
+            translation).
         score: the parts of its score, or None where nothing was scored.
         value: what the cover stage ranked it by, or None.
         kept_from_tokens: a token budget with room for it and for every turn that was offered before it: with that it is

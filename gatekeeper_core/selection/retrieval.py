@@ -482,7 +482,7 @@ def _held_by(query: Query) -> Callable[[int], _Held]:
     """Return a function from the hits of a turn, as bits, to what they stand for; it works out each pattern once."""
     terms, idf, mass = list(query.idf), list(query.idf.values()), query.mass
     places = {term: place for place, term in enumerate(terms)}
-    stand_ins = [(places[related.stands_for], related.credit) for related in query.related]
+    stand_ins = [([places[term] for term in related.stands_for], related.credit) for related in query.related]
 
     @cache
     def held(bits: int) -> _Held:
@@ -497,7 +497,8 @@ def _held_by(query: Query) -> Callable[[int], _Held]:
                 others.append(place - len(terms))
         credit_of = dict.fromkeys(own, 1.0)
         for stands_for, credit in [stand_ins[place] for place in others]:
-            credit_of[stands_for] = max(credit_of.get(stands_for, 0.0), credit)
+            for place in stands_for:
+                credit_of[place] = max(credit_of.get(place, 0.0), credit)
         known = sum([idf[place] * credit_of[place] for place in sorted(credit_of)])
         return _Held(
             share=round(min(1.0, known / mass), 6) if mass else 0.0,

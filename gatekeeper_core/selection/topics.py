@@ -28,10 +28,11 @@ from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.selection.anchors import term_weight
 from gatekeeper_core.selection.information import LEAST_INFORMATION, RARE_WORD, information, surprise
 from gatekeeper_core.selection.segments import TURN_BITS
+from gatekeeper_core.selection.translating import translated_terms
 from gatekeeper_core.selection.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence, Set
 
     from gatekeeper_core.selection.cues import Cues
     from gatekeeper_core.selection.index import TurnIndex
@@ -176,15 +177,17 @@ def mended(verdict: Verdict, terms: Mapping[str, int], topic_map: TopicMap, inde
 
 def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Signs:
     """Return the signs in the terms of a question."""
-    worth = information(terms, index)
+    worth, translated = information(terms, index), _translated(terms, index)
+    for term, others in translated.items():
+        worth[term] = min(worth[term], max(information(others, index).values()))
     mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
-    *_, newest = near = topic_map.newest_turns
+    *_, newest = near = [_with_translated(turn, translated) for turn in topic_map.newest_turns]
     times = {term: sum(term in turn for turn in near) for term in worth}
     held = {term for term in worth if times[term]}
     # What two of them hold is what the topic is about, however often the conversation says it.
     told = [max(value, surprise(term)) if times[term] > 1 else value for term, value in worth.items() if times[term]]
     telling = {term for term in worth if term_weight(term) == 1.0}
-    shares = _shares(worth, index)
+    shares = _shares(worth, translated, index)
     most = max(shares.values(), default=0.0) - 1e-9  # sums in another order may differ in their last digits
     best = max((turn for turn, share in shares.items() if share >= most), default=None)
     earlier = None if best is None else topic_map.topic_of(best)
@@ -199,13 +202,31 @@ def _read(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> _Sig
     )
 
 
-def _shares(worth: Mapping[str, float], index: TurnIndex) -> dict[int, float]:
+def _translated(terms: Collection[str], index: TurnIndex) -> dict[str, set[str]]:
+    """Return by term that the conversation does not know what it has of its word in the other language."""
+    found: dict[str, set[str]] = {}
+    for translation in translated_terms(terms, index):
+        for term in translation.stands_for:
+            if not index.document_frequency(term):
+                found.setdefault(term, set()).add(translation.term)
+    return found
+
+
+def _with_translated(turn: Set[str], translated: Mapping[str, Set[str]]) -> Set[str]:
+    """Return the terms of a turn, with those that it has in the other language."""
+    return turn | {term for term, others in translated.items() if not others.isdisjoint(turn)} if translated else turn
+
+
+def _shares(worth: Mapping[str, float], translated: Mapping[str, Set[str]], index: TurnIndex) -> dict[int, float]:
     """Return by turn before the newest how much information of the terms it holds.
 
     Of each term the newest 400 postings are read, and of all together 2,000 or little more: a question costs the same
     at any length of the conversation, and the most frequent terms give way first.
     """
     postings: dict[str, Sequence[int]] = {term: index.newest_postings(term, _MAX_POSTINGS) for term in worth}
+    for term, others in translated.items():
+        turns = {posting >> TURN_BITS for other in others for posting in index.newest_postings(other, _MAX_POSTINGS)}
+        postings[term] = [turn << TURN_BITS for turn in sorted(turns)[-_MAX_POSTINGS:]]
     left = _MAX_ALL_POSTINGS - sum(map(len, postings.values()))
     for term in sorted(postings, key=lambda term: (-len(postings[term]), term)):
         if left >= 0:

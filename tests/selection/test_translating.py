@@ -1,0 +1,143 @@
+"""Translations: questions in one language about conversations in the other, or in both."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from gatekeeper_core import ContextGatekeeper
+from gatekeeper_core.selection import translating
+from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.translating import translated_terms
+from gatekeeper_core.selection.translations import translations
+
+CHINESE = (
+    ("下周五飞东京的航班几点起飞？", "早上九点四十，从二号航站楼出发。"),
+    ("洗衣机漏水怎么办？", "先关掉进水阀，再检查排水管的接口。"),
+    ("给我妈买什么生日礼物好？", "她喜欢喝茶，可以送一套茶具。"),
+    ("晚饭想做红烧肉，要炖多久？", "小火炖一个半小时，最后大火收汁。"),
+)
+ENGLISH = (
+    ("When does our flight to Tokyo leave?", "At twenty to ten in the morning, from terminal two."),
+    ("The washing machine leaks, what now?", "Close the inlet valve, then look at the drain hose."),
+    ("What birthday gift would my mother like?", "She drinks tea: a nice teapot."),
+    ("How long does pork belly have to simmer?", "An hour and a half on low heat."),
+)
+
+
+def gatekeeper_of(turns: tuple[tuple[str, str], ...]) -> ContextGatekeeper:
+    gatekeeper = ContextGatekeeper()
+    gatekeeper.sync(turns)
+    return gatekeeper
+
+
+def translated(query: str, *texts: str) -> dict[str, tuple[tuple[str, ...], float]]:
+    index = TurnIndex()
+    for text in texts:
+        index.add(count_terms(text), {})
+    return {term: (own, credit) for term, own, credit in translated_terms(count_terms(query), index)}
+
+
+def best(turns: tuple[tuple[str, str], ...], query: str) -> int:
+    scores = [each.score for each in gatekeeper_of(turns).explain(query).decisions if each.score is not None]
+    return max(scores, key=lambda score: score.total).turn_id
+
+
+@pytest.mark.parametrize(
+    ("query", "turn"),
+    [("my flight", 0), ("is the washing machine broken", 1), ("the birthday gift", 2), ("what was for dinner", 3)],
+)
+def test_a_question_in_english_finds_its_chinese_turn(query: str, turn: int) -> None:
+    assert best(CHINESE, query) == turn
+
+
+@pytest.mark.parametrize(("query", "turn"), [("航班是哪天的", 0), ("洗衣机修好了", 1), ("生日礼物", 2), ("五花肉", 3)])
+def test_a_question_in_chinese_finds_its_english_turn(query: str, turn: int) -> None:
+    assert best(ENGLISH, query) == turn
+
+
+@pytest.mark.parametrize(
+    ("query", "turns"),
+    [("my flight, 洗衣机, 生日礼物", (0, 1, 2)), ("航班, washing machine, birthday gift", (0, 1, 2))],
+)
+def test_a_question_in_both_languages_finds_turns_of_both(query: str, turns: tuple[int, ...]) -> None:
+    mixed = (CHINESE[0], ENGLISH[1], CHINESE[2], ENGLISH[3])
+    decisions = gatekeeper_of(mixed).explain(query).decisions
+    assert {each.turn_id for each in decisions if each.shared or each.related} == {*turns}
+
+
+def test_the_explanation_names_the_words_of_the_turn() -> None:
+    found = gatekeeper_of(CHINESE).explain("Which flight was it?").decision(0)
+    assert (found.outcome, found.shared, found.related) == ("kept", (), ("航班",))
+    found = gatekeeper_of(ENGLISH).explain("洗衣机").decision(1)
+    assert (found.outcome, found.shared, set(found.related)) == ("kept", (), {"washing", "machine"})
+
+
+def test_a_word_that_the_conversation_does_not_know_counts_most_and_a_rarer_one_less() -> None:
+    assert translated("flight", "航班") == {"航班": (("flight",), 0.8)}
+    assert translated("flight", "航班", "航班", "flight") == {"航班": (("flight",), 0.4)}
+    assert translated("flight", "航班", "flight") == {}
+
+
+def test_a_chinese_word_stands_for_its_pairs_and_characters_and_two_words_share_its_credit() -> None:
+    own = ("洗衣", "衣机", "洗", "衣", "机")
+    assert translated("洗衣机", "the washing machine") == {"wash": (own, 0.4), "machin": (own, 0.4)}
+    assert translated("洗衣机", "a machine") == {}
+
+
+def test_of_a_longer_chinese_word_all_pairs_must_be_there_and_the_rarest_counts() -> None:
+    assert translated("washing machine", "洗衣机", "洗衣") == {"衣机": (("wash", "machin"), 0.8)}
+    assert translated("washing machine", "洗衣") == {}
+
+
+def test_a_character_counts_half_since_it_may_be_part_of_another_word() -> None:
+    assert translated("a cat", "养了一只猫") == {"猫": (("cat",), 0.4)}
+
+
+def test_of_words_inside_of_each_other_the_longest_is_translated() -> None:
+    assert translated("牛奶", "milk from a cow") == {"milk": (("牛奶", "牛", "奶"), 0.8)}
+    assert translated("养牛", "milk from a cow") == {"cow": (("牛",), 0.8)}
+
+
+def test_the_gate_sees_a_translation() -> None:
+    question = "which terminal for the flight to Tokyo"
+    gate = gatekeeper_of(CHINESE[:1]).explain(question).gate
+    unrelated = gatekeeper_of(CHINESE[1:2]).explain(question).gate
+    assert gate.overlap > 0.45 > unrelated.overlap
+    assert gate.link > unrelated.link
+    assert (gate.decision, gate.reason) == ("continue", "overlap")
+
+
+def random_words(rng: random.Random, *, chinese: bool) -> str:
+    """Return some words of the table, of one language, as a text."""
+    if chinese:
+        return "，".join(
+            word for english in rng.sample(sorted(translations()), 4) for word in translations()[english][:1]
+        )
+    return " ".join(rng.sample(sorted(translations()), 6)).replace("_", " ")
+
+
+@pytest.mark.parametrize("chinese", [False, True])
+def test_a_conversation_in_one_language_knows_nothing_of_translations(
+    chinese: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = random.Random(chinese)
+    turns = tuple((random_words(rng, chinese=chinese), random_words(rng, chinese=chinese)) for _ in range(30))
+    queries = [random_words(rng, chinese=chinese) for _ in range(60)]
+
+    def answers() -> list[str]:
+        gatekeeper = gatekeeper_of(turns + (CHINESE if chinese else ENGLISH))
+        return [json.dumps(gatekeeper.explain(query).to_dict()) for query in queries]
+
+    with_table = answers()
+    monkeypatch.setattr(translating, "_UNKNOWN_WEIGHT", 0.0)
+    monkeypatch.setattr(translating, "_RARER_WEIGHT", 0.0)
+    assert with_table == answers()
+
+
+def test_without_its_weights_nothing_is_translated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(translating, "_UNKNOWN_WEIGHT", 0.0)
+    assert translated("flight 猫", "航班 cat") == {}
