@@ -45,12 +45,17 @@ AT_ONCE = HistoryConfig(passthrough_below=0, floor_turns=0, on_error="raise", po
 
 
 def concepts(texts: Sequence[str], /) -> list[list[float]]:
-    """Return a vector for each text: its concepts, and 24 numbers that are its own."""
+    """Return a vector for each text: the directions of its concepts, and some numbers that are its own."""
     return [_vector(text) for text in texts]
 
 
 def _vector(text: str) -> list[float]:
     words = re.findall(r"[a-z]+", text.lower())
-    named = [float(any(word in words or (not word.isascii() and word in text) for word in row)) for row in CONCEPTS]
-    chance = random.Random(text)  # the same text has the same numbers
-    return [3.0 * number for number in named] + [chance.gauss(0.0, 0.2) for _ in range(24)]
+    named = [row[0] for row in CONCEPTS if any(word in words or (word in text and not word.isascii()) for word in row)]
+    rows = [_chance(concept, 1.0) for concept in named]
+    return list(map(sum, zip(_chance(text, 0.25), *rows, strict=True)))
+
+
+def _chance(text: str, spread: float) -> list[float]:
+    numbers = random.Random(text)  # the same text has the same numbers
+    return [numbers.gauss(0.0, spread) for _ in range(32)]
