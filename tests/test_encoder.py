@@ -198,6 +198,20 @@ def test_the_time_limit_is_that_of_a_whole_call_and_later_calls_go_on_from_there
     assert encoder.encode(texts) == TextEncoder(by_letters).encode(texts)
 
 
+def test_no_batch_is_begun_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr("gatekeeper_core.encoder.monotonic", lambda: clock[0])
+
+    def takes_its_time(batch: Sequence[str], /) -> list[list[float]]:
+        clock[0] += 5.0
+        return by_letters(batch)
+
+    model = Model(takes_its_time)
+    vectors, reason = TextEncoder(model, timeout_seconds=5.0).encode([f"文本 {number}" for number in range(70)])
+    assert ([len(asked) for asked in model.asked], reason) == ([64], "late")
+    assert all(vectors[:64])
+
+
 def test_calls_within_a_common_limit_share_it() -> None:
     """What is computed between them does not count; texts take a quarter of what is left."""
     done, waits = threading.Event(), Waits(0.4)

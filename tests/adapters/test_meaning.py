@@ -225,7 +225,7 @@ def test_an_embedder_may_be_given_later() -> None:
 
 
 def test_the_model_of_the_settings_is_never_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """000-64: nothing is embedded that nobody asked for."""
+    """Nothing is embedded that nobody asked for."""
 
     class Forbidden(LlamaIndexModel):
         def _get_text_embedding(self, text: str) -> list[float]:

@@ -84,6 +84,8 @@ def test_other_settings_keep_what_is_embedded() -> None:
 
 
 def test_a_failing_embedder_is_a_miss_and_words_decide() -> None:
+    """C7: no model is needed, and where one fails the way without goes on."""
+
     def fails(_texts: object, /) -> Any:
         raise ConnectionError("green tea")
 
