@@ -90,9 +90,12 @@ def waiting_within(waits: Waits) -> Iterator[None]:
 
     Texts may take a quarter of what is left, a question all of it.
 
-    >>> with waiting_within(Waits(0.0)):
+    >>> waits = Waits(10.0)
+    >>> with waiting_within(waits):
     ...     TextEncoder(lambda texts: [[1.0] for _ in texts]).encode_query("tea").reason
-    'late'
+    ''
+    >>> waits.left_seconds < 10.0
+    True
     """
     token = _WAITS.set(waits)
     try:
