@@ -266,9 +266,6 @@ def encoder_of(embedder: Any) -> TextEncoder | None:
         return embedder
     if is_model(embedder):  # asked first: a model of LlamaIndex can be called, with nodes
         return TextEncoder(ModelEmbedder(embedder))
-    if not callable(embedder):
-        kinds = "a callable, a TextEncoder, or an embedding model of LangChain or LlamaIndex"
-        raise TypeError(f"embedder must be {kinds}, got {type(embedder).__name__}")
     return TextEncoder(embedder)
 
 

@@ -356,7 +356,7 @@ def test_an_embedder_a_model_an_encoder_and_none_become_an_encoder() -> None:
     assert adapted
     assert (adapted.name, adapted.is_of(model), adapted.is_of(CallableModel())) == ("CallableModel", True, False)
     assert adapted.encode(["茶"]) == encoder.encode(["茶"])
-    with pytest.raises(TypeError, match=r"embedder must be a callable, a TextEncoder, or .* got str"):
+    with pytest.raises(TypeError, match="embedder must be callable, got str"):
         encoder_of("e5")
 
 

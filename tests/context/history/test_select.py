@@ -1214,7 +1214,7 @@ def test_another_embedder_makes_its_own_vectors() -> None:
     assert concepts.WANTED["chinese to english"] in seeing.turns
     assert seeing.selection
     assert seeing.selection.embedder == "tests.concepts.concepts"
-    with pytest.raises(TypeError, match="embedder must be a callable"):
+    with pytest.raises(TypeError, match="embedder must be callable"):
         select_history(messages, **arguments, embedder="e5")  # type: ignore[arg-type]
 
 

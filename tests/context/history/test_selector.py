@@ -1139,5 +1139,5 @@ def test_a_failing_embedder_leaves_the_words() -> None:
     assert failed.kept == expected.kept
     assert failed.selection
     assert failed.selection.embedder_missed == "error: ConnectionError"
-    with pytest.raises(TypeError, match="embedder must be a callable"):
+    with pytest.raises(TypeError, match="embedder must be callable"):
         hearing("e5")

@@ -168,5 +168,5 @@ def test_builders_share_an_encoder() -> None:
     embedder.texts.clear()
     assert 0 in turns_of(built(builder_of(encoder), QUESTIONS["paraphrase"]))
     assert embedder.texts == []
-    with pytest.raises(TypeError, match="embedder must be a callable"):
+    with pytest.raises(TypeError, match="embedder must be callable"):
         builder_of(7)
