@@ -9,7 +9,16 @@ from typing import Any, NamedTuple, Protocol
 
 from gatekeeper_core.vectors import unit_vector
 
-__all__ = ["Embedded", "Embedder", "ModelEmbedder", "embed", "embed_each", "embedder_name", "embedding_mark"]
+__all__ = [
+    "Embedded",
+    "Embedder",
+    "ModelEmbedder",
+    "embed",
+    "embed_each",
+    "embedder_name",
+    "embedding_mark",
+    "is_model",
+]
 
 
 class Embedder(Protocol):
@@ -32,6 +41,7 @@ class ModelEmbedder:
         embeddings: the model.
 
     Attributes:
+        model: the model.
         name: the model's ``model_name`` or ``model`` where it is a text, else the name of its class.
 
     Raises:
@@ -47,17 +57,17 @@ class ModelEmbedder:
     ([[3.0], [1.0]], [[4.0]], 'Lengths')
     """
 
-    __slots__ = ("_embed_query", "_embed_texts", "name")
+    __slots__ = ("_embed_query", "_embed_texts", "model", "name")
 
     def __init__(self, embeddings: Any) -> None:
         names = (getattr(embeddings, attribute, None) for attribute in ("model_name", "model"))
         self.name: str = next((name for name in names if name and isinstance(name, str)), type(embeddings).__name__)
-        for texts, query in _METHODS:
-            if callable(getattr(embeddings, texts, None)) and callable(getattr(embeddings, query, None)):
-                self._embed_texts, self._embed_query = getattr(embeddings, texts), getattr(embeddings, query)
-                return
-        wanted = " or ".join(" and ".join(methods) for methods in _METHODS)
-        raise TypeError(f"embeddings must be a model with {wanted}, got {type(embeddings).__name__}")
+        self.model = embeddings
+        methods = _methods_of(embeddings)
+        if methods is None:
+            wanted = " or ".join(" and ".join(methods) for methods in _METHODS)
+            raise TypeError(f"embeddings must be a model with {wanted}, got {type(embeddings).__name__}")
+        self._embed_texts, self._embed_query = (getattr(embeddings, method) for method in methods)
 
     def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
         """Return the vectors of texts that are kept."""
@@ -67,6 +77,17 @@ class ModelEmbedder:
     def queries(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
         """Return the vectors of questions."""
         return [self._embed_query(text) for text in texts]
+
+
+def is_model(embedder: object) -> bool:
+    """Return whether something is an embedding model of LangChain or LlamaIndex, by its methods."""
+    return _methods_of(embedder) is not None
+
+
+def _methods_of(embedder: object) -> tuple[str, str] | None:
+    """Return the names of the methods that embed texts and a question, None where there are none of both."""
+    has = (all(callable(getattr(embedder, method, None)) for method in methods) for methods in _METHODS)
+    return next((methods for methods, found in zip(_METHODS, has, strict=True) if found), None)
 
 
 class Embedded(NamedTuple):

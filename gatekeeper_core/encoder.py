@@ -12,26 +12,33 @@ costs its opinion until it has read everything once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from itertools import combinations
 from threading import Lock
+from time import monotonic
 from typing import Any, NamedTuple
 
 from gatekeeper_core.caching import LruCache
-from gatekeeper_core.embedding import Embedder, embed_each, embedder_name
+from gatekeeper_core.embedding import Embedder, ModelEmbedder, embed_each, embedder_name, is_model
 from gatekeeper_core.errors import check_number
 from gatekeeper_core.events import ENCODER_FAILED
 from gatekeeper_core.observation import tell
 from gatekeeper_core.vectors import PackedVector, dot, packed
 from gatekeeper_core.workers import BoundedCalls
 
-__all__ = ["Encoded", "TextEncoder", "encoder_of"]
+__all__ = ["Encoded", "TextEncoder", "Waits", "encoder_of", "waiting_within"]
 
 _BATCH = 64
 """Texts of one call to an embedder. Source: ours; models give nothing for larger batches on a CPU."""
 
 _MAX_WORKERS = 2
+
+_TEXTS_SHARE = 0.25
+"""Share of a common limit that texts may take: what is late of them is there at the next question, and the question is
+not. Source: ours."""
 
 _ENTRY_BYTES = 450
 """What a vector takes in the cache besides its numbers. Source: ``tracemalloc``, 448 at 256 numbers, 392 at 512."""
@@ -61,6 +68,42 @@ _UNRELATED = (
 """Everyday sentences without a subject in common. Source: ours."""
 
 
+class Waits:
+    """How long several calls may be waited for together.
+
+    Attributes:
+        left_seconds: the rest, which each that was waited for makes smaller; below 0 there is none.
+    """
+
+    __slots__ = ("left_seconds",)
+
+    def __init__(self, seconds: float) -> None:
+        self.left_seconds = seconds
+
+
+_WAITS: ContextVar[Waits | None] = ContextVar("gatekeeper_waits", default=None)
+
+
+@contextmanager
+def waiting_within(waits: Waits) -> Iterator[None]:
+    """Let this thread wait for encoders inside no longer than this, all calls together.
+
+    Texts may take a quarter of what is left, a question all of it.
+
+    >>> waits = Waits(10.0)
+    >>> with waiting_within(waits):
+    ...     TextEncoder(lambda texts: [[1.0] for _ in texts]).encode_query("tea").reason
+    ''
+    >>> waits.left_seconds < 10.0
+    True
+    """
+    token = _WAITS.set(waits)
+    try:
+        yield
+    finally:
+        _WAITS.reset(token)
+
+
 class Encoded(NamedTuple):
     """The vectors of texts.
 
@@ -79,7 +122,7 @@ class TextEncoder:
     Args:
         embedder: gives the vectors of texts; where it has a method ``queries``, that gives those of questions. It is
             called from two threads at most at the same time, neither of them the caller's.
-        timeout_seconds: how long a batch of 64 texts is waited for, 0.001 to 3600.
+        timeout_seconds: how long a call of this object waits for the embedder, 0.001 to 3600.
         max_bytes: what the cache of vectors may take, at least 0; 0: nothing is kept.
 
     Attributes:
@@ -121,14 +164,19 @@ class TextEncoder:
         """Return the vectors of texts that are searched.
 
         The reasons are those of ``embed``, and ``"other_dimensions"`` (than before), ``"late"`` (no answer in time) and
-        ``"busy"`` (two earlier calls still hang). After a batch without any vector no further one is tried. Of a text
-        that is empty or blank no vector is made, and nothing is missing.
+        ``"busy"`` (two earlier calls still hang). The embedder gets 64 texts at a time, in their order; after a batch
+        without any vector, or when the time is up, no further one is begun. Of a text that is empty or blank no vector
+        is made, and nothing is missing.
         """
-        return self._encode(self._embedder, texts)
+        return self._encode(self._embedder, texts, share=_TEXTS_SHARE)
 
     def encode_query(self, text: str) -> Encoded:
         """Return the vector of a question; reasons as for :meth:`encode`."""
-        return self._encode(self._queries, [text])
+        return self._encode(self._queries, [text], share=1.0)
+
+    def is_of(self, embedder: object) -> bool:
+        """Return whether this is the encoder of an embedder or a model, or that encoder itself."""
+        return embedder in (self, self._embedder) or embedder is getattr(self._embedder, "model", self)
 
     @property
     def calibration(self) -> tuple[float, float] | None:
@@ -147,18 +195,23 @@ class TextEncoder:
                 self._calibration = round(mean, 6), round(math.sqrt(variance), 6)
         return self._calibration
 
-    def _encode(self, embedder: Embedder, texts: Sequence[str]) -> Encoded:
+    def _encode(self, embedder: Embedder, texts: Sequence[str], *, share: float) -> Encoded:
         keys = [(embedder is self._embedder, _digest(text)) for text in texts]
         vectors = {key: self._cache.get(key) for key in keys}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if text.strip() and not vectors[key]}
         wanted, reason = [*missing], ""
+        waits, begun = _WAITS.get(), monotonic()
+        deadline = begun + min(self._timeout_seconds, share * waits.left_seconds if waits else math.inf)
         for start in range(0, len(wanted), _BATCH):
+            if start and monotonic() >= deadline:
+                reason = "late"
+                break
             batch = wanted[start : start + _BATCH]
             call = self._calls.start(partial(self._embed, embedder, batch, [missing[key] for key in batch]))
             if call is None:
                 reason = "busy"
                 break
-            outcome = call.outcome(timeout_seconds=self._timeout_seconds)
+            outcome = call.outcome(timeout_seconds=deadline - monotonic())
             if outcome.status != "done":  # failed: with an error that ends a thread, the others are told by `embed`
                 reason = f"error: {outcome.reason}" if outcome.status == "failed" else outcome.status
                 break
@@ -167,6 +220,8 @@ class TextEncoder:
             reason = made.reason or reason
             if not any(made.vectors):
                 break
+        if waits and wanted:
+            waits.left_seconds -= monotonic() - begun
         if reason:
             tell(ENCODER_FAILED, reason=reason)
         return Encoded(tuple(vectors[key] for key in keys), reason)
@@ -199,9 +254,19 @@ class TextEncoder:
         return partial(type(self), self._embedder, timeout_seconds=self._timeout_seconds, max_bytes=self._max_bytes), ()
 
 
-def encoder_of(embedder: Embedder | TextEncoder | None) -> TextEncoder | None:
-    """Return an embedder within the usual limits; an encoder itself, and None, as they are."""
-    return embedder if embedder is None or isinstance(embedder, TextEncoder) else TextEncoder(embedder)
+def encoder_of(embedder: Any) -> TextEncoder | None:
+    """Return an ``Embedder`` within the usual limits; an encoder itself, and None, as they are.
+
+    An embedding model of LangChain or LlamaIndex is taken as ``ModelEmbedder`` has it.
+
+    Raises:
+        TypeError: it is nothing of these.
+    """
+    if embedder is None or isinstance(embedder, TextEncoder):
+        return embedder
+    if is_model(embedder):  # asked first: a model of LlamaIndex can be called, with nodes
+        return TextEncoder(ModelEmbedder(embedder))
+    return TextEncoder(embedder)
 
 
 def _digest(text: str) -> bytes:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from gatekeeper_core.encoder import TextEncoder
+from gatekeeper_core.encoder import TextEncoder, Waits, encoder_of, waiting_within
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.vectors import dot
 from tests.observed import everything_told, facts_of
@@ -45,6 +45,19 @@ class Model:
     def queries(self, texts: Sequence[str], /) -> Any:
         self.asked.append([*texts])
         return by_letters([f"query: {text}" for text in texts])
+
+
+class CallableModel:
+    """A model that can be called with something else than texts, as those of LlamaIndex."""
+
+    def __call__(self, nodes: object) -> Any:
+        raise AssertionError(nodes)
+
+    def get_text_embedding_batch(self, texts: list[str]) -> list[list[float]]:
+        return by_letters(texts)
+
+    def get_query_embedding(self, text: str) -> list[float]:
+        return by_letters([text])[0]
 
 
 @pytest.fixture
@@ -166,6 +179,58 @@ def test_a_late_answer_is_not_waited_for_and_is_there_at_the_next_call() -> None
     assert encoder.encode(["tea", "绿茶"]) == TextEncoder(by_letters).encode(["tea", "绿茶"])
 
 
+def test_the_time_limit_is_that_of_a_whole_call_and_later_calls_go_on_from_there() -> None:
+    model, texts = Model(), [f"文本 text {number}" for number in range(640)]
+
+    def takes_its_time(batch: Sequence[str], /) -> list[list[float]]:
+        time.sleep(0.1)
+        return by_letters(batch)
+
+    model.embed = takes_its_time
+    encoder = TextEncoder(model, timeout_seconds=0.25)
+    vectors, reason = encoder.encode(texts)
+    known = sum(map(bool, vectors))
+    assert (reason, all(vectors[:known])) == ("late", True)
+    assert known <= 64 * len(model.asked) < len(texts)
+    deadline = time.monotonic() + 20.0
+    while encoder.encode(texts).reason and time.monotonic() < deadline:
+        pass
+    assert encoder.encode(texts) == TextEncoder(by_letters).encode(texts)
+
+
+def test_no_batch_is_begun_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr("gatekeeper_core.encoder.monotonic", lambda: clock[0])
+
+    def takes_its_time(batch: Sequence[str], /) -> list[list[float]]:
+        clock[0] += 5.0
+        return by_letters(batch)
+
+    model = Model(takes_its_time)
+    vectors, reason = TextEncoder(model, timeout_seconds=5.0).encode([f"文本 {number}" for number in range(70)])
+    assert ([len(asked) for asked in model.asked], reason) == ([64], "late")
+    assert all(vectors[:64])
+
+
+def test_calls_within_a_common_limit_share_it() -> None:
+    """What is computed between them does not count; texts take a quarter of what is left."""
+    done, waits = threading.Event(), Waits(0.4)
+    encoder = TextEncoder(lambda texts: done.wait(20.0) and by_letters(texts))
+    with waiting_within(waits):
+        assert encoder.encode(["tea"]).reason == "late"
+        assert 0.0 < waits.left_seconds <= 0.3
+        assert encoder.encode_query("绿茶").reason == "late"
+    assert waits.left_seconds <= 0.0
+    done.set()
+    deadline = time.monotonic() + 20.0
+    while encoder.encode(["tea", "绿茶"]).reason and time.monotonic() < deadline:
+        time.sleep(0.01)
+    left = waits.left_seconds
+    with waiting_within(waits):
+        assert encoder.encode(["tea", "绿茶"]).reason == ""
+    assert waits.left_seconds == left
+
+
 def test_an_embedder_that_hangs_is_asked_twice_and_then_refused(hung: threading.Event) -> None:
     model = Model(lambda texts: hung.wait())
     encoder = TextEncoder(model, timeout_seconds=0.05)
@@ -279,6 +344,20 @@ def test_an_encoder_works_after_a_fork() -> None:
         asked = encoder.encode(["tea", "绿茶"])
         os._exit(0 if asked.vectors[:1] == known.vectors and all(asked.vectors) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_an_embedder_a_model_an_encoder_and_none_become_an_encoder() -> None:
+    encoder, model = TextEncoder(by_letters), CallableModel()
+    assert (encoder_of(None), encoder_of(encoder)) == (None, encoder)
+    made = encoder_of(by_letters)
+    assert made
+    assert [made.is_of(embedder) for embedder in (by_letters, made, Model())] == [True, True, False]
+    adapted = encoder_of(model)
+    assert adapted
+    assert (adapted.name, adapted.is_of(model), adapted.is_of(CallableModel())) == ("CallableModel", True, False)
+    assert adapted.encode(["茶"]) == encoder.encode(["茶"])
+    with pytest.raises(TypeError, match="embedder must be callable, got str"):
+        encoder_of("e5")
 
 
 def test_arguments_are_checked() -> None:

@@ -199,6 +199,28 @@ class ContextGatekeeper:
         with self._lock:
             return tuple(self._verdicts)
 
+    @property
+    def estimated_vector_bytes(self) -> int:
+        """About what the vectors of the turns take in memory; 0 without an embedder."""
+        return self._vectors.estimated_bytes
+
+    def set_embedder(self, embedder: Embedder | TextEncoder | None) -> None:
+        """Take another embedder from now on, None for words alone; the one that is in use changes nothing.
+
+        The vectors of another name go; those of the new one are made at the next add.
+
+        Raises:
+            TypeError: it is no embedder.
+        """
+        with self._lock:
+            known = self._encoder
+            if embedder is known or (known is not None and known.is_of(embedder)):
+                return
+            self._encoder = encoder_of(embedder)
+            if known is None or self._encoder is None or known.name != self._encoder.name:
+                self._vectors = TurnVectors()
+                self._vectors.extend(len(self._records) if self._encoder else 0)
+
     def add_turn(self, user_text: str, assistant_text: str) -> None:
         """Add one turn to the history.
 
@@ -480,16 +502,20 @@ class ContextGatekeeper:
     def _embed_missing(self) -> None:
         """Make the vectors that are missing, outside of the lock; what fails is tried again at the next add.
 
-        The newest come first: texts that the embedder has no vector for fill no batch before them.
+        The newest come first: where time is short they are asked for most, and texts that the embedder has no vector
+        for fill no batch before them.
         """
-        if self._encoder is None:
+        encoder = self._encoder
+        if encoder is None:
             return
         with self._lock:
             texts = {turn_id: excerpt(*self._records.text_of(turn_id)) for turn_id in self._vectors.missing()[::-1]}
         if not any(texts.values()):
             return
-        made = self._encoder.encode(list(texts.values())).vectors
+        made = encoder.encode(list(texts.values())).vectors
         with self._lock:
+            if encoder is not self._encoder:
+                return
             missing = {*self._vectors.missing()}  # meanwhile turns may have been cut, or embedded by another thread
             for (turn_id, text), vector in zip(texts.items(), made, strict=True):
                 if vector and turn_id in missing and excerpt(*self._records.text_of(turn_id)) == text:
@@ -497,13 +523,14 @@ class ContextGatekeeper:
 
     def _asked(self, query: str) -> Asked | None:
         """Return a question, embedded; None without an embedder."""
-        if self._encoder is None:
+        encoder = self._encoder
+        if encoder is None:
             return None
-        (vector,), missed = self._encoder.encode_query(excerpt(query))
-        calibration = self._encoder.calibration if vector else None
+        (vector,), missed = encoder.encode_query(excerpt(query))
+        calibration = encoder.calibration if vector else None
         if vector is None or calibration is None:
-            return Asked(self._encoder.name, missed=missed or ("not_calibrated" if vector else "no_vector"))
-        return Asked(self._encoder.name, vector, *calibration)
+            return Asked(encoder.name, missed=missed or ("not_calibrated" if vector else "no_vector"))
+        return Asked(encoder.name, vector, *calibration)
 
     def _asked_before(self, verdict: Verdict) -> Iterator[tuple[str, float]]:
         """Yield the questions that a question goes on from, the newest first, with the share that their words weigh."""

@@ -38,6 +38,7 @@ _USER_CHARACTERS = 600
 _CHARACTERS = 1_200
 _EMBEDDER = "meaning.embedder"
 _COLUMNS = {"meaning.numbers": "b", "meaning.squares": "I"}
+_TURN_BYTES = 40
 _TURN_BITS = 24
 _LAST_TURN = (1 << _TURN_BITS) - 1
 _SIGNS = bytes(48 + (byte < 128) for byte in range(256))  # "1" for what is not negative
@@ -91,6 +92,14 @@ class TurnVectors:
     def __len__(self) -> int:
         """Return the number of turns, with a vector or without."""
         return len(self._squares)
+
+    @property
+    def estimated_bytes(self) -> int:
+        """About what the vectors take in memory, the signs and the room that the columns keep free with them.
+
+        Source: ``tracemalloc``, 64 to 1,536 dimensions, 100 to 3,000 turns: 3 to 10 % more than they took.
+        """
+        return len(self) * (_TURN_BYTES + self._dimensions * 5 // 4)
 
     def extend(self, turn_count: int) -> None:
         """Take in further turns, which have no vectors yet."""

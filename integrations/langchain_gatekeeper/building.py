@@ -79,11 +79,13 @@ class BuiltRequests:
             self.requests.report(usage, request.messages, asked)
 
 
-def check_beside(config: HistoryConfig, builder: ContextBuilder, token_counter: TokenCounter | None) -> None:
+def check_beside(
+    config: HistoryConfig, builder: ContextBuilder, token_counter: TokenCounter | None, embedder: object
+) -> None:
     """Check that nothing beside a builder says what the builder says; raise ``ConfigError`` where it does."""
     if config.token_budget is not None:
         raise ConfigError("token_budget: the builder has one (total_budget); leave HistoryConfig.token_budget out")
-    check_beside_builder(config, token_budget=None, token_counter=token_counter)
+    check_beside_builder(config, token_budget=None, token_counter=token_counter, embedder=embedder)
     check_reserve(config.reserve_tokens, builder.config.total_budget, named="the builder's total_budget")
 
 

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from langchain_classic.memory.chat_memory import BaseChatMemory
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, SystemMessage, get_buffer_string
-from pydantic import Field, InstanceOf, PrivateAttr
+from pydantic import Field, InstanceOf, PlainValidator, PrivateAttr
 from typing_extensions import Self
 
 from gatekeeper_core.context.history.modes import HistoryConfig
@@ -19,6 +19,7 @@ from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
 from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.encoder import encoder_of
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import Message, Role
 from gatekeeper_core.selection.constraints import render_constraints
@@ -41,9 +42,8 @@ class _Kept:
 class GatekeeperChatMemory(BaseChatMemory):
     r"""A chat memory that loads the turns that the new input needs, and keeps all of them in its history.
 
-    It stands wherever a ``ConversationBufferMemory`` stands. Saving is the base class's: nothing is ever removed. The
-    fields may be changed at any time, the next load goes by them. All turns are past ones: the prompt has the question,
-    and what was asked before in the same words, and not answered, is not loaded.
+    Use it in place of a ``ConversationBufferMemory``. Saving is the base class's: nothing is ever removed. You may set
+    its fields at any time. The prompt has the question, so its own unanswered words are not loaded with the past turns.
 
     Attributes:
         memory_key: the prompt's variable.
@@ -56,9 +56,10 @@ class GatekeeperChatMemory(BaseChatMemory):
         constraints: what the user has laid down for good, by key, or the store of it, which has that of the thread
             named like the history's ``session_id``. It is loaded before the history, as a system message or as text,
             within the budget, also with ``shadow``.
+        embedder: as for ``GatekeeperSelector``.
 
     Raises:
-        pydantic.ValidationError: a field has the wrong type.
+        pydantic.ValidationError: a field has the wrong type; of ``embedder`` a ``TypeError``.
         ConfigError: an argument is unknown, or ``config`` says how a run is to be made smaller.
 
     >>> memory = GatekeeperChatMemory(config=HistoryConfig(passthrough_below=0))
@@ -75,6 +76,7 @@ class GatekeeperChatMemory(BaseChatMemory):
     token_counter: Callable[[str], int] | None = Field(default=None, exclude=True)
     model: InstanceOf[BaseChatModel] | str | None = Field(default=None, exclude=True)
     constraints: InstanceOf[ThreadConstraints] | dict[str, str] = Field(default_factory=dict, exclude=True)
+    embedder: Annotated[Any, PlainValidator(encoder_of)] = Field(default=None, exclude=True)
 
     _kept: _Kept | None = PrivateAttr(default=None)
 
@@ -130,8 +132,7 @@ class GatekeeperChatMemory(BaseChatMemory):
         Raises:
             Exception: whatever the store of the history raises; a failed selection, where ``on_error`` is ``raise``.
         """
-        messages = self.chat_memory.messages
-        rules = self._rules()
+        messages, rules = self.chat_memory.messages, self._rules()
         view = self._view(messages, inputs, rules)
         announce(view, shadow=self._selector().config.shadow)
         return self._loaded(messages, view, rules)
@@ -148,8 +149,7 @@ class GatekeeperChatMemory(BaseChatMemory):
         """Return the constraints as a system message, in a list; an empty one where there are none."""
         said = self.constraints
         if isinstance(said, ThreadConstraints):
-            thread = self._thread()
-            said = said.of(Thread(thread)) if thread else {}
+            said = said.of(Thread(thread)) if (thread := self._thread()) else {}
         return [SystemMessage(render_constraints(said))] if said else []
 
     def _thread(self) -> str | None:
@@ -183,12 +183,12 @@ class GatekeeperChatMemory(BaseChatMemory):
     def _selector(self) -> ThreadSelector[BaseMessage]:
         """Return the selector for the settings as they are now."""
         speakers: dict[Role, str] = {"user": self.human_prefix, "assistant": self.ai_prefix}
-        settings = (self.config, self.token_counter, self.return_messages, speakers)
+        settings = (self.config, self.token_counter, self.return_messages, speakers, self.embedder)
         kept = self._kept
         if kept is None or kept.settings != settings:
             read = read_message if self.return_messages else partial(_read_line, speakers=speakers)
-            selector = selector_of_threads(whole_run(self.config), self.token_counter, read=read)
-            kept = self._kept = _Kept(settings, selector)
+            threads = selector_of_threads(whole_run(self.config), self.token_counter, read=read, embedder=self.embedder)
+            kept = self._kept = _Kept(settings, threads)
         return kept.selector
 
     def __copy__(self) -> Self:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.messages import Provider
     from gatekeeper_core.storage.base import RecordStore
     from gatekeeper_core.tokens import TokenCounter
+    from langchain_gatekeeper.selectors import AnyEmbedder
 
     Answer = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
     Middleware = AgentMiddleware[AgentState[Any], Any, Any]
@@ -70,9 +71,12 @@ class GatekeeperMiddleware(Middleware):
             reads on. Without a builder only.
         states: keeps what the prompt policy remembers of each thread (any of our stores), so that another worker goes
             on with the same prompt; None: each process for itself. A builder has a store of its own.
+        embedder: finds turns that share no word with the question: LangChain's ``Embeddings``, a function from texts to
+            vectors, or a ``TextEncoder`` that several share; see ``ThreadSelector``. None: words alone. A builder has
+            an embedder of its own.
 
     Raises:
-        ConfigError: ``config`` or ``token_counter`` sets what the builder sets.
+        ConfigError: ``config``, ``token_counter`` or ``embedder`` sets what the builder sets.
         TypeError: an argument has the wrong type.
     """
 
@@ -90,18 +94,25 @@ class GatekeeperMiddleware(Middleware):
         provider: Provider | None = None,
         cache_marks: bool = True,
         states: RecordStore | None = None,
+        embedder: AnyEmbedder | None = None,
     ) -> None:
         super().__init__()
         config = HistoryConfig() if config is None else config
         self._selected = SelectedRequests(
-            config, token_counter, recall_hint=recall_hint, tenant=tenant, cache_marks=cache_marks, states=states
+            config,
+            token_counter,
+            recall_hint=recall_hint,
+            tenant=tenant,
+            cache_marks=cache_marks,
+            states=states,
+            embedder=embedder,
         )
         self._shadow = config.shadow
         self._tenant = tenant
         self._built: BuiltRequests | None = None
         if builder is not None:
             self._built = BuiltRequests(builder, config, user=user, tenant=tenant, provider=provider)
-            check_beside(config, builder, token_counter)
+            check_beside(config, builder, token_counter, embedder)
 
     @property
     def last_context(self) -> BuiltContext | None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.storage.base import RecordStore
     from gatekeeper_core.tokens import TokenCounter
+    from langchain_gatekeeper.selectors import AnyEmbedder
 
 __all__ = ["GatekeeperSelector", "select_messages"]
 
@@ -54,6 +55,8 @@ class GatekeeperSelector(Runnable[Any, Any]):
             is one of Anthropic's.
         states: keeps what the prompt policy remembers of each thread (any of our stores), so that another worker goes
             on with the same prompt; None: each process for itself.
+        embedder: finds turns that share no word with the question: LangChain's ``Embeddings``, a function from texts to
+            vectors, or a ``TextEncoder`` that several share; see ``ThreadSelector``. None: words alone.
 
     Raises:
         ConfigError: ``config`` says how a run is to be made smaller.
@@ -76,10 +79,11 @@ class GatekeeperSelector(Runnable[Any, Any]):
         model: BaseChatModel | str | None = None,
         cache_marks: bool = True,
         states: RecordStore | None = None,
+        embedder: AnyEmbedder | None = None,
     ) -> None:
         self._messages_key = messages_key
         self._query_key = query_key
-        self._selector = selector_of_threads(whole_run(config), token_counter, states=states)
+        self._selector = selector_of_threads(whole_run(config), token_counter, states=states, embedder=embedder)
         self._window_tokens = window_of(model)
         self._prices = prices_of(model)
         self._marks = cache_marks and is_anthropic(model)
@@ -164,6 +168,7 @@ def select_messages(
     query: object = None,
     token_counter: TokenCounter | None = None,
     model: BaseChatModel | str | None = None,
+    embedder: AnyEmbedder | None = None,
 ) -> list[BaseMessage]:
     """Return the messages that the question needs, as a new list: the caller's own objects, or copies that are cut.
 
@@ -176,6 +181,7 @@ def select_messages(
             is not in the list makes all of its turns past ones.
         token_counter: counts a text; None: ``TokenEstimator()``.
         model: the model, or its name, that the messages are for.
+        embedder: as for ``GatekeeperSelector``. Give a ``TextEncoder`` and keep it: it remembers what it has embedded.
 
     Raises:
         ConfigError: ``config`` says how a run is to be made smaller.
@@ -188,7 +194,8 @@ def select_messages(
     """
     config = whole_run(config)
     budget = config.token_budget or budget_for_window(window_of(model))
-    selector = selector_of_threads(replace(config, token_budget=budget, posture="thrifty"), token_counter)
+    thrifty = replace(config, token_budget=budget, posture="thrifty")
+    selector = selector_of_threads(thrifty, token_counter, embedder=embedder)
     listed = as_messages(messages)
     view = selector.view(listed, query=None if query is None else text_of(query))
     announce(view, shadow=selector.config.shadow)

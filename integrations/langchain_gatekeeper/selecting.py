@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.storage.base import RecordStore
     from gatekeeper_core.tokens import TokenCounter
+    from langchain_gatekeeper.selectors import AnyEmbedder
 
 __all__ = ["SelectedRequests"]
 
@@ -42,8 +43,11 @@ class SelectedRequests:
         tenant: Owner,
         cache_marks: bool,
         states: RecordStore | None,
+        embedder: AnyEmbedder | None,
     ) -> None:
-        self.selector: ThreadSelector[Any] = selector_of_threads(config, token_counter, states=states)
+        self.selector: ThreadSelector[Any] = selector_of_threads(
+            config, token_counter, states=states, embedder=embedder
+        )
         self.schemas = SchemaTexts()
         self._recall_hint = recall_hint
         self._tenant = tenant

@@ -11,6 +11,7 @@ from langchain_core.messages import BaseMessage
 from gatekeeper_core.context.compaction.run import RunConfig
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.encoder import encoder_of
 from gatekeeper_core.errors import ConfigError
 from langchain_gatekeeper.reading import read_message, write_message
 from langchain_gatekeeper.signs import signs_of
@@ -18,9 +19,15 @@ from langchain_gatekeeper.signs import signs_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from langchain_core.embeddings import Embeddings
+
+    from gatekeeper_core.embedding import Embedder
+    from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.messages import Message
     from gatekeeper_core.storage.base import RecordStore
     from gatekeeper_core.tokens import TokenCounter
+
+    AnyEmbedder = Embedder | TextEncoder | Embeddings
 
 __all__ = ["selector_of_threads", "whole_run"]
 
@@ -31,6 +38,7 @@ def selector_of_threads(
     *,
     read: Callable[[BaseMessage], Message] = read_message,
     states: RecordStore | None = None,
+    embedder: AnyEmbedder | None = None,
 ) -> ThreadSelector[BaseMessage]:
     """Return what selects from LangChain's messages, and remembers each thread."""
     return ThreadSelector(
@@ -40,6 +48,7 @@ def selector_of_threads(
         config=config,
         token_counter=token_counter,
         states=states,
+        embedder=encoder_of(embedder),
     )
 
 

@@ -85,8 +85,9 @@ class RememberedThread(Generic[Item]):
 
     @property
     def estimated_bytes(self) -> int:
-        """About what the thread takes in memory; see ``caching.estimated_bytes``."""
-        return self._bytes_up_to[-1]
+        """About what the thread takes in memory, its vectors with it; see ``caching.estimated_bytes``."""
+        gatekeeper = self.gatekeeper
+        return self._bytes_up_to[-1] + (gatekeeper.estimated_vector_bytes if gatekeeper else 0)
 
     def note(self) -> None:
         """Note what is remembered before a view, so that the view can be taken back."""

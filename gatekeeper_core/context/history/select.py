@@ -48,6 +48,8 @@ from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import check_tokens, count_message, count_messages, describe_counter
 
 if TYPE_CHECKING:
+    from gatekeeper_core.embedding import Embedder
+    from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.tokens import TokenCounter
 
 __all__ = ["policy_of", "read_history", "select_history", "select_past"]
@@ -71,6 +73,7 @@ def select_history(
     state: PolicyState | None = None,
     prices: ModelPrices | None = None,
     now: float | None = None,
+    embedder: Embedder | TextEncoder | None = None,
 ) -> HistoryView:
     """Return which messages to send: the turns that ``gatekeeper.explain(query)`` chooses for the rest of the budget.
 
@@ -90,6 +93,8 @@ def select_history(
             what the question selects is sent, whatever a provider has cached.
         prices: of the model of this call; None: those of ``config``, else ``UNKNOWN``.
         now: the time in seconds, to tell whether a cache is cold; None: each is taken for warm.
+        embedder: the gatekeeper's from now on (``ContextGatekeeper.set_embedder``): given again, it changes nothing.
+            None: the gatekeeper keeps the one that it has, or has none.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -105,6 +110,8 @@ def select_history(
     config = HistoryConfig() if config is None else config
     _check_arguments(gatekeeper, config, previous, earlier, fixed_tokens=fixed_tokens, window_from=window_from)
 
+    if embedder is not None:
+        gatekeeper.set_embedder(embedder)
     policy = None if state is None else policy_of(config, state, prices=prices, now=now)
 
     def select(read: Sequence[Message], pinned: Collection[int], **rest: Any) -> HistoryView:

@@ -24,6 +24,8 @@ from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGE
 from gatekeeper_core.context.history.select import policy_of, read_history, select_past
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
+from gatekeeper_core.embedding import Embedder
+from gatekeeper_core.encoder import TextEncoder, encoder_of
 from gatekeeper_core.errors import StorageError
 from gatekeeper_core.events import HISTORY, NO_ROOM, STATE_LOST, USAGE, WINDOW_UNKNOWN, Event, Level
 from gatekeeper_core.messages import Message, Turn
@@ -48,7 +50,7 @@ _ALARMING = ("over_budget", "fallback")
 """Statuses whose records are warnings."""
 
 
-_KEPT_IN_COPIES = ("_read", "_write", "_signs", "_config", "_count", "_budget_setting", "_clock", "_states")
+_KEPT_IN_COPIES = ("_read", "_write", "_signs", "_config", "_count", "_budget_setting", "_clock", "_states", "_encoder")
 
 
 class _Question(NamedTuple):
@@ -85,6 +87,10 @@ class ThreadSelector(Generic[Item]):
         states: keeps what the policy remembers of the threads that have a name, so that another process goes on with
             the same prompt; None: this object alone knows. Where the store fails, the thread goes on with what this
             object knows, and a warning is logged.
+        embedder: gives vectors of texts, so that turns are found that share no word with the question; several
+            selectors may share a ``TextEncoder``. The vectors of a long history that is new are made over several
+            calls, as the time of one allows, the newest turns first; where they fail or are late, words decide. None:
+            words alone.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -111,6 +117,7 @@ class ThreadSelector(Generic[Item]):
         budget_setting: str | None = "HistoryConfig.token_budget",
         clock: Callable[[], float] = time.time,
         states: RecordStore | None = None,
+        embedder: Embedder | TextEncoder | None = None,
     ) -> None:
         if config is not None and not isinstance(config, HistoryConfig):
             raise TypeError(f"config must be a HistoryConfig, got {type(config).__name__}")
@@ -127,6 +134,7 @@ class ThreadSelector(Generic[Item]):
         self._budget_setting = budget_setting
         self._clock = clock
         self._states = states
+        self._encoder = encoder_of(embedder)
         self._forget()
 
     @property
@@ -340,7 +348,9 @@ class ThreadSelector(Generic[Item]):
         if state.gatekeeper is None and restore:
             state.gatekeeper = restore(history.past)
         if state.gatekeeper is None:  # each call brings its budget along
-            state.gatekeeper = ContextGatekeeper(config=self._config.gatekeeper, token_counter=self._count)
+            state.gatekeeper = ContextGatekeeper(
+                config=self._config.gatekeeper, token_counter=self._count, embedder=self._encoder
+            )
         view = select_past(
             history,
             gatekeeper=state.gatekeeper,

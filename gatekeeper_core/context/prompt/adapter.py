@@ -258,13 +258,16 @@ class _Given(Generic[Item]):
         return part.part == "system_prompt" and message == Message("system", self.rules)
 
 
-def check_beside_builder(config: HistoryConfig, *, token_budget: int | None, token_counter: object = None) -> None:
+def check_beside_builder(
+    config: HistoryConfig, *, token_budget: int | None, token_counter: object = None, embedder: object = None
+) -> None:
     """Check that what is set for a selection does not contradict a builder, which has its own settings.
 
     Args:
         config: the settings; ``reserve_tokens``, ``shadow`` and ``on_error`` go with a builder.
         token_budget: the budget that does not contradict it.
         token_counter: a counter for the selection.
+        embedder: an embedder for the selection.
 
     Raises:
         ConfigError: something is set that the builder's settings say as well; it is named as the adapters name it.
@@ -274,8 +277,8 @@ def check_beside_builder(config: HistoryConfig, *, token_budget: int | None, tok
     config, default = replace(config, floor_turns=config.floor), HistoryConfig(token_budget=token_budget, floor_turns=0)
     beside = [field.name for field in fields(config) if getattr(config, field.name) != getattr(default, field.name)]
     named = [name for name in beside if name not in _BESIDE_BUILDER]
-    if token_counter is not None:
-        named.append("token_counter")
+    options = {"token_counter": token_counter, "embedder": embedder}
+    named += [name for name, value in options.items() if value is not None]
     if named:
         raise ConfigError(f"{', '.join(named)}: with a builder its own settings hold; set them there")
 

@@ -316,6 +316,9 @@ class Build:
             view = self._view(assembly, request, restore, again=True)
         if view.status == "fallback":
             self._look.miss("history", "degraded", view.reason)
+        missed = view.selection.embedder_missed if view.selection else ""
+        if missed:
+            self._look.miss("meaning", *((missed,) if missed in ("late", "busy") else ("degraded", missed)))
         return assembly.kept(view)
 
     def _view(
@@ -326,20 +329,21 @@ class Build:
         config = replace(selector.config, run=self._run)
         if config.mode == "hybrid" and self._config.enable_summary:
             config = replace(config, floor_turns=self._floor_turns(request, window_from, config.floor))
-        return selector.view(
-            request.messages,
-            thread=thread.id,
-            tenant=thread.tenant,
-            config=config,
-            fixed_tokens=assembly.fixed_tokens(),
-            window_from=window_from,
-            restore=restore,
-            prices=self._prices,
-            can_recall=self._recall,
-            around=assembly.around(),
-            stored=None if again else self._stored,
-            again=again,
-        )
+        with self._look.waiting():
+            return selector.view(
+                request.messages,
+                thread=thread.id,
+                tenant=thread.tenant,
+                config=config,
+                fixed_tokens=assembly.fixed_tokens(),
+                window_from=window_from,
+                restore=restore,
+                prices=self._prices,
+                can_recall=self._recall,
+                around=assembly.around(),
+                stored=None if again else self._stored,
+                again=again,
+            )
 
     def _floor_turns(self, request: Request, uncovered_from: int, floor: int) -> int:
         """Return how many of the newest turns a hybrid history always sends: those that wait for the summary as well.

@@ -36,6 +36,7 @@ from gatekeeper_core.context.thread.index_snapshots import IndexSnapshots, keeps
 from gatekeeper_core.context.thread.thread import Thread
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import check_key
+from gatekeeper_core.encoder import encoder_of
 from gatekeeper_core.events import BUILD
 from gatekeeper_core.messages import Message, common_beginning, conversation_locale
 from gatekeeper_core.observation import stage
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.compaction.summarizer import PlainSummarizer, Summarizer
     from gatekeeper_core.context.memory.update import MemoryExtractor
     from gatekeeper_core.context.tool_results.context import ResultCompressor
+    from gatekeeper_core.embedding import Embedder
+    from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.storage.base import MemoryStore, RecordStore
 
 __all__ = ["ContextBuilder"]
@@ -81,6 +84,10 @@ class ContextBuilder:
         max_workers: calls to stores and models at once, at least 1: a quarter each for records, searches, tool results
             and what runs for the next build, so that what hangs in one does not keep the others waiting; below 4 they
             share all of them.
+        embedder: gives vectors of texts, so that turns are found that share no word with the question; several
+            builders may share a ``TextEncoder``. A build waits for it within ``call_timeout_ms``; where it fails or is
+            late, words alone decide, and ``trace.misses`` names ``meaning``. The vectors are saved with the indexes of
+            long threads. None: words alone; memories have an embedder of their own.
 
     Raises:
         ConfigError: a number is out of range, or the key is too short.
@@ -105,6 +112,7 @@ class ContextBuilder:
         token_counter: TokenCounter | None = None,
         session_key: bytes | None = None,
         max_workers: int = 8,
+        embedder: Embedder | TextEncoder | None = None,
     ) -> None:
         if config is not None and not isinstance(config, ContextBuilderConfig):
             raise TypeError(f"config must be a ContextBuilderConfig, got {type(config).__name__}")
@@ -118,6 +126,7 @@ class ContextBuilder:
             memory = LongTermMemory(cast("MemoryStore", store))
         self._store, self._memory = store, memory
         self._summarizer, self._extractor = summarizer, extractor
+        self._encoder = encoder_of(embedder)
         self._configure(config or ContextBuilderConfig())
 
     def _configure(self, config: ContextBuilderConfig) -> None:
@@ -143,9 +152,12 @@ class ContextBuilder:
             config=history,
             token_counter=count,
             budget_setting=None,
+            embedder=self._encoder,
         )
-        whole = keeps_snapshots(self._store)
-        snapshots = IndexSnapshots(whole, config=history.gatekeeper, token_counter=count) if whole else None
+        snapshots, whole = None, keeps_snapshots(self._store)
+        if whole:
+            settings = history.gatekeeper
+            snapshots = IndexSnapshots(whole, config=settings, token_counter=count, encoder=self._encoder)
         self._setup = Setup(config, records, selector, snapshots, self._lanes.results, count, self._session_key)
 
     @property

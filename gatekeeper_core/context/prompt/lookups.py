@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 from itertools import islice
 from threading import Lock
@@ -30,6 +31,7 @@ from gatekeeper_core.context.summary.summary import ThreadSummary
 from gatekeeper_core.context.task.tracker import TaskTracker
 from gatekeeper_core.context.thread.constraints import ThreadConstraints
 from gatekeeper_core.context.thread.records import NewRecord, load_record, update_record
+from gatekeeper_core.encoder import Waits, waiting_within
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import MISS
 from gatekeeper_core.observation import tell
@@ -91,11 +93,11 @@ class LookUp:
         timeout_seconds: how long the build may wait in all; what it works meanwhile does not count.
     """
 
-    __slots__ = ("_last_seconds", "_left_seconds", "_misses")
+    __slots__ = ("_last_seconds", "_misses", "_waits")
 
     def __init__(self, *, timeout_seconds: float) -> None:
-        self._left_seconds = timeout_seconds
         self._last_seconds = timeout_seconds * _LAST_SHARE
+        self._waits = Waits(timeout_seconds - self._last_seconds)
         self._misses: dict[str, Miss] = {}
 
     @property
@@ -114,9 +116,9 @@ class LookUp:
     def result(self, part: str, call: Call | None, *, last: bool = False) -> Any:
         """Return what a call gave, or None and note the miss; the last call of a build may take all that is left."""
         start = monotonic()
-        left = self._left_seconds - (0 if last else self._last_seconds)
+        left = self._waits.left_seconds + (self._last_seconds if last else 0)
         outcome = call.outcome(timeout_seconds=left) if call else Outcome("busy")
-        self._left_seconds -= monotonic() - start
+        self._waits.left_seconds -= monotonic() - start
         if outcome.status == "done":
             return outcome.value
         self.miss(part, outcome.status, outcome.reason)
@@ -128,6 +130,10 @@ class LookUp:
         if known and known.status in ("late", "busy"):
             return None
         return self.result(part, self.start(lane, function), last=last)
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """Let encoders that are asked inside be waited for no longer than the other calls of the build."""
+        return waiting_within(self._waits)
 
     def miss(self, part: str, status: str, reason: str = "") -> None:
         """Note, and log, that a part could not be had; once for each part."""

@@ -103,7 +103,7 @@ class Miss(NamedTuple):
 
     Attributes:
         part: ``summary``, ``summary_model``, ``retrieved``, ``extraction``, ``task``, ``constraints``,
-            ``policy``, ``tool_results``, ``history``.
+            ``policy``, ``tool_results``, ``history``, ``index``, ``meaning``.
         status: ``late``, ``failed``, ``busy``, ``degraded`` (a simpler way took over).
         reason: the type of an error, or one word: never text of the conversation.
     """

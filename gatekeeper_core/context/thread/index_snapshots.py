@@ -34,6 +34,7 @@ from gatekeeper_core.tokens import describe_counter, is_ours
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.thread.thread import Thread
+    from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.messages import Message, Turn
     from gatekeeper_core.storage.base import Store
     from gatekeeper_core.tokens import TokenCounter
@@ -71,12 +72,13 @@ class Fetched(NamedTuple):
 
 
 class _Header(NamedTuple):
-    """The record of a snapshot: what made it, of how many and which turns, and the name of its body."""
+    """The record of a snapshot: what made it, of how many and which turns, the name of its body, and whose vectors."""
 
     schema: str
     turns: int
     digest: str
     body: str
+    embedder: str = ""  # not written where there are no vectors
 
 
 class _Seen(NamedTuple):
@@ -93,10 +95,19 @@ class IndexSnapshots:
         store: see :func:`keeps_snapshots`.
         config: settings of the selection that the indexes are for; None: the defaults.
         token_counter: counts a text.
+        encoder: makes the vectors in the indexes; None: there are none.
     """
 
-    def __init__(self, store: Store, *, config: GatekeeperConfig | None, token_counter: TokenCounter) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        config: GatekeeperConfig | None,
+        token_counter: TokenCounter,
+        encoder: TextEncoder | None = None,
+    ) -> None:
         self._store = store
+        self._encoder = encoder
         self._config = config or GatekeeperConfig()
         self._count = token_counter
         self._seen: LruCache[tuple[str, str], _Seen] = LruCache(max_entries=_REMEMBERED)
@@ -136,7 +147,8 @@ class IndexSnapshots:
     ) -> tuple[ContextGatekeeper | None, IndexOrigin]:
         """Return the index that was fetched, of the first or all of a thread's finished turns, and where it comes from.
 
-        It is equal to one that is built anew of the same turns. None where it has to be built.
+        It is equal to one that is built anew of the same turns; vectors of another embedder are left out, and made
+        later. None where it has to be built.
         """
         header, reason = fetched.header, fetched.reason
         if header and not reason:
@@ -151,12 +163,17 @@ class IndexSnapshots:
                 try:
                     data = zlib.decompress(fetched.body)
                     gatekeeper = ContextGatekeeper.from_bytes(
-                        data, first, config=self._config, token_counter=self._count, recount=recount
+                        data,
+                        first,
+                        config=self._config,
+                        token_counter=self._count,
+                        recount=recount,
+                        embedder=self._encoder,
                     )
                 except (SnapshotError, zlib.error):
                     reason = "damaged"
                 else:
-                    self._note(thread, _Seen(header.turns))
+                    self._note(thread, _Seen(header.turns if self._has_vectors(header) else 0))
                     return gatekeeper, "loaded"
         useless = header.body if header and reason in ("damaged", "missing") else ""
         self._note(thread, _Seen(0, useless))
@@ -195,15 +212,18 @@ class IndexSnapshots:
         header = _header(record.body) if record and record.upto_seq <= thread.last_seq else None
         if header and header.body != seen.useless and len(turns) < _GROWTH * header.turns:
             first = turns[: header.turns]
-            if header == _Header(self.schema, len(first), _turns_digest(first), header.body):
+            same = header[:3] == (self.schema, len(first), _turns_digest(first))
+            if same and self._has_vectors(header):
                 return
         body = zlib.compress(data, 1)
-        header = _Header(self.schema, len(turns), _turns_digest(turns), _digest(body))
+        embedder = self._encoder.name if self._encoder else ""
+        header = _Header(self.schema, len(turns), _turns_digest(turns), _digest(body), embedder)
         blobs = self._store.blobs_of(thread.tenant, thread.id)
         # Listed before the record is saved: what another worker puts from now on is not ours to delete.
         before = [blob.id for blob in blobs.records(INDEX_KIND)]
         blobs.put(INDEX_KIND, header.body, body)
-        text, version = json.dumps(header._asdict()), record.version if record else 0
+        said = {name: value for name, value in header._asdict().items() if value != "" or name != "embedder"}
+        text, version = json.dumps(said), record.version if record else 0
         try:
             self._store.save_record(
                 thread.tenant, thread.id, INDEX_KIND, text, upto_seq=upto_seq, expected_version=version
@@ -213,6 +233,10 @@ class IndexSnapshots:
         for blob_id in before:
             if blob_id != header.body:
                 blobs.delete(INDEX_KIND, blob_id)
+
+    def _has_vectors(self, header: _Header) -> bool:
+        """Return whether a snapshot has the vectors that are wanted here, if any are."""
+        return self._encoder is None or header.embedder == self._encoder.name
 
     def _note(self, thread: Thread, seen: _Seen) -> None:
         self._seen.put((thread.tenant, thread.id), seen)
@@ -232,7 +256,7 @@ def _header(body: str) -> _Header | None:
         header = _Header(**value)
     except (TypeError, ValueError, RecursionError):
         return None
-    texts = (header.schema, header.digest, header.body)
+    texts = (header.schema, header.digest, header.body, header.embedder)
     sound = type(header.turns) is int and header.turns >= 0 and all(isinstance(text, str) for text in texts)
     return header if sound else None
 

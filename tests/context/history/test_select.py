@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NoReturn, get_args
@@ -25,11 +26,12 @@ from gatekeeper_core import (
 from gatekeeper_core.context.history.modes import HistoryStatus
 from gatekeeper_core.context.history.select import read_history, select_past
 from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, Turn, validate_messages
 from gatekeeper_core.token_estimate import TokenEstimator, budget_within
 from gatekeeper_core.tokens import MEDIA_TOKENS, checked_counter, count_messages, describe_counter, estimate_text_tokens
-from tests import talks
+from tests import concepts, talks
 from tests.histories import config_of, view_with
 from tests.loops import PROVIDERS, assistant, calls, result, system, user
 from tests.native_lists import CHAT, FORMATS, Asked, Native
@@ -1169,3 +1171,63 @@ def test_ids_beyond_the_conversation_are_left_out(name: str) -> None:
         assert set(view.turns) <= set(range(9))
         assert view.bill
         assert set(view.bill.recalled) <= set(range(9))
+
+
+# --- an embedder
+
+
+@pytest.mark.parametrize("kind", concepts.QUESTIONS)
+def test_with_an_embedder_a_question_finds_its_turn_without_a_shared_word(kind: str) -> None:
+    messages = [*concepts.TALK, user(concepts.QUESTIONS[kind])]
+    arguments: Any = {"gatekeeper": ContextGatekeeper(), "config": concepts.AT_ONCE}
+    assert concepts.WANTED[kind] not in select_history(messages, **arguments).turns
+    view = select_history(messages, **arguments, embedder=concepts.concepts)
+    assert concepts.WANTED[kind] in view.turns
+    assert view.selection
+    assert view.selection.decision(concepts.WANTED[kind]).why == "meaning"
+
+
+def test_the_gatekeeper_keeps_the_embedder_and_what_it_has_embedded() -> None:
+    asked: list[str] = []
+
+    def embedder(texts: Sequence[str], /) -> list[list[float]]:
+        asked.extend(texts)
+        return concepts.concepts(texts)
+
+    messages = [*concepts.TALK, user(concepts.QUESTIONS["mixed"])]
+    arguments: Any = {"gatekeeper": ContextGatekeeper(), "config": concepts.AT_ONCE}
+    first = select_history(messages, **arguments, embedder=embedder)
+    asked.clear()
+    assert select_history(messages, **arguments, embedder=embedder) == select_history(messages, **arguments) == first
+    assert asked == []
+    arguments["gatekeeper"].set_embedder(None)
+    assert concepts.WANTED["mixed"] not in select_history(messages, **arguments).turns
+    assert arguments["gatekeeper"].estimated_vector_bytes == 0
+
+
+def test_another_embedder_makes_its_own_vectors() -> None:
+    messages = [*concepts.TALK, user(concepts.QUESTIONS["chinese to english"])]
+    arguments: Any = {"gatekeeper": ContextGatekeeper(), "config": concepts.AT_ONCE}
+    blind = select_history(messages, **arguments, embedder=lambda texts: [[1.0, 2.0] for _ in texts])
+    assert concepts.WANTED["chinese to english"] not in blind.turns
+    seeing = select_history(messages, **arguments, embedder=concepts.concepts)
+    assert concepts.WANTED["chinese to english"] in seeing.turns
+    assert seeing.selection
+    assert seeing.selection.embedder == "tests.concepts.concepts"
+    with pytest.raises(TypeError, match="embedder must be callable"):
+        select_history(messages, **arguments, embedder="e5")  # type: ignore[arg-type]
+
+
+def test_a_failing_or_slow_embedder_leaves_the_words() -> None:
+    def fails(_texts: object, /) -> Any:
+        raise ConnectionError("green tea")
+
+    hung = threading.Event()
+    messages = [*concepts.TALK, user("周五的 meeting 几点？")]
+    expected = select_history(messages, gatekeeper=ContextGatekeeper(), config=concepts.AT_ONCE)
+    slow = TextEncoder(lambda texts: hung.wait(), timeout_seconds=0.05)
+    for embedder, reason in ((fails, "error: ConnectionError"), (slow, "late")):
+        view = select_history(messages, gatekeeper=ContextGatekeeper(), config=concepts.AT_ONCE, embedder=embedder)
+        assert view.selection
+        assert (view.kept, view.selection.embedder_missed) == (expected.kept, reason)
+    hung.set()

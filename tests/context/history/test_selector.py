@@ -27,12 +27,13 @@ from gatekeeper_core.context.history.modes import HistoryConfig, budget_for_wind
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.tool_results.context import ResultContext
+from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import ConfigError, ConflictError, StorageError
 from gatekeeper_core.messages import Message, ToolCall
 from gatekeeper_core.selection.topics import GateConfig
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
-from tests import talks
+from tests import concepts, talks
 from tests.histories import view_with
 
 Item = dict[str, Any]
@@ -1032,3 +1033,111 @@ def test_a_copy_of_a_selector_goes_on_by_its_store(copied: Callable[[Any], Any],
     )
     alone = ThreadSelector(Message.from_dict, config=selector.config)
     assert sent_by([selector, copied(selector)], steps) == sent_by([alone], steps)
+
+
+# --- an embedder
+
+
+def hearing(embedder: Any) -> ThreadSelector[Message]:
+    return ThreadSelector(lambda message: message, config=concepts.AT_ONCE, embedder=embedder)
+
+
+class Batches:
+    """The concepts, with the texts of each call."""
+
+    def __init__(self) -> None:
+        self.texts: list[list[str]] = []
+
+    def __call__(self, texts: Sequence[str], /) -> list[list[float]]:
+        self.texts.append([*texts])
+        return concepts.concepts(texts)
+
+
+@pytest.mark.parametrize("kind", concepts.QUESTIONS)
+def test_with_an_embedder_a_question_finds_its_turn_without_a_shared_word(kind: str) -> None:
+    messages = [*concepts.TALK, Message("user", concepts.QUESTIONS[kind])]
+    assert concepts.WANTED[kind] in hearing(concepts.concepts).view(messages, thread="t").turns
+    assert concepts.WANTED[kind] not in hearing(None).view(messages, thread="t").turns
+
+
+def test_threads_and_copies_share_one_encoder() -> None:
+    embedder = Batches()
+    selector = hearing(embedder)
+    messages = [*concepts.TALK, Message("user", concepts.QUESTIONS["mixed"])]
+    selector.view(messages, thread="t1")
+    embedder.texts.clear()
+    for other in (selector, copy.copy(selector), copy.deepcopy(selector)):
+        assert concepts.WANTED["mixed"] in other.view(messages, thread="t2").turns
+    assert embedder.texts == []
+
+
+def test_the_vectors_of_a_long_history_come_over_several_calls_the_newest_first() -> None:
+    embedder, free = Batches(), threading.Event()
+
+    def second_batch_waits(texts: Sequence[str], /) -> list[list[float]]:
+        vectors = embedder(texts)
+        if len(embedder.texts) == 2:
+            free.wait(20.0)
+        return vectors
+
+    selector = hearing(TextEncoder(second_batch_waits, timeout_seconds=0.5))
+    past = [Message(role, f"{role} 备注 {at}") for at in range(200) for role in ("user", "assistant")]
+    begun = time.monotonic()
+    selector.view([*concepts.TALK, *past, Message("user", "备注 7?")], thread="t")
+    assert time.monotonic() - begun < 10.0
+    assert embedder.texts[0] == [f"user 备注 {at}\nassistant 备注 {at}" for at in range(199, 135, -1)]
+    assert not any("The car" in text for batch in embedder.texts for text in batch)
+    free.set()
+    deadline = time.monotonic() + 20.0
+    while 0 not in selector.view([*concepts.TALK, *past, Message("user", "Which sedan is mine?")], thread="t").turns:
+        assert time.monotonic() < deadline
+        past += [Message("user", "又 again"), Message("assistant", "好")]
+
+
+def test_the_bound_of_bytes_holds_with_the_vectors() -> None:
+    messages = [*concepts.TALK, Message("user", "Redis port?")]
+    bare, wide = hearing(None), hearing(lambda texts: [[1.0, *map(float, range(511))] for _ in texts])
+    for selector in (bare, wide):
+        selector.view(messages, thread="t")
+    assert wide.estimated_bytes - bare.estimated_bytes == 8 * 680
+    config = replace(concepts.AT_ONCE, max_bytes=2 * wide.estimated_bytes)
+    bounded = ThreadSelector[Message](lambda message: message, config=config, embedder=concepts.concepts)
+    for thread in "abcd":
+        bounded.view(messages, thread=thread)
+        assert bounded.estimated_bytes <= config.max_bytes
+    assert bounded.view_of("a") is None
+
+
+def test_an_embedder_of_one_thread_does_not_hold_up_another() -> None:
+    """The lock of a thread is held while its turns are embedded, and no other one."""
+    inside, free = threading.Event(), threading.Event()
+
+    def waits(texts: Sequence[str], /) -> list[list[float]]:
+        if any("slow" in text for text in texts):
+            inside.set()
+            free.wait(20.0)
+        return concepts.concepts(texts)
+
+    selector = hearing(TextEncoder(waits, timeout_seconds=20.0))
+    slow = [Message("user", "slow 慢"), Message("assistant", "ok"), Message("user", "Which sedan?")]
+    with ThreadPoolExecutor(1) as pool:
+        held = pool.submit(selector.view, slow, thread="slow")
+        assert inside.wait(20.0)
+        question = Message("user", concepts.QUESTIONS["mixed"])
+        assert concepts.WANTED["mixed"] in selector.view([*concepts.TALK, question], thread="fast").turns
+        assert not held.done()
+        free.set()
+        assert held.result(20.0).turn_count == 1
+
+
+def test_a_failing_embedder_leaves_the_words() -> None:
+    def fails(_texts: object, /) -> NoReturn:
+        raise ConnectionError("green tea")
+
+    messages = [*concepts.TALK, Message("user", "周五的 meeting 几点？")]
+    failed, expected = (hearing(embedder).view(messages, thread="t") for embedder in (fails, None))
+    assert failed.kept == expected.kept
+    assert failed.selection
+    assert failed.selection.embedder_missed == "error: ConnectionError"
+    with pytest.raises(TypeError, match="embedder must be callable"):
+        hearing("e5")

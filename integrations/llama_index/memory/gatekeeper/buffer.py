@@ -26,6 +26,8 @@ from llama_index.memory.gatekeeper.reading import Question, text_of
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from llama_index.memory.gatekeeper.building import AnyEmbedder
+
 __all__ = ["GatekeeperMemoryBuffer"]
 
 
@@ -62,6 +64,7 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
         tenant: str = "default",
         provider: Provider = "gemini",
         cache_marks: bool | None = None,
+        embedder: AnyEmbedder | None = None,
         **kwargs: Any,
     ) -> Self:
         """Return a memory; the options before the star are LlamaIndex's, those after it ``BuilderOptions``.
@@ -87,6 +90,7 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
             provider=provider,
             cache_marks=is_anthropic(llm) if cache_marks is None else cache_marks,
             llm_name=None if llm is None else llm.metadata.model_name,
+            embedder=embedder,
         )
 
     # ``input`` is LlamaIndex's name.
@@ -141,22 +145,24 @@ class GatekeeperMemoryBuffer(BuilderOptions, ChatMemoryBuffer):
         *,
         chat_store: BaseChatStore | None = None,
         builder: ContextBuilder | None = None,
+        embedder: AnyEmbedder | None = None,
         **kwargs: Any,
     ) -> Self:
         """Return the memory that ``to_dict`` has written, or that of a ``ChatMemoryBuffer``.
 
-        Neither tokenizer nor builder is part of it: a loaded memory has LlamaIndex's default tokenizer.
+        Tokenizer, builder and embedder are no part of it: a loaded memory has LlamaIndex's default tokenizer.
 
         Args:
             data: the dict; it is not changed.
             chat_store: stands in for the written one. LlamaIndex itself loads a ``SimpleChatStore`` only.
             builder: the builder.
+            embedder: the embedder.
             kwargs: not read, as in LlamaIndex.
         """
         if chat_store is not None:
-            return cls(**{**data, "chat_store": chat_store, "builder": builder})
+            return cls(**{**data, "chat_store": chat_store, "builder": builder, "embedder": embedder})
         loaded = cast("Self", super().from_dict(dict(data), **kwargs))
-        return cls._with(loaded, builder=builder) if builder else loaded
+        return loaded if builder is None and embedder is None else cls._with(loaded, builder=builder, embedder=embedder)
 
     @field_serializer("chat_store")
     def serialize_courses_in_order(self, chat_store: BaseChatStore) -> dict[str, Any]:

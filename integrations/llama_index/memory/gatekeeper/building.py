@@ -22,6 +22,14 @@ from llama_index.memory.gatekeeper.options import SelectionOptions, one_budget
 from llama_index.memory.gatekeeper.reading import read_message
 from llama_index.memory.gatekeeper.writing import write_built
 
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+
+    from gatekeeper_core.embedding import Embedder
+    from gatekeeper_core.encoder import TextEncoder
+
+    AnyEmbedder = Embedder | TextEncoder | BaseEmbedding
+
 __all__ = ["BuilderOptions"]
 
 
@@ -63,7 +71,7 @@ class BuilderOptions(SelectionOptions):
         )
         one_budget(self.token_limit, None, self.builder)
         beside = replace(self._settings, token_budget=None, run=HistoryConfig().run)  # a memory folds no runs
-        check_beside_builder(beside, token_budget=None)
+        check_beside_builder(beside, token_budget=None, embedder=self.embedder)
 
     @property
     def last_context(self) -> BuiltContext | None:

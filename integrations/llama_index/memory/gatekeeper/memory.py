@@ -28,6 +28,8 @@ from llama_index.memory.gatekeeper.reading import Question, role_of, text_of
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from llama_index.memory.gatekeeper.building import AnyEmbedder
+
 __all__ = ["GatekeeperMemory"]
 
 
@@ -62,6 +64,7 @@ class GatekeeperMemory(BuilderOptions, Memory):
         tenant: str = "default",
         provider: Provider = "gemini",
         cache_marks: bool | None = None,
+        embedder: AnyEmbedder | None = None,
         **kwargs: Any,
     ) -> Self:
         """Return a memory; ``args`` and ``kwargs`` are those of ``Memory``, the rest ``BuilderOptions``.
@@ -86,6 +89,7 @@ class GatekeeperMemory(BuilderOptions, Memory):
             provider=provider,
             cache_marks=is_anthropic(llm) if cache_marks is None else cache_marks,
             llm_name=None if llm is None else llm.metadata.model_name,
+            embedder=embedder,
         )
 
     async def aget(self, input: Question = None, **block_kwargs: Any) -> list[ChatMessage]:  # noqa: A002 - theirs

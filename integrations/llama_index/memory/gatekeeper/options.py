@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.bridge.pydantic import BaseModel, PlainSerializer, PrivateAttr
+from llama_index.core.bridge.pydantic import BaseModel, Field, PlainSerializer, PrivateAttr
 from llama_index.core.constants import DEFAULT_CONTEXT_WINDOW
 from pydantic import PlainValidator, TypeAdapter
 
@@ -18,6 +18,7 @@ from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.encoder import encoder_of
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import WINDOW_UNKNOWN
 from gatekeeper_core.observation import tell
@@ -105,9 +106,13 @@ class SelectionOptions(BaseModel):
     Attributes:
         config: the settings; a ``token_budget`` is the limit of the memory. With ``shadow`` a memory gives what it
             would give without a selection.
+        embedder: finds turns that share no word with the question: LlamaIndex's ``BaseEmbedding``, a function from
+            texts to vectors, or a ``TextEncoder`` that several share; see ``ThreadSelector``. None: words alone;
+            ``Settings.embed_model`` is never taken. It is not written with the memory.
     """
 
     config: Annotated[HistoryConfig | None, PlainValidator(_read_config), PlainSerializer(_written_config)] = None
+    embedder: Annotated[Any, PlainValidator(encoder_of)] = Field(default=None, exclude=True)
 
     _defaults: ClassVar[HistoryConfig] = HistoryConfig(run=None)
     _budget_setting: ClassVar[str | None] = "token_limit"
@@ -168,7 +173,8 @@ class SelectionOptions(BaseModel):
     def _current_selector(self) -> ThreadSelector[ChatMessage]:
         """Return the selector for the fields as they are now."""
         config, budget, tokenizer = self._settings, self._budget_tokens(), self.tokenizer_fn
-        if self._selector is None or self._made_from != (config, budget, tokenizer):
+        made_from = (config, budget, tokenizer, self.embedder)
+        if self._selector is None or self._made_from != made_from:
             one_budget(budget, config, None)
             selector = ThreadSelector(
                 read_message,
@@ -177,8 +183,9 @@ class SelectionOptions(BaseModel):
                 config=replace(config, token_budget=budget, run=None),
                 token_counter=lambda text: len(tokenizer(text)),
                 budget_setting=self._budget_setting,
+                embedder=encoder_of(self.embedder),
             )
-            self._selector, self._made_from = selector, (config, budget, tokenizer)
+            self._selector, self._made_from = selector, made_from
             return selector
         return self._selector
 

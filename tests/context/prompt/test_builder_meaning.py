@@ -1,0 +1,172 @@
+"""An embedder behind a builder finds turns that share no word, and costs its opinion at most."""
+
+from __future__ import annotations
+
+import copy
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
+from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.prompt.result import BuiltContext, Miss
+from gatekeeper_core.context.thread.index_snapshots import INDEX_KIND
+from gatekeeper_core.context.thread.thread import Thread
+from gatekeeper_core.encoder import TextEncoder
+from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.sqlite import SQLiteStore
+from tests.concepts import AT_ONCE, QUESTIONS, TALK, WANTED, concepts
+
+LONG = [
+    *TALK,
+    *(Message(role, f"{kind} {at}") for at in range(70) for role, kind in (("user", "note"), ("assistant", "收到"))),
+]
+NO_LIMIT_MS = 20_000
+
+
+class Counting:
+    """The concepts, with a count of the texts that were asked for."""
+
+    def __init__(self, name: str = "concepts") -> None:
+        self.name = name
+        self.texts: list[str] = []
+
+    def __call__(self, texts: Sequence[str], /) -> list[list[float]]:
+        self.texts += texts
+        return concepts(texts)
+
+
+def builder_of(embedder: Any, timeout_ms: int = NO_LIMIT_MS, **arguments: Any) -> ContextBuilder:
+    config = ContextBuilderConfig(
+        history=AT_ONCE, call_timeout_ms=timeout_ms, enable_summary=False, enable_instruction_pinning=False
+    )
+    return ContextBuilder(config, embedder=embedder, **arguments)
+
+
+def built(builder: ContextBuilder, question: str, messages: Sequence[Message] = TALK) -> BuiltContext:
+    return builder.build(Thread("t1", tuple(messages)), question, "Be brief.")
+
+
+def turns_of(context: BuiltContext) -> tuple[int, ...]:
+    assert context.trace.view
+    return tuple(sorted(context.trace.view.turns))
+
+
+@pytest.fixture
+def hung() -> Iterator[threading.Event]:
+    """Give an event that an embedder hangs on; set at the end, so that no thread is left."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+@pytest.mark.parametrize("kind", QUESTIONS)
+def test_a_question_finds_its_turn_without_a_shared_word(kind: str) -> None:
+    context = built(builder_of(concepts), QUESTIONS[kind])
+    assert WANTED[kind] in turns_of(context)
+    assert context.trace.misses == ()
+    assert WANTED[kind] not in turns_of(built(builder_of(None), QUESTIONS[kind]))
+
+
+def test_other_settings_keep_what_is_embedded() -> None:
+    embedder = Counting()
+    builder = builder_of(embedder)
+    assert 0 in turns_of(built(builder, QUESTIONS["paraphrase"]))
+    embedder.texts.clear()
+    builder.set_config(total_budget=5_000)
+    assert 0 in turns_of(built(builder, QUESTIONS["paraphrase"]))
+    assert embedder.texts == []
+    assert copy.deepcopy(builder) is builder
+
+
+def test_a_failing_embedder_is_a_miss_and_words_decide() -> None:
+    """C7: no model is needed, and where one fails the way without goes on."""
+
+    def fails(_texts: object, /) -> Any:
+        raise ConnectionError("green tea")
+
+    context = built(builder_of(fails), QUESTIONS["mixed"])
+    assert context.trace.misses == (Miss("meaning", "degraded", "error: ConnectionError"),)
+    assert context.messages == built(builder_of(None), QUESTIONS["mixed"]).messages
+
+
+def test_a_slow_embedder_is_a_miss_and_never_waited_for_beyond_the_limit(hung: threading.Event) -> None:
+    builder, begun = builder_of(lambda texts: hung.wait(), timeout_ms=200), time.monotonic()
+    context = built(builder, QUESTIONS["mixed"])
+    assert time.monotonic() - begun < 10.0
+    assert context.trace.misses == (Miss("meaning", "late"),)
+    assert context.messages == built(builder_of(None), QUESTIONS["mixed"]).messages
+    assert built(builder, "什么医生？").trace.misses == (Miss("meaning", "busy"),)
+
+
+def test_an_embedder_that_is_late_has_its_say_in_a_later_build() -> None:
+    free = threading.Event()
+    builder = builder_of(lambda texts: free.wait(20.0) and concepts(texts), timeout_ms=200)
+    assert built(builder, QUESTIONS["paraphrase"]).trace.misses == (Miss("meaning", "late"),)
+    free.set()
+    deadline = time.monotonic() + 20.0
+    while 0 not in turns_of(context := built(builder, f"{QUESTIONS['paraphrase']} {time.monotonic()}")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert context.trace.misses == ()
+
+
+def saved(
+    path: Path, embedder: Any, question: str = QUESTIONS["paraphrase"], *, anew: bool = False
+) -> tuple[BuiltContext, str]:
+    """Return the build of a new worker, and the record of the index behind it, where it is saved anew after that."""
+    with SQLiteStore(path) as store:
+        before = store.load_record("default", "t1", INDEX_KIND)
+        context = built(builder_of(embedder, store=store), question, LONG)
+        deadline = time.monotonic() + (20.0 if anew else 0.2)
+        while (record := store.load_record("default", "t1", INDEX_KIND)) == before and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return context, record.body if record else ""
+
+
+def test_another_worker_takes_the_vectors_from_the_store(tmp_path: Path) -> None:
+    first, record = saved(tmp_path / "s.db", Counting(), anew=True)
+    again = Counting()
+    context, same = saved(tmp_path / "s.db", again)
+    assert (context.trace.index_origin, context.messages, same) == ("loaded", first.messages, record)
+    assert not [text for text in again.texts if text.startswith(("note", "The car"))]
+    assert WANTED["english to chinese"] in turns_of(saved(tmp_path / "s.db", again, QUESTIONS["english to chinese"])[0])
+
+
+def test_vectors_of_another_embedder_are_made_anew_and_saved(tmp_path: Path) -> None:
+    saved(tmp_path / "s.db", Counting("small"), anew=True)
+    large = Counting("large")
+    context, record = saved(tmp_path / "s.db", large, anew=True)
+    assert (context.trace.index_origin, turns_of(context)[0]) == ("loaded", 0)
+    assert sum(text.startswith("note") for text in large.texts) == 70
+    assert '"embedder": "large"' in record
+    large.texts.clear()
+    assert saved(tmp_path / "s.db", large)[0].trace.index_origin == "loaded"
+    assert not [text for text in large.texts if text.startswith("note")]
+
+
+def test_a_worker_without_an_embedder_leaves_the_vectors_where_they_are(tmp_path: Path) -> None:
+    record = saved(tmp_path / "s.db", Counting(), anew=True)[1]
+    context, same = saved(tmp_path / "s.db", None)
+    assert (context.trace.index_origin, same) == ("loaded", record)
+
+
+def test_a_record_without_vectors_names_no_embedder(tmp_path: Path) -> None:
+    record = saved(tmp_path / "s.db", None, anew=True)[1]
+    assert '"body"' in record
+    assert "embedder" not in record
+
+
+def test_builders_share_an_encoder() -> None:
+    embedder = Counting()
+    encoder = TextEncoder(embedder)
+    assert 0 in turns_of(built(builder_of(encoder), QUESTIONS["paraphrase"]))
+    embedder.texts.clear()
+    assert 0 in turns_of(built(builder_of(encoder), QUESTIONS["paraphrase"]))
+    assert embedder.texts == []
+    with pytest.raises(TypeError, match="embedder must be callable"):
+        builder_of(7)
