@@ -13,8 +13,10 @@ import pytest
 
 from gatekeeper_cli.explanation import near_misses, why_not
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
+from gatekeeper_cli.token_use import token_use
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from tests.conversations import turns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,9 +75,9 @@ def chat(tmp_path: Path) -> str:
 @pytest.fixture
 def by_subject(monkeypatch: pytest.MonkeyPatch) -> None:
     """``--meaning`` gives this file's embedder, which needs no extra."""
-    from gatekeeper_cli import app, explain
+    from gatekeeper_cli import app, explain, inspect
 
-    for command in (app, explain):
+    for command in (app, explain, inspect):
         monkeypatch.setattr(command, "meaning_encoder", lambda *, wanted: TextEncoder(BySubject()) if wanted else None)
 
 
@@ -132,6 +134,32 @@ def test_json_and_page_hold_the_cosine_and_the_embedder(chat: str, tmp_path: Pat
     assert "by-subject" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("by_subject")
+@pytest.mark.parametrize("options", [(), ("--all",)], ids=["one", "all"])
+def test_inspect_says_which_embedder_it_counts_with(options: tuple[str, ...], chat: str, tmp_path: Path) -> None:
+    shown = run("inspect", chat, "--meaning", *options)
+    assert (shown.exit_code, "meaning: by-subject" in shown.stdout) == (0, True)
+    assert json.loads(run("inspect", chat, "--meaning", "--json", *options).stdout)["embedder"] == "by-subject"
+    assert "embedder" not in json.loads(run("inspect", chat, "--json", *options).stdout)
+    if not options:
+        run("inspect", chat, "--meaning", "--html", str(tmp_path / "page.html"))
+        assert "meaning: by-subject" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_what_a_call_sends_is_chosen_with_the_embedder() -> None:
+    pairs = [(f"{user} {'Sand and gravel, mostly. ' * 60}", said) for user, said in CONVERSATION]
+    pairs += [("New topic: the river is high.", "Yes. " * 300), (QUESTION, "It does.")]
+    messages = [message for turn in turns_of(pairs) for message in turn.messages]
+    sent = [
+        token_use(messages, token_budget=700, embedder=embedder).points[-1].selected
+        for embedder in (None, TextEncoder(BySubject()))
+    ]
+    assert sent[0] != sent[1]
+    assert token_use(messages, token_budget=700, embedder=TextEncoder(BySubject())).embedder_missed == ""
+    broken = token_use(messages, token_budget=700, embedder=TextEncoder(lambda texts: []))
+    assert (broken.embedder_missed, broken.points[-1].selected) == ("wrong_count", sent[0])
+
+
 @pytest.mark.parametrize(
     ("embedder", "said"),
     [
@@ -146,7 +174,9 @@ def test_an_embedder_that_fails_is_said_to_be_unused(embedder: Any, said: str) -
     assert meaning_line(explained(embedder), ENGLISH).endswith(said)
 
 
-@pytest.mark.parametrize("arguments", [("select", "{}", "q"), ("explain", "{}", "q"), ("chat", "--offline")])
+@pytest.mark.parametrize(
+    "arguments", [("select", "{}", "q"), ("explain", "{}", "q"), ("inspect", "{}"), ("chat", "--offline")]
+)
 def test_without_the_extra_a_command_names_the_line_that_installs_it(
     arguments: tuple[str, ...], chat: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

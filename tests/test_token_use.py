@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatekeeper_cli.conversation import CONVERSATION
-from gatekeeper_cli.token_use import Reported, evenly, token_use
+from gatekeeper_cli.token_use import Reported, TokenUse, evenly, token_use
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.policy import PolicyState
 from gatekeeper_core.context.history.select import HistoryView, select_history
@@ -132,7 +132,7 @@ def test_a_call_belongs_to_the_turn_that_asked_and_a_greeting_to_the_first() -> 
 
 def test_a_question_that_waits_for_its_answer_is_no_call() -> None:
     assert token_use([user("a"), assistant(), user("b")], token_budget=10).calls == 1
-    assert token_use((), token_budget=10) == (0, 0, (), None)
+    assert token_use((), token_budget=10) == TokenUse(0, 0, ())
     assert token_use((), token_budget=10).selected == 0
 
 

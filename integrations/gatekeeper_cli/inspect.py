@@ -16,6 +16,7 @@ from rich.text import Text
 
 from gatekeeper_cli.bill import CacheState
 from gatekeeper_cli.charts import Axis, Cells
+from gatekeeper_cli.meaning import meaning_encoder
 from gatekeeper_cli.opening import FromFormat, WhichConversation, open_conversation, say_left_out
 from gatekeeper_cli.output import (
     AsJson,
@@ -23,6 +24,7 @@ from gatekeeper_cli.output import (
     Force,
     Html,
     Lang,
+    Meaning,
     ModelOption,
     PricesOption,
     RequestBudget,
@@ -36,7 +38,7 @@ from gatekeeper_cli.sessions import inspect_all
 from gatekeeper_cli.texts import Language, speak, texts_for
 from gatekeeper_cli.timeline import timeline_of
 from gatekeeper_cli.token_use import Reported, token_use
-from gatekeeper_cli.views import bill_lines, plain_table, shown_dollars, visible
+from gatekeeper_cli.views import bill_lines, meaning_line, plain_table, shown_dollars, visible
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ def inspect(
     model: ModelOption = None,
     prices: PricesOption = None,
     cache: CacheOption = CacheState.warm,
+    meaning: Meaning = False,
     html: Html = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -74,21 +77,21 @@ def inspect(
 ) -> None:
     """Show the topics of a conversation over its turns, and what each model call would have sent."""
     texts, tokens = speak(lang), request_budget(budget, model)
-    rows = price_list(model, prices, cache)
+    rows, embedder = price_list(model, prices, cache), meaning_encoder(wanted=meaning)
     if everything:
         if html is not None or conversation is not None:
             refuse(texts("error.all_alone"))
-        inspect_all(file, token_budget=tokens, prices=rows, form=form, as_json=as_json, texts=texts)
+        inspect_all(file, token_budget=tokens, prices=rows, embedder=embedder, form=form, as_json=as_json, texts=texts)
         return
     if os.path.isdir(file):
         refuse(texts("error.folder", folder=file))
     reading = open_conversation(file, form=form, conversation=conversation)
     say_left_out(reading.left_out)
-    gatekeeper = ContextGatekeeper(tokens)
+    gatekeeper = ContextGatekeeper(tokens, embedder=embedder)
     gatekeeper.sync(reading.turns)
     timeline = timeline_of(gatekeeper)
     tariff = rows.tariff(reading.usage)
-    use = token_use(reading.messages, token_budget=tokens, tariff=tariff, watched=_watched(texts))
+    use = token_use(reading.messages, token_budget=tokens, tariff=tariff, embedder=embedder, watched=_watched(texts))
     reported = Reported.of(reading.usage, tariff)
 
     def value() -> dict[str, Any]:
@@ -96,7 +99,8 @@ def inspect(
         dollars = use.dollars and tariff and {**tariff.to_dict(), **use.dollars._asdict()}
         points = [point.to_dict() for point in use.points]
         figures = {**use.to_dict(), "dollars": dollars, **told, "token_use": points}
-        return {**timeline.to_dict(), "token_budget": tokens, **figures}
+        asked = {"embedder": use.embedder, "embedder_missed": use.embedder_missed} if use.embedder else {}
+        return {**timeline.to_dict(), "token_budget": tokens, **figures, **asked}
 
     def page() -> str:
         from gatekeeper_cli.html.timeline_page import timeline_page
@@ -161,6 +165,8 @@ def inspect_view(
         yield Text(texts("use_whole", whole=use.calls_sent_whole, asked=len(use.points)), style="dim")
     if len(use.points) < use.calls:
         yield Text(texts("use_asked", asked=len(use.points)), style="dim")
+    if said := meaning_line(use, texts):
+        yield Text(said)
     if reported:
         yield Text(texts("reported_line", **reported.to_dict()))
     yield from bill_lines([use.tariff], use.dollars, texts)

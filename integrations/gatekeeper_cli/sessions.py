@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from gatekeeper_cli.bill import PriceList, Tariff
     from gatekeeper_cli.texts import Texts
+    from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_formats import Conversation, Heading
 
 __all__ = ["SessionCost", "Unread", "inspect_all", "session_costs", "session_files", "sessions_view"]
@@ -123,7 +124,14 @@ class Unread(NamedTuple):
 
 
 def inspect_all(
-    source: str, *, token_budget: int, prices: PriceList, form: str | None, as_json: bool, texts: Texts
+    source: str,
+    *,
+    token_budget: int,
+    prices: PriceList,
+    form: str | None,
+    as_json: bool,
+    texts: Texts,
+    embedder: TextEncoder | None = None,
 ) -> None:
     """Show the costs of all conversations of a file or of the files below a folder; refuse what holds none."""
     check_form(form)
@@ -136,7 +144,13 @@ def inspect_all(
         names = {source: texts("error.standard_input") if source == STANDARD_INPUT else conversation_name(source)}
     with progress_bar(sum(map(file_size, names))) as progress:
         read = partial(
-            session_costs, form=form, token_budget=token_budget, prices=prices, unread=unread, progress=progress
+            session_costs,
+            form=form,
+            token_budget=token_budget,
+            prices=prices,
+            embedder=embedder,
+            unread=unread,
+            progress=progress,
         )
         sessions = [cost for file, name in names.items() for cost in read(file, name)]
     if not sessions and source in names and unread:
@@ -149,6 +163,7 @@ def inspect_all(
         print_json(
             {
                 "token_budget": token_budget,
+                **({"embedder": embedder.name} if embedder else {}),
                 "files": len(names),
                 "sessions": [cost.to_dict() for cost in sessions],
                 "totals": _totals(sessions),
@@ -157,6 +172,8 @@ def inspect_all(
         )
     else:
         show(sessions_view(sessions, unread, files=len(names), token_budget=token_budget, texts=texts))
+        if embedder:
+            show([Text(texts("meaning_heard", embedder=visible(embedder.name)))])
 
 
 def session_files(folder: str, unread: list[Unread]) -> list[str]:
@@ -185,6 +202,7 @@ def session_costs(
     token_budget: int,
     prices: PriceList,
     unread: list[Unread],
+    embedder: TextEncoder | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[SessionCost]:
     """Yield the cost of each conversation of a file; what cannot be read goes to ``unread``, and the rest goes on.
@@ -196,9 +214,10 @@ def session_costs(
         token_budget: for each request, in tokens.
         prices: of models.
         unread: takes what could not be read.
+        embedder: finds turns by their meaning, too.
         progress: is called with the number of bytes of each piece that is read.
     """
-    cost, number = partial(_cost, name, token_budget, prices), 0
+    cost, number = partial(_cost, name, token_budget, prices, embedder), 0
     source = sys.stdin.buffer if file == STANDARD_INPUT else file
     with _noted(name, unread):
         for each in map(cost, read_conversations(source, form=form, name=name, progress=progress)):
@@ -222,9 +241,11 @@ def _noted(name: str, unread: list[Unread]) -> Iterator[None]:
         unread.append(Unread(name, str(error).removeprefix(f"{name}: ")))
 
 
-def _cost(name: str, token_budget: int, prices: PriceList, conversation: Conversation) -> SessionCost:
+def _cost(
+    name: str, token_budget: int, prices: PriceList, embedder: TextEncoder | None, conversation: Conversation
+) -> SessionCost:
     heading, tariff = conversation.heading, prices.tariff(conversation.usage)
-    use = token_use(conversation.messages, token_budget=token_budget, tariff=tariff)
+    use = token_use(conversation.messages, token_budget=token_budget, tariff=tariff, embedder=embedder)
     days = (message.created_at.date().isoformat() for message in conversation.messages if message.created_at)
     return SessionCost(
         file=name,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from gatekeeper_cli.bill import Tariff
     from gatekeeper_core.context.history.view import HistoryView
+    from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.pricing.usage import Usage
 
 __all__ = ["MAX_CALLS", "Reported", "TokenUse", "UsePoint", "evenly", "token_use"]
@@ -70,12 +71,16 @@ class TokenUse(NamedTuple):
         full: everything before each of them, all together.
         points: the calls that were asked: all of them, or ``MAX_CALLS`` at even distances where there are no prices.
         tariff: the prices, None without any.
+        embedder: the name of the embedder, "" without one.
+        embedder_missed: why it was not heard at some call, of several reasons the last; "" where it was.
     """
 
     calls: int
     full: int
     points: tuple[UsePoint, ...]
     tariff: Tariff | None = None
+    embedder: str = ""
+    embedder_missed: str = ""
 
     @property
     def window(self) -> int:
@@ -156,6 +161,7 @@ def token_use(
     *,
     token_budget: int,
     tariff: Tariff | None = None,
+    embedder: TextEncoder | None = None,
     watched: Callable[[Sequence[int]], Iterable[int]] = iter,
 ) -> TokenUse:
     """Return the tokens of the requests of a conversation, as a ``ThreadSelector`` would have sent them.
@@ -166,6 +172,7 @@ def token_use(
         messages: the conversation, oldest first.
         token_budget: for everything that is sent, in tokens.
         tariff: the prices; None: no dollars.
+        embedder: finds turns by their meaning, too.
         watched: gives back the numbers of the calls that are asked, one by one, and may show how far they are.
     """
     messages = tuple(messages)
@@ -175,15 +182,14 @@ def token_use(
     def clock() -> float:
         return tariff.time_of(call) if tariff else 0.0
 
-    window, gated = (
-        ThreadSelector(_itself, write=_replacement, config=config, clock=clock)
-        for config in (whole, HistoryConfig(token_budget=token_budget))
-    )
+    gate = HistoryConfig(token_budget=token_budget)
+    window = ThreadSelector(_itself, write=_replacement, config=whole, clock=clock)
+    gated = ThreadSelector(_itself, write=_replacement, config=gate, clock=clock, embedder=embedder)
     before = (0, *accumulate(count_message(message) for message in messages))
     calls = [at for at, message in enumerate(messages) if message.role == "assistant"]
     starts = turn_starts([message.role for message in messages])
     bill = _Bill(messages, tariff) if tariff else None
-    points = []
+    points, missed = [], ""
     for call in watched(range(len(calls)) if tariff else evenly(len(calls), MAX_CALLS)):
         stop = calls[call]
         request = messages[:stop]
@@ -191,8 +197,11 @@ def token_use(
         dollars = bill.dollars(call, stop, newest, chosen) if bill else None
         turn_id = max(0, bisect_right(starts, stop) - 1)
         action = chosen.bill.action if chosen.bill else ""
+        reason = chosen.selection.embedder_missed if chosen.selection else ""
+        missed = missed if reason in ("", "no_vectors") else reason  # before the first turn there are none
         points.append(UsePoint(call, turn_id, before[stop], newest.tokens, chosen.tokens, dollars, action))
-    return TokenUse(len(calls), sum(before[at] for at in calls), tuple(points), tariff)
+    full, name = sum(before[at] for at in calls), embedder.name if embedder else ""
+    return TokenUse(len(calls), full, tuple(points), tariff, name, missed)
 
 
 class _Bill:

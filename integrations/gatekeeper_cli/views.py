@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gatekeeper_cli.demo import Demo
     from gatekeeper_cli.session import Exchange
     from gatekeeper_cli.texts import Texts
+    from gatekeeper_cli.token_use import TokenUse
     from gatekeeper_core.selection.gatekeeper import Block
     from gatekeeper_core.selection.result import Decision, Selection
     from gatekeeper_core.selection.topic_map import Topic
@@ -124,9 +125,9 @@ def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts =
         yield Text(said)
 
 
-def meaning_line(selection: Selection, texts: Texts) -> str:
+def meaning_line(asked: Selection | TokenUse, texts: Texts) -> str:
     """Return which embedder was heard, or why it was not; nothing where none was given."""
-    embedder, missed = visible(selection.embedder), selection.embedder_missed
+    embedder, missed = visible(asked.embedder), asked.embedder_missed
     if not missed:
         return texts("meaning_heard", embedder=embedder) if embedder else ""
     reason = texts(f"missed.{missed}") if f"missed.{missed}" in TABLE else missed

@@ -8,7 +8,7 @@ from gatekeeper_cli.html.geometry import ROW_HEIGHT, cell_width, cells_of, line_
 from gatekeeper_cli.html.page import render, with_texts
 from gatekeeper_cli.showable import visible
 from gatekeeper_cli.token_use import evenly
-from gatekeeper_cli.views import bill_lines, percent, shown_dollars
+from gatekeeper_cli.views import bill_lines, meaning_line, percent, shown_dollars
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,6 +73,7 @@ def timeline_page(
         chart=_chart(points, texts),
         use=points,
         dollars=shown_dollars,
+        meaning=meaning_line(use, texts),
         bill=[line.plain for line in bill_lines([use.tariff], use.dollars, texts)] if use.dollars else [],
         use_heading=texts("use_heading", calls=use.calls, budget=token_budget),
         use_whole=texts("use_whole", whole=use.calls_sent_whole, asked=len(use.points)) if use.calls_sent_whole else "",
