@@ -16,7 +16,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from benchmarks.ablation import with_constants
-from benchmarks.embedding import MODEL_PACKAGES
+from benchmarks.embedding import MINI_LM
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.coverage import coverage_without, value_of, worths
@@ -263,7 +263,7 @@ _EACH = (
     Method("bm25s query / rebuild", "speed_search:Bm25s", (), ("bm25s", "Stemmer")),
     Method("tantivy query / commit", "speed_search:Tantivy", (), ("tantivy",), max_turns=None),
     Method("SQLite FTS5 query / insert", "speed_search:Fts5", max_turns=None),
-    Method("MiniLM + cosine", "speed_search:MiniLm", (), (*MODEL_PACKAGES, "numpy"), max_turns=1_000),
+    Method("MiniLM + cosine", "speed_search:MiniLm", (), (*MINI_LM.packages, "numpy"), max_turns=1_000),
 )
 TANTIVY_FILES = {
     "tantivy, its files": ("position", False),
