@@ -17,7 +17,7 @@ export PIP_ROOT_USER_ACTION := ignore
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all mutants coverage test-servers test-browser check format format-check lint types check-lowest lowest-tests upstream upstream-tests docs site e2e recording thorough ci clean
-.PHONY: bench bench-agent-loop bench-builder bench-cost bench-faults bench-memory bench-tool-results bench-speed bench-stores bench-summaries bench-tokens bench-full bench-model data-benchmarks
+.PHONY: bench bench-agent-loop bench-builder bench-cost bench-faults bench-meaning bench-memory bench-tool-results bench-speed bench-stores bench-summaries bench-tokens bench-full bench-model data-benchmarks
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -93,6 +93,11 @@ bench-cost: $(VENV)/.stamp-bench ## the bill: dollars and needed turns, ours bes
 
 bench-faults: $(VENV)/.stamp-test ## what a store, search or model that hangs, raises or talks nonsense adds to a build
 	@$(RUN) benchmarks.faults
+
+bench-meaning: $(VENV)/.stamp-bench ## an embedder beside words: recall, its parts one at a time, cost; needs GATEKEEPER_DATA
+	@$(RUN) benchmarks.meaning --data "$$GATEKEEPER_DATA"
+	@$(RUN) benchmarks.meaning --data "$$GATEKEEPER_DATA" --ablate
+	@$(RUN) benchmarks.meaning --cost
 
 bench-memory: $(VENV)/.stamp-bench ## long-term memory: recall beside peers, and what thresholds keep; needs GATEKEEPER_DATA
 	@$(RUN) benchmarks.long_term_memory --data "$$GATEKEEPER_DATA"
@@ -190,8 +195,8 @@ LOWEST := langchain==1.0.0 langchain-classic==1.0.0 llama-index-core==0.14.13 py
 # Each on all data, or on samples with QUICK=--quick.
 data-benchmarks:
 	@if [ -z "$$GATEKEEPER_DATA" ]; then \
-	  echo "selection, everyday, topics, memory, long_term_memory left out: set GATEKEEPER_DATA to the folder of their data"; exit; fi; \
-	for name in selection everyday topics memory long_term_memory; do \
+	  echo "selection, everyday, topics, memory, long_term_memory, meaning left out: set GATEKEEPER_DATA to the folder of their data"; exit; fi; \
+	for name in selection everyday topics memory long_term_memory meaning; do \
 	  echo; echo "benchmarks.$$name"; $(RUN) benchmarks.$$name --data "$$GATEKEEPER_DATA" $(QUICK) || exit; done
 
 lowest-tests: pyproject.toml $(VENV)/.stamp-venv

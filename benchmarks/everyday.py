@@ -36,9 +36,10 @@ from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.selection.anchors import telling_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from gatekeeper_core import Selection
+    from gatekeeper_core.encoder import TextEncoder
 
     Counter = Callable[[str], int]
     Row = dict[str, Any]
@@ -184,8 +185,10 @@ class Method:
 class Gatekeeper(Method):
     """The library, with its excerpts."""
 
-    def __init__(self, count: Counter, config: GatekeeperConfig, *, budget: int = 4000) -> None:
-        self._gatekeeper = ContextGatekeeper(budget, config=config, token_counter=count)
+    def __init__(
+        self, count: Counter, config: GatekeeperConfig, *, budget: int = 4000, embedder: TextEncoder | None = None
+    ) -> None:
+        self._gatekeeper = ContextGatekeeper(budget, config=config, token_counter=count, embedder=embedder)
 
     def read(self, block: Block) -> None:
         self._gatekeeper.add_turn(block.user, block.assistant)
@@ -347,14 +350,16 @@ def mistakes(talks: Iterable[Talk], count: Counter) -> Iterator[str]:
             yield "\n  ".join(lines)
 
 
-def by_group(asked: Iterable[tuple[Talk, Question, Outcome]]) -> dict[str, Tally]:
+def by_group(
+    asked: Iterable[tuple[Talk, Question, Outcome]], kinds_of: Mapping[str, Collection[str]] = GROUPS
+) -> dict[str, Tally]:
     """Return a tally for all questions, for each group of kinds and for each language."""
     tallies: dict[str, Tally] = defaultdict(Tally)
     for talk, question, outcome in asked:
-        groups = [name for name, kinds in GROUPS.items() if question.kind in kinds]
+        groups = [name for name, kinds in kinds_of.items() if question.kind in kinds]
         for name in ("all questions", *groups, f"language {talk.language}"):
             tallies[name].outcomes.append(outcome)
-    order = ["all questions", *GROUPS, *sorted(name for name in tallies if name.startswith("language"))]
+    order = ["all questions", *kinds_of, *sorted(name for name in tallies if name.startswith("language"))]
     return {name: tallies[name] for name in order if name in tallies}
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.data import TOPIC_SETS, read_dialogues, read_memories, sampled
-from benchmarks.embedding import embed, kept_vectors
+from benchmarks.embedding import MINI_LM, kept_vectors
 from benchmarks.memory import DEPTHS, VARIANTS, asked, measure, peer
 from benchmarks.peers import NOT_INSTALLED, missing
 from benchmarks.report import options, print_table, write_json
@@ -74,7 +74,7 @@ def run(memories: Memories, queries: Sequence[MemoryQuery], *, peers: bool) -> l
         rankers[name] = None if missing(name) else peer(memories, name)
     rankers[OURS] = ours(memories)
     if peers:
-        rankers[WITH_MODEL] = None if missing("MiniLM") else ours(memories, embed)
+        rankers[WITH_MODEL] = None if missing("MiniLM") else ours(memories, MINI_LM)
     return [
         {"method": name, "query": NOT_INSTALLED}
         if rank is None

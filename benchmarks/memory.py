@@ -16,14 +16,17 @@ from benchmarks.embedding import kept_vectors
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
 from benchmarks.report import options, print_table, write_json
 from gatekeeper_core import GatekeeperConfig
+from gatekeeper_core.selection import meaning
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.meaning import Asked, TurnVectors, excerpt
 from gatekeeper_core.selection.retrieval import expand_query, read_query, score_turns, with_earlier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from benchmarks.data import Block, MemoryQuery
+    from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.selection.retrieval import RetrievalConfig
 
     Row = dict[str, Any]
@@ -38,14 +41,25 @@ EARLIER_TURN = 0.9
 
 
 class MemoryIndex:
-    """The memories of one user as the gatekeeper ranks them: one turn a memory."""
+    """The memories of one user as the gatekeeper ranks them: one turn a memory.
 
-    def __init__(self, memories: Sequence[Block], config: RetrievalConfig) -> None:
+    With an encoder, nearness in meaning counts as well; its question is the turns, line by line.
+    """
+
+    def __init__(self, memories: Sequence[Block], config: RetrievalConfig, encoder: TextEncoder | None = None) -> None:
         self._config = config
         self._texts = [(memory.user, memory.assistant) for memory in memories]
         self._index = TurnIndex()
         for user, assistant in self._texts:
             self._index.add(count_terms(user), count_terms(assistant), texts=(user, assistant))
+        self._encoder = encoder
+        self._vectors = TurnVectors()
+        self._vectors.extend(len(self._texts))
+        if encoder:
+            made = encoder.encode([excerpt(*texts) for texts in self._texts]).vectors
+            for at, vector in enumerate(made):
+                if vector:
+                    self._vectors.put(at, vector)
 
     def rank(self, turns: Sequence[str]) -> list[int]:
         """Return positions of memories, best first; what shares nothing is left out.
@@ -57,9 +71,17 @@ class MemoryIndex:
         before = [(text, EARLIER_TURN**age) for age, text in enumerate(reversed(earlier), 1)]
         query = with_earlier(read_query(last, self._index), self._index, before)
         query = expand_query(query, self._index)
+        texts, near = self._texts.__getitem__, self._meaning("\n".join(turns))
         depth = max(DEPTHS)
-        scores = score_turns(query, self._index, config=self._config, depth=depth, texts=self._texts.__getitem__)
+        scores = score_turns(query, self._index, config=self._config, depth=depth, texts=texts, meaning=near)
         return [score.turn_id for score in scores]
+
+    def _meaning(self, question: str) -> meaning.Meaning | None:
+        if self._encoder is None or self._encoder.calibration is None:
+            return None
+        (vector,), missed = self._encoder.encode_query(excerpt(question))
+        mean, deviation = self._encoder.calibration
+        return meaning.Meaning(Asked(self._encoder.name, vector, mean, deviation, missed), self._vectors)
 
 
 def recall_at(ranked: Sequence[str], gold: Sequence[str], depth: int) -> float:
@@ -90,11 +112,11 @@ def measure(memories: Memories, queries: Sequence[MemoryQuery], rank: Mapping[st
     return {f"R@{depth}": 100 * total / max(1, len(queries)) for depth, total in sums.items()}
 
 
-def ours(memories: Memories, config: GatekeeperConfig) -> dict[str, Ranker]:
+def ours(memories: Memories, config: GatekeeperConfig, encoder: TextEncoder | None = None) -> dict[str, Ranker]:
     """Return by user how the gatekeeper ranks."""
 
     def ranking(blocks: Sequence[Block]) -> Ranker:
-        index = MemoryIndex(blocks, config.retrieval)
+        index = MemoryIndex(blocks, config.retrieval, encoder)
         return lambda turns, _query: index.rank(turns)
 
     return {user: ranking(blocks) for user, blocks in memories.items()}

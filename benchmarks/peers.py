@@ -10,15 +10,16 @@ import re
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
-from benchmarks.embedding import MODEL_PACKAGES, embed
+from benchmarks.embedding import MINI_LM, MULTILINGUAL
 from benchmarks.literal import LiteralSpecification
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from benchmarks.data import Block
+    from benchmarks.embedding import SentenceModel
 
-__all__ = ["NOT_INSTALLED", "PEERS", "Peer", "missing", "terms"]
+__all__ = ["FUSED", "MODEL_ALONE", "NOT_INSTALLED", "PEERS", "Peer", "missing", "terms"]
 
 NOT_INSTALLED = "not installed"
 RECIPROCAL_RANK_K = 60
@@ -31,8 +32,6 @@ _TERM = re.compile(rf"[{_HAN}]+|[^\W{_HAN}]+")
 
 class Peer(Protocol):
     """A ranking of the blocks of one conversation."""
-
-    def __init__(self, blocks: Sequence[Block]) -> None: ...
 
     def rank(self, question: str) -> list[int]:
         """Return positions of blocks, best first; blocks that share nothing may be left out."""
@@ -101,22 +100,23 @@ class Bm25sStemmed:
         )
 
 
-class MiniLm:
-    """Cosine of all-MiniLM-L6-v2 sentence embeddings, a small English embedding model."""
+class Cosine:
+    """Cosine of the sentence embeddings of a model."""
 
-    def __init__(self, blocks: Sequence[Block]) -> None:
-        self._vectors = embed([block.text for block in blocks])
+    def __init__(self, blocks: Sequence[Block], model: SentenceModel) -> None:
+        self._model = model
+        self._vectors = model([block.text for block in blocks])
 
     def rank(self, question: str) -> list[int]:
-        cosines = self._vectors @ embed([question])[0]
+        cosines = self._vectors @ self._model([question])[0]
         return sorted(range(len(cosines)), key=lambda at: (-round(float(cosines[at]), 6), at))
 
 
 class Fusion:
-    """Reciprocal rank fusion of bm25s + stop words + stemming and MiniLM."""
+    """Reciprocal rank fusion of bm25s + stop words + stemming and the cosine of a model."""
 
-    def __init__(self, blocks: Sequence[Block]) -> None:
-        self._peers: tuple[Peer, ...] = (Bm25sStemmed(blocks), MiniLm(blocks))
+    def __init__(self, blocks: Sequence[Block], model: SentenceModel) -> None:
+        self._peers: tuple[Peer, ...] = (Bm25sStemmed(blocks), Cosine(blocks, model))
         self._count = len(blocks)
 
     def rank(self, question: str) -> list[int]:
@@ -132,12 +132,17 @@ def fused(rankings: Sequence[Sequence[int]], count: int) -> list[int]:
     return _by_score(scores)
 
 
-PEERS: dict[str, type[Peer]] = {
+MODEL_ALONE = MULTILINGUAL.name
+FUSED = f"bm25s + {MULTILINGUAL.name}, fused"
+
+PEERS: dict[str, Callable[[Sequence[Block]], Peer]] = {
     "recency window": RecencyWindow,
     "rank_bm25": RankBm25,
     "bm25s + stop words + stemming": Bm25sStemmed,
-    "MiniLM": MiniLm,
-    "bm25s + MiniLM, fused": Fusion,
+    "MiniLM": lambda blocks: Cosine(blocks, MINI_LM),
+    "bm25s + MiniLM, fused": lambda blocks: Fusion(blocks, MINI_LM),
+    MODEL_ALONE: lambda blocks: Cosine(blocks, MULTILINGUAL),
+    FUSED: lambda blocks: Fusion(blocks, MULTILINGUAL),
     "literal specification": LiteralSpecification,
 }
 
@@ -145,8 +150,10 @@ _BM25S = ("bm25s", "Stemmer")
 _NEEDS: dict[str, tuple[str, ...]] = {
     "rank_bm25": ("rank_bm25",),
     "bm25s + stop words + stemming": _BM25S,
-    "MiniLM": MODEL_PACKAGES,
-    "bm25s + MiniLM, fused": (*_BM25S, *MODEL_PACKAGES),
+    "MiniLM": MINI_LM.packages,
+    "bm25s + MiniLM, fused": (*_BM25S, *MINI_LM.packages),
+    MODEL_ALONE: MULTILINGUAL.packages,
+    FUSED: (*_BM25S, *MULTILINGUAL.packages),
 }
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from benchmarks.data import Block
+    from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.selection.result import SelectedTurn
 
     Counter = Callable[[str], int]
@@ -87,9 +88,11 @@ class Tally:
         }
 
 
-def gatekeeper_for(conversation: Conversation, config: GatekeeperConfig, count: Counter) -> ContextGatekeeper:
+def gatekeeper_for(
+    conversation: Conversation, config: GatekeeperConfig, count: Counter, embedder: TextEncoder | None = None
+) -> ContextGatekeeper:
     """Return a gatekeeper that has read a conversation, with the dates of its sessions where they are known."""
-    gatekeeper = ContextGatekeeper(config=config, token_counter=count)
+    gatekeeper = ContextGatekeeper(config=config, token_counter=count, embedder=embedder)
     gatekeeper.sync([_turn(block) for block in conversation.blocks])
     return gatekeeper
 
@@ -107,12 +110,16 @@ def without_dates(conversation: Conversation) -> Conversation:
 
 
 def measure_ours(
-    conversations: Iterable[Conversation], config: GatekeeperConfig, budgets: Iterable[int], count: Counter
+    conversations: Iterable[Conversation],
+    config: GatekeeperConfig,
+    budgets: Iterable[int],
+    count: Counter,
+    embedder: TextEncoder | None = None,
 ) -> dict[int, Tally]:
     """Return a tally by budget for the gatekeeper."""
     tallies = {budget: Tally() for budget in budgets}
     for conversation in conversations:
-        gatekeeper = gatekeeper_for(conversation, config, count)
+        gatekeeper = gatekeeper_for(conversation, config, count, embedder)
         for question in conversation.questions:
             for budget, tally in tallies.items():
                 selection = gatekeeper.explain(question.text, token_budget=budget)
@@ -212,26 +219,28 @@ def by_budget(name: str, tallies: dict[int, Tally] | None, measure: str) -> Row:
     return {"method": name, **{str(budget): tally.row()[measure] for budget, tally in tallies.items()}}
 
 
-def minimal_rows(conversations: Sequence[Conversation], count: Counter) -> list[Row]:
+def minimal_rows(
+    conversations: Sequence[Conversation], count: Counter, embedder: TextEncoder | None = None
+) -> list[Row]:
     """Return the curve over ``eta``."""
     rows = []
     base = GatekeeperConfig()
     for eta in ETAS:
         config = replace(base, eta=eta)
-        tally = measure_ours(conversations, config, (_LARGEST,), count)[_LARGEST]
+        tally = measure_ours(conversations, config, (_LARGEST,), count, embedder)[_LARGEST]
         rows.append({"eta": f"{eta:.2f}", **tally.row()})
     return rows
 
 
-def comparison_rows(minimal: list[Row], relative: list[Row]) -> list[Row]:
-    """Return how far the curve over ``eta`` lies above the relative stop, at equal mean tokens."""
+def comparison_rows(upper: list[Row], lower: list[Row], *, name: str = "eta curve - relative stop") -> list[Row]:
+    """Return how far one curve lies above another, at equal mean tokens."""
     low, high = COMPARED_TOKENS
-    result = compare(_points(minimal), _points(relative), low=low, high=high)
+    result = compare(_points(upper), _points(lower), low=low, high=high)
     if result is None:
         return []
     return [
         {
-            "eta curve - relative stop": "recall",
+            name: "recall",
             "mean": result.mean,
             "worst": result.worst,
             "worst at tokens": round(result.worst_at),
@@ -294,6 +303,14 @@ TITLES = {
 }
 
 
+def quick_sample(conversations: Sequence[Conversation]) -> list[Conversation]:
+    """Return an even sample of the conversations, with an even sample of their questions."""
+    return [
+        replace(each, questions=tuple(sampled(each.questions, QUICK_QUESTIONS)))
+        for each in sampled(conversations, QUICK_CONVERSATIONS)
+    ]
+
+
 def main() -> None:
     """Measure, print the tables, write JSON and the plot if asked to."""
     parser = options(__doc__, data="selection/locomo_dev.jsonl")
@@ -306,10 +323,7 @@ def main() -> None:
     if not chosen.dates:
         conversations = [without_dates(each) for each in conversations]
     if chosen.quick:
-        conversations = [
-            replace(each, questions=tuple(sampled(each.questions, QUICK_QUESTIONS)))
-            for each in sampled(conversations, QUICK_CONVERSATIONS)
-        ]
+        conversations = quick_sample(conversations)
     if chosen.ablate:
         tables = {"ablation": ablation_rows(conversations, counter(chosen.counter))}
     else:

@@ -16,7 +16,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from benchmarks.ablation import with_constants
-from benchmarks.embedding import MODEL_PACKAGES
+from benchmarks.embedding import MINI_LM
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.coverage import coverage_without, value_of, worths
@@ -49,7 +49,9 @@ TOP = 20
 BUDGET = 4000
 """Tokens, for everything that has a budget."""
 
-FORMULA = {f"retrieval._{part}_WEIGHT": 0.0 for part in ("NEIGHBOUR", "REACH", "FEEDBACK", "ANSWER", "SPEAKER")}
+FORMULA = {
+    f"retrieval._{part}_WEIGHT": 0.0 for part in ("NEIGHBOUR", "REACH", "FEEDBACK", "ANSWER", "SPEAKER", "MEANING")
+}
 """The constants that leave the specification's formula and nothing of ours, of a query that is not expanded."""
 
 WEIGHTS = RetrievalConfig()
@@ -263,7 +265,7 @@ _EACH = (
     Method("bm25s query / rebuild", "speed_search:Bm25s", (), ("bm25s", "Stemmer")),
     Method("tantivy query / commit", "speed_search:Tantivy", (), ("tantivy",), max_turns=None),
     Method("SQLite FTS5 query / insert", "speed_search:Fts5", max_turns=None),
-    Method("MiniLM + cosine", "speed_search:MiniLm", (), (*MODEL_PACKAGES, "numpy"), max_turns=1_000),
+    Method("MiniLM + cosine", "speed_search:MiniLm", (), (*MINI_LM.packages, "numpy"), max_turns=1_000),
 )
 TANTIVY_FILES = {
     "tantivy, its files": ("position", False),

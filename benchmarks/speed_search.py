@@ -11,7 +11,7 @@ import sqlite3
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.embedding import embed
+from benchmarks.embedding import MINI_LM
 from benchmarks.peers import terms
 from benchmarks.speed_methods import TOP, Subject, deep_size
 
@@ -197,14 +197,14 @@ class MiniLm(Subject):
         self._vectors: Any = None
 
     def load(self, turns: Sequence[tuple[str, str]]) -> None:
-        self._vectors = embed([f"{user}\n{assistant}" for user, assistant in turns])
+        self._vectors = MINI_LM([f"{user}\n{assistant}" for user, assistant in turns])
 
     def ask(self, question: str) -> Sequence[int]:
-        cosines = self._vectors @ embed([question])[0]
+        cosines = self._vectors @ MINI_LM([question])[0]
         return [int(at) for at in self._np.argsort(-cosines)[:TOP]]
 
     def add(self, user: str, assistant: str) -> None:
-        self._vectors = self._np.vstack([self._vectors, embed([f"{user}\n{assistant}"])])
+        self._vectors = self._np.vstack([self._vectors, MINI_LM([f"{user}\n{assistant}"])])
 
     def index_bytes(self) -> int:
         return int(self._vectors.nbytes)

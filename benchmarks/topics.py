@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.data import Dialogue, TopicSet, as_blocks, read_dialogues, sampled, topic_sets
-from benchmarks.embedding import embed, kept_vectors
+from benchmarks.embedding import MINI_LM, kept_vectors
 from benchmarks.literal import LiteralGate
 from benchmarks.peers import NOT_INSTALLED, missing, terms
 from benchmarks.report import mean_of_sets, options, print_table, write_json
@@ -131,7 +131,7 @@ def share_of_known_words(utterances: Sequence[Utterance], positions: Sequence[in
 
 def cosine_to_recent(utterances: Sequence[Utterance], positions: Sequence[int]) -> list[float]:
     """Return the cosine of each utterance's embedding and the mean of those of the two turns before it."""
-    vectors = embed([each.text for each in utterances])
+    vectors = MINI_LM([each.text for each in utterances])
     cosines = []
     for at in positions:
         mean = vectors[max(0, at - RECENT) : at].mean(axis=0)

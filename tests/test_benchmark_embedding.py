@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks import embedding
-from benchmarks.embedding import embed, kept_vectors
+from benchmarks.embedding import MINI_LM, MULTILINGUAL, SentenceModel, kept_vectors
 from benchmarks.peers import missing
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_peer_with_a_model_is_missing_where_its_packages_are() -> None:
-    assert missing("MiniLM") is any(find_spec(package) is None for package in embedding.MODEL_PACKAGES)
+@pytest.mark.parametrize("model", [MINI_LM, MULTILINGUAL], ids=lambda model: model.name)
+def test_a_peer_with_a_model_is_missing_where_its_packages_are(model: SentenceModel) -> None:
+    assert missing(model.name) is model.is_missing
+    assert model.is_missing is any(find_spec(package) is None for package in model.packages)
     assert not missing("recency window")
 
 
@@ -26,20 +28,21 @@ def test_nothing_is_kept_without_a_file() -> None:
 
 
 @pytest.mark.adapters  # numpy comes with LlamaIndex
-def test_a_text_of_an_earlier_run_is_not_encoded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import numpy as np
-
+def test_a_text_of_an_earlier_run_is_not_encoded_again_by_the_same_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     encoded: list[str] = []
 
-    class Model:
-        def encode(self, texts: list[str], **_options: object) -> object:
-            encoded.extend(texts)
-            return np.array([[float(len(text)), 1.0] for text in texts])
+    def length(texts: list[str]) -> list[list[float]]:
+        encoded.extend(texts)
+        return [[float(len(text)), 1.0] for text in texts]
 
-    monkeypatch.setattr(embedding, "_model", Model)
     path = tmp_path / "vectors.npz"
     for texts in (["风筝", "kite"], ["kite", "sea"]):
-        monkeypatch.setattr(embedding, "_vectors", {})
+        small, large = SentenceModel("small", (), lambda: length), SentenceModel("large", (), lambda: length)
+        monkeypatch.setattr(embedding, "MINI_LM", small)
+        monkeypatch.setattr(embedding, "MULTILINGUAL", large)
         with kept_vectors(path):
-            assert embed(texts).tolist() == [[len(text), 1.0] for text in texts]
-    assert encoded == ["风筝", "kite", "sea"]
+            assert small(texts).tolist() == [[len(text), 1.0] for text in texts]
+            assert large(texts[:1]).tolist() == [[len(texts[0]), 1.0]]
+    assert encoded == ["风筝", "kite", "风筝", "sea", "kite"]
