@@ -167,7 +167,8 @@ def _product_row(size: int, questions: Sequence[str]) -> Row:
 
 
 def _cosines(columns: TurnVectors, vector: PackedVector) -> list[float | None]:
-    return [columns.cosine(at, vector) for at in range(len(columns))]
+    numbers = tuple(map(float, vector.numbers))
+    return [columns.cosine(at, numbers, vector.scale) for at in range(len(columns))]
 
 
 def _model_row(model: Embedder, turns: Sequence[GeneratedTurn], whole: int) -> Row:

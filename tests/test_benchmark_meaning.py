@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from benchmarks.everyday import Talk
 
-SUBJECTS = (("puppy", "小狗", "canine"), ("bread", "面包", "loaf"), ("flight", "航班", "aeroplane"))
+SUBJECTS = (("puppy", "小狗", "canine"), ("bread", "馍馍", "loaf"), ("flight", "航班", "aeroplane"))
 
 
 def by_subject(texts: Sequence[str]) -> list[list[float]]:
@@ -55,13 +55,13 @@ TURNS = [
 ]
 QUESTIONS = [
     ("paraphrase", "Tell me the canine name", [0]),
-    ("cross_lingual", "面包多久", [1]),
+    ("cross_lingual", "馍馍多久", [1]),
     ("off_topic", "Is gold heavier than lead?", []),
 ]
 MEMORIES = {
     "1": [Block(("a",), "家里养了小狗", ""), Block(("b",), "自己烤面包", ""), Block(("c",), "看了一场电影", "")]
 }
-QUERIES = [MemoryQuery("1", ("你好", "my puppy"), ("a",))]
+QUERIES = [MemoryQuery("1", ("你好", "my canine"), ("a",))]
 CONVERSATION = Conversation(
     "1",
     tuple(Block((str(at),), user, assistant) for at, (user, assistant, _) in enumerate(TURNS)),

@@ -10,9 +10,9 @@ SAME = (
     ("cache", "缓存"),
     ("port", "端口"),
     ("password", "passphrase", "密码", "口令"),
-    ("bread", "sourdough", "dough", "loaf", "面包", "馒头"),
+    ("bread", "sourdough", "dough", "loaf", "batard", "面包", "馒头"),
     ("rise", "proof", "proofs", "ferment", "发酵", "醒"),
-    ("choir", "singers", "合唱团"),
+    ("choir", "singers", "合唱团", "歌咏队"),
     ("minutes", "protocol", "会议记录"),
 )
 """Words that mean the same, in both languages."""

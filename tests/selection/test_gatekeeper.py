@@ -608,8 +608,8 @@ def test_a_turn_with_thinking_is_recognised_at_the_next_sync() -> None:
 MEANT = {
     "english": ("Tell me the passphrase?", 2),
     "chinese": ("馒头醒多长时间？", 4),
-    "english of chinese": ("How long does a loaf ferment?", 4),
-    "chinese of english": ("合唱团由谁负责？", 0),
+    "english of chinese": ("How long for a batard?", 4),
+    "chinese of english": ("歌咏队由谁负责？", 0),
     "mixed": ("告诉我 passphrase。", 2),
 }
 """Questions that share no word with the turn that answers them, and that turn of ``TALK``."""
