@@ -10,8 +10,8 @@ from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.messages import Message
 
 CONCEPTS = (
-    ("car", "sedan", "vehicle", "汽车", "轿车"),
-    ("doctor", "physician", "dentist", "医生", "大夫", "牙医"),
+    ("car", "sedan", "vehicle", "汽车", "座驾"),
+    ("doctor", "physician", "medic", "医生", "大夫", "牙医"),
     ("coffee", "espresso", "咖啡"),
     ("holiday", "vacation", "trip", "假期", "度假"),
 )
@@ -19,8 +19,8 @@ CONCEPTS = (
 QUESTIONS = {
     "paraphrase": "Which sedan is mine?",
     "english to chinese": "Which physician should I see?",
-    "chinese to english": "我的轿车是什么样子？",
-    "mixed": "我的dentist叫什么名字？",
+    "chinese to english": "我的座驾是什么样子？",
+    "mixed": "我的medic叫什么名字？",
 }
 """A question for each way of sharing no word with its turn."""
 

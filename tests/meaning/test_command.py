@@ -22,7 +22,7 @@ CONVERSATION = [
 ]
 each_question = pytest.mark.parametrize(
     ("question", "turn_id"),
-    [("狗在哪里睡觉？", 0), ("我什么时候要给水管工付钱？", 1), ("Where shall we travel on our days off?", 2)],
+    [("狗在哪里睡觉？", 0), ("修水管的那笔钱几号要付？", 1), ("Where shall we travel on our days off?", 2)],
 )
 
 

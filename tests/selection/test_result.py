@@ -276,7 +276,7 @@ def test_the_json_holds_the_order() -> None:
 
 MEANT = [
     (REDIS, "Tell me the passphrase?", 1),
-    ([*NOODLES, ("面包要发酵几个小时？", "五小时左右。"), *REDIS], "How long does a loaf ferment?", 2),
+    ([*NOODLES, ("面包要发酵几个小时？", "五小时左右。"), *REDIS], "How long for a batard?", 2),
     ([*REDIS, ("面包 proof 多久？", "五 hours。")], "馒头醒多长时间？", 2),
 ]
 """Conversations, questions that share no word with the turn that they mean, and that turn."""
