@@ -125,7 +125,7 @@ def test_our_own_questions_name_turns_before_them_and_all_kinds_occur() -> None:
         assert all(block.user and block.assistant for block in talk.blocks)
     kinds = {question.kind for talk in talks for question in talk.questions}
     assert kinds == {kind for group in GROUPS.values() for kind in group}
-    assert [talk.language for talk in talks] == ["zh"] * 3 + ["en"] * 3 + ["mixed"] * 2
+    assert [talk.language for talk in talks] == (["zh"] * 3 + ["en"] * 3 + ["mixed"] * 2) * 2
 
 
 def test_what_goes_wrong_is_shown_with_its_reasons(talks: list[Talk]) -> None:
@@ -146,5 +146,5 @@ def test_our_own_questions_need_no_folder(arguments: list[str], status: int) -> 
     command = [sys.executable, "-m", "benchmarks.everyday", *arguments]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == status
-    assert ("120 questions to 8 conversations" in ran.stdout) is (status == 0)
+    assert ("270 questions to 16 conversations" in ran.stdout) is (status == 0)
     assert ("--data is needed" in ran.stderr) is (status == 2)
