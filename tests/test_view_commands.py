@@ -98,6 +98,23 @@ def test_explain_gives_the_selection_the_anchors_the_near_misses_and_the_turn_th
     assert value["why_not"]["sentence"].startswith("Turn 0 is left out because ")
 
 
+@pytest.mark.parametrize(
+    ("turns", "query", "word"),
+    [
+        ([("Our flight leaves at 7:40.", "Noted.")], "航班几点起飞？", "flight"),
+        ([("房租每月四千二。", "好的。")], "How much is the rent?", "房租"),
+        ([("The 冰箱 hums at night.", "Level its feet.")], "Why is the fridge loud?", "冰箱"),
+    ],
+)
+def test_a_word_of_the_other_language_is_shown_beside_the_turn(
+    turns: list[tuple[str, str]], query: str, word: str, tmp_path: Path
+) -> None:
+    file = written(tmp_path, [*turns, ("谢谢，再见。", "Bye.")])
+    shown = ask("explain", file, query).stdout
+    decisions = shown.partition("decisions")[2].partition("scores")[0]
+    assert word in decisions
+
+
 @each_command
 def test_the_question_that_waits_at_the_end_is_no_history(command: str, tmp_path: Path) -> None:
     file = written(tmp_path, [*PAIRS["english"], (SHORT_QUESTIONS["english"], "")])

@@ -12,7 +12,17 @@ if TYPE_CHECKING:
     from gatekeeper_cli.texts import Texts
     from gatekeeper_core.selection.result import Decision, Selection
 
-__all__ = ["BudgetUse", "Grid", "budget_use", "grid_of", "near_misses", "score_parts", "why_not", "would_keep"]
+__all__ = [
+    "BudgetUse",
+    "Grid",
+    "budget_use",
+    "grid_of",
+    "near_misses",
+    "score_parts",
+    "shared_words",
+    "why_not",
+    "would_keep",
+]
 
 MAX_NEAR = 12
 
@@ -108,11 +118,16 @@ def would_keep(decision: Decision, texts: Texts) -> tuple[str, ...]:
     return tuple(ways)
 
 
+def shared_words(decision: Decision) -> tuple[str, ...]:
+    """Return the anchors that a turn shares with the question, and its words that stand for one of them."""
+    return (*decision.shared, *decision.related)
+
+
 def why_not(decision: Decision, texts: Texts) -> str:
     """Return why a turn is left out (or that it is not), and what would have kept it, in plain words."""
     name = f"why.{decision.why if decision.outcome == 'dropped' else decision.outcome}"
     name = name if name in TABLE else "why.other"
-    anchors = ", ".join(map(visible, decision.shared))
+    anchors = ", ".join(map(visible, shared_words(decision)))
     sentence = texts(
         name,
         turn=decision.turn_id,

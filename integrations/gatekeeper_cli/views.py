@@ -14,6 +14,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from gatekeeper_cli.explanation import shared_words
 from gatekeeper_cli.showable import visible, visible_lines
 from gatekeeper_cli.texts import ENGLISH, TABLE
 from gatekeeper_core.pricing.prices import prices_of_model
@@ -175,8 +176,8 @@ def _kept_table(selection: Selection, texts: Texts) -> Table:
     for turn in selection.turns:
         decision = selection.decision(turn.turn_id)
         part, why = texts("outcome.trimmed" if turn.trimmed else "whole"), texts.why(decision)
-        if decision.shared:
-            why = f"{why}: {listed(decision.shared, texts)}"
+        if shared := shared_words(decision):
+            why = f"{why}: {listed(shared, texts)}"
         beginning = visible((turn.user if turn.user.strip() else turn.assistant)[:_BEGINNING_CHARACTERS])
         cells = (turn.turn_id, decision.topic_id, turn.tokens, part, why, beginning)
         table.add_row(*(Text(str(cell)) for cell in cells))
@@ -208,7 +209,7 @@ def decision_table(decisions: Sequence[Decision], texts: Texts = ENGLISH) -> Tab
     for decision in decisions:
         why = texts("stage_reason", stage=texts(f"stage.{decision.stage}"), why=texts.why(decision))
         score = "-" if decision.score is None else f"{decision.score.total:.2f}"
-        shared = listed(decision.shared, texts) if decision.shared else "-"
+        shared = listed(words, texts) if (words := shared_words(decision)) else "-"
         outcome = texts(f"outcome.{decision.outcome}")
         cells = (decision.turn_id, outcome, why, score, shared, kept_with(decision, texts))
         table.add_row(*(Text(str(cell)) for cell in cells))

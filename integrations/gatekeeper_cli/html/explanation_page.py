@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper_cli.explanation import budget_use, grid_of, near_misses, score_parts, why_not
+from gatekeeper_cli.explanation import budget_use, grid_of, near_misses, score_parts, shared_words, why_not
 from gatekeeper_cli.html.geometry import bar_parts, cell_width, ticks_of
 from gatekeeper_cli.html.page import render, with_texts
 from gatekeeper_cli.showable import visible, visible_lines
@@ -141,7 +141,7 @@ def _decision_row(decision: Decision, texts: Texts) -> dict[str, Any]:
         "outcome": decision.outcome,
         "why": why,
         "tokens": decision.tokens,
-        "shared": listed((*decision.shared, *decision.related), texts) if decision.shared or decision.related else "–",
+        "shared": listed(shared, texts) if (shared := shared_words(decision)) else "–",
         "kept_with": kept_with(decision, texts),
     }
 
