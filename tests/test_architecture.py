@@ -451,6 +451,56 @@ print(loaded())
         gatekeeper_core.Nothing  # noqa: B018 - the access itself is what fails
 
 
+HEAVY = frozenset(
+    {
+        "asyncio",
+        "concurrent",
+        "email",
+        "hashlib",
+        "http",
+        "logging",
+        "multiprocessing",
+        "pathlib",
+        "random",
+        "socket",
+        "sqlite3",
+        "ssl",
+        "subprocess",
+        "tempfile",
+        "urllib",
+    }
+)
+"""Modules of the standard library that take time to import, and which most conversations do without."""
+
+BELOW_HISTORY = {"context.compaction", "context.tool_results", "pricing", "selection", "storage"}
+DOORS = {
+    "ContextGatekeeper": {"selection"},
+    "select_history": {"context.history", *BELOW_HISTORY},
+    "ToolResultCompressor": {"context.tool_results", "context.tool_results.formats", "selection", "storage"},
+    "LongTermMemory": {"context.memory", "context.thread", "selection", "storage"},
+    "ContextBuilder": {
+        *(f"context.{room}" for room in CONTEXT),
+        "context.tool_results.formats",
+        *BELOW_HISTORY,
+    },
+}
+"""The rooms that are loaded with a public name: where it loads another one, its users wait for what they do not use."""
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_a_door_loads_its_own_rooms_and_nothing_heavy(name: str) -> None:
+    """What an import costs, without a clock; ``.ci/import_time.py`` times it."""
+    code = f"import sys; before = set(sys.modules); from {CORE} import {name}; print(*(set(sys.modules) - before))"
+    folder = Path(gatekeeper_core.__file__).parents[1]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=True)
+    loaded = done.stdout.split()
+    rooms = {
+        module.rpartition(".")[0].removeprefix(CORE).lstrip(".") for module in loaded if first_part(module) == CORE
+    }
+    assert rooms - {"", "context"} == DOORS[name]
+    assert sorted(HEAVY & {*map(first_part, loaded)}) == []
+
+
 def test_every_public_name_exists_and_is_documented() -> None:
     for name in getattr(gatekeeper_core, "__all__", []):
         value = getattr(gatekeeper_core, name)

@@ -12,7 +12,6 @@ from langgraph.runtime import get_runtime
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.tool_results.thread_memories import thread_name
-from langchain_gatekeeper.building import BuiltRequests, check_beside
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.owners import Owner, owner_of, tenant_of
 from langchain_gatekeeper.reading import same_objects
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.messages import Provider
     from gatekeeper_core.storage.base import RecordStore
     from gatekeeper_core.tokens import TokenCounter
+    from langchain_gatekeeper.building import BuiltRequests
     from langchain_gatekeeper.selectors import AnyEmbedder
 
     Answer = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
@@ -111,6 +111,9 @@ class GatekeeperMiddleware(Middleware):
         self._tenant = tenant
         self._built: BuiltRequests | None = None
         if builder is not None:
+            # Here, because it is a third of the import of the middleware.
+            from langchain_gatekeeper.building import BuiltRequests, check_beside
+
             self._built = BuiltRequests(builder, config, user=user, tenant=tenant, provider=provider)
             check_beside(config, builder, token_counter, embedder)
 

@@ -106,6 +106,13 @@ def test_each_name_loads_only_its_own_part_of_the_framework(name: str, others: t
     assert run(f"from langchain_gatekeeper import {name}\nprint({name}.__name__)", missing=others) == f"{name}\n"
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_builds_prompts_is_loaded_with_a_builder_only(name: str) -> None:
+    rooms = tuple(f"gatekeeper_core.context.{room}" for room in ("memory", "prompt", "summary", "task"))
+    code = f"import sys\nfrom langchain_gatekeeper import {name}\nprint([n for n in {rooms!r} if n in sys.modules])"
+    assert run(code) == "[]\n"
+
+
 @pytest.mark.parametrize(
     ("name", "missing", "extra"),
     [

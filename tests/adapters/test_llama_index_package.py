@@ -58,6 +58,12 @@ def test_importing_the_package_loads_no_framework() -> None:
     assert run_python(code) == "False"
 
 
+def test_what_builds_prompts_is_loaded_with_a_builder_only() -> None:
+    rooms = tuple(f"gatekeeper_core.context.{room}" for room in ("memory", "prompt", "summary", "task"))
+    code = f"import sys; from {package.__name__} import *; print([name for name in {rooms!r} if name in sys.modules])"
+    assert run_python(code) == "[]"
+
+
 def test_the_folders_above_stay_open_for_other_packages() -> None:
     for name in ("llama_index", "llama_index.memory"):
         spec = importlib.util.find_spec(name)

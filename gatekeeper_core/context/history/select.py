@@ -34,7 +34,6 @@ from gatekeeper_core.context.history.modes import (
     fitting_turns,
     without_loose_questions,
 )
-from gatekeeper_core.context.history.native import select_native
 from gatekeeper_core.context.history.pins import as_said, checked_pins, summaries_in, summaries_needed
 from gatekeeper_core.context.history.policy import PolicyState, PromptPolicy
 from gatekeeper_core.context.history.view import HistoryView
@@ -120,6 +119,9 @@ def select_history(
 
     rest: Any = {"fixed_tokens": fixed_tokens, "window_from": window_from, "previous": previous, "earlier": earlier}
     if messages and isinstance(messages[0], Mapping):
+        # Here, because builder and adapters never come with such a list.
+        from gatekeeper_core.context.history.native import select_native
+
         return select_native(messages, select, pinned=pinned, counter=gatekeeper.token_counter, **rest)  # type: ignore[arg-type]
     return select(cast("Sequence[Message]", messages), pinned, **rest)
 

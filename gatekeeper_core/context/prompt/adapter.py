@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -216,6 +215,8 @@ class ThreadRequests(Generic[Item]):
         self, items: Sequence[Item], asked: Asked = _NOBODY, *, system: Item | None = None
     ) -> ThreadRequest[Item]:
         """Do the same as :meth:`request`, from a worker thread."""
+        import asyncio  # here, as in ``ContextBuilder.abuild``
+
         return await asyncio.to_thread(self.request, items, asked, system=system)
 
     def _sent(self, given: _Given[Item], context: BuiltContext, provider: Provider) -> Iterator[Item]:

@@ -12,7 +12,6 @@ may be slow, down, or talk nonsense: the build goes on without it, and the trace
 
 from __future__ import annotations
 
-import asyncio
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -267,6 +266,8 @@ class ContextBuilder:
         self, thread: Thread | None, prompt: str, system_prompt: str | SystemPrompt, **arguments: Any
     ) -> BuiltContext:
         """Return the prompt for a question, from a worker thread; arguments and errors as for :meth:`build`."""
+        import asyncio  # here, because it is a sixth of the import of the builder, and whoever awaits this has it
+
         return await asyncio.to_thread(self.build, thread, prompt, system_prompt, **arguments)
 
     def build_simple_context(

@@ -15,7 +15,6 @@ from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
 
 from gatekeeper_core.context.history.modes import HistoryConfig
-from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.messages import Provider
 from llama_index.memory.gatekeeper.building import BuilderOptions
@@ -26,6 +25,7 @@ from llama_index.memory.gatekeeper.reading import Question, text_of
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from gatekeeper_core.context.prompt.builder import ContextBuilder
     from llama_index.memory.gatekeeper.building import AnyEmbedder
 
 __all__ = ["GatekeeperMemoryBuffer"]

@@ -12,8 +12,6 @@ from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 
 from gatekeeper_core.context.history.modes import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView
-from gatekeeper_core.context.prompt.adapter import Asked, ThreadRequests, check_beside_builder
-from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.messages import Provider
 from gatekeeper_core.pricing.prices import prices_of_model
 from llama_index.memory.gatekeeper.cache_marks import marked_messages
@@ -25,6 +23,8 @@ from llama_index.memory.gatekeeper.writing import write_built
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
+    from gatekeeper_core.context.prompt.adapter import ThreadRequests
+    from gatekeeper_core.context.prompt.result import BuiltContext
     from gatekeeper_core.embedding import Embedder
     from gatekeeper_core.encoder import TextEncoder
 
@@ -66,6 +66,9 @@ class BuilderOptions(SelectionOptions):
         super().model_post_init(context)
         if self.builder is None:
             return
+        # Here, because it is a third of the import of a memory.
+        from gatekeeper_core.context.prompt.adapter import ThreadRequests, check_beside_builder
+
         self._requests = ThreadRequests[ChatMessage](
             self.builder, read=read_message, write=write_built, on_error=self._settings.on_error
         )
@@ -102,6 +105,8 @@ class BuilderOptions(SelectionOptions):
             view = self._select(messages, thread=thread, query=query, fixed_tokens=fixed_tokens, prices=prices)
             kept = self._current_selector().kept(messages, view)
             return marked_messages(kept, view) if self.cache_marks and not self._settings.shadow else kept
+        from gatekeeper_core.context.prompt.adapter import Asked
+
         asked = Asked(
             thread=None if thread == DEFAULT_CHAT_STORE_KEY else thread,  # the name of everybody is no name
             tenant=self.tenant,

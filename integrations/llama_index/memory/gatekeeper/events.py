@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 # LlamaIndex re-exports both without saying so to type checkers.
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.instrumentation.events.base import BaseEvent  # type: ignore[attr-defined]
 
 from gatekeeper_core.context.history.view import HistoryView
-from gatekeeper_core.context.prompt.adapter import ThreadRequest
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.prompt.adapter import ThreadRequest
 
 __all__ = ["GatekeeperContextEvent", "GatekeeperSelectionEvent", "report", "report_built"]
 

@@ -18,7 +18,6 @@ from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 
 from gatekeeper_core.context.history.modes import HistoryConfig
-from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.messages import Provider
 from llama_index.memory.gatekeeper.building import BuilderOptions
 from llama_index.memory.gatekeeper.cache_marks import is_anthropic
@@ -28,6 +27,7 @@ from llama_index.memory.gatekeeper.reading import Question, role_of, text_of
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from gatekeeper_core.context.prompt.builder import ContextBuilder
     from llama_index.memory.gatekeeper.building import AnyEmbedder
 
 __all__ = ["GatekeeperMemory"]

@@ -17,7 +17,6 @@ from gatekeeper_core.context.history.modes import HistoryConfig, budget_for_wind
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.view import HistoryView
-from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.encoder import encoder_of
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import WINDOW_UNKNOWN
@@ -32,6 +31,8 @@ from llama_index.memory.gatekeeper.signs import signs_of
 if TYPE_CHECKING:
     from llama_index.core.llms.llm import LLM
     from typing_extensions import Self
+
+    from gatekeeper_core.context.prompt.builder import ContextBuilder
 
 __all__ = ["SelectionOptions", "limit_for", "one_budget"]
 
