@@ -615,7 +615,8 @@ def _checked_turn(position: int, turn: object) -> Turn | tuple[str, str]:
     if isinstance(turn, Turn):
         return turn
     if isinstance(turn, tuple | list) and len(turn) == 2:
-        _check_text(f"turns[{position}][0]", turn[0])
-        _check_text(f"turns[{position}][1]", turn[1])
+        for side, text in enumerate(turn):
+            if not isinstance(text, str):
+                _check_text(f"turns[{position}][{side}]", text)
         return tuple(turn)
     raise TypeError(f"turns[{position}] must be a Turn or a (user, assistant) pair, got {type(turn).__name__}")

@@ -94,7 +94,10 @@ class Segment:
         Raises:
             SnapshotError: the columns do not fit together.
         """
-        if len(ends) != len(keys) + 1 or ends[0] or ends[-1] != len(postings) or start >= stop:
+        rising = ends.tolist()  # or a posting might belong to many terms, and merging would take the square of the size
+        if rising != sorted(rising) or len(ends) != len(keys) + 1 or start >= stop:
+            raise SnapshotError("the terms of this snapshot do not fit together")
+        if ends[0] or ends[-1] != len(postings):
             raise SnapshotError("the postings of this snapshot do not fit together")
         made = cls(keys, ends, postings, start=start, stop=stop)
         made.unproven = bytearray(b"\1") * len(keys)
@@ -125,8 +128,6 @@ class Segment:
 
     def _is_sound(self, begin: int, end: int) -> bool:
         """Return whether the postings there rise from the first turn to the last, at most one for each turn."""
-        if not begin < end <= len(self.postings):
-            return False
         run = self.postings[begin:end]
         if self.is_cut:
             del run[bisect_left(run, self.stop << TURN_BITS) :]

@@ -290,6 +290,8 @@ REFUSED: list[dict[str, Any]] = [
     {"keys0": lambda keys: keys[:-1]},
     {"ends0": changed(0, 1)},
     {"ends0": changed(-1, 2**32 - 1)},
+    {"ends0": lambda ends: array("I", [0, *[2**32 - 1] * (len(ends) - 2), ends[-1]])},
+    {"ends0": lambda ends: array("I", [0, *[0, ends[-1]] * len(ends)][: len(ends) - 1]) + ends[-1:]},
     {"postings0": lambda postings: postings + postings},
     {"postings0": lambda postings: array("Q", postings)},
 ]
@@ -305,8 +307,6 @@ HARMLESS: list[dict[str, Any]] = [
     {"tokens_user": array("Q", [2**63 + 1] * COUNT), "tokens_assistant": array("Q", [2**64 - 1] * COUNT)},
     {"user_lengths": array("I", [2**32 - 1] * COUNT)},
     {"keys0": lambda keys: keys[::-1]},
-    {"ends0": lambda ends: array("I", [0, *[2**32 - 1] * (len(ends) - 2), ends[-1]])},
-    {"ends0": lambda ends: array("I", [0, *[0, ends[-1]] * len(ends)][: len(ends) - 1]) + ends[-1:]},
     {"postings0": lambda postings: postings[::-1]},
     {"postings0": lambda postings: array("I", [2**32 - 1] * len(postings))},
     {"postings0": lambda postings: array("I", [COUNT << 8 | 17] * len(postings))},
